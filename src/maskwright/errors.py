@@ -1,0 +1,95 @@
+"""The one error tree.
+
+Every error a caller can cause derives from `InputError` and names the place (`param`, `pointer`,
+or line and column inside the message) and the way out. The server turns an `InputError` into a
+400 whose body carries `message`, `param` and `code`; anything else is a defect of ours.
+"""
+
+from __future__ import annotations
+
+
+class MaskwrightError(Exception):
+    """Root of every error raised by this package."""
+
+
+class InputError(MaskwrightError):
+    """Something the caller sent can't be obeyed.
+
+    `param` is the dotted request field (`response_format.json_schema.schema`) or argument name,
+    `code` a stable machine-readable word. `place` is set by subclasses whose fault lies inside a
+    document rather than in a field.
+    """
+
+    default_code = "invalid_value"
+
+    def __init__(self, message: str, *, param: str | None = None, code: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.param = param
+        self.code = code or self.default_code
+
+
+class SchemaError(InputError):
+    """A JSON Schema is malformed at `pointer` (RFC 6901, `""` is the root)."""
+
+    default_code = "invalid_json_schema"
+
+    def __init__(self, message: str, *, pointer: str, param: str | None = None) -> None:
+        super().__init__(f"{message} (at {pointer or 'the root'})", param=param)
+        self.reason = message
+        self.pointer = pointer
+
+
+class UnsupportedSchemaError(SchemaError):
+    """A keyword or construct of the schema that is valid, but not enforced by this version."""
+
+    default_code = "unsupported_json_schema"
+
+
+class UnsatisfiableSchemaError(SchemaError):
+    """No JSON value matches the schema."""
+
+    default_code = "unsatisfiable_json_schema"
+
+
+class RegexError(InputError):
+    """A pattern can't be parsed or isn't regular; the message shows a caret under `position`."""
+
+    default_code = "invalid_regex"
+
+    def __init__(
+        self, reason: str, *, pattern: str, position: int, param: str | None = None
+    ) -> None:
+        caret = " " * position + "^"
+        super().__init__(f"{reason} at position {position}\n  {pattern}\n  {caret}", param=param)
+        self.reason = reason
+        self.pattern = pattern
+        self.position = position
+
+
+class LimitError(InputError):
+    """Counted work or size passed a limit; `limit` is its name in `maskwright.limits.Limits`."""
+
+    default_code = "limit_exceeded"
+
+    def __init__(self, message: str, *, limit: str, param: str | None = None) -> None:
+        super().__init__(f"{message} (limit {limit!r})", param=param)
+        self.limit = limit
+
+
+class BudgetError(InputError):
+    """The token limit is smaller than the shortest output; `needed` is what would do."""
+
+    default_code = "max_tokens_too_small"
+
+    def __init__(self, message: str, *, needed: int, param: str | None = None) -> None:
+        super().__init__(message, param=param)
+        self.needed = needed
+
+
+class OverloadedError(MaskwrightError):
+    """The bounded queue is full; `retry_after` in seconds."""
+
+    def __init__(self, message: str, *, retry_after: float) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
