@@ -1,0 +1,37 @@
+# `make run` and `make test` do all their own set-up. Variables: PYTHON, VENV, and TORCH=cpu|cuda.
+PYTHON ?= python3
+VENV ?= .venv
+TORCH ?= cpu
+
+# The version stands in constraints.txt. Linux wheels on PyPI carry several GB of CUDA libraries;
+# the CPU build has a local version label and comes from PyTorch's own index, where pip's
+# configured sources don't have it already. `===` matches the build without a label.
+TORCH_VERSION := $(shell sed -n 's/^torch==//p' constraints.txt)
+TORCH_CPU_INDEX ?= https://download.pytorch.org/whl/cpu
+PIP := $(VENV)/bin/python -m pip
+torch_cpu = $(PIP) install 'torch==$(TORCH_VERSION)+cpu' || $(PIP) install --index-url $(TORCH_CPU_INDEX) 'torch==$(TORCH_VERSION)'
+torch_cuda = $(PIP) install 'torch===$(TORCH_VERSION)'
+READY := $(VENV)/ready-$(TORCH)
+
+.PHONY: run test lint types format bench clean
+
+run: $(READY) ; $(VENV)/bin/maskwright serve
+
+test: $(READY) ; $(VENV)/bin/python -m pytest
+
+lint: $(READY) ; $(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check .
+
+types: $(READY) ; $(VENV)/bin/pyright --pythonpath $(VENV)/bin/python
+
+format: $(READY) ; $(VENV)/bin/ruff check --fix . && $(VENV)/bin/ruff format .
+
+bench: $(READY) ; for script in benchmarks/bench_*.py; do $(VENV)/bin/python $$script || exit 1; done
+
+clean: ; rm -rf $(VENV) build dist src/*.egg-info .pytest_cache .ruff_cache .hypothesis
+
+$(READY): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	rm -f $(VENV)/ready-*
+	$(torch_$(TORCH))
+	$(PIP) install --constraint constraints.txt --editable '.[dev]'
+	touch $@

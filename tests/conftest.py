@@ -1,0 +1,46 @@
+"""What every test folder shares: the `gpu` and `slow` switches, and the shared data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--slow", action="store_true", help="also run the tests marked slow")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Skip what this machine or this run can't do; `-ra` in pyproject.toml prints each reason."""
+    import torch  # noqa: PLC0415  (half a second that `pytest --help` need not pay)
+
+    absent: dict[str, str] = {}
+    if not torch.cuda.is_available():
+        absent["gpu"] = "needs an NVIDIA GPU, and torch sees none"
+    if not config.getoption("--slow"):
+        absent["slow"] = "slow: run with --slow"
+    for item in items:
+        for marker, reason in absent.items():
+            if item.get_closest_marker(marker):
+                item.add_marker(pytest.mark.skip(reason=reason))
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Callable[[str], Path]:
+    """A function from a file's name to its path in the data folder beside the checkout.
+
+    MaskBench and the JSON Schema test suite are too large to track here. A test that needs a file
+    that isn't there is skipped, and says which.
+    """
+
+    def find(name: str) -> Path:
+        path = ROOT.parent / "shared" / "data" / name
+        if not path.exists():
+            pytest.skip(f"needs {name} in a folder shared/data beside the checkout")
+        return path
+
+    return find

@@ -1,0 +1,126 @@
+"""A module imports only from the layers below; all up to `mask` needs numpy and numba alone.
+
+Every import statement counts, wherever it stands: at the top, inside a function, under
+`TYPE_CHECKING`. The package's face, `maskwright/__init__.py`, stands just above `mask`.
+"""
+
+from __future__ import annotations
+
+import ast
+import glob
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).resolve().parent.parent / "src" / "maskwright"
+FACE = "__init__"
+LAYERS = (
+    *("kernels", "errors", "limits", "resources", "grammar", "automaton", "vocab", "mask", FACE),
+    *("sampling", "models", "engine", "server", "cli"),
+)
+# What may be imported from outside: the grammar half starts fast and runs anywhere; above the face
+# anything goes that pyproject.toml lists.
+KERNEL_NEEDS = frozenset({"torch", "triton", *sys.stdlib_module_names})
+GRAMMAR_NEEDS = frozenset({"numpy", "numba", *sys.stdlib_module_names})
+HEAVY = frozenset({"torch", "triton", "transformers", "tokenizers", "safetensors", "fastapi"})
+
+
+def source_files(package: Path) -> list[Path]:
+    """Every module, also in the symlinked folders (which `Path.rglob` would pass over)."""
+    return sorted(map(Path, glob.glob(str(package / "**" / "*.py"), recursive=True)))
+
+
+def imported_names(source: str) -> Iterator[str]:
+    """Dotted: `from a.b import c` gives `a.b.c`, so that a layer taken from the face shows."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            prefix = "." * node.level + (node.module or "")
+            yield from (f"{prefix}.{alias.name}" for alias in node.names)
+
+
+def violations(layer: str, source: str) -> list[str]:
+    rank = LAYERS.index(layer)
+    grammar_half = layer != "kernels" and rank <= LAYERS.index(FACE)
+    wrong: list[str] = []
+    for name in imported_names(source):
+        root, *rest = name.split(".")
+        if root == "":
+            wrong.append(f"{name}: relative, so its layer can't be read off")
+        elif root == "maskwright":
+            target = rest[0] if rest and rest[0] in LAYERS else FACE
+            if LAYERS.index(target) > rank or (layer == "kernels" and target != "kernels"):
+                wrong.append(f"{name}: {layer} is below {target}")
+        elif layer == "kernels" and root not in KERNEL_NEEDS:
+            wrong.append(f"{name}: kernels import torch and triton only")
+        elif grammar_half and root not in GRAMMAR_NEEDS:
+            wrong.append(f"{name}: {layer} imports numpy and numba only")
+    return wrong
+
+
+def test_layers() -> None:
+    files = source_files(PACKAGE)
+    assert PACKAGE / "errors.py" in files
+    found: list[str] = []
+    for path in files:
+        place = path.relative_to(PACKAGE)
+        layer = place.parts[0].removesuffix(".py")
+        assert layer in LAYERS, f"{place}: a new layer needs its place in LAYERS"
+        found += [f"{place}: {wrong}" for wrong in violations(layer, path.read_text())]
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    ("layer", "source"),
+    [
+        ("grammar", "from maskwright.mask import Matcher"),
+        ("grammar", "from maskwright import mask"),
+        ("grammar", "from maskwright import compile_regex"),
+        ("vocab", "def late():\n    import maskwright.engine.loop"),
+        ("vocab", "import torch"),
+        ("mask", "from transformers import AutoTokenizer"),
+        ("mask", "if TYPE_CHECKING:\n    from tokenizers import Tokenizer"),
+        (FACE, "import torch.nn"),
+        (FACE, "from maskwright.sampling.params import SamplingParams"),
+        ("engine", "from maskwright.server import create_app"),
+        ("engine", "from ..server import create_app"),
+        ("kernels", "import numpy"),
+        ("kernels", "from maskwright.errors import InputError"),
+    ],
+)
+def test_a_violation_is_caught(layer: str, source: str) -> None:
+    assert len(violations(layer, source)) == 1
+
+
+@pytest.mark.parametrize(
+    ("layer", "source"),
+    [
+        ("mask", "import numpy as np\nimport numba\nfrom maskwright.vocab import Vocabulary"),
+        ("grammar", "from maskwright import errors, limits"),
+        ("sampling", "import torch\nfrom maskwright.kernels.reference import apply_mask"),
+        ("server", "from maskwright import compile_regex\nfrom maskwright.engine.loop import Loop"),
+        ("kernels", "import math\nimport torch\nimport triton.language as tl"),
+    ],
+)
+def test_what_is_allowed_passes(layer: str, source: str) -> None:
+    assert violations(layer, source) == []
+
+
+def test_symlinked_folders_are_searched(tmp_path: Path) -> None:
+    (tmp_path / "kernels").mkdir()
+    (tmp_path / "kernels" / "bad.py").write_text("import numpy\n")
+    (tmp_path / "package").mkdir()
+    (tmp_path / "package" / "kernels").symlink_to("../kernels")
+    assert [path.name for path in source_files(tmp_path / "package")] == ["bad.py"]
+
+
+def test_importing_the_package_loads_nothing_heavy() -> None:
+    program = f"import sys, maskwright; print(sorted({set(HEAVY)!r} & set(sys.modules)))"
+    run = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert run.stdout.strip() == "[]"
