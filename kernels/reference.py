@@ -1,0 +1,330 @@
+"""Plain-torch twins of the kernels: the oracle of each, and the path the CPU engine takes.
+
+Key/value pool: `[num_blocks, layers, 2, block_size, kv_heads, head_dim]`, block-major, so that a
+block is one contiguous piece through all layers. Index 2 is 0 for keys, 1 for values. Block 0 is
+the trash block: block tables are padded with it, nothing writes to it, and it holds zeros.
+
+Schedule invariance. Every function here gives a query the same bits whatever else is in the
+batch, provided callers pad the number of rows to a multiple of `ROW_MULTIPLE` (CPU matrix
+products change their summation order below that). Attention reads keys in tiles of `TILE`
+positions counted from position 0: each product has a fixed inner shape, the running maximum is
+exact in any order, and a tile past the end of a shorter neighbour adds exact zeros.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+ROW_MULTIPLE = 4
+"""Rows of a matrix product are padded to this; below it CPU libraries change the order of sums."""
+
+TILE = 64
+"""Key positions a tile; a multiple of every block size in use (16)."""
+
+PREFILL_SPAN = 128
+"""Queries of one sequence handled together; bounds the score matrix to span x context."""
+
+
+def pad_rows(count: int) -> int:
+    """`count` rounded up to a whole number of `ROW_MULTIPLE` rows."""
+    return -(-count // ROW_MULTIPLE) * ROW_MULTIPLE
+
+
+# Key/value pool ---------------------------------------------------------------------------------
+
+
+def store_kv(
+    pool: Tensor, layer: int, blocks: Tensor, offsets: Tensor, keys: Tensor, values: Tensor
+) -> None:
+    """Write `keys` and `values` `[n, kv_heads, head_dim]` to slots (`blocks`, `offsets`) int64 `[n]`."""
+    slots = pool[:, layer].transpose(1, 2)
+    slots[blocks, offsets] = torch.stack((keys, values), dim=1)
+
+
+# Paged attention --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """The queries of one sequence in a batch: rows `first .. first+count`, at positions
+    `start .. start+count`; `table` lists the sequence's blocks in order of position."""
+
+    first: int
+    start: int
+    count: int
+    table: Sequence[int]
+
+
+@dataclass(frozen=True, slots=True)
+class PrefillPlan:
+    """Up to `PREFILL_SPAN` queries of one sequence; `blocks` int64, whole tiles of blocks."""
+
+    first: int
+    start: int
+    count: int
+    blocks: Tensor
+
+
+@dataclass(frozen=True, slots=True)
+class DecodePlan:
+    """All sequences with one query: `n` of them over `t` tiles in total, without padding.
+
+    `rows` int64 [n]: batch row of each query; `owner` int64 [t]: sequence of each tile; `blocks`
+    int64 [t * blocks a tile]; `hidden` bool [t, 1, TILE]: positions past the query; `first_key`
+    int64 [t, 1, TILE]: positions relative to the query (0 is the query itself, negative before);
+    `last` int64 [n]: last tile of each; `gather` int64 [n, most tiles]: tile numbers, padded with t.
+    """
+
+    rows: Tensor
+    owner: Tensor
+    blocks: Tensor
+    hidden: Tensor
+    relative: Tensor
+    last: Tensor
+    gather: Tensor
+
+
+@dataclass(frozen=True, slots=True)
+class AttentionPlan:
+    """What the queries of one step read; made once a step, used by every layer."""
+
+    decode: DecodePlan | None
+    prefill: tuple[PrefillPlan, ...]
+
+
+def plan_attention(spans: Sequence[Span], block_size: int) -> AttentionPlan:
+    """Index tensors for `spans`. `block_size` must divide `TILE`."""
+    if TILE % block_size:
+        raise ValueError(f"block size {block_size} does not divide the tile of {TILE} positions")
+    singles = [span for span in spans if span.count == 1]
+    prefill = [
+        PrefillPlan(
+            span.first + begin,
+            span.start + begin,
+            min(PREFILL_SPAN, span.count - begin),
+            torch.tensor(
+                _whole_tiles(
+                    span.table, span.start + min(begin + PREFILL_SPAN, span.count), block_size
+                )
+            ),
+        )
+        for span in spans
+        if span.count > 1
+        for begin in range(0, span.count, PREFILL_SPAN)
+    ]
+    return AttentionPlan(_plan_decode(singles, block_size) if singles else None, tuple(prefill))
+
+
+def _whole_tiles(table: Sequence[int], length: int, block_size: int) -> list[int]:
+    """The blocks of the first `length` positions, padded with block 0 to whole tiles."""
+    blocks = list(table[: -(-length // block_size)])
+    return blocks + [0] * (-len(blocks) % (TILE // block_size))
+
+
+def _plan_decode(spans: Sequence[Span], block_size: int) -> DecodePlan:
+    blocks: list[int] = []
+    owner: list[int] = []
+    starts: list[int] = []
+    tiles: list[range] = []
+    for number, span in enumerate(spans):
+        blocks += _whole_tiles(span.table, span.start + 1, block_size)
+        count = span.start // TILE + 1
+        tiles.append(range(len(owner), len(owner) + count))
+        starts += range(0, count * TILE, TILE)
+        owner += [number] * count
+    total, most = len(owner), max(len(group) for group in tiles)
+    owners = torch.tensor(owner)
+    queries = torch.tensor([span.start for span in spans])
+    keys = torch.tensor(starts)[:, None] + torch.arange(TILE)
+    relative = (keys - queries[owners][:, None])[:, None, :]
+    return DecodePlan(
+        rows=torch.tensor([span.first for span in spans]),
+        owner=owners,
+        blocks=torch.tensor(blocks),
+        hidden=relative > 0,
+        relative=relative,
+        last=torch.tensor([group[-1] for group in tiles]),
+        gather=torch.tensor([[*group, *[total] * (most - len(group))] for group in tiles]),
+    )
+
+
+def paged_attention(
+    query: Tensor,
+    pool: Tensor,
+    layer: int,
+    plan: AttentionPlan,
+    *,
+    scale: float,
+    window: int | None,
+) -> Tensor:
+    """Causal attention of `query` `[rows, heads, head_dim]` over the pool; same shape back.
+
+    Rows that no span owns (padding) come back as zeros. `window`: a query at position p sees keys
+    at positions above `p - window` only.
+    """
+    out = torch.zeros_like(query, memory_format=torch.contiguous_format)
+    if plan.decode is not None:
+        _attend_decode(query, pool[:, layer], plan.decode, scale, window, out)
+    for part in plan.prefill:
+        _attend_prefill(query, pool[:, layer], part, scale, window, out)
+    return out
+
+
+def _attend_decode(
+    query: Tensor, pool: Tensor, plan: DecodePlan, scale: float, window: int | None, out: Tensor
+) -> None:
+    _, _, block_size, kv_heads, width = pool.shape
+    tiles, sequences, heads = len(plan.owner), len(plan.rows), query.shape[1]
+    group = heads // kv_heads
+    rows = pad_rows(group)
+
+    keys = pool[:, 0].index_select(0, plan.blocks).view(tiles, TILE, kv_heads, width)
+    values = pool[:, 1].index_select(0, plan.blocks).view(tiles, TILE, kv_heads, width)
+    past = plan.hidden[plan.last].view(sequences, TILE, 1, 1)
+    values[plan.last] = values[plan.last].masked_fill_(past, 0.0)
+    hidden = plan.hidden if window is None else plan.hidden | (plan.relative <= -window)
+
+    # [kv_heads, tiles, rows, width]: the queries that share a key head, once for each tile
+    packed = query[plan.rows].view(sequences, kv_heads, group, width).transpose(0, 1)
+    packed = F.pad(packed, (0, 0, 0, rows - group)).index_select(1, plan.owner)
+
+    scores = torch.empty(kv_heads, tiles, rows, TILE, dtype=query.dtype)
+    for head in range(kv_heads):
+        torch.bmm(packed[head], keys[:, :, head].transpose(1, 2), out=scores[head])
+    scores = scores.float().mul_(scale).masked_fill_(hidden, float("-inf"))
+
+    peak = F.pad(scores.amax(dim=-1), (0, 0, 0, 1), value=float("-inf"))
+    peak = peak[:, plan.gather].amax(dim=2)
+    weights = scores.sub_(peak.index_select(1, plan.owner)[..., None]).exp_()
+    mass = F.pad(weights.sum(dim=-1), (0, 0, 0, 1))[:, plan.gather].sum(dim=2)
+
+    weights = weights.to(query.dtype)
+    partial = torch.zeros(kv_heads, tiles + 1, rows, width, dtype=query.dtype)
+    for head in range(kv_heads):
+        torch.bmm(weights[head], values[:, :, head], out=partial[head, :tiles])
+    total = partial[:, plan.gather].sum(dim=2) / mass[..., None]
+    mixed = total[:, :, :group].transpose(0, 1).reshape(sequences, heads, width)
+    out[plan.rows] = mixed.to(query.dtype)
+
+
+def _attend_prefill(
+    query: Tensor, pool: Tensor, plan: PrefillPlan, scale: float, window: int | None, out: Tensor
+) -> None:
+    _, _, block_size, kv_heads, width = pool.shape
+    heads, count = query.shape[1], plan.count
+    group = heads // kv_heads
+    rows = pad_rows(count * group)
+    tiles = len(plan.blocks) * block_size // TILE
+    end = plan.start + count
+
+    keys = pool[:, 0].index_select(0, plan.blocks).view(tiles, TILE, kv_heads, width)
+    values = pool[:, 1].index_select(0, plan.blocks).view(tiles * TILE, kv_heads, width)
+    values[end:] = 0.0
+    values = values.view(tiles, TILE, kv_heads, width)
+
+    position = torch.arange(plan.start, end).repeat_interleave(group)
+    position = F.pad(position, (0, rows - count * group), value=end - 1)[:, None]
+    key = torch.arange(tiles * TILE).view(tiles, 1, TILE)
+    hidden = key > position
+    if window is not None:
+        hidden |= key <= position - window
+
+    own = slice(plan.first, plan.first + count)
+    for head in range(kv_heads):
+        served = slice(head * group, (head + 1) * group)
+        packed = query[own, served].reshape(count * group, width)
+        packed = F.pad(packed, (0, 0, 0, rows - count * group)).expand(tiles, rows, width)
+        scores = torch.bmm(packed, keys[:, :, head].transpose(1, 2)).float()
+        scores = scores.mul_(scale).masked_fill_(hidden, float("-inf"))
+        weights = scores.sub_(scores.amax(dim=-1).amax(dim=0)[None, :, None]).exp_()
+        mass = weights.sum(dim=-1).sum(dim=0)
+        partial = torch.bmm(weights.to(query.dtype), values[:, :, head])
+        total = partial.sum(dim=0) / mass[:, None]
+        out[own, served] = total[: count * group].view(count, group, width).to(query.dtype)
+
+
+# Norm, rope, activation -------------------------------------------------------------------------
+
+
+def rms_norm(x: Tensor, weight: Tensor, eps: float) -> Tensor:
+    """Root-mean-square norm over the last dimension, in float32, scaled by `weight`."""
+    if x.dtype == torch.float32:
+        return F.rms_norm(x, (x.shape[-1],), weight, eps)
+    return weight * F.rms_norm(x.float(), (x.shape[-1],), None, eps).to(x.dtype)
+
+
+def rope(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+    """Rotate `x` `[rows, heads, head_dim]` by half-split rope.
+
+    `cos`, `sin` `[rows, 1, head_dim]`, the first half of `sin` already negated.
+    """
+    return x * cos + x.roll(x.shape[-1] // 2, dims=-1) * sin
+
+
+def silu_mul(gate_up: Tensor) -> Tensor:
+    """`silu(gate) * up` for `gate_up` `[rows, 2 * width]`, gate first."""
+    width = gate_up.shape[-1] // 2
+    return F.silu(gate_up[:, :width]) * gate_up[:, width:]
+
+
+# Sampling ---------------------------------------------------------------------------------------
+
+_BITS = torch.arange(32, dtype=torch.int32)
+
+
+def allowed_tokens(words: Tensor, vocab_size: int) -> Tensor:
+    """Bool `[rows, vocab_size]` of mask `words` int32 `[rows, ceil(vocab_size / 32)]`.
+
+    Bit i of word w stands for token `32 * w + i`.
+    """
+    bits = (words[:, :, None] >> _BITS) & 1
+    return bits.view(len(words), -1)[:, :vocab_size].bool()
+
+
+def apply_mask(logits: Tensor, words: Tensor) -> None:
+    """Set the tokens of `logits` `[rows, vocab]` that mask `words` don't allow to -inf, in place."""
+    logits.masked_fill_(~allowed_tokens(words, logits.shape[1]), float("-inf"))
+
+
+def apply_penalties(
+    logits: Tensor, rows: Tensor, tokens: Tensor, multiplier: Tensor, shift: Tensor
+) -> None:
+    """At each (`rows`, `tokens`): divide a positive logit by `multiplier`, multiply a negative one
+    by it, then subtract `shift`. The four vectors have one length; no pair occurs twice."""
+    old = logits[rows, tokens]
+    new = torch.where(old > 0, old / multiplier, old * multiplier) - shift
+    logits[rows, tokens] = new
+
+
+def keep_at_least(logits: Tensor, threshold: Tensor) -> None:
+    """Set logits below their row's `threshold` `[rows]` to -inf, in place; equal ones stay."""
+    logits.masked_fill_(logits < threshold[:, None], float("-inf"))
+
+
+def truncation_threshold(logits: Tensor, top_k: Tensor, top_p: Tensor, min_p: Tensor) -> Tensor:
+    """The lowest logit each row keeps under top-k, then top-p, then min-p; `[rows]` float32.
+
+    `top_k` int64 (0: off), `top_p` and `min_p` float64 (1.0 and 0.0: off). Top-p is the shortest
+    run of the highest survivors of top-k whose mass, renormalised over those survivors, reaches p;
+    min-p keeps tokens at least `min_p` times as likely as the likeliest. Ties with the last
+    survivor stay, in all three. The likeliest token always stays.
+    """
+    ordered = logits.sort(dim=-1, descending=True).values
+    size = logits.shape[1]
+    last = torch.where(top_k > 0, top_k.clamp(max=size), size) - 1
+    threshold = ordered.gather(1, last[:, None])
+    mass = (ordered - ordered[:, :1]).double().exp_()
+    mass.masked_fill_(ordered < threshold, 0.0)
+    before = mass.cumsum(dim=-1) - mass
+    total = mass.sum(dim=-1, keepdim=True)
+    nucleus = (before < top_p[:, None] * total) & (mass > 0)
+    nucleus |= (top_p[:, None] >= 1.0) & (mass > 0)
+    count = nucleus.sum(dim=-1, keepdim=True).clamp_(min=1)
+    threshold = torch.maximum(threshold, ordered.gather(1, count - 1))
+    floor = (ordered[:, :1].double() + min_p[:, None].log()).float()
+    return torch.maximum(threshold, floor)[:, 0]

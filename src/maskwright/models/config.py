@@ -1,0 +1,198 @@
+"""What a checkpoint's config.json says about its decoder; everything unknown is refused by name."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from maskwright.errors import InputError
+
+Architecture = Literal[
+    "LlamaForCausalLM", "MistralForCausalLM", "Qwen2ForCausalLM", "Qwen3ForCausalLM"
+]
+ARCHITECTURES: tuple[Architecture, ...] = (
+    "LlamaForCausalLM",
+    "MistralForCausalLM",
+    "Qwen2ForCausalLM",
+    "Qwen3ForCausalLM",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RopeConfig:
+    """Rotary position embedding. `kind` default, linear, llama3 or yarn; `parameters` are the
+    numbers of config.json for that kind."""
+
+    kind: Literal["default", "linear", "llama3", "yarn"]
+    theta: float
+    parameters: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelConfig:
+    """The shape of a dense decoder.
+
+    `windows` has one entry a layer: the sliding window in positions, or None for full attention.
+    """
+
+    architecture: Architecture
+    vocab_size: int
+    hidden: int
+    intermediate: int
+    layers: int
+    heads: int
+    kv_heads: int
+    head_dim: int
+    max_positions: int
+    norm_eps: float
+    rope: RopeConfig
+    windows: tuple[int | None, ...]
+    tied_embeddings: bool
+    qkv_bias: bool
+    output_bias: bool
+    mlp_bias: bool
+    qk_norm: bool
+    eos: tuple[int, ...]
+
+
+def read_config(directory: Path) -> ModelConfig:
+    """Parse `directory`/config.json and generation_config.json (its `eos_token_id` wins)."""
+    raw = _read_json(directory / "config.json")
+    generation = directory / "generation_config.json"
+    eos = _read_json(generation).get("eos_token_id") if generation.exists() else None
+    return parse_config(raw if eos is None else {**raw, "eos_token_id": eos})
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    try:
+        return json.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        raise InputError(
+            f"{path.parent} is no checkpoint: it has no {path.name}", param="model"
+        ) from None
+    except ValueError as error:
+        raise InputError(f"{path} is not JSON: {error}", param="model") from error
+
+
+def parse_config(raw: Mapping[str, Any]) -> ModelConfig:
+    """A `ModelConfig` from the mapping in config.json; `InputError` names what isn't supported."""
+    try:
+        return _parse(raw)
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(
+            f"config.json: missing or malformed field: {error}", param="model"
+        ) from error
+
+
+def _parse(raw: Mapping[str, Any]) -> ModelConfig:
+    architecture = _architecture(raw)
+    _refuse(raw, "hidden_act", {None, "silu"})
+    _refuse(raw, "quantization_config", {None})
+    heads, layers = int(raw["num_attention_heads"]), int(raw["num_hidden_layers"])
+    # Each family's own rule for biases; only Llama and Qwen3 leave it to the configuration.
+    attention_bias = bool(raw.get("attention_bias", False)) and architecture in {
+        "LlamaForCausalLM",
+        "Qwen3ForCausalLM",
+    }
+    return ModelConfig(
+        architecture=architecture,
+        vocab_size=int(raw["vocab_size"]),
+        hidden=int(raw["hidden_size"]),
+        intermediate=int(raw["intermediate_size"]),
+        layers=layers,
+        heads=heads,
+        kv_heads=int(raw.get("num_key_value_heads") or heads),
+        head_dim=int(raw.get("head_dim") or _default_head_dim(raw, architecture, heads)),
+        max_positions=int(raw["max_position_embeddings"]),
+        norm_eps=float(raw.get("rms_norm_eps", 1e-6)),
+        rope=_rope(raw),
+        windows=_windows(raw, architecture, layers),
+        tied_embeddings=bool(raw.get("tie_word_embeddings", False)),
+        qkv_bias=attention_bias or architecture == "Qwen2ForCausalLM",
+        output_bias=attention_bias,
+        mlp_bias=architecture == "LlamaForCausalLM" and bool(raw.get("mlp_bias", False)),
+        qk_norm=architecture == "Qwen3ForCausalLM",
+        eos=_token_ids(raw.get("eos_token_id")),
+    )
+
+
+def _architecture(raw: Mapping[str, Any]) -> Architecture:
+    named: list[str] = raw.get("architectures") or []
+    for architecture in ARCHITECTURES:
+        if named == [architecture]:
+            return architecture
+    shown = ", ".join(named) or raw.get("model_type") or "none named"
+    raise InputError(
+        f"Architecture {shown} is not supported; supported are {', '.join(ARCHITECTURES)}.",
+        param="model",
+        code="unsupported_model",
+    )
+
+
+def _refuse(raw: Mapping[str, Any], field: str, allowed: set[Any]) -> None:
+    value = raw.get(field)
+    if value is None or value in allowed:
+        return
+    raise InputError(
+        f"config.json: {field} {value!r} is not supported.", param="model", code="unsupported_model"
+    )
+
+
+def _default_head_dim(raw: Mapping[str, Any], architecture: Architecture, heads: int) -> int:
+    return 128 if architecture == "Qwen3ForCausalLM" else int(raw["hidden_size"]) // heads
+
+
+def _rope(raw: Mapping[str, Any]) -> RopeConfig:
+    """From `rope_parameters` (transformers 5) or `rope_theta` and `rope_scaling` (before)."""
+    parameters: dict[str, Any] = dict(raw.get("rope_parameters") or raw.get("rope_scaling") or {})
+    theta = float(parameters.get("rope_theta") or raw.get("rope_theta") or 10000.0)
+    kind = parameters.get("rope_type") or parameters.get("type") or "default"
+    if kind not in {"default", "linear", "llama3", "yarn"}:
+        raise InputError(
+            f"config.json: rope type {kind!r} is not supported; supported are default, linear, "
+            "llama3 and yarn.",
+            param="model",
+            code="unsupported_model",
+        )
+    if float(raw.get("partial_rotary_factor") or parameters.get("partial_rotary_factor") or 1) != 1:
+        raise InputError(
+            "config.json: partial_rotary_factor is not supported.",
+            param="model",
+            code="unsupported_model",
+        )
+    parameters.setdefault("original_max_position_embeddings", raw["max_position_embeddings"])
+    return RopeConfig(kind, theta, parameters)
+
+
+def _windows(
+    raw: Mapping[str, Any], architecture: Architecture, layers: int
+) -> tuple[int | None, ...]:
+    # A Mistral configuration that doesn't mention the window means 4,096; null means none.
+    window = raw.get("sliding_window", 4096 if architecture == "MistralForCausalLM" else None)
+    if architecture == "LlamaForCausalLM" or window is None:
+        return (None,) * layers
+    if architecture == "MistralForCausalLM":
+        return (int(window),) * layers
+    if not raw.get("use_sliding_window", False):
+        return (None,) * layers
+    kinds: list[str] | None = raw.get("layer_types")
+    if kinds is None:
+        first = int(raw.get("max_window_layers", 28))
+        kinds = ["sliding_attention" if i >= first else "full_attention" for i in range(layers)]
+    for kind in kinds:
+        if kind not in {"full_attention", "sliding_attention"}:
+            raise InputError(
+                f"config.json: layer type {kind!r} is not supported.",
+                param="model",
+                code="unsupported_model",
+            )
+    return tuple(int(window) if kind == "sliding_attention" else None for kind in kinds)
+
+
+def _token_ids(value: int | list[int] | None) -> tuple[int, ...]:
+    if value is None:
+        return ()
+    return (value,) if isinstance(value, int) else tuple(value)

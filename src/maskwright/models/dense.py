@@ -1,0 +1,196 @@
+"""A dense decoder (Llama, Mistral, Qwen2, Qwen3 shapes) that reads its keys and values from a
+paged pool.
+
+Query, key and value projections are one product, gate and up another. All requests of a step are
+one flat run of rows; which row belongs to whom is known only to attention's plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from maskwright.errors import InputError
+from maskwright.kernels.reference import (
+    AttentionPlan,
+    paged_attention,
+    rms_norm,
+    rope,
+    silu_mul,
+    store_kv,
+)
+from maskwright.models.config import ModelConfig
+from maskwright.models.rope import rope_table
+
+
+@dataclass(frozen=True, slots=True)
+class ForwardBatch:
+    """The rows of one step. `r` rows in all, padded to a multiple of `ROW_MULTIPLE`; the first
+    `n` are real.
+
+    `tokens`, `positions` int64 [r]; `blocks`, `offsets` int64 [n]: the pool slot of each row's key
+    and value; `attention`: what each row reads; `select` int64 [s]: rows whose logits are wanted,
+    s also a multiple of `ROW_MULTIPLE`.
+    """
+
+    tokens: Tensor
+    positions: Tensor
+    blocks: Tensor
+    offsets: Tensor
+    attention: AttentionPlan
+    select: Tensor
+
+
+@dataclass(frozen=True, slots=True)
+class Linear:
+    """`x @ weight.T + bias`; weight `[out, in]`."""
+
+    weight: Tensor
+    bias: Tensor | None
+
+    def __call__(self, x: Tensor) -> Tensor:
+        return F.linear(x, self.weight, self.bias)
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """One decoder layer's weights. `qkv` stacks query, key and value heads; `gate_up` gate first."""
+
+    input_norm: Tensor
+    qkv: Linear
+    query_norm: Tensor | None
+    key_norm: Tensor | None
+    output: Linear
+    mlp_norm: Tensor
+    gate_up: Linear
+    down: Linear
+    window: int | None
+
+
+class DenseDecoder:
+    """Embedding, layers, norm and head. Holds no request state; safe to share between threads."""
+
+    def __init__(self, config: ModelConfig, weights: Mapping[str, Tensor], dtype: torch.dtype):
+        self.config = config
+        self.dtype = dtype
+        take = _Weights(weights, dtype)
+        self.embedding = take("model.embed_tokens.weight")
+        self.layers = tuple(_layer(config, take, number) for number in range(config.layers))
+        self.norm = take("model.norm.weight")
+        self.head = self.embedding if config.tied_embeddings else take("lm_head.weight")
+        cos, sin = rope_table(config.rope, config.head_dim, config.max_positions)
+        self._cos, self._sin = cos.to(dtype), sin.to(dtype)
+        self._scale = config.head_dim**-0.5
+
+    def new_pool(self, blocks: int, block_size: int) -> Tensor:
+        """A zeroed key/value pool of `blocks` blocks; block 0 is the trash block."""
+        config = self.config
+        return torch.zeros(
+            (blocks, config.layers, 2, block_size, config.kv_heads, config.head_dim),
+            dtype=self.dtype,
+        )
+
+    def block_bytes(self, block_size: int) -> int:
+        """Bytes of one block through all layers."""
+        config = self.config
+        per_position = config.layers * 2 * config.kv_heads * config.head_dim
+        return per_position * block_size * self.dtype.itemsize
+
+    @property
+    def weight_bytes(self) -> int:
+        """Bytes of all weights."""
+        tensors = [self.embedding, self.norm, *([] if self.config.tied_embeddings else [self.head])]
+        for layer in self.layers:
+            tensors += [layer.input_norm, layer.mlp_norm]
+            for linear in (layer.qkv, layer.output, layer.gate_up, layer.down):
+                tensors += [linear.weight]
+        return sum(tensor.nbytes for tensor in tensors)
+
+    @torch.inference_mode()
+    def forward(self, batch: ForwardBatch, pool: Tensor) -> Tensor:
+        """Write the rows' keys and values to `pool`; logits float32 `[s, vocab]` of `select`."""
+        cos, sin = self._cos[batch.positions], self._sin[batch.positions]
+        hidden = self.embedding[batch.tokens]
+        for number, layer in enumerate(self.layers):
+            mixed = self._attend(layer, number, hidden, cos, sin, batch, pool)
+            hidden = hidden + mixed
+            normed = rms_norm(hidden, layer.mlp_norm, self.config.norm_eps)
+            hidden = hidden + layer.down(silu_mul(layer.gate_up(normed)))
+        hidden = rms_norm(hidden[batch.select], self.norm, self.config.norm_eps)
+        return F.linear(hidden, self.head).float()
+
+    def _attend(
+        self,
+        layer: Layer,
+        number: int,
+        hidden: Tensor,
+        cos: Tensor,
+        sin: Tensor,
+        batch: ForwardBatch,
+        pool: Tensor,
+    ) -> Tensor:
+        config = self.config
+        heads, kv_heads = config.heads, config.kv_heads
+        normed = rms_norm(hidden, layer.input_norm, config.norm_eps)
+        qkv = layer.qkv(normed).view(len(hidden), heads + 2 * kv_heads, config.head_dim)
+        rotated = qkv[:, : heads + kv_heads]
+        if layer.query_norm is not None and layer.key_norm is not None:
+            rotated = torch.cat(
+                (
+                    rms_norm(qkv[:, :heads], layer.query_norm, config.norm_eps),
+                    rms_norm(qkv[:, heads : heads + kv_heads], layer.key_norm, config.norm_eps),
+                ),
+                dim=1,
+            )
+        rotated = rope(rotated, cos, sin)
+        real = len(batch.blocks)
+        keys, values = rotated[:real, heads:], qkv[:real, heads + kv_heads :]
+        store_kv(pool, number, batch.blocks, batch.offsets, keys, values)
+        mixed = paged_attention(
+            rotated[:, :heads],
+            pool,
+            number,
+            batch.attention,
+            scale=self._scale,
+            window=layer.window,
+        )
+        return layer.output(mixed.view(len(hidden), heads * config.head_dim))
+
+
+class _Weights:
+    """Weights by name, cast to one dtype; a missing one is the checkpoint's fault."""
+
+    def __init__(self, weights: Mapping[str, Tensor], dtype: torch.dtype):
+        self._weights = weights
+        self._dtype = dtype
+
+    def __call__(self, *names: str) -> Tensor:
+        missing = [name for name in names if name not in self._weights]
+        if missing:
+            raise InputError(f"The checkpoint lacks the tensor {missing[0]}.", param="model")
+        found = [self._weights[name].to(self._dtype) for name in names]
+        return (found[0] if len(found) == 1 else torch.cat(found)).contiguous()
+
+    def linear(self, prefix: str, *names: str, bias: bool) -> Linear:
+        weight = self(*(f"{prefix}.{name}.weight" for name in names))
+        return Linear(weight, self(*(f"{prefix}.{name}.bias" for name in names)) if bias else None)
+
+
+def _layer(config: ModelConfig, take: _Weights, number: int) -> Layer:
+    prefix = f"model.layers.{number}"
+    attention, mlp = f"{prefix}.self_attn", f"{prefix}.mlp"
+    return Layer(
+        input_norm=take(f"{prefix}.input_layernorm.weight"),
+        qkv=take.linear(attention, "q_proj", "k_proj", "v_proj", bias=config.qkv_bias),
+        query_norm=take(f"{attention}.q_norm.weight") if config.qk_norm else None,
+        key_norm=take(f"{attention}.k_norm.weight") if config.qk_norm else None,
+        output=take.linear(attention, "o_proj", bias=config.output_bias),
+        mlp_norm=take(f"{prefix}.post_attention_layernorm.weight"),
+        gate_up=take.linear(mlp, "gate_proj", "up_proj", bias=config.mlp_bias),
+        down=take.linear(mlp, "down_proj", bias=config.mlp_bias),
+        window=config.windows[number],
+    )

@@ -1,0 +1,133 @@
+"""The decoder against transformers' plain eager forward, under random schedules."""
+
+import json
+import random
+
+import pytest
+import torch
+import transformers
+
+from maskwright.engine.batch import build_batch
+from maskwright.engine.blocks import BlockPool
+from maskwright.engine.scheduler import Chunk
+from maskwright.engine.sequence import Sequence
+from maskwright.models.config import parse_config
+from maskwright.models.dense import DenseDecoder
+
+BLOCK_SIZE = 16
+
+SHAPE = {
+    "vocab_size": 203,
+    "hidden_size": 64,
+    "intermediate_size": 120,
+    "num_hidden_layers": 3,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "max_position_embeddings": 512,
+    "bos_token_id": None,
+    "eos_token_id": 1,
+}
+LLAMA3 = {
+    "rope_type": "llama3",
+    "rope_theta": 10000.0,
+    "factor": 8.0,
+    "low_freq_factor": 1.0,
+    "high_freq_factor": 4.0,
+    "original_max_position_embeddings": 64,
+}
+YARN = {
+    "rope_type": "yarn",
+    "rope_theta": 10000.0,
+    "factor": 4.0,
+    "original_max_position_embeddings": 128,
+}
+LINEAR = {"rope_type": "linear", "rope_theta": 10000.0, "factor": 2.0}
+SLIDING = {"use_sliding_window": True, "sliding_window": 24, "max_window_layers": 1}
+
+CASES = {
+    "llama": ("Llama", {}),
+    "llama tied": ("Llama", {"tie_word_embeddings": True}),
+    "llama biases": ("Llama", {"attention_bias": True, "mlp_bias": True}),
+    "llama llama3": ("Llama", {"rope_parameters": LLAMA3}),
+    "llama linear": ("Llama", {"rope_parameters": LINEAR}),
+    "llama yarn": ("Llama", {"rope_parameters": YARN}),
+    "llama one kv head": ("Llama", {"num_key_value_heads": 1}),
+    "llama no groups": ("Llama", {"num_key_value_heads": 4, "head_dim": 24}),
+    "qwen2": ("Qwen2", {}),
+    "qwen2 window": ("Qwen2", SLIDING),
+    "qwen3": ("Qwen3", {"head_dim": 32}),
+    "qwen3 window": ("Qwen3", {**SLIDING, "attention_bias": True, "head_dim": 32}),
+    "mistral": ("Mistral", {"sliding_window": None}),
+    "mistral window": ("Mistral", {"sliding_window": 20}),
+    "mistral wide groups": ("Mistral", {"num_attention_heads": 6, "head_dim": 16}),
+}
+
+
+def build(family: str, extra: dict) -> tuple[torch.nn.Module, DenseDecoder]:
+    torch.manual_seed(0)
+    config = getattr(transformers, f"{family}Config")(
+        **{**SHAPE, "initializer_range": 0.2, **extra}, attn_implementation="eager"
+    )
+    model = getattr(transformers, f"{family}ForCausalLM")(config).eval()
+    with torch.no_grad():  # biases and norms start as constants, which would hide mistakes
+        for parameter in model.parameters():
+            if parameter.dim() == 1:
+                parameter.add_(torch.randn_like(parameter) * 0.1)
+    raw = json.loads(config.to_json_string(use_diff=False))
+    raw["architectures"] = [f"{family}ForCausalLM"]
+    weights = {name: tensor.detach() for name, tensor in model.state_dict().items()}
+    return model, DenseDecoder(parse_config(raw), weights, torch.float32)
+
+
+def run_schedule(
+    decoder: DenseDecoder, prompts: list[list[int]], *, chunk: int, together: int, seed: int
+) -> list[dict[int, torch.Tensor]]:
+    """Logits by position of every prompt, computed in random chunks beside random neighbours over
+    shuffled blocks of a pool full of NaN (block 0 excepted)."""
+    rng = random.Random(seed)
+    pool = BlockPool(sum(len(p) // BLOCK_SIZE + 1 for p in prompts) + 7, BLOCK_SIZE)
+    memory = decoder.new_pool(pool.total + 1, BLOCK_SIZE)
+    memory[1:] = float("nan")
+    sequences = [Sequence(i, prompt, 0, 512) for i, prompt in enumerate(prompts)]
+    blocks = pool.allocate(pool.total)
+    rng.shuffle(blocks)
+    for sequence in sequences:
+        for _ in range(pool.needed(len(sequence.tokens))):
+            sequence.table.append(blocks.pop())
+    logits: list[dict[int, torch.Tensor]] = [{} for _ in prompts]
+    while left := [s for s in sequences if s.pending]:
+        chunks = [
+            Chunk(s, s.computed, rng.randint(1, min(chunk, s.pending)), True)
+            for s in rng.sample(left, rng.randint(1, min(together, len(left))))
+        ]
+        rows = decoder.forward(build_batch(chunks, BLOCK_SIZE), memory)
+        for row, part in zip(rows, chunks, strict=False):
+            part.sequence.computed += part.count
+            logits[part.sequence.arrival][part.sequence.computed - 1] = row
+    return logits
+
+
+def prompts_of(lengths: list[int]) -> list[list[int]]:
+    rng = random.Random(7)
+    return [[rng.randrange(SHAPE["vocab_size"]) for _ in range(n)] for n in lengths]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_logits_equal_transformers_under_any_schedule(case: str) -> None:
+    model, decoder = build(*CASES[case])
+    prompts = prompts_of([1, 5, 33, 70, 150, 201])
+    with torch.no_grad():
+        expected = [model(torch.tensor([p]), use_cache=False).logits[0] for p in prompts]
+    alone = [run_schedule(decoder, [p], chunk=1, together=1, seed=0)[0] for p in prompts]
+    for rows, plain in zip(alone, expected, strict=True):
+        assert sorted(rows) == list(range(len(plain)))
+        for position, row in rows.items():
+            torch.testing.assert_close(row, plain[position], atol=1e-4, rtol=1e-4)
+    for seed, (chunk, together) in enumerate([(200, 6), (40, 3), (3, 6), (17, 2)]):
+        for rows, reference in zip(
+            run_schedule(decoder, prompts, chunk=chunk, together=together, seed=seed),
+            alone,
+            strict=True,
+        ):
+            for position, row in rows.items():
+                assert torch.equal(row, reference[position]), "bits depend on the schedule"
