@@ -1,0 +1,96 @@
+"""The bodies of answers: a whole chat completion, its chunks, the model list."""
+
+from __future__ import annotations
+
+import json
+import time
+import uuid
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+Json: TypeAlias = dict[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of one request; those of all its choices together."""
+
+    prompt_tokens: int
+    completion_tokens: int
+
+    def body(self) -> Json:
+        return {
+            "prompt_tokens": self.prompt_tokens,
+            "completion_tokens": self.completion_tokens,
+            "total_tokens": self.prompt_tokens + self.completion_tokens,
+        }
+
+
+@dataclass(slots=True)
+class Answer:
+    """One choice, gathered from its deltas."""
+
+    text: str = ""
+    finish_reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Envelope:
+    """What all bodies of one answer repeat."""
+
+    model: str
+    id: str = field(default_factory=lambda: f"chatcmpl-{uuid.uuid4().hex[:24]}")
+    created: int = field(default_factory=lambda: int(time.time()))
+
+    def completion(self, answers: list[Answer], usage: Usage) -> Json:
+        """A `chat.completion`; `refusal` is always present, and null."""
+        choices = [
+            {
+                "index": index,
+                "message": {"role": "assistant", "content": answer.text, "refusal": None},
+                "logprobs": None,
+                "finish_reason": answer.finish_reason,
+            }
+            for index, answer in enumerate(answers)
+        ]
+        return {**self._head("chat.completion"), "choices": choices, "usage": usage.body()}
+
+    def chunk(self, index: int, delta: Json, finish_reason: str | None = None) -> Json:
+        """A `chat.completion.chunk` of one choice; `delta` is there even when empty."""
+        choice: Json = {
+            "index": index,
+            "delta": delta,
+            "logprobs": None,
+            "finish_reason": finish_reason,
+        }
+        return {**self._head("chat.completion.chunk"), "choices": [choice]}
+
+    def usage_chunk(self, usage: Usage) -> Json:
+        """The last chunk of a stream whose client asked for usage: no choices."""
+        return {**self._head("chat.completion.chunk"), "choices": [], "usage": usage.body()}
+
+    def _head(self, kind: str) -> Json:
+        return {
+            "id": self.id,
+            "object": kind,
+            "created": self.created,
+            "model": self.model,
+            "system_fingerprint": None,
+        }
+
+
+def model_card(name: str, created: int, max_context: int) -> Json:
+    """One entry of `/v1/models`."""
+    return {
+        "id": name,
+        "object": "model",
+        "created": created,
+        "owned_by": "maskwright",
+        "max_model_len": max_context,
+    }
+
+
+def event(body: Json) -> bytes:
+    """One server-sent event."""
+    text = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
+    return f"data: {text}\n\n".encode()

@@ -1,0 +1,138 @@
+"""The HTTP application: routes, and the way of one chat request through them."""
+
+from __future__ import annotations
+
+import time
+from contextlib import aclosing
+
+from fastapi import FastAPI, Request
+from fastapi.responses import JSONResponse, Response
+from starlette.exceptions import HTTPException
+
+from maskwright.engine import Engine
+from maskwright.errors import MaskwrightError
+from maskwright.server.answers import Answer, Envelope, Json, Usage, model_card
+from maskwright.server.body import read_object
+from maskwright.server.choices import Choices
+from maskwright.server.completions import ChatCompletions
+from maskwright.server.config import ServerConfig
+from maskwright.server.disconnect import ClientGoneError, until_disconnect
+from maskwright.server.errors import HttpError, error_response
+from maskwright.server.middleware import RequestIds
+from maskwright.server.protocol import parse_chat_request
+from maskwright.server.streaming import ChatStream
+
+# Nginx's status for a request whose client left; nobody receives it, logs show it.
+CLIENT_GONE = 499
+
+
+def create_app(engine: Engine, config: ServerConfig | None = None) -> FastAPI:
+    """The application over a started engine, which stays its caller's to stop."""
+    config = config or ServerConfig()
+    routes = Routes(engine, config)
+    app = FastAPI(title="Maskwright", docs_url=None, redoc_url=None, redirect_slashes=False)
+    for prefix in ("/v1", ""):
+        app.add_api_route(f"{prefix}/chat/completions", routes.chat, methods=["POST"])
+        app.add_api_route(f"{prefix}/models", routes.models, methods=["GET"])
+        app.add_api_route(f"{prefix}/models/{{name:path}}", routes.model, methods=["GET"])
+        app.add_api_route(f"{prefix}/health", routes.health, methods=["GET"])
+    app.add_exception_handler(MaskwrightError, _answer)
+    app.add_exception_handler(HttpError, _answer)
+    app.add_exception_handler(HTTPException, _answer_http)
+    app.add_exception_handler(ClientGoneError, _answer_nobody)
+    app.add_middleware(RequestIds)
+    return app
+
+
+class Routes:
+    """The endpoints, over one engine."""
+
+    def __init__(self, engine: Engine, config: ServerConfig) -> None:
+        self._engine = engine
+        self._config = config
+        self._name = config.model_name or engine.loaded.name
+        self._created = int(time.time())
+        self._completions = ChatCompletions(engine, config.grammars)
+
+    async def chat(self, http: Request) -> Response:
+        """Parse, check, compile and submit; only then does an answer begin."""
+        request = parse_chat_request(await read_object(http, self._config.body_bytes))
+        self._check_model(request.model)
+        choices = await until_disconnect(http.receive, self._completions.start(request))
+        envelope = Envelope(request.model or self._name)
+        if request.stream:
+            return ChatStream(
+                choices,
+                envelope,
+                include_usage=request.include_usage,
+                ping_seconds=self._config.ping_seconds,
+            )
+        try:
+            body = await until_disconnect(http.receive, _gather(choices, envelope))
+        finally:
+            choices.cancel()
+        return JSONResponse(body)
+
+    async def models(self) -> JSONResponse:
+        return JSONResponse({"object": "list", "data": [self._card()]})
+
+    async def model(self, name: str) -> JSONResponse:
+        if name != self._name:
+            raise _no_such_model(name)
+        return JSONResponse(self._card())
+
+    async def health(self) -> JSONResponse:
+        if not self._engine.alive:
+            raise HttpError(503, "the engine has stopped", code="engine_dead")
+        return JSONResponse({"status": "ok"})
+
+    def _card(self) -> Json:
+        return model_card(self._name, self._created, self._engine.max_context)
+
+    def _check_model(self, name: str | None) -> None:
+        if self._config.strict_model and name not in (None, self._name):
+            raise _no_such_model(str(name))
+
+
+async def _gather(choices: Choices, envelope: Envelope) -> Json:
+    """The whole answer, once all choices have ended."""
+    answers = [Answer() for _ in range(len(choices))]
+    completion_tokens = 0
+    async with aclosing(choices.deltas()) as deltas:
+        async for delta in deltas:
+            assert delta is not None, "without an idle time there are no pauses"
+            answer = answers[delta.index]
+            answer.text += delta.text
+            answer.finish_reason = delta.finish_reason
+            completion_tokens += delta.tokens
+    return envelope.completion(answers, Usage(choices.prompt_tokens, completion_tokens))
+
+
+def _no_such_model(name: str) -> HttpError:
+    return HttpError(
+        404, f"the model {name!r} is not served here", code="model_not_found", param="model"
+    )
+
+
+async def _answer(_: Request, error: Exception) -> Response:
+    return error_response(error)
+
+
+async def _answer_http(request: Request, error: Exception) -> Response:
+    """Unknown paths and methods, which the router raises."""
+    assert isinstance(error, HTTPException)
+    what = f"{request.method} {request.url.path}"
+    match error.status_code:
+        case 404:
+            told = HttpError(404, f"there is nothing at {what}", code="not_found")
+        case 405:
+            told = HttpError(405, f"{what} is not allowed", code="method_not_allowed")
+        case status:
+            told = HttpError(status, str(error.detail))
+    response = error_response(told)
+    response.headers.update(error.headers or {})
+    return response
+
+
+async def _answer_nobody(_: Request, __: Exception) -> Response:
+    return Response(status_code=CLIENT_GONE)

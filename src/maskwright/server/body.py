@@ -1,0 +1,108 @@
+"""A request body: bytes to a JSON object, or an error that says what is wrong with it.
+
+Nothing past this file meets a body that is too large, too deep, not UTF-8, not JSON by RFC 8259
+(`NaN`, lone surrogates) or not an object. Property order is kept; of a repeated key the last
+value counts, at the place of the first.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import NoReturn, cast
+
+from starlette.requests import Request
+
+from maskwright.errors import InputError
+from maskwright.server.errors import HttpError
+
+MAX_DEPTH = 128
+
+
+async def read_object(request: Request, limit: int) -> dict[str, object]:
+    """The JSON object a client sent; at most `limit` bytes are held."""
+    _require_json(request.headers.get("content-type"))
+    chunks: list[bytes] = []
+    size = 0
+    async for chunk in request.stream():
+        size += len(chunk)
+        if size > limit:
+            raise HttpError(413, f"the body is larger than {limit} bytes", code="body_too_large")
+        chunks.append(chunk)
+    return parse_object(b"".join(chunks))
+
+
+def parse_object(data: bytes) -> dict[str, object]:
+    """Parse one JSON object. Raises InputError with line and column of the first fault."""
+    try:
+        value: object = json.loads(data.decode("utf-8"), parse_constant=_refuse_constant)
+    except UnicodeDecodeError as error:
+        raise _invalid(f"the body is not UTF-8 (byte {error.start})") from None
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}"
+        raise _invalid(f"the body is not valid JSON: {error.msg} at {place}") from None
+    except RecursionError:
+        raise _too_deep() from None
+    except ValueError as error:  # an integer of more digits than Python reads
+        raise _invalid(f"the body is not valid JSON: {error}") from None
+    if not isinstance(value, dict):
+        raise _invalid("the body must be a JSON object")
+    tree = cast(dict[str, object], value)
+    _check_tree(tree)
+    return tree
+
+
+def _require_json(content_type: str | None) -> None:
+    kind = (content_type or "").partition(";")[0].strip().lower()
+    if kind != "application/json" and not (
+        kind.startswith("application/") and kind.endswith("+json")
+    ):
+        raise InputError(
+            "send the body as JSON with the header 'Content-Type: application/json'",
+            code="invalid_content_type",
+        )
+
+
+def _check_tree(tree: object) -> None:
+    """Depth and text of every value, without recursion."""
+    level: list[object] = [tree]
+    depth = 0
+    while level:
+        depth += 1
+        if depth > MAX_DEPTH:
+            raise _too_deep()
+        level = [child for value in level for child in _children(value)]
+
+
+def _children(value: object) -> Iterator[object]:
+    match value:
+        case str():
+            _check_text(value)
+        case dict():
+            for key, child in cast(dict[str, object], value).items():
+                _check_text(key)
+                yield child
+        case list():
+            yield from cast(list[object], value)
+        case _:
+            pass
+
+
+def _check_text(text: str) -> None:
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        surrogate = f"\\u{ord(text[error.start]):04x}"
+        raise _invalid(f"a string holds half of a surrogate pair ({surrogate})") from None
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise _invalid(f"the body is not valid JSON: {name} is not a JSON number")
+
+
+def _too_deep() -> InputError:
+    return _invalid(f"the body is nested more than {MAX_DEPTH} levels deep")
+
+
+def _invalid(message: str) -> InputError:
+    return InputError(message, code="invalid_json")

@@ -1,0 +1,29 @@
+"""How the HTTP server behaves; the engine has its own configuration."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from maskwright.errors import InputError
+
+
+@dataclass(frozen=True, slots=True)
+class ServerConfig:
+    """Settings of the HTTP face.
+
+    `model_name` is what `/v1/models` lists (the loaded model's own name when None);
+    `strict_model` refuses requests for any other name with a 404. `body_bytes` bounds a request
+    body, `grammars` the number of compiled grammars kept, `ping_seconds` the silence on a stream
+    after which a comment line keeps proxies from closing it.
+    """
+
+    model_name: str | None = None
+    strict_model: bool = False
+    body_bytes: int = 8 << 20
+    grammars: int = 256
+    ping_seconds: float = 15.0
+
+    def __post_init__(self) -> None:
+        for name in ("body_bytes", "grammars", "ping_seconds"):
+            if getattr(self, name) <= 0:
+                raise InputError(f"{name} must be greater than 0", param=name)

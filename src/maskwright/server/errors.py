@@ -1,0 +1,76 @@
+"""Every failure as OpenAI's error body: `{"error": {message, type, param, code}}`.
+
+Clients read the message, the parameter and the code from there; anything else (FastAPI's
+`detail`) reaches their users as "no body".
+"""
+
+from __future__ import annotations
+
+import math
+
+from fastapi.responses import JSONResponse
+
+from maskwright.errors import InputError, OverloadedError
+
+MESSAGE_CHARACTERS = 2000
+PARAM_CHARACTERS = 256
+
+
+class HttpError(Exception):
+    """A failure of the protocol itself, with its HTTP status (404, 405, 413, 503)."""
+
+    def __init__(
+        self, status: int, message: str, *, code: str | None = None, param: str | None = None
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.message = message
+        self.code = code
+        self.param = param
+
+
+def error_body(
+    status: int, message: str, *, code: str | None = None, param: str | None = None
+) -> dict[str, object]:
+    """The body of one error; message and param are cut to a bounded size."""
+    return {
+        "error": {
+            "message": _cut(message, MESSAGE_CHARACTERS),
+            "type": _type(status),
+            "param": None if param is None else _cut(param, PARAM_CHARACTERS),
+            "code": code,
+        }
+    }
+
+
+def describe(error: BaseException) -> tuple[int, dict[str, object]]:
+    """Status and body of an exception; what isn't the caller's doing shows none of its inside."""
+    match error:
+        case InputError():
+            return 400, error_body(400, error.message, code=error.code, param=error.param)
+        case OverloadedError():
+            return 429, error_body(429, str(error), code="overloaded")
+        case HttpError():
+            status = error.status
+            return status, error_body(status, error.message, code=error.code, param=error.param)
+        case _:
+            return 500, error_body(500, "the server failed on this request", code="internal_error")
+
+
+def error_response(error: BaseException) -> JSONResponse:
+    """The whole response of an exception; an overloaded server says when to come back."""
+    status, body = describe(error)
+    headers: dict[str, str] = {}
+    if isinstance(error, OverloadedError):
+        headers["Retry-After"] = str(max(1, math.ceil(error.retry_after)))
+    return JSONResponse(body, status_code=status, headers=headers)
+
+
+def _type(status: int) -> str:
+    if status == 429:
+        return "rate_limit_error"
+    return "server_error" if status >= 500 else "invalid_request_error"
+
+
+def _cut(text: str, characters: int) -> str:
+    return text if len(text) <= characters else f"{text[: characters - 1]}…"

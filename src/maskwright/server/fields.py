@@ -1,0 +1,155 @@
+"""Reads a JSON object of a request field by field, each with its type and bounds.
+
+An explicit null counts as absent. Errors name the field by its dotted path
+(`messages[0].content`) and say what was wanted and what came.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Sequence
+from typing import cast
+
+from maskwright.errors import InputError
+
+
+class Fields:
+    """One JSON object and its place in the body (`""` is the body itself)."""
+
+    def __init__(self, values: dict[str, object], place: str = "") -> None:
+        self.values = values
+        self.place = place
+
+    @classmethod
+    def of(cls, value: object, place: str) -> Fields:
+        """Read `value` as an object."""
+        if not isinstance(value, dict):
+            raise invalid(place, "an object", value)
+        return cls(cast(dict[str, object], value), place)
+
+    def at(self, name: str) -> str:
+        """The dotted path of a field."""
+        return f"{self.place}.{name}" if self.place else name
+
+    def get(self, name: str) -> object:
+        """The raw value; None when absent."""
+        return self.values.get(name)
+
+    def has(self, name: str) -> bool:
+        return self.values.get(name) is not None
+
+    def present(self) -> Iterator[str]:
+        """Names of all fields that are not null."""
+        return (name for name, value in self.values.items() if value is not None)
+
+    def string(self, name: str) -> str | None:
+        value = self.get(name)
+        if value is None or isinstance(value, str):
+            return value
+        raise invalid(self.at(name), "a string", value)
+
+    def boolean(self, name: str, default: bool = False) -> bool:
+        value = self.get(name)
+        if value is None:
+            return default
+        if isinstance(value, bool):
+            return value
+        raise invalid(self.at(name), "true or false", value)
+
+    def integer(self, name: str, low: int, high: int) -> int | None:
+        value = self.get(name)
+        if value is None:
+            return None
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        if isinstance(value, int) and not isinstance(value, bool) and low <= value <= high:
+            return value
+        raise invalid(self.at(name), f"an integer from {low} to {high}", value)
+
+    def number(self, name: str, low: float, high: float, default: float) -> float:
+        value = self.get(name)
+        if value is None:
+            return default
+        number = as_number(value)
+        if number is not None and low <= number <= high:
+            return number
+        raise invalid(self.at(name), f"a number {_bounds(low, high)}", value)
+
+    def choice(self, name: str, options: Sequence[str]) -> str | None:
+        value = self.get(name)
+        if value is None or value in options:
+            return cast(str | None, value)
+        raise invalid(self.at(name), f"one of {', '.join(map(repr, options))}", value)
+
+    def object(self, name: str) -> Fields | None:
+        value = self.get(name)
+        return None if value is None else Fields.of(value, self.at(name))
+
+    def items(self, name: str) -> list[tuple[object, str]] | None:
+        """The elements of an array, each with its place."""
+        value = self.get(name)
+        if value is None:
+            return None
+        if not isinstance(value, list):
+            raise invalid(self.at(name), "an array", value)
+        place = self.at(name)
+        return [(item, f"{place}[{i}]") for i, item in enumerate(cast(list[object], value))]
+
+    def strings(self, name: str) -> tuple[str, ...]:
+        """An array of strings, or one string; absent is empty."""
+        value = self.get(name)
+        if isinstance(value, str):
+            return (value,)
+        found: list[str] = []
+        for item, place in self.items(name) or ():
+            if not isinstance(item, str):
+                raise invalid(place, "a string", item)
+            found.append(item)
+        return tuple(found)
+
+    def only(self, *known: str) -> None:
+        """Refuse every field that is not among `known`: a typo never means unconstrained."""
+        for name in self.present():
+            if name not in known:
+                raise InputError(
+                    f"unknown field {shown(name)}; known here: {', '.join(known)}",
+                    param=self.at(name),
+                    code="unknown_field",
+                )
+
+
+def as_number(value: object) -> float | None:
+    """A finite JSON number as a float, else None."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def missing(place: str) -> InputError:
+    return InputError(f"{place} is required", param=place, code="missing_required_parameter")
+
+
+def invalid(place: str, wanted: str, value: object) -> InputError:
+    """The error of a value of the wrong type or out of bounds."""
+    return InputError(f"{place} must be {wanted}, not {shown(value)}", param=place)
+
+
+def shown(value: object, characters: int = 60) -> str:
+    """A value as bounded JSON, or its kind when it is a container."""
+    match value:
+        case dict():
+            return "an object"
+        case list():
+            return "an array"
+        case _:
+            text = json.dumps(value, ensure_ascii=False)
+            return text if len(text) <= characters else f"{text[: characters - 1]}…"
+
+
+def _bounds(low: float, high: float) -> str:
+    return f"from {low:g} to {high:g}" if math.isfinite(high) else f"of at least {low:g}"

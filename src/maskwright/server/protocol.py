@@ -1,0 +1,139 @@
+"""POST /v1/chat/completions: the body as a closed typed tree.
+
+Every field is obeyed, harmless, or refused by name; an explicit null is an absent field.
+docs/api.md lists them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from maskwright.errors import InputError
+from maskwright.sampling import SamplingParams
+from maskwright.server.fields import Fields, as_number, invalid, shown
+from maskwright.server.messages import Message, parse_messages
+from maskwright.server.refusals import refuse_unsupported
+from maskwright.server.response_format import ResponseFormat, parse_response_format
+
+MAX_CHOICES = 128
+MAX_STOPS = 4
+MAX_TOKENS = 1 << 31
+SEED_BITS = 64
+
+OBEYED = frozenset(
+    {
+        "frequency_penalty",
+        "logit_bias",
+        "max_completion_tokens",
+        "max_tokens",
+        "messages",
+        "min_p",
+        "model",
+        "n",
+        "presence_penalty",
+        "repetition_penalty",
+        "response_format",
+        "seed",
+        "stop",
+        "stream",
+        "stream_options",
+        "temperature",
+        "top_k",
+        "top_p",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TokenLimit:
+    """The client's bound on the answer, and the field it stood in."""
+
+    tokens: int
+    field: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChatRequest:
+    """A valid request; only what depends on the model (lengths, token ids) is still unchecked."""
+
+    model: str | None
+    messages: tuple[Message, ...]
+    response_format: ResponseFormat
+    limit: TokenLimit | None
+    params: SamplingParams
+    stop: tuple[str, ...]
+    n: int
+    stream: bool
+    include_usage: bool
+
+
+def parse_chat_request(tree: dict[str, object]) -> ChatRequest:
+    """Read a body. Raises InputError whose `param` is the dotted path of the first fault."""
+    body = Fields(tree)
+    refuse_unsupported(body, OBEYED)
+    return ChatRequest(
+        model=body.string("model"),
+        messages=parse_messages(body),
+        response_format=parse_response_format(body),
+        limit=_limit(body),
+        params=_params(body),
+        stop=_stop(body),
+        n=body.integer("n", 1, MAX_CHOICES) or 1,
+        stream=body.boolean("stream"),
+        include_usage=_include_usage(body),
+    )
+
+
+def _limit(body: Fields) -> TokenLimit | None:
+    """`max_completion_tokens` wins over its older name; both are checked."""
+    old = body.integer("max_tokens", 1, MAX_TOKENS)
+    new = body.integer("max_completion_tokens", 1, MAX_TOKENS)
+    if new is not None:
+        return TokenLimit(new, "max_completion_tokens")
+    return None if old is None else TokenLimit(old, "max_tokens")
+
+
+def _params(body: Fields) -> SamplingParams:
+    seed = body.integer("seed", -(1 << (SEED_BITS - 1)), (1 << (SEED_BITS - 1)) - 1)
+    top_k = body.integer("top_k", -1, MAX_TOKENS)
+    return SamplingParams(
+        temperature=body.number("temperature", 0, 2, 1.0),
+        top_k=max(top_k or 0, 0),
+        top_p=body.number("top_p", 0, 1, 1.0),
+        min_p=body.number("min_p", 0, 1, 0.0),
+        repetition_penalty=body.number("repetition_penalty", 0, 10, 1.0),
+        presence_penalty=body.number("presence_penalty", -2, 2, 0.0),
+        frequency_penalty=body.number("frequency_penalty", -2, 2, 0.0),
+        logit_bias=_logit_bias(body),
+        seed=None if seed is None else seed % (1 << SEED_BITS),
+    )
+
+
+def _logit_bias(body: Fields) -> Mapping[int, float]:
+    fields = body.object("logit_bias")
+    if fields is None:
+        return {}
+    biases: dict[int, float] = {}
+    for key, value in fields.values.items():
+        if not (key.isascii() and key.isdigit() and len(key) <= 9):
+            raise InputError(f"logit_bias: {shown(key)} is not a token id", param="logit_bias")
+        bias = as_number(value)
+        if bias is None or not -100 <= bias <= 100:
+            raise invalid(fields.at(key), "a number from -100 to 100", value)
+        biases[int(key)] = bias
+    return biases
+
+
+def _stop(body: Fields) -> tuple[str, ...]:
+    texts = body.strings("stop")
+    if len(texts) > MAX_STOPS:
+        raise InputError(f"stop takes at most {MAX_STOPS} strings", param="stop")
+    if "" in texts:
+        raise InputError("stop must not hold an empty string", param="stop")
+    return texts
+
+
+def _include_usage(body: Fields) -> bool:
+    options = body.object("stream_options")
+    return options is not None and options.boolean("include_usage")

@@ -1,0 +1,112 @@
+"""Fields that would change the answer and are not obeyed here: refused by name, never ignored.
+
+A client that sends the value which changes nothing (`logprobs: false`, `tools: []`) passes.
+Unknown fields pass too, as with every server of this protocol, unless the name looks like a
+constraint: a typo must not mean an unconstrained answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from maskwright.errors import InputError
+from maskwright.server.fields import Fields, shown
+
+# Field -> the values that change nothing.
+NEUTRAL: Mapping[str, tuple[object, ...]] = {
+    "add_generation_prompt": (True,),
+    "add_special_tokens": (False, True),
+    "allowed_token_ids": (),
+    "audio": (),
+    "bad_words": ([],),
+    "best_of": (1,),
+    "chat_template": (),
+    "chat_template_kwargs": ({},),
+    "continue_final_message": (False,),
+    "documents": ([],),
+    "echo": (False,),
+    "ebnf": (),
+    "function_call": ("none", "auto"),
+    "functions": ([],),
+    "grammar": (),
+    "guided_choice": (),
+    "guided_decoding_backend": (),
+    "guided_grammar": (),
+    "guided_json": (),
+    "guided_json_object": (False,),
+    "guided_regex": (),
+    "guided_whitespace_pattern": (),
+    "ignore_eos": (False,),
+    "include_stop_str_in_output": (False,),
+    "json_schema": (),
+    "length_penalty": (1,),
+    "logprobs": (False,),
+    "min_tokens": (0,),
+    "modalities": (["text"],),
+    "no_stop_trim": (False,),
+    "prompt_logprobs": (),
+    "regex": (),
+    "return_token_ids": (False,),
+    "return_tokens_as_token_ids": (False,),
+    "skip_special_tokens": (True,),
+    "stop_regex": (),
+    "stop_token_ids": ([],),
+    "structured_outputs": (),
+    "structural_tag": (),
+    "thinking_token_budget": (),
+    "tool_choice": ("none", "auto"),
+    "tools": ([],),
+    "top_logprobs": (),
+    "truncate_prompt_tokens": (),
+    "use_beam_search": (False,),
+    "web_search_options": (),
+}
+
+# Parts of names, lower case without underscores, that speak of a constraint on the answer.
+CONSTRAINT_WORDS = (
+    "constraint",
+    "ebnf",
+    "format",
+    "grammar",
+    "guided",
+    "jsonmode",
+    "jsonobject",
+    "regex",
+    "schema",
+    "structur",
+)
+
+
+def refuse_unsupported(body: Fields, known: frozenset[str]) -> None:
+    """Raise InputError for the first field that would have to be obeyed and is not in `known`."""
+    for name in body.present():
+        if name in known:
+            continue
+        if name in NEUTRAL:
+            _refuse_unless_neutral(body, name)
+        elif any(word in name.lower().replace("_", "") for word in CONSTRAINT_WORDS):
+            raise InputError(
+                f"unknown field {shown(name)} looks like a constraint on the answer, which this "
+                "server would not enforce; use response_format",
+                param=name,
+                code="unknown_field",
+            )
+
+
+def _refuse_unless_neutral(body: Fields, name: str) -> None:
+    value = body.get(name)
+    if value in NEUTRAL[name] or (name == "tools" and body.get("tool_choice") == "none"):
+        return
+    raise InputError(
+        f"{name} is not supported by this server{_way_out(name)}",
+        param=name,
+        code="unsupported_parameter",
+    )
+
+
+def _way_out(name: str) -> str:
+    if name in ("tools", "functions"):
+        return " (with tool_choice 'none' tools are accepted)"
+    if name.startswith(("guided_", "json_", "struct")):
+        return "; send the schema as response_format: {type: 'json_schema', ...}"
+    return "; leave it out"

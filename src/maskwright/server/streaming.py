@@ -1,0 +1,98 @@
+"""Answers as server-sent events, in the order that clients of the protocol rely on.
+
+Per choice: one chunk with the role, chunks of text, one chunk with the finish reason and an
+empty delta. Then, if asked for, one chunk with the usage and no choices; then `[DONE]`. A failure
+after the start is one event with an error body, and the end.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from maskwright.server.answers import Envelope, Json, Usage, event
+from maskwright.server.choices import Choices
+from maskwright.server.disconnect import ClientGoneError, until_disconnect
+from maskwright.server.errors import describe
+
+DONE = b"data: [DONE]\n\n"
+PING = b": ping\n\n"
+
+log = logging.getLogger(__name__)
+
+
+class ChatStream(Response):
+    """The streamed answer. However it ends, nothing of it is left running in the engine."""
+
+    media_type = "text/event-stream"
+
+    def __init__(
+        self, choices: Choices, envelope: Envelope, *, include_usage: bool, ping_seconds: float
+    ) -> None:
+        self.status_code = 200
+        self.background = None
+        self.init_headers({"Cache-Control": "no-cache", "X-Accel-Buffering": "no"})
+        del self.headers["content-length"]
+        self._choices = choices
+        self._events = chat_events(
+            choices, envelope, include_usage=include_usage, ping_seconds=ping_seconds
+        )
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await until_disconnect(receive, self._send_all(send))
+        except (ClientGoneError, OSError):
+            log.debug("a client left its stream")
+        finally:
+            self._choices.cancel()
+
+    async def _send_all(self, send: Send) -> None:
+        await send(
+            {
+                "type": "http.response.start",
+                "status": self.status_code,
+                "headers": self.raw_headers,
+            }
+        )
+        async with aclosing(self._events) as events:
+            async for data in events:
+                await send({"type": "http.response.body", "body": data, "more_body": True})
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+async def chat_events(
+    choices: Choices, envelope: Envelope, *, include_usage: bool, ping_seconds: float
+) -> AsyncGenerator[bytes]:
+    """Encoded events of one answer; a failure becomes the last of them."""
+    completion_tokens = 0
+    unknown: Json = {"usage": None} if include_usage else {}
+
+    def chunk(index: int, delta: Json, finish_reason: str | None = None) -> bytes:
+        return event({**envelope.chunk(index, delta, finish_reason), **unknown})
+
+    for index in range(len(choices)):
+        yield chunk(index, {"role": "assistant", "content": ""})
+    try:
+        async with aclosing(choices.deltas(ping_seconds)) as deltas:
+            async for delta in deltas:
+                if delta is None:
+                    yield PING
+                    continue
+                completion_tokens += delta.tokens
+                if delta.text:
+                    yield chunk(delta.index, {"content": delta.text})
+                if delta.finish_reason is not None:
+                    yield chunk(delta.index, {}, delta.finish_reason)
+    except Exception as error:
+        status, body = describe(error)
+        if status >= 500:
+            log.exception("a stream failed", exc_info=error)
+        yield event(body)
+        return
+    if include_usage:
+        yield event(envelope.usage_chunk(Usage(choices.prompt_tokens, completion_tokens)))
+    yield DONE

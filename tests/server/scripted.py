@@ -1,0 +1,127 @@
+"""An engine that plays a script, and a client in the same process: faults and timing on demand."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any, cast
+
+import httpx
+from fastapi import FastAPI
+
+from maskwright.engine import Delta, Request
+from maskwright.errors import InputError
+from maskwright.server import ServerConfig, create_app
+from maskwright.vocab import Vocabulary
+
+CONTEXT = 1000
+VOCABULARY = [*(bytes([byte]) for byte in range(256)), b""]
+HELLO: dict[str, Any] = {"model": "m", "messages": [{"role": "user", "content": "hello"}]}
+
+
+@dataclass
+class Script:
+    """What a generation does: one delta a text, `pause` seconds before each, then the end.
+
+    `last` is text that comes with the end.
+    """
+
+    texts: Sequence[str] = ("Hel", "lo")
+    end: Any = "stop"
+    error: Exception | None = None
+    pause: float = 0.0
+    last: str = ""
+
+
+@dataclass
+class ScriptedGeneration:
+    engine: ScriptedEngine
+    script: Script
+
+    def cancel(self) -> None:
+        self.engine.running.discard(id(self))
+
+    async def __aiter__(self) -> AsyncIterator[Delta]:
+        for text in self.script.texts:
+            await asyncio.sleep(self.script.pause)
+            yield Delta(text, (1,), None, None)
+        self.engine.running.discard(id(self))
+        yield Delta(self.script.last, (), self.script.end, self.script.error)
+
+
+@dataclass
+class ScriptedEngine:
+    """Stands in for the engine. `requests` is what was submitted, `running` what holds memory."""
+
+    loaded: Any
+    script: Script = field(default_factory=Script)
+    refuse: Callable[[int], Exception | None] = lambda _: None
+    alive: bool = True
+    max_context: int = CONTEXT
+    requests: list[Request] = field(default_factory=list)
+    running: set[int] = field(default_factory=set)
+
+    def submit(self, request: Request) -> ScriptedGeneration:
+        refusal = self.refuse(len(self.requests))
+        self.requests.append(request)
+        if refusal is not None:
+            raise refusal
+        generation = ScriptedGeneration(self, self.script)
+        self.running.add(id(generation))
+        return generation
+
+
+class ByteModel:
+    """A model's face as the server sees it: one token a byte, the chat as plain lines."""
+
+    name = "bytes"
+
+    def __init__(self) -> None:
+        self.vocab = Vocabulary(VOCABULARY, eos=256)
+
+    def render_chat(self, messages: list[dict[str, Any]], *, response_schema: str | None) -> Any:
+        if any(message["content"] == "a template fails" for message in messages):
+            raise InputError("the chat template refuses these messages", param="messages")
+        lines = [f"{message['role']}: {message['content']}" for message in messages]
+        self.rendered = SimpleNamespace(messages=messages, response_schema=response_schema)
+        return list("\n".join(lines).encode())
+
+
+@dataclass
+class Client:
+    """Calls the application in this process."""
+
+    engine: ScriptedEngine
+    config: ServerConfig = field(default_factory=ServerConfig)
+    _apps: dict[ServerConfig, FastAPI] = field(default_factory=dict)
+
+    def call(self, method: str, path: str, **options: Any) -> httpx.Response:
+        async def exchange() -> httpx.Response:
+            transport = httpx.ASGITransport(self._app())
+            async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+                return await client.request(method, path, **options)
+
+        return asyncio.run(exchange())
+
+    def _app(self) -> FastAPI:
+        if self.config not in self._apps:
+            self._apps[self.config] = create_app(cast(Any, self.engine), self.config)
+        return self._apps[self.config]
+
+    def chat(self, **fields: Any) -> httpx.Response:
+        return self.call("POST", "/v1/chat/completions", json={**HELLO, **fields})
+
+    def events(self, **fields: Any) -> list[Any]:
+        """The events of a streamed answer; `[DONE]` stays text."""
+        response = self.chat(stream=True, **fields)
+        assert response.status_code == 200, response.text
+        assert response.headers["content-type"].startswith("text/event-stream")
+        blocks = response.text.split("\n\n")
+        assert blocks.pop() == ""
+        return [
+            line if line == "[DONE]" else json.loads(line)
+            for line in (block.removeprefix("data: ") for block in blocks)
+        ]

@@ -1,0 +1,231 @@
+from __future__ import annotations
+
+import pytest
+
+from maskwright.errors import InputError, OverloadedError
+from maskwright.server.completions import choice_seed
+from maskwright.server.config import ServerConfig
+from tests.server.scripted import CONTEXT, Client, Script, ScriptedEngine
+
+ANY_OBJECT = {"type": "json_object"}
+
+
+def test_a_whole_answer(client: Client, engine: ScriptedEngine) -> None:
+    response = client.chat(model="gpt-4o")
+    assert response.status_code == 200
+    body = response.json()
+    assert body.pop("id").startswith("chatcmpl-")
+    assert isinstance(body.pop("created"), int)
+    assert body == {
+        "object": "chat.completion",
+        "model": "gpt-4o",
+        "system_fingerprint": None,
+        "choices": [
+            {
+                "index": 0,
+                "message": {"role": "assistant", "content": "Hello", "refusal": None},
+                "logprobs": None,
+                "finish_reason": "stop",
+            }
+        ],
+        "usage": {"prompt_tokens": 11, "completion_tokens": 2, "total_tokens": 13},
+    }
+    assert not engine.running
+
+
+@pytest.mark.parametrize(
+    ("end", "reason"), [("stop", "stop"), ("stop_string", "stop"), ("length", "length")]
+)
+def test_finish_reasons(client: Client, engine: ScriptedEngine, end: str, reason: str) -> None:
+    engine.script = Script(end=end)
+    assert client.chat().json()["choices"][0]["finish_reason"] == reason
+
+
+def test_n_choices_have_their_own_seeds(client: Client, engine: ScriptedEngine) -> None:
+    body = client.chat(n=3, seed=5).json()
+    assert [choice["index"] for choice in body["choices"]] == [0, 1, 2]
+    assert body["usage"] == {"prompt_tokens": 11, "completion_tokens": 6, "total_tokens": 17}
+    seeds = [request.params.seed for request in engine.requests]
+    assert seeds == [choice_seed(5, index) for index in range(3)]
+    assert seeds[0] == 5
+    assert len(set(seeds)) == 3
+
+
+def test_without_a_seed_the_engine_chooses(client: Client, engine: ScriptedEngine) -> None:
+    client.chat(n=2)
+    assert [request.params.seed for request in engine.requests] == [None, None]
+
+
+def test_the_limit_is_the_clients_or_the_rest_of_the_context(
+    client: Client, engine: ScriptedEngine
+) -> None:
+    for fields in ({}, {"max_tokens": 7}, {"max_tokens": 10 * CONTEXT}):
+        client.chat(**fields)
+    prompt = len("user: hello")
+    asked = [request.max_tokens for request in engine.requests]
+    assert asked == [CONTEXT - prompt, 7, CONTEXT - prompt]
+
+
+def test_a_prompt_over_the_context(client: Client, engine: ScriptedEngine) -> None:
+    error = client.chat(messages=[{"role": "user", "content": "x" * CONTEXT}]).json()["error"]
+    assert (error["param"], error["code"]) == ("messages", "context_length_exceeded")
+    assert str(CONTEXT) in error["message"]
+    assert not engine.requests
+
+
+def test_the_model_is_shown_the_schema(client: Client, engine: ScriptedEngine) -> None:
+    schema = {"type": "object", "properties": {"b": {"type": "integer"}, "a": {}}}
+    client.chat(response_format={"type": "json_schema", "json_schema": {"schema": schema}})
+    told = '{"type":"object","properties":{"b":{"type":"integer"},"a":{}}}'
+    assert engine.loaded.rendered.response_schema == told
+    client.chat(response_format=ANY_OBJECT)
+    assert engine.loaded.rendered.response_schema is None
+
+
+def test_a_grammar_constrains_whatever_strict_says(client: Client, engine: ScriptedEngine) -> None:
+    for strict in (None, False, True):
+        shape = {"schema": {"type": "integer"}, "strict": strict}
+        client.chat(response_format={"type": "json_schema", "json_schema": shape})
+    grammars = [request.grammar for request in engine.requests]
+    assert grammars[0] is not None
+    assert grammars == [grammars[0]] * 3  # compiled once
+
+
+def test_a_schema_that_is_not_enforced_is_refused_at_its_pointer(client: Client) -> None:
+    schema = {"type": "object", "properties": {"a": {"not": {"type": "null"}}}}
+    for stream in (False, True):
+        response = client.chat(
+            stream=stream,
+            response_format={"type": "json_schema", "json_schema": {"schema": schema}},
+        )
+        assert response.status_code == 400
+        error = response.json()["error"]
+        assert error["param"] == "response_format.json_schema.schema"
+        assert "/properties/a/not" in error["message"]
+
+
+def test_a_limit_too_small_says_what_would_do(client: Client, engine: ScriptedEngine) -> None:
+    shape = {"type": "json_schema", "json_schema": {"schema": {"const": "four"}}}
+    for field in ("max_tokens", "max_completion_tokens"):
+        error = client.chat(response_format=shape, **{field: 2}).json()["error"]
+        assert (error["param"], error["code"]) == (field, "max_tokens_too_small")
+        assert "6 tokens" in error["message"]
+    long = [{"role": "user", "content": "x" * (CONTEXT - len("user: ") - 2)}]
+    error = client.chat(response_format=shape, messages=long).json()["error"]
+    assert (error["param"], error["code"]) == ("messages", "max_tokens_too_small")
+    assert not engine.requests
+    assert client.chat(response_format=shape, max_tokens=6).status_code == 200
+
+
+def test_a_token_outside_the_vocabulary(client: Client) -> None:
+    assert client.chat(logit_bias={"256": 1}).status_code == 200
+    response = client.chat(logit_bias={"257": 1})
+    assert response.status_code == 400
+    assert response.json()["error"]["param"] == "logit_bias"
+
+
+def test_a_template_that_fails_is_the_messages_fault(client: Client) -> None:
+    response = client.chat(messages=[{"role": "user", "content": "a template fails"}])
+    assert response.status_code == 400
+    assert response.json()["error"]["param"] == "messages"
+
+
+def test_overload_says_when_to_come_back(client: Client, engine: ScriptedEngine) -> None:
+    engine.refuse = lambda _: OverloadedError("the queue is full", retry_after=1.2)
+    for stream in (False, True):
+        response = client.chat(stream=stream)
+        assert response.status_code == 429
+        assert response.headers["retry-after"] == "2"
+        assert response.json()["error"]["type"] == "rate_limit_error"
+
+
+def test_choices_already_begun_are_taken_back(client: Client, engine: ScriptedEngine) -> None:
+    engine.refuse = lambda n: OverloadedError("full", retry_after=1) if n == 2 else None
+    assert client.chat(n=3).status_code == 429
+    assert not engine.running
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "told"),
+    [
+        (InputError("no token is left to sample", param="logit_bias"), 400, "no token is left"),
+        (RuntimeError("secret inside"), 500, "the server failed"),
+        (None, 500, "the server failed"),
+    ],
+)
+def test_a_generation_that_fails(
+    client: Client, engine: ScriptedEngine, error: Exception | None, status: int, told: str
+) -> None:
+    engine.script = Script(end="error", error=error)
+    response = client.chat()
+    assert response.status_code == status
+    assert told in response.json()["error"]["message"]
+    assert "secret" not in response.text
+    engine.script = Script()
+    assert client.chat().status_code == 200
+
+
+def test_an_engine_that_stops_midway(client: Client, engine: ScriptedEngine) -> None:
+    engine.script = Script(end="cancelled")
+    assert client.chat().status_code == 503
+
+
+def test_a_defect_is_a_500_with_a_request_id(client: Client, engine: ScriptedEngine) -> None:
+    engine.refuse = lambda _: ZeroDivisionError("inside")
+    response = client.chat()
+    assert response.status_code == 500
+    assert response.json()["error"]["type"] == "server_error"
+    assert "inside" not in response.text
+    assert response.headers["x-request-id"].startswith("req_")
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status", "code"),
+    [
+        ("GET", "/", 404, "not_found"),
+        ("POST", "/v1/completions", 404, "not_found"),
+        ("GET", "/v1/chat/completions", 405, "method_not_allowed"),
+        ("DELETE", "/v1/models", 405, "method_not_allowed"),
+        ("GET", "/v1/models/other", 404, "model_not_found"),
+    ],
+)
+def test_paths_and_methods(client: Client, method: str, path: str, status: int, code: str) -> None:
+    response = client.call(method, path)
+    assert response.status_code == status
+    assert response.json()["error"]["code"] == code
+    assert response.json()["error"].keys() == {"message", "type", "param", "code"}
+
+
+@pytest.mark.parametrize("prefix", ["/v1", ""])
+def test_models_and_health(client: Client, engine: ScriptedEngine, prefix: str) -> None:
+    listed = client.call("GET", f"{prefix}/models").json()
+    assert [card["id"] for card in listed["data"]] == ["bytes"]
+    card = client.call("GET", f"{prefix}/models/bytes").json()
+    assert (card["object"], card["max_model_len"]) == ("model", CONTEXT)
+    assert client.call("GET", f"{prefix}/health").status_code == 200
+    engine.alive = False
+    assert client.call("GET", f"{prefix}/health").status_code == 503
+
+
+def test_a_name_with_slashes_can_be_asked_for(client: Client) -> None:
+    client.config = ServerConfig(model_name="org/model")
+    assert client.call("GET", "/v1/models/org/model").json()["id"] == "org/model"
+
+
+def test_strict_model_names(client: Client) -> None:
+    client.config = ServerConfig(strict_model=True)
+    response = client.chat(model="other")
+    assert response.status_code == 404
+    error = response.json()["error"]
+    assert (error["param"], error["code"]) == ("model", "model_not_found")
+    assert client.chat(model="bytes").status_code == 200
+    assert client.chat(model=None).json()["model"] == "bytes"
+
+
+def test_request_ids(client: Client) -> None:
+    given = client.call("GET", "/health", headers={"X-Request-Id": "mine-7"})
+    assert given.headers["x-request-id"] == "mine-7"
+    made = {client.call("GET", "/health").headers["x-request-id"] for _ in range(3)}
+    assert len(made) == 3
+    long = client.call("GET", "/health", headers={"X-Request-Id": "x" * 500})
+    assert long.headers["x-request-id"].startswith("req_")

@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+from typing import Any
+
+from maskwright.errors import InputError
+from maskwright.server.config import ServerConfig
+from tests.server.scripted import Client, Script, ScriptedEngine
+
+
+def choice(index: int, delta: dict[str, Any], reason: str | None = None) -> dict[str, Any]:
+    return {"index": index, "delta": delta, "logprobs": None, "finish_reason": reason}
+
+
+def test_the_events_of_a_stream(client: Client) -> None:
+    events = client.events(model="gpt-4o")
+    assert events.pop() == "[DONE]"
+    heads = [{name: event.pop(name) for name in ("id", "object", "created", "model")}
+             for event in events]  # fmt: skip
+    assert heads == [heads[0]] * len(events)
+    assert (heads[0]["object"], heads[0]["model"]) == ("chat.completion.chunk", "gpt-4o")
+    assert events == [
+        {"system_fingerprint": None, "choices": [made]}
+        for made in (
+            choice(0, {"role": "assistant", "content": ""}),
+            choice(0, {"content": "Hel"}),
+            choice(0, {"content": "lo"}),
+            choice(0, {}, "stop"),
+        )
+    ]
+
+
+def test_usage_comes_last_and_only_when_asked(client: Client) -> None:
+    *chunks, last, done = client.events(stream_options={"include_usage": True})
+    assert done == "[DONE]"
+    assert all(chunk["usage"] is None for chunk in chunks)
+    assert last["choices"] == []
+    assert last["usage"] == {"prompt_tokens": 11, "completion_tokens": 2, "total_tokens": 13}
+    assert all("usage" not in chunk for chunk in client.events()[:-1])
+
+
+def test_a_last_delta_with_text_is_two_chunks(client: Client, engine: ScriptedEngine) -> None:
+    engine.script = Script(texts=(), end="length", last="tail")
+    made = [event["choices"][0] for event in client.events()[:-1]]
+    assert made[1:] == [choice(0, {"content": "tail"}), choice(0, {}, "length")]
+
+
+def test_choices_are_interleaved(client: Client, engine: ScriptedEngine) -> None:
+    engine.script = Script(texts=("a", "b", "c"), pause=0.01)
+    made = [event["choices"][0] for event in client.events(n=3)[:-1]]
+    order = [one["index"] for one in made if "content" in one["delta"] and one["delta"]["content"]]
+    assert sorted(order[:3]) == [0, 1, 2]
+    for index in range(3):
+        own = [one for one in made if one["index"] == index]
+        assert [one["delta"] for one in own] == [
+            {"role": "assistant", "content": ""},
+            *({"content": text} for text in "abc"),
+            {},
+        ]
+        assert [one["finish_reason"] for one in own] == [None] * 4 + ["stop"]
+
+
+def test_a_failure_midway_is_an_event_and_the_end(client: Client, engine: ScriptedEngine) -> None:
+    engine.script = Script(texts=("x",), end="error", error=InputError("why", param="logit_bias"))
+    *chunks, last = client.events()
+    assert [chunk["choices"][0]["delta"].get("content") for chunk in chunks] == ["", "x"]
+    assert last == {
+        "error": {
+            "message": "why",
+            "type": "invalid_request_error",
+            "param": "logit_bias",
+            "code": "invalid_value",
+        }
+    }
+    assert not engine.running
+
+
+def test_a_defect_midway_tells_nothing_of_its_inside(
+    client: Client, engine: ScriptedEngine
+) -> None:
+    engine.script = Script(end="error", error=RuntimeError("secret"))
+    last = client.events(n=2)[-1]
+    assert last["error"]["type"] == "server_error"
+    assert "secret" not in str(last)
+    assert not engine.running
+
+
+def test_silence_is_filled_with_comments(client: Client, engine: ScriptedEngine) -> None:
+    client.config = ServerConfig(ping_seconds=0.02)
+    engine.script = Script(texts=("late",), pause=0.1)
+    text = client.chat(stream=True).text
+    assert text.count(": ping\n\n") >= 2
+    assert text.endswith("data: [DONE]\n\n")
+
+
+def test_text_beyond_ascii_is_sent_as_utf8(client: Client, engine: ScriptedEngine) -> None:
+    engine.script = Script(texts=("né\n\n😀",))
+    assert client.events()[1]["choices"][0]["delta"]["content"] == "né\n\n😀"
