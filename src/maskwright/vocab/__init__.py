@@ -1,0 +1,5 @@
+"""Vocabularies: tokens as bytes, from any fast tokenizer."""
+
+from maskwright.vocab.vocabulary import Vocabulary
+
+__all__ = ["Vocabulary"]

@@ -1,0 +1,127 @@
+"""Reading a fast Hugging Face tokenizer, by its shape: neither library is imported here."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol, cast
+
+from maskwright.errors import InputError
+from maskwright.vocab.decoder import parse_decoder, piece_bytes
+
+
+class Encoding(Protocol):
+    ids: list[int]
+
+
+class Backend(Protocol):
+    """What we ask of a `tokenizers.Tokenizer`."""
+
+    encode_special_tokens: bool
+
+    def to_str(self) -> str: ...
+    def get_vocab(self, with_added_tokens: bool = ...) -> dict[str, int]: ...
+    def encode(self, sequence: str, *, add_special_tokens: bool = ...) -> Encoding: ...
+    def no_truncation(self) -> None: ...
+    def no_padding(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class ReadTokenizer:
+    """A tokenizer, read: `tokens` by id, holes empty; `eos` is None where it names none.
+
+    `encode` gives ids for bytes, or None where the tokenizer can't spell them exactly.
+    """
+
+    tokens: tuple[bytes, ...]
+    special: frozenset[int]
+    eos: int | None
+    encode: Callable[[bytes], list[int] | None]
+
+
+def read_tokenizer(tokenizer: object) -> ReadTokenizer:
+    """Raises `InputError` for a slow tokenizer or a decoder whose tokens have no fixed bytes."""
+    backend = _backend(tokenizer)
+    serialised = backend.to_str()
+    description = cast(dict[str, Any], json.loads(serialised))
+    pieces = {token_id: piece for piece, token_id in backend.get_vocab(True).items()}
+    if not pieces:
+        raise InputError("the tokenizer's vocabulary is empty", param="tokenizer")
+    steps = parse_decoder(description["decoder"])
+    tokens = tuple(
+        piece_bytes(pieces[i], steps) if i in pieces else b"" for i in range(max(pieces) + 1)
+    )
+    special = frozenset(
+        [
+            *_special(description, backend),
+            *cast(list[int], getattr(tokenizer, "all_special_ids", [])),
+        ]
+    )
+    eos = cast("int | None", getattr(tokenizer, "eos_token_id", None))
+    return ReadTokenizer(tokens, special, eos, _encoder(backend, serialised, tokens))
+
+
+def _backend(tokenizer: object) -> Backend:
+    backend = getattr(tokenizer, "backend_tokenizer", tokenizer)
+    if not (hasattr(backend, "to_str") and hasattr(backend, "get_vocab")):
+        raise InputError(
+            f"{type(tokenizer).__name__} is not a fast tokenizer: load one with a tokenizer.json, "
+            "or give Vocabulary(tokens=...) the bytes of each token",
+            param="tokenizer",
+        )
+    return cast(Backend, backend)
+
+
+def _special(description: Mapping[str, Any], backend: Backend) -> Iterable[int]:
+    """Added tokens flagged special, and the unknown token, which stands for no text."""
+    yield from (token["id"] for token in description["added_tokens"] if token["special"])
+    model = cast(dict[str, Any], description["model"])
+    unknown = cast("int | None", model.get("unk_id"))
+    if unknown is None and model.get("unk_token") is not None:
+        unknown = backend.get_vocab(True).get(model["unk_token"])
+    if unknown is not None:
+        yield unknown
+
+
+# Some tokenizers put a space before a text. One put after this character, which is cut off again,
+# is tokenised as it would be in the middle of a text.
+_ANCHOR = "\n"
+
+
+def _encoder(
+    backend: Backend, serialised: str, tokens: tuple[bytes, ...]
+) -> Callable[[bytes], list[int] | None]:
+    """The tokenizer's own way to cut bytes, on a private copy of it.
+
+    The copy never truncates or pads, takes the names of special tokens for the plain text that
+    they are here, and isn't touched by what its owner does with the original in other threads.
+    """
+    copy = cast(Backend, cast(Any, type(backend)).from_str(serialised))
+    copy.no_truncation()
+    copy.no_padding()
+    copy.encode_special_tokens = True
+
+    def ids_of(text: str) -> list[int]:
+        return copy.encode(text, add_special_tokens=False).ids
+
+    def spelled(ids: list[int]) -> bytes:
+        return b"".join([tokens[i] for i in ids])
+
+    def encode(data: bytes) -> list[int] | None:
+        try:
+            text = data.decode()
+        except UnicodeDecodeError:
+            return None
+        ids = ids_of(text)
+        if spelled(ids) == data:
+            return ids
+        ids = ids_of(_ANCHOR + text)
+        before = len(spelled(ids)) - len(data)
+        for cut in range(len(ids)):
+            if before == 0:
+                return ids[cut:] if spelled(ids[cut:]) == data else None
+            before -= len(tokens[ids[cut]])
+        return None
+
+    return encode

@@ -1,0 +1,54 @@
+"""Spelling bytes by tokens, where no tokenizer says how: the fewest that do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
+
+from maskwright.errors import InputError
+
+
+@dataclass(frozen=True, slots=True)
+class Spellings:
+    """Every token's bytes, looked up from the text's side.
+
+    `ids` gives the lowest id that spells some bytes; `lengths[b]` are the lengths, longest first,
+    of the tokens that begin with byte `b`.
+    """
+
+    ids: dict[bytes, int]
+    lengths: tuple[tuple[int, ...], ...]
+
+    @classmethod
+    def of(cls, tokens: Sequence[bytes]) -> Self:
+        ids: dict[bytes, int] = {}
+        lengths: list[set[int]] = [set() for _ in range(256)]
+        for token_id, token in enumerate(tokens):
+            if token:
+                ids.setdefault(token, token_id)
+                lengths[token[0]].add(len(token))
+        return cls(ids, tuple(tuple(sorted(some, reverse=True)) for some in lengths))
+
+    def fewest(self, data: bytes) -> list[int]:
+        """The shortest list of ids that spells `data`; of several, the longest token first.
+
+        A dynamic programme from the end: O(len(data) * number of token lengths).
+        """
+        end = len(data)
+        unreachable = end + 1
+        cost = [unreachable] * end + [0]  # tokens needed for data[i:]
+        step = [0] * end  # length of the first of them
+        for i in reversed(range(end)):
+            for length in self.lengths[data[i]]:
+                stop = i + length
+                if stop <= end and cost[stop] + 1 < cost[i] and data[i:stop] in self.ids:
+                    cost[i], step[i] = cost[stop] + 1, length
+        if cost[0] >= unreachable:
+            raise InputError(f"no tokens of the vocabulary spell {data!r}", param="data")
+        spelled: list[int] = []
+        i = 0
+        while i < end:
+            spelled.append(self.ids[data[i : i + step[i]]])
+            i += step[i]
+        return spelled

@@ -1,0 +1,130 @@
+"""A model's vocabulary as bytes: what each token id adds to the text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
+from hashlib import blake2b
+from typing import final
+
+import numpy as np
+
+from maskwright.errors import InputError
+from maskwright.vocab.hugging_face import read_tokenizer
+from maskwright.vocab.spellings import Spellings
+
+Encoder = Callable[[bytes], list[int] | None]
+
+
+@final
+class Vocabulary:
+    """The tokens of a model, by id; immutable, and safe to share between threads.
+
+    `tokens[i]` is what token `i` adds to a text that has already begun. Ids that add no text
+    (special and end tokens, padding of the model's output layer, holes) hold `b""`, and no mask
+    ever allows them, but for an end token where the text may end. Two ids with equal bytes are
+    both allowed.
+
+    Raises `InputError` for a token that isn't bytes, or a special or end id out of range.
+    """
+
+    def __init__(
+        self,
+        tokens: Sequence[bytes],
+        *,
+        special: Iterable[int] = (),
+        eos: Iterable[int] | int = (),
+    ) -> None:
+        texts = list(tokens)
+        for token_id, token in enumerate(texts):
+            if not isinstance(token, bytes):  # pyright: ignore[reportUnnecessaryIsInstance]  (callers)
+                kind = type(token).__name__
+                raise InputError(f"token {token_id} is {kind}, not bytes", param="tokens")
+        if not any(texts):
+            raise InputError("a vocabulary needs a token that isn't empty", param="tokens")
+        self.eos: tuple[int, ...] = tuple(dict.fromkeys(_ids(eos, len(texts), "eos")))
+        self.special: frozenset[int] = frozenset((*_ids(special, len(texts), "special"), *self.eos))
+        for token_id in self.special:
+            texts[token_id] = b""
+        self.tokens: tuple[bytes, ...] = tuple(texts)
+        self._encoder: Encoder | None = None
+
+    @classmethod
+    def from_tokenizer(
+        cls, tokenizer: object, *, size: int | None = None, eos: Iterable[int] | int | None = None
+    ) -> Vocabulary:
+        """Read a fast Hugging Face tokenizer: from transformers, or a `tokenizers.Tokenizer`.
+
+        `size` is the number of logits of the model, where that is larger than the tokenizer.
+        `eos` defaults to the tokenizer's own end token; a bare `tokenizers.Tokenizer` names none,
+        so there it must be given (`()` if the text can only end by being complete).
+
+        Raises `InputError` for a slow tokenizer, a decoder whose tokens have no fixed bytes, a
+        `size` smaller than the tokenizer, or a missing `eos`.
+        """
+        read = read_tokenizer(tokenizer)
+        padding = (len(read.tokens) if size is None else size) - len(read.tokens)
+        if padding < 0:
+            message = f"size {size} is smaller than the tokenizer, which has {len(read.tokens)} ids"
+            raise InputError(message, param="size")
+        if eos is None:
+            eos = read.eos
+        if eos is None:
+            raise InputError("the tokenizer names no end token: pass its ids as eos", param="eos")
+        vocabulary = cls((*read.tokens, *[b""] * padding), special=read.special, eos=eos)
+        vocabulary._encoder = read.encode
+        return vocabulary
+
+    @property
+    def size(self) -> int:
+        """V, the number of ids, padding included: the length of a row of logits."""
+        return len(self.tokens)
+
+    @property
+    def words(self) -> int:
+        """Length of a mask row in 32-bit words."""
+        return (self.size + 31) // 32
+
+    @cached_property
+    def digest(self) -> str:
+        """32 hex digits; equal if and only if tokens, special ids and end ids are equal."""
+        lengths = np.fromiter(map(len, self.tokens), dtype="<u4", count=self.size)
+        ids = (sorted(self.special), self.eos)
+        digest = blake2b(b"maskwright vocabulary 1\n", digest_size=16)
+        digest.update(np.array([self.size, *map(len, ids)], dtype="<u8").tobytes())
+        for part in (lengths, *(np.array(group, dtype="<u4") for group in ids)):
+            digest.update(part.tobytes())
+        digest.update(b"".join(self.tokens))
+        return digest.hexdigest()
+
+    def encode(self, data: bytes) -> list[int]:
+        """Tokens whose bytes, joined, are exactly `data`.
+
+        As the model's tokenizer would cut it in the middle of a text, where there is a tokenizer
+        and it keeps every byte; else the fewest tokens. Raises `InputError` if no tokens spell it.
+        """
+        if self._encoder is not None:
+            ids = self._encoder(data)
+            if ids is not None and all(self.tokens[i] for i in ids) and self.decode(ids) == data:
+                return ids
+        return self._spellings.fewest(data)
+
+    def decode(self, ids: Iterable[int]) -> bytes:
+        """The bytes that these tokens add to a text; special ids add none."""
+        return b"".join([self.tokens[token_id] for token_id in ids])
+
+    @cached_property
+    def _spellings(self) -> Spellings:
+        return Spellings.of(self.tokens)
+
+    def __repr__(self) -> str:
+        return f"Vocabulary({self.size} tokens, {len(self.special)} special, eos={self.eos})"
+
+
+def _ids(ids: Iterable[int] | int, size: int, param: str) -> tuple[int, ...]:
+    checked = (ids,) if isinstance(ids, int) else tuple(ids)
+    for token_id in checked:
+        if not 0 <= token_id < size:
+            message = f"{param} id {token_id} is not in the vocabulary of {size} tokens"
+            raise InputError(message, param=param)
+    return checked
