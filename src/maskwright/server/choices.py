@@ -49,7 +49,9 @@ class Choices:
         try:
             while running:
                 try:
-                    index, delta = await asyncio.wait_for(arrived.get(), idle)
+                    # Not wait_for: Python 3.11's loses a cancellation that meets an arrival.
+                    async with asyncio.timeout(idle):
+                        index, delta = await arrived.get()
                 except TimeoutError:
                     yield None
                     continue

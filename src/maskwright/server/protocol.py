@@ -102,7 +102,7 @@ def _params(body: Fields) -> SamplingParams:
         top_k=max(top_k or 0, 0),
         top_p=body.number("top_p", 0, 1, 1.0),
         min_p=body.number("min_p", 0, 1, 0.0),
-        repetition_penalty=body.number("repetition_penalty", 0, 10, 1.0),
+        repetition_penalty=body.number("repetition_penalty", 0.01, 100, 1.0),
         presence_penalty=body.number("presence_penalty", -2, 2, 0.0),
         frequency_penalty=body.number("frequency_penalty", -2, 2, 0.0),
         logit_bias=_logit_bias(body),

@@ -1,0 +1,68 @@
+"""Say whether texts match a JSON Schema, and where they don't.
+
+SCHEMA is a file or the schema itself. FILE is a text to check; '-' is stdin. White space around
+the text doesn't count.
+
+Exit code: 0 every text matches; 1 some text doesn't; 3 all that don't are beginnings of a text
+that does; 2 the schema, an option or a file can't be used.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from maskwright.cli import show
+from maskwright.cli.inputs import read_schema, read_text
+from maskwright.cli.walk import Verdict, Walk, byte_vocabulary, walk
+from maskwright.mask import compile_json_schema
+
+JSON_SPACE = b" \t\r\n"
+
+
+def check(
+    schema: Annotated[str, typer.Argument(help="A file with a JSON Schema, or the schema.")],
+    files: Annotated[list[str], typer.Argument(help="Texts to check; '-' is stdin.")],
+) -> None:
+    grammar = compile_json_schema(read_schema(schema), byte_vocabulary())
+    verdicts: list[Verdict] = []
+    for file in files:
+        text = read_text(file).rstrip(JSON_SPACE)
+        found = walk(grammar, text, start=len(text) - len(text.lstrip(JSON_SPACE)))
+        verdicts.append(found.verdict)
+        typer.echo(report(file, found))
+    raise typer.Exit(exit_code(verdicts))
+
+
+def exit_code(verdicts: list[Verdict]) -> int:
+    """A mismatch outweighs an incomplete text."""
+    for worst in (Verdict.MISMATCH, Verdict.INCOMPLETE):
+        if worst in verdicts:
+            return worst.value
+    return Verdict.MATCH.value
+
+
+def report(name: str, found: Walk) -> str:
+    """What is said of one text: its verdict, and for a fault the place and the way out."""
+    if found.verdict is Verdict.MATCH:
+        return f"{name}: matches"
+    place = show.place(found.text, found.accepted)
+    fault = (
+        "the text ends too early" if found.verdict is Verdict.INCOMPLETE else "this doesn't match"
+    )
+    excerpt, caret = place.lines()
+    return "\n".join(
+        [
+            f"{name}:{place.line}:{place.column}: {fault}",
+            f"  {excerpt}",
+            f"  {caret}",
+            f"  expected {_expected(found)}",
+        ]
+    )
+
+
+def _expected(found: Walk) -> str:
+    if len(found.forced) > 1:
+        return found.forced.decode("utf-8", "replace")
+    return show.allowed(found.next)

@@ -1,0 +1,40 @@
+"""What a command is given: a schema in a file or inline, texts in files or on stdin."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+from maskwright.errors import InputError
+
+
+def read_schema(argument: str) -> dict[str, object] | bool:
+    """The JSON Schema in a file, or in the argument itself when that is JSON.
+
+    Raises InputError with line and column.
+    """
+    inline = argument.lstrip().startswith("{") or argument.strip() in ("true", "false")
+    text = argument if inline else read_text(argument).decode("utf-8", "replace")
+    name = "the schema" if inline else argument
+    try:
+        schema: object = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise InputError(
+            f"{name}:{error.lineno}:{error.colno}: not valid JSON: {error.msg}", param="schema"
+        ) from None
+    except (ValueError, RecursionError):
+        raise InputError(f"{name}: not valid JSON, or nested too deep", param="schema") from None
+    if not isinstance(schema, dict | bool):
+        raise InputError(f"{name}: a schema is a JSON object, true or false", param="schema")
+    return schema
+
+
+def read_text(path: str) -> bytes:
+    """The bytes of a file; `-` is stdin."""
+    if path == "-":
+        return sys.stdin.buffer.read()
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}", param="file") from None

@@ -1,0 +1,70 @@
+"""The program `maskwright`: its subcommands, and how failures end it.
+
+A subcommand's module is imported when it is run, not before: `check` must not wait the seconds
+that importing torch takes for `serve`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+from maskwright.errors import MaskwrightError
+
+# Name -> what `--help` says of it; the module and its function have the same name.
+COMMANDS = {
+    "serve": "Serve a model over HTTP, in OpenAI's protocol.",
+    "check": "Say whether texts match a JSON Schema, and where they don't.",
+    "generate": "Generate one answer that has the shape of a JSON Schema.",
+}
+
+USAGE_ERROR = 2
+INTERRUPTED = 130
+
+
+class _Subcommands(TyperGroup):
+    """Reads the literal above for help; imports a module to run it."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"maskwright.cli.{cmd_name}")
+        single = typer.Typer(add_completion=False, rich_markup_mode=None)
+        single.command(name=cmd_name, help=module.__doc__)(getattr(module, cmd_name))
+        return typer.main.get_command(single)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+app = typer.Typer(
+    cls=_Subcommands,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    no_args_is_help=True,
+)
+
+
+@app.callback()
+def maskwright() -> None:
+    """Generated text that always has the shape you asked for."""
+
+
+def main() -> None:
+    """Run the command line. What the user got wrong is one line on stderr and exit code 2."""
+    try:
+        app(prog_name="maskwright")
+    except MaskwrightError as error:
+        print(f"maskwright: {error}", file=sys.stderr)
+        sys.exit(USAGE_ERROR)
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)

@@ -1,0 +1,83 @@
+"""Places and byte sets in words: line, column and caret; what was allowed there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from maskwright.cli.walk import END
+
+WINDOW = 72
+MOST_RANGES = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A byte of a text as people count: line and column from 1, columns in characters."""
+
+    line: int
+    column: int
+    excerpt: str
+    caret: int
+
+    def lines(self) -> tuple[str, str]:
+        """The line of text, cut to a window, and a caret under the place."""
+        return self.excerpt, " " * self.caret + "^"
+
+
+def place(text: bytes, offset: int) -> Place:
+    """Where byte `offset` stands; `len(text)` is the place after the end."""
+    start = text.rfind(b"\n", 0, offset) + 1
+    stop = text.find(b"\n", offset)
+    row = text[start : len(text) if stop < 0 else stop]
+    column = len(row[: offset - start].decode("utf-8", "replace"))
+    shown = "".join(c if c.isprintable() else "·" for c in row.decode("utf-8", "replace"))
+    left = max(0, column - WINDOW + 12)
+    right = left + WINDOW
+    cut = ("…" if left else "") + shown[left:right] + ("…" if right < len(shown) else "")
+    caret = column - left + (1 if left else 0)
+    return Place(text.count(b"\n", 0, offset) + 1, column + 1, cut, caret)
+
+
+def allowed(ids: Sequence[int]) -> str:
+    """A set of next bytes in words: `'"', 0-9, end of text`."""
+    parts = [*_ascii_ranges(ids), *_beyond_ascii(ids)]
+    if len(parts) > MOST_RANGES:
+        parts = [*parts[:MOST_RANGES], "…"]
+    if END in ids:
+        parts.append("end of text")
+    return ", ".join(parts) or "nothing"
+
+
+def _ascii_ranges(ids: Sequence[int]) -> Iterator[str]:
+    low = [token for token in ids if token < 0x80]
+    for _, group in groupby(enumerate(low), lambda pair: pair[1] - pair[0]):
+        run = [token for _, token in group]
+        if len(run) > 2:
+            yield f"{_character(run[0])}-{_character(run[-1])}"
+        else:
+            yield from map(_character, run)
+
+
+def _beyond_ascii(ids: Sequence[int]) -> Iterator[str]:
+    """Bytes of longer UTF-8 characters: all of them in one word, some by their numbers."""
+    high = [token for token in ids if 0x80 <= token < END]
+    if high:
+        first = all(byte >= 0xC2 for byte in high)
+        if first and len(high) > 40:
+            yield "any character beyond ASCII"
+        elif first:
+            yield "some characters beyond ASCII"
+        else:
+            yield "the rest of a UTF-8 character"
+
+
+def _character(byte: int) -> str:
+    named = {0x20: "space", 0x09: "tab", 0x0A: "line break", 0x0D: "carriage return"}
+    if byte in named:
+        return named[byte]
+    text = chr(byte)
+    if text.isalnum():
+        return text
+    return f"'{text}'" if text.isprintable() else f"\\x{byte:02x}"

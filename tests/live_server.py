@@ -1,0 +1,76 @@
+"""A server on a free loopback port, in a thread of the test process; and clients that leave."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import uvicorn
+from fastapi import FastAPI
+
+START_SECONDS = 20.0
+
+
+@contextmanager
+def live_server(app: FastAPI) -> Iterator[str]:
+    """The base URL (no path) of `app` while the block runs."""
+    config = uvicorn.Config(
+        app, host="127.0.0.1", port=0, log_level="warning", ws="none", timeout_graceful_shutdown=5
+    )
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    deadline = time.monotonic() + START_SECONDS
+    while not server.started:
+        if not thread.is_alive() or time.monotonic() > deadline:
+            raise RuntimeError("the server did not start")
+        time.sleep(0.01)
+    host, port = server.servers[0].sockets[0].getsockname()[:2]
+    try:
+        yield f"http://{host}:{port}"
+    finally:
+        server.should_exit = True
+        thread.join(START_SECONDS)
+
+
+def leave_midway(url: str, bodies: list[dict[str, Any]], *, longest: float, seed: int) -> None:
+    """Send every body on a connection of its own, and close each after a random time: at once,
+    before the answer begins, or in its middle."""
+    asyncio.run(_leave_all(url, bodies, longest, random.Random(seed)))
+
+
+async def _leave_all(
+    url: str, bodies: list[dict[str, Any]], longest: float, draw: random.Random
+) -> None:
+    await asyncio.gather(*(_leave(url, body, draw.uniform(0, longest)) for body in bodies))
+
+
+async def _leave(url: str, body: dict[str, Any], seconds: float) -> None:
+    host, _, port = url.removeprefix("http://").partition(":")
+    reader, writer = await asyncio.open_connection(host, int(port))
+    content = json.dumps(body).encode()
+    head = (
+        f"POST /v1/chat/completions HTTP/1.1\r\nHost: {host}\r\n"
+        f"Content-Type: application/json\r\nContent-Length: {len(content)}\r\n\r\n"
+    )
+    writer.write(head.encode() + content)
+    await writer.drain()
+    with suppress(TimeoutError):
+        await asyncio.wait_for(reader.read(-1), seconds)
+    writer.transport.abort()
+
+
+def wait_until(condition: Any, seconds: float = 10.0) -> bool:
+    """Whether `condition()` became true in time."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.01)
+    return True
