@@ -41,7 +41,7 @@ def pad_rows(count: int) -> int:
 def store_kv(
     pool: Tensor, layer: int, blocks: Tensor, offsets: Tensor, keys: Tensor, values: Tensor
 ) -> None:
-    """Write `keys` and `values` `[n, kv_heads, head_dim]` to slots (`blocks`, `offsets`) int64 `[n]`."""
+    """Write `keys`, `values` `[n, kv_heads, head_dim]` to (`blocks`, `offsets`), int64 `[n]`."""
     slots = pool[:, layer].transpose(1, 2)
     slots[blocks, offsets] = torch.stack((keys, values), dim=1)
 
@@ -75,9 +75,10 @@ class DecodePlan:
     """All sequences with one query: `n` of them over `t` tiles in total, without padding.
 
     `rows` int64 [n]: batch row of each query; `owner` int64 [t]: sequence of each tile; `blocks`
-    int64 [t * blocks a tile]; `hidden` bool [t, 1, TILE]: positions past the query; `first_key`
+    int64 [t * blocks a tile]; `hidden` bool [t, 1, TILE]: positions past the query; `relative`
     int64 [t, 1, TILE]: positions relative to the query (0 is the query itself, negative before);
-    `last` int64 [n]: last tile of each; `gather` int64 [n, most tiles]: tile numbers, padded with t.
+    `last` int64 [n]: last tile of each; `gather` int64 [n, most tiles]: tile numbers, padded
+    with t.
     """
 
     rows: Tensor
@@ -178,7 +179,7 @@ def paged_attention(
 def _attend_decode(
     query: Tensor, pool: Tensor, plan: DecodePlan, scale: float, window: int | None, out: Tensor
 ) -> None:
-    _, _, block_size, kv_heads, width = pool.shape
+    kv_heads, width = pool.shape[3:]
     tiles, sequences, heads = len(plan.owner), len(plan.rows), query.shape[1]
     group = heads // kv_heads
     rows = pad_rows(group)
@@ -287,7 +288,7 @@ def allowed_tokens(words: Tensor, vocab_size: int) -> Tensor:
 
 
 def apply_mask(logits: Tensor, words: Tensor) -> None:
-    """Set the tokens of `logits` `[rows, vocab]` that mask `words` don't allow to -inf, in place."""
+    """Set to -inf, in place, what the mask `words` don't allow in `logits` `[rows, vocab]`."""
     logits.masked_fill_(~allowed_tokens(words, logits.shape[1]), float("-inf"))
 
 
@@ -306,25 +307,29 @@ def keep_at_least(logits: Tensor, threshold: Tensor) -> None:
     logits.masked_fill_(logits < threshold[:, None], float("-inf"))
 
 
-def truncation_threshold(logits: Tensor, top_k: Tensor, top_p: Tensor, min_p: Tensor) -> Tensor:
-    """The lowest logit each row keeps under top-k, then top-p, then min-p; `[rows]` float32.
+def top_k_threshold(logits: Tensor, top_k: Tensor) -> Tensor:
+    """The `top_k`-th highest logit of each row, float32 `[rows]`; `top_k` int64 `[rows]`, 1 or
+    more; beyond the vocabulary it means all."""
+    most = min(int(top_k.max()), logits.shape[1])
+    highest = logits.topk(most, dim=-1).values
+    return highest.gather(1, (top_k.clamp(max=most) - 1)[:, None])[:, 0]
 
-    `top_k` int64 (0: off), `top_p` and `min_p` float64 (1.0 and 0.0: off). Top-p is the shortest
-    run of the highest survivors of top-k whose mass, renormalised over those survivors, reaches p;
-    min-p keeps tokens at least `min_p` times as likely as the likeliest. Ties with the last
-    survivor stay, in all three. The likeliest token always stays.
+
+def top_p_threshold(logits: Tensor, top_p: Tensor) -> Tensor:
+    """The lowest logit in the nucleus of each row, float32 `[rows]`; `top_p` float64 `[rows]`.
+
+    The nucleus is the shortest run of highest logits whose share of the row's mass reaches
+    `top_p`; the likeliest token is always in it.
     """
     ordered = logits.sort(dim=-1, descending=True).values
-    size = logits.shape[1]
-    last = torch.where(top_k > 0, top_k.clamp(max=size), size) - 1
-    threshold = ordered.gather(1, last[:, None])
     mass = (ordered - ordered[:, :1]).double().exp_()
-    mass.masked_fill_(ordered < threshold, 0.0)
-    before = mass.cumsum(dim=-1) - mass
-    total = mass.sum(dim=-1, keepdim=True)
-    nucleus = (before < top_p[:, None] * total) & (mass > 0)
-    nucleus |= (top_p[:, None] >= 1.0) & (mass > 0)
-    count = nucleus.sum(dim=-1, keepdim=True).clamp_(min=1)
-    threshold = torch.maximum(threshold, ordered.gather(1, count - 1))
-    floor = (ordered[:, :1].double() + min_p[:, None].log()).float()
-    return torch.maximum(threshold, floor)[:, 0]
+    reached = mass.cumsum(dim=-1)
+    before = reached - mass
+    count = (before < top_p[:, None] * reached[:, -1:]).sum(dim=-1, keepdim=True).clamp_(min=1)
+    return ordered.gather(1, count - 1)[:, 0]
+
+
+def min_p_threshold(logits: Tensor, min_p: Tensor) -> Tensor:
+    """The logit of a token `min_p` times as likely as the likeliest; `min_p` float64 `[rows]`,
+    above 0. Float64 `[rows]`, so that 1.0 keeps the likeliest."""
+    return logits.amax(dim=-1).double() + min_p.log()

@@ -93,3 +93,21 @@ class OverloadedError(MaskwrightError):
     def __init__(self, message: str, *, retry_after: float) -> None:
         super().__init__(message)
         self.retry_after = retry_after
+
+
+class GenerationError(MaskwrightError):
+    """A request that was accepted can't be carried on; others are not concerned."""
+
+    code = "generation_failed"
+
+
+class EmptySupportError(GenerationError):
+    """Masks and bans together forbid every token."""
+
+    code = "empty_support"
+
+
+class EngineStoppedError(GenerationError):
+    """The engine ended, by request or by a defect, before the generation did."""
+
+    code = "engine_stopped"

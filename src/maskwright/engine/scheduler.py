@@ -69,8 +69,8 @@ class Scheduler:
         yield from self.waiting
 
     def add(self, sequence: Sequence) -> None:
-        """Queue a new sequence; its arrival is later than that of every other."""
-        self.waiting.append(sequence)
+        """Queue a new sequence."""
+        self._enqueue(sequence)
 
     def end(self, sequence: Sequence) -> None:
         """Take `sequence` out, wherever it stands, and free its blocks. The one way to end."""
@@ -136,7 +136,12 @@ class Scheduler:
         sequence.phase = Phase.WAITING
         sequence.preemptions += 1
         self.preemptions += 1
-        place = sum(1 for other in self.waiting if other.arrival < sequence.arrival)
+        self._enqueue(sequence)
+
+    def _enqueue(self, sequence: Sequence) -> None:
+        place = len(self.waiting)
+        while place and self.waiting[place - 1].arrival > sequence.arrival:
+            place -= 1
         self.waiting.insert(place, sequence)
 
     def _release(self, sequence: Sequence) -> None:

@@ -58,7 +58,7 @@ class Linear:
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """One decoder layer's weights. `qkv` stacks query, key and value heads; `gate_up` gate first."""
+    """One layer's weights. `qkv` stacks query, key and value heads; `gate_up` has gate first."""
 
     input_norm: Tensor
     qkv: Linear

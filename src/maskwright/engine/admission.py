@@ -1,0 +1,101 @@
+"""What a request must fulfil before it may queue, and its way into an active one."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maskwright.engine.active import Active
+from maskwright.engine.blocks import BlockPool
+from maskwright.engine.emission import Emitter
+from maskwright.engine.generation import Generation
+from maskwright.engine.request import Request
+from maskwright.engine.sequence import Sequence
+from maskwright.engine.stops import StopAutomaton
+from maskwright.errors import BudgetError, InputError
+from maskwright.models import LoadedModel
+
+
+class Admission:
+    """The limits of one model in one engine. Immutable; used from any thread."""
+
+    def __init__(self, loaded: LoadedModel, pool: BlockPool, max_context: int | None) -> None:
+        positions = loaded.config.max_positions
+        if max_context is not None and max_context > positions:
+            raise InputError(
+                f"max_context is {max_context}, but the model has {positions} positions.",
+                param="max_context",
+            )
+        self.max_context = min(max_context or positions, pool.total * pool.block_size)
+        self._vocab = loaded.vocab
+        self._texts = loaded.vocab.tokens
+        self._writable = np.array([bool(text) for text in self._texts])
+
+    def check(self, request: Request) -> None:
+        """Raise `InputError` or `BudgetError` for a request that can never be served."""
+        self._check_length(request)
+        for name, tokens in (
+            ("prompt", request.prompt),
+            ("eos", request.eos or ()),
+            ("logit_bias or bad_words", request.params.tokens()),
+        ):
+            outside = [token for token in tokens if not 0 <= token < self._vocab.size]
+            if outside:
+                raise InputError(
+                    f"Token {outside[0]} in {name} is outside the vocabulary of "
+                    f"{self._vocab.size}.",
+                    param=name.split()[0],
+                )
+        needed = 0 if request.grammar is None else request.grammar.min_tokens
+        if needed > request.max_tokens:
+            raise BudgetError(
+                f"The shortest output of this grammar takes {needed} tokens, but max_tokens is "
+                f"{request.max_tokens}.",
+                needed=needed,
+                param="max_tokens",
+            )
+
+    def admit(self, request: Request, generation: Generation) -> Active:
+        """The request with everything it needs to run. The caller has checked it."""
+        prompt = list(request.prompt)
+        eos = self._vocab.eos if request.eos is None else request.eos
+        return Active(
+            request=request,
+            generation=generation,
+            sequence=Sequence(
+                arrival=generation.id,
+                tokens=prompt,
+                prompt_length=len(prompt),
+                limit=len(prompt) + request.max_tokens,
+            ),
+            matcher=None if request.grammar is None else request.grammar.matcher(),
+            free_words=self.free_words(eos),
+            eos=frozenset(eos),
+            texts=self._texts,
+            emitter=Emitter(StopAutomaton(request.stop) if request.stop else None),
+        )
+
+    def free_words(self, eos: tuple[int, ...]) -> NDArray[np.int32]:
+        """The mask of a request without grammar: every token that has text, and its end tokens.
+        Special tokens, holes and the padding of the vocabulary are never sampled."""
+        allowed = np.zeros(self._vocab.words * 32, np.bool_)
+        allowed[: len(self._writable)] = self._writable
+        allowed[list(eos)] = True
+        return np.packbits(allowed, bitorder="little").view("<i4")
+
+    def _check_length(self, request: Request) -> None:
+        prompt, whole = len(request.prompt), len(request.prompt) + request.max_tokens
+        if prompt >= self.max_context:
+            raise InputError(
+                f"The prompt has {prompt} tokens, which leaves no room for an answer in the "
+                f"context of {self.max_context}.",
+                param="prompt",
+                code="context_length_exceeded",
+            )
+        if whole > self.max_context:
+            raise InputError(
+                f"The prompt's {prompt} tokens and max_tokens {request.max_tokens} exceed the "
+                f"context of {self.max_context}; at most {self.max_context - prompt} are left.",
+                param="max_tokens",
+                code="context_length_exceeded",
+            )

@@ -1,0 +1,96 @@
+"""The client's end of a request: deltas come in from the engine's thread, and are taken by one
+reader, from another thread or from an event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator
+
+from maskwright.engine.request import Completion, Delta, FinishReason
+
+
+class Generation:
+    """One submitted request. Iterate (plainly or with `async for`) once, or take `result()`.
+
+    Deltas that a slow reader has not taken are joined, so that at most one is kept.
+    """
+
+    def __init__(
+        self, number: int, seed: int, prompt_tokens: int, cancel: Callable[[int], None]
+    ) -> None:
+        self.id = number
+        self.seed = seed
+        self.prompt_tokens = prompt_tokens
+        self._cancel = cancel
+        self._ready = threading.Condition()
+        self._delta: Delta | None = None
+        self._waiter: tuple[asyncio.AbstractEventLoop, asyncio.Future[None]] | None = None
+
+    def cancel(self) -> None:
+        """Stop generating, from any thread. The last delta then says CANCELLED, unless the
+        generation had ended already. Returns at once."""
+        self._cancel(self.id)
+
+    def __iter__(self) -> Iterator[Delta]:
+        finished = False
+        while not finished:
+            with self._ready:
+                self._ready.wait_for(lambda: self._delta is not None)
+                delta = self._take()
+            if delta is not None:
+                finished = delta.finish_reason is not None
+                yield delta
+
+    async def __aiter__(self) -> AsyncIterator[Delta]:
+        loop = asyncio.get_running_loop()
+        finished = False
+        while not finished:
+            with self._ready:
+                delta = self._take()
+                waiter = loop.create_future()
+                self._waiter = (loop, waiter) if delta is None else None
+            if delta is None:
+                await waiter
+            else:
+                finished = delta.finish_reason is not None
+                yield delta
+
+    def result(self) -> Completion:
+        """Wait for the end. Raises the request's error where it ended with one."""
+        return self._complete(list(self))
+
+    async def aresult(self) -> Completion:
+        """`result` for an event loop."""
+        return self._complete([delta async for delta in self])
+
+    def publish(self, delta: Delta) -> None:
+        """Called by the engine alone. Never blocks."""
+        with self._ready:
+            self._delta = delta if self._delta is None else self._delta + delta
+            waiter, self._waiter = self._waiter, None
+            self._ready.notify_all()
+        if waiter is not None:
+            loop, future = waiter
+            # The reader's loop may be closed by now; then nobody waits.
+            with contextlib.suppress(RuntimeError):
+                loop.call_soon_threadsafe(_wake, future)
+
+    def _take(self) -> Delta | None:
+        delta, self._delta = self._delta, None
+        return delta
+
+    def _complete(self, deltas: list[Delta]) -> Completion:
+        whole = deltas[0]
+        for delta in deltas[1:]:
+            whole += delta
+        if whole.error is not None:
+            raise whole.error
+        reason = whole.finish_reason or FinishReason.ERROR
+        return Completion(whole.text, whole.token_ids, reason, self.prompt_tokens)
+
+
+def _wake(future: asyncio.Future[None]) -> None:
+    if not future.done():
+        future.set_result(None)

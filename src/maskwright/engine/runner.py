@@ -1,0 +1,36 @@
+"""The forward: the only part of the engine that touches the model and its key/value memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence as SequenceOf
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from maskwright.engine.batch import build_batch
+from maskwright.engine.scheduler import Chunk
+from maskwright.errors import GenerationError
+from maskwright.models import DenseDecoder
+from maskwright.sampling import ChainBatch, SampleRow, sample
+
+
+class Runner:
+    """Owns the key/value pool: `blocks` blocks and the trash block."""
+
+    def __init__(self, decoder: DenseDecoder, blocks: int, block_size: int) -> None:
+        self._decoder = decoder
+        self._block_size = block_size
+        self._pool = decoder.new_pool(blocks + 1, block_size)
+
+    def forward(self, chunks: SequenceOf[Chunk]) -> Tensor:
+        """Logits float32 `[rows, vocab]`: first a row for each chunk that samples, in order."""
+        return self._decoder.forward(build_batch(chunks, self._block_size), self._pool)
+
+    @torch.inference_mode()
+    def sample(
+        self, logits: Tensor, rows: SequenceOf[SampleRow], words: NDArray[np.int32]
+    ) -> list[int | GenerationError]:
+        """A token, or its own error, for each of `rows`; `words` are their masks."""
+        return sample(logits, ChainBatch(rows, torch.from_numpy(words)))

@@ -1,0 +1,229 @@
+"""The ordered chain of logits processors.
+
+A processor takes the logits of all sampled rows, float32 `[rows, vocab]`, and changes them in
+place; it touches only rows whose parameters ask for it, and what it does to a row depends on that
+row alone. A forbidden token is -inf.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from maskwright.errors import EmptySupportError, GenerationError
+from maskwright.kernels.reference import (
+    apply_mask,
+    apply_penalties,
+    keep_at_least,
+    min_p_threshold,
+    top_k_threshold,
+    top_p_threshold,
+)
+from maskwright.sampling.params import SamplingParams
+
+
+@dataclass(frozen=True, slots=True)
+class SampleRow:
+    """What the chain and the draw know of one sequence.
+
+    `tokens`: prompt and output; the token sampled now will be number `len(tokens)`, which is also
+    its position in the random stream of `seed` (64 bits).
+    """
+
+    params: SamplingParams
+    tokens: Sequence[int]
+    prompt_length: int
+    seed: int
+
+    @property
+    def output(self) -> Sequence[int]:
+        """Tokens sampled so far."""
+        return self.tokens[self.prompt_length :]
+
+
+@dataclass(frozen=True, slots=True)
+class ChainBatch:
+    """The rows of one step; `words` int32 `[rows, words]` is each row's mask (bit i of word w
+    allows token 32 * w + i). A row that can't be sampled gets its error in `failures`."""
+
+    rows: Sequence[SampleRow]
+    words: Tensor
+    failures: dict[int, GenerationError] = field(default_factory=dict[int, GenerationError])
+
+
+Processor = Callable[[Tensor, ChainBatch], None]
+
+
+def logit_bias(logits: Tensor, batch: ChainBatch) -> None:
+    """Add the client's bias to the logits it names."""
+    entries = [
+        (number, token, bias)
+        for number, row in enumerate(batch.rows)
+        for token, bias in row.params.logit_bias.items()
+    ]
+    if entries:
+        rows, tokens, biases = zip(*entries, strict=True)
+        logits[torch.tensor(rows), torch.tensor(tokens)] += torch.tensor(biases)
+
+
+def repetition_penalty(logits: Tensor, batch: ChainBatch) -> None:
+    """Divide positive and multiply negative logits of tokens in prompt or output (CTRL,
+    arXiv 1909.05858)."""
+    for number, row in enumerate(batch.rows):
+        if row.params.repetition_penalty != 1.0:
+            tokens = torch.from_numpy(np.unique(np.asarray(row.tokens, np.int64)))
+            multiplier = torch.full((len(tokens),), row.params.repetition_penalty)
+            _penalise(logits, number, tokens, multiplier, torch.zeros(len(tokens)))
+
+
+def presence_penalty(logits: Tensor, batch: ChainBatch) -> None:
+    """Subtract once for every token in the output."""
+    for number, row in enumerate(batch.rows):
+        if row.params.presence_penalty and row.output:
+            tokens = torch.from_numpy(np.unique(np.asarray(row.output, np.int64)))
+            shift = torch.full((len(tokens),), row.params.presence_penalty)
+            _penalise(logits, number, tokens, torch.ones(len(tokens)), shift)
+
+
+def frequency_penalty(logits: Tensor, batch: ChainBatch) -> None:
+    """Subtract for every time a token is in the output."""
+    for number, row in enumerate(batch.rows):
+        if row.params.frequency_penalty and row.output:
+            found, counts = np.unique(np.asarray(row.output, np.int64), return_counts=True)
+            shift = torch.from_numpy(counts).float() * row.params.frequency_penalty
+            _penalise(logits, number, torch.from_numpy(found), torch.ones(len(found)), shift)
+
+
+def no_repeat_ngrams(logits: Tensor, batch: ChainBatch) -> None:
+    """Forbid a token that would end an n-gram already in prompt or output."""
+    for number, row in enumerate(batch.rows):
+        size = row.params.no_repeat_ngram
+        if 0 < size <= len(row.tokens):
+            tokens = np.asarray(row.tokens, np.int64)
+            grams = np.lib.stride_tricks.sliding_window_view(tokens, size)
+            begun = (grams[:, :-1] == tokens[len(tokens) - size + 1 :]).all(axis=1)
+            _forbid(logits, number, grams[begun, -1])
+
+
+def bad_words(logits: Tensor, batch: ChainBatch) -> None:
+    """Forbid a token that would end a bad word."""
+    for number, row in enumerate(batch.rows):
+        ends = [
+            word[-1]
+            for word in row.params.bad_words
+            if tuple(row.tokens[len(row.tokens) - len(word) + 1 :]) == word[:-1]
+        ]
+        _forbid(logits, number, np.asarray(ends, np.int64))
+
+
+def mask_rows(logits: Tensor, batch: ChainBatch) -> None:
+    """Forbid what each row's mask doesn't allow: its grammar's, or the vocabulary's own."""
+    apply_mask(logits, batch.words)
+
+
+def require_support(logits: Tensor, batch: ChainBatch) -> None:
+    """A row with nothing left, or with logits that are no numbers, fails alone; zeros take its
+    place so that nothing after sees them."""
+    peak = logits.amax(dim=-1)
+    for number in torch.nonzero(~peak.isfinite()).flatten().tolist():
+        empty = bool(peak[number] == float("-inf"))
+        batch.failures[number] = (
+            EmptySupportError(
+                "No token is left to choose: grammar, bad_words and no_repeat_ngram "
+                "together forbid every one."
+            )
+            if empty
+            else GenerationError("The model returned logits that are not finite.")
+        )
+        logits[number] = 0.0
+
+
+def temperature(logits: Tensor, batch: ChainBatch) -> None:
+    """Divide by the temperature, with the highest logit moved to 0 so that nothing overflows."""
+    rows = _drawn(batch, lambda params: True)
+    if rows:
+        chosen = logits[rows]
+        divisors = torch.tensor([batch.rows[number].params.temperature for number in rows])
+        logits[rows] = (chosen - chosen.amax(dim=-1, keepdim=True)) / divisors[:, None]
+
+
+def top_k(logits: Tensor, batch: ChainBatch) -> None:
+    """Keep the k highest logits; ties with the last stay."""
+    rows = _drawn(batch, lambda params: params.top_k > 0)
+    if rows:
+        counts = torch.tensor([batch.rows[number].params.top_k for number in rows])
+        _truncate(logits, rows, top_k_threshold(logits[rows], counts))
+
+
+def top_p(logits: Tensor, batch: ChainBatch) -> None:
+    """Keep the nucleus of what top-k left, renormalised; ties with the last stay."""
+    rows = _drawn(batch, lambda params: params.top_p < 1.0)
+    if rows:
+        shares = [batch.rows[number].params.top_p for number in rows]
+        thresholds = top_p_threshold(logits[rows], torch.tensor(shares, dtype=torch.float64))
+        _truncate(logits, rows, thresholds)
+
+
+def min_p(logits: Tensor, batch: ChainBatch) -> None:
+    """Keep tokens at least this fraction as likely as the likeliest (arXiv 2407.01082)."""
+    rows = _drawn(batch, lambda params: params.min_p > 0.0)
+    if rows:
+        shares = [batch.rows[number].params.min_p for number in rows]
+        thresholds = min_p_threshold(logits[rows], torch.tensor(shares, dtype=torch.float64))
+        _truncate(logits, rows, thresholds)
+
+
+CHAIN: tuple[Processor, ...] = (
+    logit_bias,
+    repetition_penalty,
+    presence_penalty,
+    frequency_penalty,
+    no_repeat_ngrams,
+    bad_words,
+    mask_rows,
+    require_support,
+    temperature,
+    top_k,
+    top_p,
+    min_p,
+)
+"""The order, which is part of what the parameters mean. Hard masks come before any truncation:
+top-k of forbidden tokens would leave nothing."""
+
+
+def run_chain(logits: Tensor, batch: ChainBatch) -> None:
+    """Every processor in order; `logits` are changed in place."""
+    for processor in CHAIN:
+        processor(logits, batch)
+
+
+def _drawn(batch: ChainBatch, wanted: Callable[[SamplingParams], bool]) -> list[int]:
+    """Rows that are not greedy and whose parameters are `wanted`."""
+    return [
+        number
+        for number, row in enumerate(batch.rows)
+        if not row.params.greedy and wanted(row.params)
+    ]
+
+
+def _penalise(
+    logits: Tensor, number: int, tokens: Tensor, multiplier: Tensor, shift: Tensor
+) -> None:
+    apply_penalties(logits, torch.full_like(tokens, number), tokens, multiplier, shift)
+
+
+def _forbid(
+    logits: Tensor, number: int, tokens: np.ndarray[tuple[int], np.dtype[np.int64]]
+) -> None:
+    if len(tokens):
+        logits[number, torch.from_numpy(tokens)] = float("-inf")
+
+
+def _truncate(logits: Tensor, rows: list[int], thresholds: Tensor) -> None:
+    chosen = logits[rows]
+    keep_at_least(chosen, thresholds)
+    logits[rows] = chosen

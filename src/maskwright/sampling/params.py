@@ -1,0 +1,77 @@
+"""How the next token is chosen, as the client asked."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from maskwright.errors import InputError
+
+
+@dataclass(frozen=True, slots=True)
+class SamplingParams:
+    """Validated at construction: `InputError` with the field's name as `param`.
+
+    `temperature` 0 is greedy and uses no randomness. `top_k` 0, `top_p` 1, `min_p` 0,
+    `repetition_penalty` 1, `presence_penalty` 0, `frequency_penalty` 0 and `no_repeat_ngram` 0 are
+    off. The repetition penalty, n-grams and bad words look at prompt and output; presence and
+    frequency at the output alone. `bad_words` are token sequences that never appear. `seed` None
+    lets the engine draw one.
+    """
+
+    temperature: float = 1.0
+    top_k: int = 0
+    top_p: float = 1.0
+    min_p: float = 0.0
+    repetition_penalty: float = 1.0
+    presence_penalty: float = 0.0
+    frequency_penalty: float = 0.0
+    logit_bias: Mapping[int, float] = field(default_factory=dict[int, float])
+    bad_words: tuple[tuple[int, ...], ...] = ()
+    no_repeat_ngram: int = 0
+    seed: int | None = None
+
+    def __post_init__(self) -> None:
+        _number("temperature", self.temperature, 0.0, 100.0)
+        _integer("top_k", self.top_k, 0, 2**31)
+        _number("top_p", self.top_p, 0.0, 1.0)
+        _number("min_p", self.min_p, 0.0, 1.0)
+        _number("repetition_penalty", self.repetition_penalty, 0.01, 100.0)
+        _number("presence_penalty", self.presence_penalty, -2.0, 2.0)
+        _number("frequency_penalty", self.frequency_penalty, -2.0, 2.0)
+        _integer("no_repeat_ngram", self.no_repeat_ngram, 0, 2**31)
+        if self.seed is not None:
+            _integer("seed", self.seed, -(2**63), 2**64 - 1)
+        for token, bias in self.logit_bias.items():
+            _integer("logit_bias", token, 0, 2**31)
+            _number("logit_bias", bias, -100.0, 100.0)
+        for word in self.bad_words:
+            if not word:
+                raise InputError("bad_words: an empty word forbids nothing.", param="bad_words")
+            for token in word:
+                _integer("bad_words", token, 0, 2**31)
+
+    @property
+    def greedy(self) -> bool:
+        """Take the likeliest token; no draw."""
+        return self.temperature == 0
+
+    def tokens(self) -> frozenset[int]:
+        """Every token id the parameters mention; the engine checks them against the vocabulary."""
+        return frozenset(self.logit_bias).union(*self.bad_words)
+
+
+def _number(name: str, value: float, low: float, high: float) -> None:
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if not number or not math.isfinite(value) or not low <= value <= high:
+        raise InputError(
+            f"{name} is {value!r}; it must be a number from {low:g} to {high:g}.", param=name
+        )
+
+
+def _integer(name: str, value: int, low: int, high: int) -> None:
+    if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
+        raise InputError(
+            f"{name} is {value!r}; it must be an integer from {low} to {high}.", param=name
+        )

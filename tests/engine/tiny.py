@@ -1,0 +1,122 @@
+"""Tiny random checkpoints, and grammars simple enough to see through, for the engine's tests."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import torch
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+
+CHAT_TEMPLATE = (
+    "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}{% endfor %}"
+    "{% if response_schema %}<|schema|>{{ response_schema }}{% endif %}<|assistant|>"
+)
+WORDS = ["the", " the", " cat", " sat", "ing", '{"', '":', '"}', '", "', "é", " 日", "stop", "top"]
+END, PAD = "<|end|>", "<|pad|>"
+
+
+def tokenizer() -> PreTrainedTokenizerFast:
+    """All 256 bytes, a few longer tokens, an end and a pad token."""
+    letters = sorted(pre_tokenizers.ByteLevel.alphabet())
+    vocab = {letter: i for i, letter in enumerate(letters)}
+    level = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    for word in WORDS:
+        vocab.setdefault(level.pre_tokenize_str(word)[0][0], len(vocab))
+    raw = Tokenizer(models.BPE(vocab=vocab, merges=[]))
+    raw.pre_tokenizer = level
+    raw.decoder = decoders.ByteLevel()
+    fast = PreTrainedTokenizerFast(tokenizer_object=raw, eos_token=END, pad_token=PAD)
+    fast.chat_template = CHAT_TEMPLATE
+    return fast
+
+
+def save_checkpoint(directory: Path, *, positions: int = 256, **extra: object) -> Path:
+    """A random two-layer Llama whose padded vocabulary is larger than the tokenizer's."""
+    fast = tokenizer()
+    fast.save_pretrained(directory)
+    torch.manual_seed(1)
+    shape = {
+        "vocab_size": len(fast) + 13,
+        "hidden_size": 32,
+        "intermediate_size": 48,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 4,
+        "num_key_value_heads": 2,
+        "max_position_embeddings": positions,
+        "bos_token_id": None,
+        "eos_token_id": fast.eos_token_id,
+        "initializer_range": 0.3,
+    }
+    LlamaForCausalLM(LlamaConfig(**{**shape, **extra})).save_pretrained(directory)
+    return directory
+
+
+class LiteralGrammar:
+    """Exactly one text, or (with `more`) the text any number of times: the least that the engine
+    asks of a grammar, written naively."""
+
+    def __init__(self, tokens: tuple[bytes, ...], eos: tuple[int, ...], text: bytes, more=False):
+        self.tokens, self.eos, self.text, self.more = tokens, eos, text, more
+        self.min_tokens = shortest(tokens, text)
+
+    def matcher(self) -> LiteralMatcher:
+        return LiteralMatcher(self)
+
+
+def shortest(tokens: tuple[bytes, ...], text: bytes) -> int:
+    """Fewest tokens that spell `text`."""
+    best = [0, *[10**9] * len(text)]
+    for end in range(1, len(text) + 1):
+        for token in set(tokens):
+            if token and text[:end].endswith(token) and len(token) <= end:
+                best[end] = min(best[end], best[end - len(token)] + 1)
+    return best[len(text)]
+
+
+class LiteralMatcher:
+    def __init__(self, grammar: LiteralGrammar) -> None:
+        self.grammar = grammar
+        self.done = b""
+        self.terminated = False
+
+    def _rest(self, data: bytes) -> bytes | None:
+        """What is still to come after `data`; None if `data` isn't the beginning of an output."""
+        text = self.grammar.text
+        if self.grammar.more:
+            copies = max(1, -(-len(data) // len(text)))
+            whole = text * copies
+        else:
+            whole = text
+        return whole[len(data) :] if whole.startswith(data) else None
+
+    @property
+    def accepting(self) -> bool:
+        return self._rest(self.done) == b"" and bool(self.done)
+
+    @property
+    def complete(self) -> bool:
+        return self.accepting and not self.grammar.more
+
+    def fill_mask(self, out: np.ndarray, budget: int | None = None) -> None:
+        allowed = np.zeros(len(out) * 32, np.bool_)
+        for token_id, token in enumerate(self.grammar.tokens):
+            rest = self._rest(self.done + token) if token else None
+            if rest is not None and (
+                budget is None or shortest(self.grammar.tokens, rest) < budget
+            ):
+                allowed[token_id] = True
+        if self.accepting:
+            allowed[list(self.grammar.eos)] = True
+        out[:] = np.packbits(allowed, bitorder="little").view("<i4")
+
+    def accept(self, token_id: int) -> bool:
+        if token_id in self.grammar.eos:
+            self.terminated = self.accepting
+            return self.accepting
+        token = self.grammar.tokens[token_id]
+        if not token or self._rest(self.done + token) is None:
+            return False
+        self.done += token
+        return True
