@@ -11,9 +11,9 @@ from typing import Any, cast
 
 import httpx
 from fastapi import FastAPI
+from jinja2 import TemplateError
 
-from maskwright.engine import Delta, Request
-from maskwright.errors import InputError
+from maskwright.engine import Delta, FinishReason, Request
 from maskwright.server import ServerConfig, create_app
 from maskwright.vocab import Vocabulary
 
@@ -30,7 +30,7 @@ class Script:
     """
 
     texts: Sequence[str] = ("Hel", "lo")
-    end: Any = "stop"
+    end: str = "stop"
     error: Exception | None = None
     pause: float = 0.0
     last: str = ""
@@ -49,7 +49,7 @@ class ScriptedGeneration:
             await asyncio.sleep(self.script.pause)
             yield Delta(text, (1,), None, None)
         self.engine.running.discard(id(self))
-        yield Delta(self.script.last, (), self.script.end, self.script.error)
+        yield Delta(self.script.last, (), FinishReason(self.script.end), self.script.error)
 
 
 @dataclass
@@ -84,7 +84,7 @@ class ByteModel:
 
     def render_chat(self, messages: list[dict[str, Any]], *, response_schema: str | None) -> Any:
         if any(message["content"] == "a template fails" for message in messages):
-            raise InputError("the chat template refuses these messages", param="messages")
+            raise TemplateError("roles must alternate")
         lines = [f"{message['role']}: {message['content']}" for message in messages]
         self.rendered = SimpleNamespace(messages=messages, response_schema=response_schema)
         return list("\n".join(lines).encode())

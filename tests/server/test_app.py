@@ -2,7 +2,12 @@ from __future__ import annotations
 
 import pytest
 
-from maskwright.errors import InputError, OverloadedError
+from maskwright.errors import (
+    EmptySupportError,
+    EngineStoppedError,
+    GenerationError,
+    OverloadedError,
+)
 from maskwright.server.completions import choice_seed
 from maskwright.server.config import ServerConfig
 from tests.server.scripted import CONTEXT, Client, Script, ScriptedEngine
@@ -128,6 +133,7 @@ def test_a_template_that_fails_is_the_messages_fault(client: Client) -> None:
     response = client.chat(messages=[{"role": "user", "content": "a template fails"}])
     assert response.status_code == 400
     assert response.json()["error"]["param"] == "messages"
+    assert "roles must alternate" in response.json()["error"]["message"]
 
 
 def test_overload_says_when_to_come_back(client: Client, engine: ScriptedEngine) -> None:
@@ -148,7 +154,9 @@ def test_choices_already_begun_are_taken_back(client: Client, engine: ScriptedEn
 @pytest.mark.parametrize(
     ("error", "status", "told"),
     [
-        (InputError("no token is left to sample", param="logit_bias"), 400, "no token is left"),
+        (EmptySupportError("no token is left to sample"), 400, "no token is left"),
+        (EngineStoppedError("secret inside"), 503, "the engine has stopped"),
+        (GenerationError("secret inside"), 500, "the server failed"),
         (RuntimeError("secret inside"), 500, "the server failed"),
         (None, 500, "the server failed"),
     ],
@@ -163,11 +171,6 @@ def test_a_generation_that_fails(
     assert "secret" not in response.text
     engine.script = Script()
     assert client.chat().status_code == 200
-
-
-def test_an_engine_that_stops_midway(client: Client, engine: ScriptedEngine) -> None:
-    engine.script = Script(end="cancelled")
-    assert client.chat().status_code == 503
 
 
 def test_a_defect_is_a_500_with_a_request_id(client: Client, engine: ScriptedEngine) -> None:

@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 
-from maskwright.engine import Delta, Generation
-from maskwright.server.errors import HttpError
+from maskwright.engine import Delta, FinishReason, Generation
+from maskwright.errors import GenerationError
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +80,11 @@ def _finish_reason(delta: Delta) -> str | None:
     match delta.finish_reason:
         case None:
             return None
-        case "stop" | "stop_string":
+        case FinishReason.STOP | FinishReason.STOP_STRING:
             return "stop"
-        case "length":
+        case FinishReason.LENGTH:
             return "length"
-        case "error":
-            raise delta.error or RuntimeError("a generation failed without saying why")
-        case "cancelled":
-            raise HttpError(503, "the server is stopping", code="stopping")
+        case FinishReason.ERROR:
+            raise delta.error or GenerationError("a generation failed without saying why")
+        case FinishReason.CANCELLED:
+            raise GenerationError("a generation was cancelled while its answer was being read")

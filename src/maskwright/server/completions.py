@@ -6,6 +6,8 @@ import asyncio
 import dataclasses
 from concurrent.futures import ThreadPoolExecutor
 
+from jinja2 import TemplateError
+
 from maskwright.engine import Engine, Generation, Request
 from maskwright.errors import BudgetError, InputError, LimitError, RegexError, SchemaError
 from maskwright.mask import Grammar, compile_json_schema
@@ -67,7 +69,12 @@ class ChatCompletions:
         shape = request.response_format
         schema = shape.text() if isinstance(shape, JsonShape) and shape.shown else None
         messages = [message.for_template() for message in request.messages]
-        return self._loaded.render_chat(messages, response_schema=schema)
+        try:
+            return self._loaded.render_chat(messages, response_schema=schema)
+        except TemplateError as error:
+            raise InputError(
+                f"the model's chat template refuses these messages: {error}", param="messages"
+            ) from None
 
     def _limit(self, request: ChatRequest, prompt_tokens: int) -> int:
         """Tokens the answer may take: the client's bound, or up to the end of the context."""

@@ -10,7 +10,7 @@ import math
 
 from fastapi.responses import JSONResponse
 
-from maskwright.errors import InputError, OverloadedError
+from maskwright.errors import EmptySupportError, EngineStoppedError, InputError, OverloadedError
 
 MESSAGE_CHARACTERS = 2000
 PARAM_CHARACTERS = 256
@@ -48,6 +48,10 @@ def describe(error: BaseException) -> tuple[int, dict[str, object]]:
     match error:
         case InputError():
             return 400, error_body(400, error.message, code=error.code, param=error.param)
+        case EmptySupportError():
+            return 400, error_body(400, str(error), code=error.code)
+        case EngineStoppedError():
+            return 503, error_body(503, "the engine has stopped", code=error.code)
         case OverloadedError():
             return 429, error_body(429, str(error), code="overloaded")
         case HttpError():

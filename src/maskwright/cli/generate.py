@@ -1,0 +1,59 @@
+"""Generate one answer that has the shape of a JSON Schema.
+
+SCHEMA is a file or the schema itself. The answer goes to stdout as it is made.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+
+from maskwright.cli.inputs import read_schema
+from maskwright.engine import Engine, EngineConfig, Generation, Request
+from maskwright.mask import compile_json_schema
+from maskwright.models import DEMO_PATH, load
+from maskwright.sampling import SamplingParams
+
+
+def generate(
+    schema: Annotated[str, typer.Argument(help="A file with a JSON Schema, or the schema.")],
+    prompt: Annotated[str, typer.Option(help="What the model is told.")],
+    model: Annotated[
+        str, typer.Option(help="Checkpoint folder, or hub id. Default: the demo model that ships.")
+    ] = str(DEMO_PATH),
+    max_tokens: Annotated[
+        int | None, typer.Option(min=1, help="Most tokens. Default: to the end of the context.")
+    ] = None,
+    temperature: Annotated[
+        float, typer.Option(help="0 takes the likeliest token each time.")
+    ] = 0.0,
+    seed: Annotated[int | None, typer.Option(help="Makes sampling repeatable.")] = None,
+) -> None:
+    shape = read_schema(schema)
+    loaded = load(model)
+    grammar = compile_json_schema(shape, loaded.vocab)
+    told = json.dumps(shape, ensure_ascii=False, separators=(",", ":"))
+    tokens = loaded.render_chat([{"role": "user", "content": prompt}], response_schema=told)
+    with Engine(loaded, EngineConfig(max_running=1)) as engine:
+        room = max(1, engine.max_context - len(tokens))
+        _print(
+            engine.submit(
+                Request(
+                    prompt=tokens,
+                    params=SamplingParams(temperature=temperature, seed=seed),
+                    max_tokens=room if max_tokens is None else min(max_tokens, room),
+                    grammar=grammar,
+                )
+            )
+        )
+
+
+def _print(generation: Generation) -> None:
+    """Text as it comes, and a line break at the end."""
+    for delta in generation:
+        typer.echo(delta.text, nl=False)
+        if delta.error is not None:
+            raise delta.error
+    typer.echo()

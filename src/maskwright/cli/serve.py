@@ -1,0 +1,120 @@
+"""Serve a model over HTTP, in OpenAI's protocol."""
+
+from __future__ import annotations
+
+import json
+import socket
+from typing import Annotated
+
+import typer
+import uvicorn
+
+from maskwright.engine import Engine, EngineConfig
+from maskwright.models import DEMO_PATH, load
+from maskwright.server import ServerConfig, create_app
+
+ENGINE = EngineConfig()
+SERVER = ServerConfig()
+SHUTDOWN_SECONDS = 5
+
+EXAMPLE = {
+    "messages": [{"role": "user", "content": "Anna Berg, 34, lives in Oslo."}],
+    "response_format": {
+        "type": "json_schema",
+        "json_schema": {
+            "name": "person",
+            "schema": {
+                "type": "object",
+                "properties": {
+                    "name": {"type": "string"},
+                    "age": {"type": "integer"},
+                    "city": {"type": "string"},
+                },
+                "required": ["name", "age", "city"],
+                "additionalProperties": False,
+            },
+        },
+    },
+    "temperature": 0,
+}
+
+
+def serve(
+    model: Annotated[
+        str, typer.Option(help="Checkpoint folder, or hub id. Default: the demo model that ships.")
+    ] = str(DEMO_PATH),
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes a free one.")
+    ] = 8000,
+    name: Annotated[
+        str | None, typer.Option(help="The model's name at /v1/models. Default: its own.")
+    ] = SERVER.model_name,
+    strict_model: Annotated[
+        bool, typer.Option(help="Refuse requests that name another model.")
+    ] = SERVER.strict_model,
+    block_size: Annotated[
+        int, typer.Option(help="Positions in a block of the key/value pool.")
+    ] = ENGINE.block_size,
+    kv_bytes: Annotated[
+        int, typer.Option(help="Memory of the key/value pool, in bytes.")
+    ] = ENGINE.kv_bytes,
+    max_running: Annotated[
+        int, typer.Option(help="Requests computed together.")
+    ] = ENGINE.max_running,
+    max_batch_tokens: Annotated[
+        int, typer.Option(help="Tokens computed in a step; longer prompts go in chunks.")
+    ] = ENGINE.max_batch_tokens,
+    max_waiting: Annotated[
+        int, typer.Option(help="Requests in the queue; one more is answered 429.")
+    ] = ENGINE.max_waiting,
+    max_context: Annotated[
+        int | None, typer.Option(help="Tokens of prompt and answer. Default: the model's.")
+    ] = ENGINE.max_context,
+    threads: Annotated[
+        int | None, typer.Option(help="CPU threads of the model. Default: the library's choice.")
+    ] = ENGINE.threads,
+) -> None:
+    loaded = load(model)
+    engine_config = EngineConfig(
+        block_size=block_size,
+        kv_bytes=kv_bytes,
+        max_running=max_running,
+        max_batch_tokens=max_batch_tokens,
+        max_waiting=max_waiting,
+        max_context=max_context,
+        threads=threads,
+    )
+    server_config = ServerConfig(model_name=name, strict_model=strict_model)
+    with Engine(loaded, engine_config) as engine:
+        app = create_app(engine, server_config)
+        config = uvicorn.Config(
+            app,
+            host=host,
+            port=port,
+            log_level="warning",
+            timeout_graceful_shutdown=SHUTDOWN_SECONDS,
+        )
+        Announcing(config, name or loaded.name).run()
+
+
+class Announcing(uvicorn.Server):
+    """Says when it is ready, and how to try it."""
+
+    def __init__(self, config: uvicorn.Config, model: str) -> None:
+        super().__init__(config)
+        self._model = model
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        host, port = self.servers[0].sockets[0].getsockname()[:2]
+        typer.echo(greeting(self._model, f"http://{f'[{host}]' if ':' in host else host}:{port}"))
+
+
+def greeting(model: str, url: str) -> str:
+    """The words at the start: that it is ready, and a line to paste."""
+    body = json.dumps({"model": model, **EXAMPLE})
+    return (
+        f"maskwright is ready: {model} at {url}/v1\n\nTry it:\n\n"
+        f"curl -s {url}/v1/chat/completions -H 'Content-Type: application/json' -d '{body}'\n"
+    )
