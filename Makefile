@@ -12,6 +12,10 @@ PIP := $(VENV)/bin/python -m pip
 torch_cpu = $(PIP) install 'torch==$(TORCH_VERSION)+cpu' || $(PIP) install --index-url $(TORCH_CPU_INDEX) 'torch==$(TORCH_VERSION)'
 torch_cuda = $(PIP) install 'torch===$(TORCH_VERSION)'
 READY := $(VENV)/ready-$(TORCH)
+BENCHMARKS := $(filter-out %/report.py %/vocabularies.py,$(wildcard benchmarks/*.py))
+ifeq ($(torch_$(TORCH)),)
+$(error TORCH is cpu or cuda, not '$(TORCH)')
+endif
 
 .PHONY: run test lint types format bench clean
 
@@ -25,7 +29,7 @@ types: $(READY) ; $(VENV)/bin/pyright --pythonpath $(VENV)/bin/python
 
 format: $(READY) ; $(VENV)/bin/ruff check --fix . && $(VENV)/bin/ruff format .
 
-bench: $(READY) ; for script in benchmarks/bench_*.py; do $(VENV)/bin/python $$script || exit 1; done
+bench: $(READY) ; for script in $(BENCHMARKS); do $(VENV)/bin/python $$script || exit 1; done
 
 clean: ; rm -rf $(VENV) build dist src/*.egg-info .pytest_cache .ruff_cache .hypothesis
 

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import ast
 import glob
+import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -108,6 +110,19 @@ def test_a_violation_is_caught(layer: str, source: str) -> None:
 )
 def test_what_is_allowed_passes(layer: str, source: str) -> None:
     assert violations(layer, source) == []
+
+
+def test_what_is_imported_is_a_declared_dependency() -> None:
+    project = tomllib.loads((PACKAGE.parent.parent / "pyproject.toml").read_text())["project"]
+    declared = {re.split(r"[^\w-]", line)[0] for line in project["dependencies"]}
+    imported = {
+        name.partition(".")[0]
+        for path in source_files(PACKAGE)
+        for name in imported_names(path.read_text())
+    }
+    # Only `kernels` imports triton, which comes with the builds of torch that can use it.
+    needed = imported - {*sys.stdlib_module_names, "maskwright", "triton"}
+    assert {name.replace("_", "-") for name in needed} <= declared
 
 
 def test_symlinked_folders_are_searched(tmp_path: Path) -> None:
