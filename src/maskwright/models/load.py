@@ -144,4 +144,4 @@ def _eos(config: ModelConfig, tokenizer: PreTrainedTokenizerFast) -> tuple[int, 
     if config.eos:
         return config.eos
     token = tokenizer.eos_token_id
-    return () if token is None else (int(token),)
+    return (token,) if isinstance(token, int) else ()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -62,15 +61,14 @@ class SamplingParams:
         return frozenset(self.logit_bias).union(*self.bad_words)
 
 
-def _number(name: str, value: float, low: float, high: float) -> None:
-    number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    if not number or not math.isfinite(value) or not low <= value <= high:
+def _number(name: str, value: object, low: float, high: float) -> None:
+    if not isinstance(value, (int, float)) or isinstance(value, bool) or not low <= value <= high:
         raise InputError(
             f"{name} is {value!r}; it must be a number from {low:g} to {high:g}.", param=name
         )
 
 
-def _integer(name: str, value: int, low: int, high: int) -> None:
+def _integer(name: str, value: object, low: int, high: int) -> None:
     if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
         raise InputError(
             f"{name} is {value!r}; it must be an integer from {low} to {high}.", param=name

@@ -1,0 +1,146 @@
+"""Each processor by itself, and the order of all of them."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from maskwright.errors import EmptySupportError, GenerationError
+from maskwright.sampling import CHAIN, ChainBatch, SampleRow, SamplingParams
+from maskwright.sampling.chain import run_chain
+
+INF = math.inf
+VOCAB = 8
+
+
+def words(allowed: set[int]) -> list[int]:
+    return [int(np.array(sum(1 << t for t in allowed), np.uint32).view(np.int32))]
+
+
+def run(
+    logits: list[float],
+    *,
+    prompt: tuple[int, ...] = (7,),
+    output: tuple[int, ...] = (),
+    allowed: set[int] | None = None,
+    **params: object,
+) -> list[float]:
+    """The chain on one row; its error is raised."""
+    row = SampleRow(SamplingParams(**params), (*prompt, *output), len(prompt), 0)
+    mask = torch.tensor([words(set(range(VOCAB)) if allowed is None else allowed)])
+    batch = ChainBatch([row], mask.to(torch.int32))
+    tensor = torch.tensor([logits])
+    run_chain(tensor, batch)
+    if batch.failures:
+        raise batch.failures[0]
+    return tensor[0].tolist()
+
+
+def test_the_order_is_this_one() -> None:
+    assert [processor.__name__ for processor in CHAIN] == [
+        "logit_bias",
+        "repetition_penalty",
+        "presence_penalty",
+        "frequency_penalty",
+        "no_repeat_ngrams",
+        "bad_words",
+        "mask_rows",
+        "require_support",
+        "temperature",
+        "top_k",
+        "top_p",
+        "min_p",
+    ]
+
+
+FLAT = [0.0] * VOCAB
+RAMP = [0.0, -1.0, -2.0, -3.0, -4.0, -5.0, -6.0, -7.0]
+
+
+@pytest.mark.parametrize(
+    ("case", "expected"),
+    [
+        ({"logit_bias": {2: 5.0}}, {2: 3.0}),
+        ({"repetition_penalty": 2.0, "prompt": (0, 1), "output": (3, 3)}, {1: -2.0, 3: -6.0}),
+        ({"presence_penalty": 1.5, "prompt": (0, 1), "output": (3, 3)}, {3: -4.5}),
+        ({"frequency_penalty": 1.5, "prompt": (0, 1), "output": (3, 3)}, {3: -6.0}),
+        ({"no_repeat_ngram": 1, "prompt": (1, 2), "output": (4,)}, {1: -INF, 2: -INF, 4: -INF}),
+        ({"no_repeat_ngram": 2, "prompt": (1, 2), "output": (4, 1)}, {2: -INF}),
+        ({"no_repeat_ngram": 3, "prompt": (1, 2), "output": (4, 1)}, {}),
+        ({"no_repeat_ngram": 5, "prompt": (1, 2), "output": (4, 1)}, {}),
+        ({"bad_words": ((5,), (1, 6), (2, 3))}, {5: -INF}),
+        ({"bad_words": ((5,), (1, 6), (2, 3)), "output": (1,)}, {5: -INF, 6: -INF}),
+        ({"bad_words": ((7, 1, 6), (7, 2)), "output": (1,)}, {6: -INF}),
+        ({"bad_words": ((7, 7, 1),)}, {}),
+        ({"allowed": {1, 7}}, dict.fromkeys((0, 2, 3, 4, 5, 6), -INF)),
+    ],
+)  # fmt: skip
+def test_processors_before_temperature(case: dict, expected: dict[int, float]) -> None:
+    """At temperature 0 the logits stay as the penalties and masks leave them."""
+    got = run(RAMP, temperature=0, **case)
+    assert got == [expected.get(token, value) for token, value in enumerate(RAMP)]
+
+
+@pytest.mark.parametrize(
+    ("case", "survivors"),
+    [
+        ({"top_k": 3}, {0, 1, 2}),
+        ({"top_k": 3, "allowed": {4, 5, 6, 7}}, {4, 5, 6}),
+        ({"top_k": 100}, set(range(8))),
+        ({"top_p": 0.0}, {0}),
+        ({"top_p": 0.7}, {0, 1}),
+        ({"top_p": 0.7, "top_k": 2}, {0}),
+        ({"top_p": 0.7, "temperature": 4.0}, {0, 1, 2, 3}),
+        ({"min_p": 0.1}, {0, 1, 2}),
+        ({"min_p": 0.1, "temperature": 2.0}, {0, 1, 2, 3, 4}),
+        ({"min_p": 1.0}, {0}),
+        ({"logit_bias": {7: 10.0}, "top_k": 1}, {7}),
+        ({"temperature": 1e-30}, {0}),
+    ],
+)
+def test_truncation(case: dict, survivors: set[int]) -> None:
+    got = run(RAMP, **case)
+    assert {token for token, value in enumerate(got) if value > -1e20} == survivors
+    assert not any(math.isnan(value) for value in got)
+
+
+def test_ties_with_the_last_survivor_stay() -> None:
+    tied = [1.0, 0.0, 0.0, 0.0, -1.0, -1.0, -2.0, -2.0]
+    for case in ({"top_k": 2}, {"top_p": 0.45}, {"min_p": 0.3}):
+        got = run(tied, **case)
+        assert [token for token, value in enumerate(got) if value > -INF] == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        {"allowed": set()},
+        {"allowed": {3}, "bad_words": ((3,),)},
+        {"allowed": {7}, "no_repeat_ngram": 1},
+    ],
+)
+@pytest.mark.parametrize("temperature", [0.0, 1.0])
+def test_an_empty_support_is_an_error(case: dict, temperature: float) -> None:
+    with pytest.raises(EmptySupportError):
+        run(RAMP, temperature=temperature, top_p=0.5, **case)
+
+
+@pytest.mark.parametrize("value", [math.nan, INF])
+def test_logits_that_are_no_numbers_are_an_error(value: float) -> None:
+    with pytest.raises(GenerationError, match="finite"):
+        run([value, *RAMP[1:]])
+    assert run([value, *RAMP[1:]], allowed={1, 2})[1] == 0.0, "a masked one does no harm"
+
+
+def test_a_failing_row_leaves_its_neighbours_alone() -> None:
+    params = SamplingParams(top_k=2, top_p=0.9, min_p=0.01)
+    rows = [SampleRow(params, (7,), 1, 0) for _ in range(3)]
+    mask = torch.tensor([words({0, 1, 2}), words(set()), words({5, 6})]).to(torch.int32)
+    batch = ChainBatch(rows, mask)
+    logits = torch.tensor([RAMP] * 3)
+    run_chain(logits, batch)
+    assert list(batch.failures) == [1]
+    assert not logits.isnan().any()
+    assert logits[0].tolist()[:2] == [0.0, -1.0]
+    assert logits[2].tolist()[5:7] == [0.0, -1.0]
