@@ -1,0 +1,98 @@
+"""Batches of the corpus: examples tokenised, sorted by length, packed to a budget of tokens."""
+
+import json
+import random
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from transformers import PreTrainedTokenizerFast
+
+from corpus import Example, example
+
+SCALAR = re.compile(r'(?<=[\[ ])("(?:[^"\\]|\\.)*"|-?\d[\d.]*|true|false|null)(?=[,\]}])')
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """Token ids of one example: the rendered prompt, and the answer with its end token."""
+
+    prompt: list[int]
+    answer: list[int]
+
+    @property
+    def length(self) -> int:
+        """Tokens altogether."""
+        return len(self.prompt) + len(self.answer)
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """``ids`` [rows, length], flat positions ``at`` [n] that predict ``targets`` [n]."""
+
+    ids: Tensor
+    at: Tensor
+    targets: Tensor
+    tokens: int
+
+
+def render(tokenizer: PreTrainedTokenizerFast, drawn: Example) -> str:
+    """The prompt, exactly as the checkpoint's chat template renders a request."""
+    schema = drawn.schema and json.dumps(drawn.schema, separators=(",", ":"), ensure_ascii=False)
+    return tokenizer.apply_chat_template(
+        list(drawn.messages),
+        tools=list(drawn.tools) or None,
+        response_schema=schema,
+        add_generation_prompt=True,
+        tokenize=False,
+    )
+
+
+def encode(tokenizer: PreTrainedTokenizerFast, drawn: Example) -> Encoded:
+    """The token ids of an example."""
+    prompt = tokenizer.encode(render(tokenizer, drawn), add_special_tokens=False)
+    answer = tokenizer.encode(drawn.answer, add_special_tokens=False)
+    return Encoded(prompt, [*answer, tokenizer.eos_token_id])
+
+
+def value_spans(tokenizer: PreTrainedTokenizerFast, answer: str) -> list[tuple[int, int]]:
+    """For every scalar in a JSON answer, the range of answer tokens that touch it."""
+    offsets = tokenizer(answer, add_special_tokens=False, return_offsets_mapping=True)["offset_mapping"]
+    spans: list[tuple[int, int]] = []
+    for match in SCALAR.finditer(answer):
+        touching = [i for i, (a, b) in enumerate(offsets) if a < match.end() and b > match.start()]
+        spans.append((touching[0], touching[-1] + 1))
+    return spans
+
+
+def pack(rows: list[Encoded], pad: int) -> Batch:
+    """One batch of the rows, padded on the right."""
+    length = max(row.length for row in rows) - 1
+    ids = torch.full((len(rows), length), pad)
+    at: list[int] = []
+    targets: list[int] = []
+    for number, row in enumerate(rows):
+        whole = [*row.prompt, *row.answer]
+        ids[number, : row.length - 1] = torch.tensor(whole[:-1])
+        first = number * length + len(row.prompt) - 1
+        at.extend(range(first, first + len(row.answer)))
+        targets.extend(row.answer)
+    return Batch(ids, torch.tensor(at), torch.tensor(targets), sum(row.length for row in rows))
+
+
+def stream(
+    tokenizer: PreTrainedTokenizerFast, seed: int, start: int, level: float, pool: int, budget: int
+) -> Iterator[Batch]:
+    """Batches of examples ``start`` to ``start + pool``, at most ``budget`` tokens each."""
+    rows = [encode(tokenizer, example(seed, i, level=level)) for i in range(start, start + pool)]
+    rows = sorted((row for row in rows if row.length <= 1600), key=lambda row: row.length)
+    groups: list[list[Encoded]] = [[]]
+    for row in rows:
+        if groups[-1] and row.length * (len(groups[-1]) + 1) > budget:
+            groups.append([])
+        groups[-1].append(row)
+    random.Random(f"{seed}/{start}").shuffle(groups)
+    for group in groups:
+        yield pack(group, tokenizer.pad_token_id)
