@@ -1,7 +1,8 @@
 # `make run` and `make test` do all their own set-up. Variables: PYTHON, VENV, and TORCH=cpu|cuda.
 PYTHON ?= python3
 VENV ?= .venv
-TORCH ?= cpu
+# What is installed already, else the CPU build.
+TORCH ?= $(if $(wildcard $(VENV)/ready-cuda),cuda,cpu)
 
 # The version stands in constraints.txt. Linux wheels on PyPI carry several GB of CUDA libraries;
 # the CPU build has a local version label and comes from PyTorch's own index, where pip's
