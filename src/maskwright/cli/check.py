@@ -65,4 +65,4 @@ def report(name: str, found: Walk) -> str:
 def _expected(found: Walk) -> str:
     if len(found.forced) > 1:
         return found.forced.decode("utf-8", "replace")
-    return show.allowed(found.next)
+    return show.allowed(found.next, found.may_end)

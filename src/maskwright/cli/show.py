@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
-
-from maskwright.cli.walk import END
 
 WINDOW = 72
 MOST_RANGES = 12
@@ -40,37 +38,35 @@ def place(text: bytes, offset: int) -> Place:
     return Place(text.count(b"\n", 0, offset) + 1, column + 1, cut, caret)
 
 
-def allowed(ids: Sequence[int]) -> str:
-    """A set of next bytes in words: `'"', 0-9, end of text`."""
-    parts = [*_ascii_ranges(ids), *_beyond_ascii(ids)]
+def allowed(following: bytes, may_end: bool) -> str:
+    """A set of next bytes, ascending, in words: `'"', 0-9, end of text`."""
+    parts = [*_ascii_ranges(following), *_beyond_ascii(following)]
     if len(parts) > MOST_RANGES:
         parts = [*parts[:MOST_RANGES], "…"]
-    if END in ids:
+    if may_end:
         parts.append("end of text")
     return ", ".join(parts) or "nothing"
 
 
-def _ascii_ranges(ids: Sequence[int]) -> Iterator[str]:
-    low = [token for token in ids if token < 0x80]
+def _ascii_ranges(following: bytes) -> Iterator[str]:
+    low = [byte for byte in following if byte < 0x80]
     for _, group in groupby(enumerate(low), lambda pair: pair[1] - pair[0]):
-        run = [token for _, token in group]
+        run = [byte for _, byte in group]
         if len(run) > 2:
             yield f"{_character(run[0])}-{_character(run[-1])}"
         else:
             yield from map(_character, run)
 
 
-def _beyond_ascii(ids: Sequence[int]) -> Iterator[str]:
-    """Bytes of longer UTF-8 characters: all of them in one word, some by their numbers."""
-    high = [token for token in ids if 0x80 <= token < END]
-    if high:
-        first = all(byte >= 0xC2 for byte in high)
-        if first and len(high) > 40:
-            yield "any character beyond ASCII"
-        elif first:
-            yield "some characters beyond ASCII"
-        else:
-            yield "the rest of a UTF-8 character"
+def _beyond_ascii(following: bytes) -> Iterator[str]:
+    """Bytes of longer UTF-8 characters, in one word: there are 51 that can begin one."""
+    high = [byte for byte in following if byte >= 0x80]
+    if not high:
+        return
+    if high[0] < 0xC2:
+        yield "the rest of a UTF-8 character"
+    else:
+        yield f"{'any character' if len(high) == 51 else 'some characters'} beyond ASCII"
 
 
 def _character(byte: int) -> str:

@@ -1,0 +1,49 @@
+"""The shipped model behind a real server on loopback, and the official client."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import openai
+import pytest
+
+from maskwright.engine import Engine, EngineConfig
+from maskwright.models import DEMO_PATH, load
+from maskwright.server import create_app
+from tests.live_server import live_server
+
+TIMEOUT = 120.0
+
+
+@dataclass(frozen=True)
+class Served:
+    """A running server: `url` without a path, and the engine behind it."""
+
+    url: str
+    engine: Engine
+
+    def client(self) -> openai.OpenAI:
+        return openai.OpenAI(
+            base_url=f"{self.url}/v1", api_key="none", max_retries=0, timeout=TIMEOUT
+        )
+
+    def async_client(self) -> openai.AsyncOpenAI:
+        return openai.AsyncOpenAI(
+            base_url=f"{self.url}/v1", api_key="none", max_retries=0, timeout=TIMEOUT
+        )
+
+
+@pytest.fixture(scope="session")
+def served() -> Iterator[Served]:
+    with (
+        Engine(load(DEMO_PATH), EngineConfig(max_running=32)) as engine,
+        live_server(create_app(engine)) as url,
+    ):
+        yield Served(url, engine)
+
+
+@pytest.fixture
+def client(served: Served) -> Iterator[openai.OpenAI]:
+    with served.client() as client:
+        yield client

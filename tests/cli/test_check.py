@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run
+
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string"},
+        "age": {"type": "integer", "minimum": 0},
+        "tags": {"type": "array", "items": {"enum": ["a", "b"]}},
+    },
+    "required": ["name", "age"],
+    "additionalProperties": False,
+}
+
+
+@pytest.fixture
+def schema(tmp_path: Path) -> Path:
+    file = tmp_path / "schema.json"
+    file.write_text(json.dumps(SCHEMA))
+    return file
+
+
+MATCH, MISMATCH, USAGE, INCOMPLETE = 0, 1, 2, 3
+
+TEXTS = [
+    # text, exit code, place, what is said to be expected
+    ('{"name": "Ann", "age": 3}', MATCH, "", ""),
+    ('\n {"name":"Ann","age":3,"tags":["a","b"]}\n\n', MATCH, "", ""),
+    ('{"name": "Ann",\n "age": "3"}', MISMATCH, ":2:9:", "0-9"),
+    ('{"name": "Ann", "age": 3} x', MISMATCH, ":1:27:", "end of text"),
+    ('{"name": "Ann", "age": -3}', MISMATCH, ":1:24:", "0-9"),
+    ('{"name": "Ann", "age": 3, "tags": ["c"]}', MISMATCH, ":1:37:", "a, b"),
+    ('{"name": "Ä", "age": x}', MISMATCH, ":1:22:", "0-9"),
+    ('{"name": "An', INCOMPLETE, ":1:13:", "'\"'"),
+    ('{"name": "Ann"', INCOMPLETE, ":1:15:", "','"),
+    ("", INCOMPLETE, ":1:1:", "'{'"),
+]
+
+
+@pytest.mark.parametrize(("text", "code", "where", "expected"), TEXTS)
+def test_verdicts(run: Run, schema: Path, text: str, code: int, where: str, expected: str) -> None:
+    found = run("check", schema, "-", stdin=text)
+    assert found.returncode == code, found
+    assert found.stderr == ""
+    if code == MATCH:
+        assert found.stdout == "-: matches\n"
+    else:
+        assert f"-{where} " in found.stdout
+        assert expected in found.stdout.splitlines()[-1]
+
+
+def test_the_caret_stands_under_the_fault(run: Run, schema: Path) -> None:
+    found = run("check", schema, "-", stdin='{\n  "name": "Ann",\n  "age": old\n}\n')
+    _, excerpt, caret, _ = found.stdout.splitlines()
+    assert excerpt[caret.index("^")] == "o"
+
+
+def test_several_files_and_the_worst_verdict(run: Run, schema: Path, tmp_path: Path) -> None:
+    good, short, bad = (tmp_path / f"{name}.json" for name in ("good", "short", "bad"))
+    good.write_text('{"name": "Ann", "age": 3}')
+    short.write_text('{"name": "Ann"')
+    bad.write_text("[]")
+    assert run("check", schema, good).returncode == MATCH
+    assert run("check", schema, good, short).returncode == INCOMPLETE
+    found = run("check", schema, bad, short, good)
+    assert found.returncode == MISMATCH
+    assert [name for name in ("good", "short", "bad") if f"{name}.json:" in found.stdout] == [
+        "good",
+        "short",
+        "bad",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("argument", "told"),
+    [
+        ('{"type": "str"}', "/type"),
+        ('{"properties": {"a": {"uniqueItems": true}}}', "/properties/a/uniqueItems"),
+        ('{"type": ', "not valid JSON"),
+        ("nowhere.json", "No such file"),
+    ],
+)
+def test_a_schema_that_cannot_be_used(run: Run, argument: str, told: str) -> None:
+    found = run("check", argument, "-", stdin="{}")
+    assert found.returncode == USAGE
+    assert told in found.stderr
+    assert "Traceback" not in found.stderr

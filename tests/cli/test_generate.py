@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+import json
+
+import jsonschema
+
+from tests.cli.conftest import Run
+
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string", "maxLength": 20},
+        "age": {"type": "integer", "minimum": 0, "maximum": 130},
+    },
+    "required": ["name", "age"],
+    "additionalProperties": False,
+}
+ASKED = ("generate", json.dumps(SCHEMA), "--prompt", "Anna Berg, 34, lives in Oslo.")
+
+
+def test_one_answer_of_the_shape(run: Run) -> None:
+    found = run(*ASKED)
+    assert found.returncode == 0, found.stderr
+    assert found.stdout.endswith("}\n")
+    jsonschema.validate(json.loads(found.stdout), SCHEMA)
+
+
+def test_a_seed_repeats(run: Run) -> None:
+    sampled = (*ASKED, "--temperature", "1.5", "--seed", "5")
+    assert run(*sampled).stdout == run(*sampled).stdout
+
+
+def test_what_cannot_be_done_is_one_line(run: Run) -> None:
+    for arguments, told in (
+        ((*ASKED, "--max-tokens", "2"), "tokens"),
+        ((*ASKED, "--model", "/no/such/folder"), "/no/such/folder"),
+        ((*ASKED, "--temperature", "-1"), "temperature"),
+        (("generate", '{"type": "str"}', "--prompt", "x"), "/type"),
+    ):
+        found = run(*arguments)
+        assert found.returncode == 2
+        assert told in found.stderr
+        assert len(found.stderr.splitlines()) == 1

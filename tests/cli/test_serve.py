@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import json
+import shlex
+import signal
+import subprocess
+from dataclasses import fields
+from inspect import signature
+
+import httpx
+import jsonschema
+
+from maskwright.cli.serve import EXAMPLE, serve
+from maskwright.engine import EngineConfig
+from tests.cli.conftest import PROGRAM, Run
+
+
+def test_defaults_are_the_engines_own() -> None:
+    options = signature(serve).parameters
+    for field in fields(EngineConfig):
+        assert options[field.name].default == field.default
+
+
+def test_it_says_when_it_is_ready_and_how_to_try_it() -> None:
+    """The printed curl line, taken apart as a shell would, gets JSON of the shape it asks for."""
+    server = subprocess.Popen(
+        [*PROGRAM, "serve", "--port", "0", "--name", "tried"], stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert server.stdout is not None
+        lines = [server.stdout.readline() for _ in range(5)]
+        assert lines[0].startswith("maskwright is ready: tried at http://127.0.0.1:")
+        _, _, url, _, header, _, body = shlex.split(lines[4])
+        name, _, value = header.partition(": ")
+        answer = httpx.post(url, content=body, headers={name: value}, timeout=60).json()
+        assert answer["model"] == "tried"
+        schema = EXAMPLE["response_format"]["json_schema"]["schema"]
+        jsonschema.validate(json.loads(answer["choices"][0]["message"]["content"]), schema)
+        server.send_signal(signal.SIGINT)
+        server.wait(20)
+    finally:
+        server.kill()
+        server.communicate()
+
+
+def test_options_that_cannot_be_are_one_line(run: Run) -> None:
+    for arguments, told in (
+        (("--block-size", "3"), "block_size"),
+        (("--model", "/no/such/folder"), "/no/such/folder"),
+        (("--port", "70000"), "65535"),
+    ):
+        found = run("serve", *arguments)
+        assert found.returncode == 2
+        assert told in found.stderr
+        assert "Traceback" not in found.stderr
