@@ -59,20 +59,21 @@ class LiteralGrammar:
 
     def __init__(self, tokens: tuple[bytes, ...], eos: tuple[int, ...], text: bytes, more=False):
         self.tokens, self.eos, self.text, self.more = tokens, eos, text, more
-        self.min_tokens = shortest(tokens, text)
+        self.pieces = {token for token in tokens if token and token in text * 2}
+        self.lengths: dict[bytes, int] = {}
+        self.min_tokens = self.shortest(text)
 
     def matcher(self) -> LiteralMatcher:
         return LiteralMatcher(self)
 
-
-def shortest(tokens: tuple[bytes, ...], text: bytes) -> int:
-    """Fewest tokens that spell `text`."""
-    best = [0, *[10**9] * len(text)]
-    for end in range(1, len(text) + 1):
-        for token in set(tokens):
-            if token and text[:end].endswith(token) and len(token) <= end:
-                best[end] = min(best[end], best[end - len(token)] + 1)
-    return best[len(text)]
+    def shortest(self, text: bytes) -> int:
+        """Fewest tokens that spell `text`."""
+        if text not in self.lengths:
+            self.lengths[text] = min(
+                (1 + self.shortest(text[len(p) :]) for p in self.pieces if text.startswith(p)),
+                default=0 if not text else 10**9,
+            )
+        return self.lengths[text]
 
 
 class LiteralMatcher:
@@ -103,9 +104,7 @@ class LiteralMatcher:
         allowed = np.zeros(len(out) * 32, np.bool_)
         for token_id, token in enumerate(self.grammar.tokens):
             rest = self._rest(self.done + token) if token else None
-            if rest is not None and (
-                budget is None or shortest(self.grammar.tokens, rest) < budget
-            ):
+            if rest is not None and (budget is None or self.grammar.shortest(rest) < budget):
                 allowed[token_id] = True
         if self.accepting:
             allowed[list(self.grammar.eos)] = True

@@ -1,0 +1,44 @@
+"""The block pool keeps its books under any order of use."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from maskwright.engine.blocks import BlockPool
+
+
+@given(st.lists(st.tuples(st.sampled_from(["take", "share", "drop"]), st.integers(0, 9))))
+def test_books_hold_under_any_use(actions: list[tuple[str, int]]) -> None:
+    pool = BlockPool(12, 16)
+    tables: list[list[int]] = []
+    for action, number in actions:
+        if action == "take" and number <= pool.free:
+            tables.append(pool.allocate(number))
+        elif action == "share" and tables:
+            table = tables[number % len(tables)]
+            pool.share(table)
+            tables.append(list(table))
+        elif action == "drop" and tables:
+            pool.release(tables.pop(number % len(tables)))
+        pool.check(tables)
+        assert pool.used == len({block for table in tables for block in table})
+        assert pool.free + pool.used == pool.total
+
+
+@pytest.mark.parametrize(("positions", "blocks"), [(0, 0), (1, 1), (16, 1), (17, 2)])
+def test_needed(positions: int, blocks: int) -> None:
+    assert BlockPool(4, 16).needed(positions) == blocks
+
+
+def test_misuse_is_caught() -> None:
+    pool = BlockPool(2, 16)
+    block = pool.allocate(1)
+    pool.release(block)
+    with pytest.raises(AssertionError, match="double free"):
+        pool.release(block)
+    with pytest.raises(AssertionError, match="sharing"):
+        pool.share(block)
+    with pytest.raises(AssertionError, match="beyond"):
+        pool.allocate(3)
+    with pytest.raises(AssertionError, match="tables"):
+        pool.check([[1]])

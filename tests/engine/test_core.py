@@ -1,0 +1,262 @@
+"""The whole engine, stepped by hand: what neighbours, preemption and cancels may not change."""
+
+import random
+from dataclasses import replace
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from maskwright.engine import Completion, Delta, EngineConfig, FinishReason, Generation, Request
+from maskwright.engine.admission import Admission
+from maskwright.engine.blocks import BlockPool
+from maskwright.engine.core import Core
+from maskwright.engine.runner import Runner
+from maskwright.engine.scheduler import Scheduler
+from maskwright.errors import GenerationError
+from maskwright.models import LoadedModel
+from maskwright.sampling import SamplingParams
+from tests.engine.tiny import LiteralGrammar, LiteralMatcher
+
+
+class Harness:
+    """A core with its parts at hand."""
+
+    def __init__(self, loaded: LoadedModel, config: EngineConfig) -> None:
+        self.pool = BlockPool(config.blocks or 64, config.block_size)
+        self.scheduler = Scheduler(
+            self.pool, max_running=config.max_running, max_batch_tokens=config.max_batch_tokens
+        )
+        self.runner = Runner(loaded.decoder, self.pool.total, config.block_size)
+        self.runner._pool[1:] = float("nan")  # a block read before it is written shows at once
+        self.core = Core(self.scheduler, self.runner, loaded.vocab.words)
+        self.admission = Admission(loaded, self.pool, config.max_context)
+        self.deltas: dict[int, list[Delta]] = {}
+
+    def add(self, request: Request, number: int) -> None:
+        self.admission.check(request)
+        seed = (request.params.seed or 0) % 2**64
+        generation = Generation(number, seed, len(request.prompt), self.core.cancel)
+        got = self.deltas[number] = []
+        generation.publish = got.append
+        self.core.add(self.admission.admit(request, generation))
+
+    def step(self) -> None:
+        self.core.step()
+        self.scheduler.check()
+
+    def run(self) -> None:
+        while not self.scheduler.idle:
+            self.step()
+
+    def completion(self, number: int) -> Completion:
+        deltas = self.deltas[number]
+        assert [d.finish_reason for d in deltas[:-1]] == [None] * (len(deltas) - 1)
+        whole = deltas[0]
+        for delta in deltas[1:]:
+            whole += delta
+        assert whole.finish_reason is not None
+        return Completion(whole.text, whole.token_ids, whole.finish_reason, 0)
+
+
+def alone(loaded: LoadedModel, request: Request) -> Completion:
+    harness = Harness(loaded, EngineConfig(blocks=64, max_running=1, max_batch_tokens=256))
+    harness.add(request, 1)
+    harness.run()
+    assert harness.pool.used == 0
+    return harness.completion(1)
+
+
+def random_request(rng: random.Random, loaded: LoadedModel) -> Request:
+    letters = [i for i, token in enumerate(loaded.vocab.tokens) if token]
+    params = SamplingParams(
+        temperature=rng.choice([0.0, 0.7, 1.0, 1.5]),
+        top_k=rng.choice([0, 0, 5]),
+        top_p=rng.choice([1.0, 0.8]),
+        min_p=rng.choice([0.0, 0.05]),
+        repetition_penalty=rng.choice([1.0, 1.3]),
+        presence_penalty=rng.choice([0.0, 0.5]),
+        frequency_penalty=rng.choice([0.0, 0.5]),
+        no_repeat_ngram=rng.choice([0, 0, 3]),
+        logit_bias=rng.choice([{}, {65: 3.0}]),
+        bad_words=rng.choice([(), ((66,), (67, 68))]),
+        seed=rng.getrandbits(64),
+    )
+    grammar = None
+    max_tokens = rng.randint(1, 24)
+    if rng.random() < 0.4:
+        text = rng.choice([b'{"the":"cat"}', b"the cat sat", b"xy"])
+        more = rng.random() < 0.5
+        grammar = LiteralGrammar(loaded.vocab.tokens, loaded.eos, text, more)
+        max_tokens = rng.randint(grammar.min_tokens, grammar.min_tokens + 15)
+        params = replace(params, no_repeat_ngram=0, bad_words=())
+    return Request(
+        prompt=[rng.choice(letters) for _ in range(rng.randint(1, 60))],
+        params=params,
+        max_tokens=max_tokens,
+        stop=rng.choice([(), (), ("a",), ("the", "c")]),
+        grammar=grammar,
+    )
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.randoms(use_true_random=False))
+def test_neighbours_preemption_and_cancels_change_no_token(
+    loaded: LoadedModel, rng: random.Random
+) -> None:
+    config = EngineConfig(
+        block_size=rng.choice([4, 16]),
+        blocks=rng.choice([8, 12, 30]) * 4,
+        max_running=rng.choice([2, 5, 16]),
+        max_batch_tokens=rng.choice([16, 20, 100]),
+    )
+    config = replace(config, blocks=max(16, (config.blocks or 0) // config.block_size))
+    harness = Harness(
+        loaded, replace(config, blocks=max(config.blocks or 0, 90 // config.block_size + 2))
+    )
+    requests = [random_request(rng, loaded) for _ in range(rng.randint(2, 12))]
+    cancelled = set()
+    todo = list(enumerate(requests))
+    while todo or not harness.scheduler.idle:
+        while todo and (rng.random() < 0.4 or harness.scheduler.idle):
+            number, request = todo.pop(0)
+            harness.add(request, number)
+            if rng.random() < 0.05:
+                harness.core.cancel(number)
+                cancelled.add(number)
+        if harness.scheduler.idle:
+            continue
+        harness.step()
+        if rng.random() < 0.03:
+            number = rng.randrange(len(requests))
+            harness.core.cancel(number)
+            cancelled.add(number)
+    assert harness.pool.used == 0
+    assert harness.core.live == 0
+    for number, request in enumerate(requests):
+        if number not in harness.deltas:
+            continue
+        got, expected = harness.completion(number), alone(loaded, request)
+        if got.finish_reason is FinishReason.CANCELLED:
+            assert number in cancelled
+            assert expected.token_ids[: len(got.token_ids)] == got.token_ids
+        else:
+            assert got == expected
+        if request.grammar is not None and got.finish_reason is FinishReason.STOP:
+            check_grammar(request.grammar, got)
+
+
+def check_grammar(grammar: LiteralGrammar, completion: Completion) -> None:
+    matcher = grammar.matcher()
+    assert all(matcher.accept(token) for token in completion.token_ids)
+    assert matcher.accepting
+
+
+def test_preemption_happens_and_changes_nothing(loaded: LoadedModel) -> None:
+    """A pool too small for two: the younger is computed again, with the same tokens."""
+    harness = Harness(
+        loaded, EngineConfig(block_size=4, blocks=16, max_running=4, max_batch_tokens=64)
+    )
+    requests = [
+        Request([65 + i] * 12, SamplingParams(seed=i), max_tokens=40, eos=()) for i in range(4)
+    ]
+    for number, request in enumerate(requests):
+        harness.add(request, number)
+    harness.run()
+    assert harness.scheduler.preemptions > 0
+    assert [harness.completion(i) for i in range(4)] == [alone(loaded, r) for r in requests]
+
+
+@pytest.mark.parametrize("after", range(9))
+def test_a_cancel_at_any_step_frees_everything(loaded: LoadedModel, after: int) -> None:
+    harness = Harness(loaded, EngineConfig(blocks=16, max_running=2, max_batch_tokens=8))
+    for number in range(3):
+        harness.add(Request([65] * 30, SamplingParams(seed=number), 4, eos=()), number)
+    for _ in range(after):
+        harness.step()
+    for number in (0, 2, 0):
+        harness.core.cancel(number)
+        harness.scheduler.check()
+    harness.run()
+    assert harness.pool.used == 0
+    assert [len([d for d in ds if d.finish_reason]) for ds in harness.deltas.values()] == [1, 1, 1]
+    assert harness.completion(1).finish_reason is FinishReason.LENGTH
+
+
+def test_finish_reasons(loaded: LoadedModel) -> None:
+    tokens, eos = loaded.vocab.tokens, loaded.eos
+    free = SamplingParams(seed=5)
+    text = alone(loaded, Request([70], free, 20, eos=())).text
+    cases = [
+        (Request([70], free, 20, eos=()), FinishReason.LENGTH, text),
+        (Request([70], free, 20, eos=(), stop=(text[8:10],)), FinishReason.STOP_STRING,
+         text[: text.index(text[8:10])]),
+        (Request([70], SamplingParams(temperature=0, logit_bias={eos[0]: 100.0}), 20),
+         FinishReason.STOP, ""),
+        (Request([70], free, 20, grammar=LiteralGrammar(tokens, eos, b"the cat")),
+         FinishReason.STOP, "the cat"),
+        (Request([70], free, 9, grammar=LiteralGrammar(tokens, eos, b"sat")),
+         FinishReason.STOP, "sat"),
+        (Request([70], SamplingParams(seed=5, logit_bias={eos[0]: -100.0}), 9,
+                 grammar=LiteralGrammar(tokens, eos, b"xyz", more=True)),
+         FinishReason.STOP, "xyzxyzxyz"),
+    ]  # fmt: skip
+    for request, reason, expected in cases:
+        got = alone(loaded, request)
+        assert (got.finish_reason, got.text) == (reason, expected)
+
+
+def test_only_writable_tokens_are_sampled_without_grammar(loaded: LoadedModel) -> None:
+    """Padding of the vocabulary and special tokens other than the end never appear."""
+    params = SamplingParams(temperature=100.0, seed=1)
+    completion = alone(loaded, Request([65], params, 200))
+    eos = set(loaded.eos)
+    assert all(loaded.vocab.tokens[t] or t in eos for t in completion.token_ids)
+    hidden = {i for i, text in enumerate(loaded.vocab.tokens) if not text} - eos
+    assert hidden, "the checkpoint has such tokens"
+    words = Harness(loaded, EngineConfig(blocks=8)).admission.free_words(loaded.eos)
+    assert not any(words[t // 32] >> (t % 32) & 1 for t in hidden)
+
+
+class BrokenMatcher(LiteralMatcher):
+    """Fails in one of the ways a grammar can."""
+
+    def __init__(self, grammar: LiteralGrammar, fault: str) -> None:
+        super().__init__(grammar)
+        self.fault = fault
+
+    def fill_mask(self, out, budget=None):
+        if self.fault == "raises" and self.done:
+            raise ZeroDivisionError("boom")
+        super().fill_mask(out, budget)
+        if self.fault == "empty" and self.done:
+            out[:] = 0
+
+    def accept(self, token_id):
+        return not (self.fault == "refuses" and self.done) and super().accept(token_id)
+
+
+@pytest.mark.parametrize(
+    ("fault", "message"), [("raises", "boom"), ("empty", "No token"), ("refuses", "refused token")]
+)
+def test_a_failing_grammar_ends_its_request_alone(
+    loaded: LoadedModel, fault: str, message: str
+) -> None:
+    class BrokenGrammar(LiteralGrammar):
+        def matcher(self):
+            return BrokenMatcher(self, fault)
+
+    harness = Harness(loaded, EngineConfig(blocks=32, max_running=4, max_batch_tokens=64))
+    good = Request([65] * 5, SamplingParams(seed=9), 10)
+    harness.add(good, 1)
+    grammar = BrokenGrammar(loaded.vocab.tokens, loaded.eos, b"the cat sat")
+    harness.add(Request([66] * 5, SamplingParams(seed=8), 20, grammar=grammar), 2)
+    harness.add(replace(good, prompt=[67] * 9), 3)
+    harness.run()
+    last = harness.deltas[2][-1]
+    assert last.finish_reason is FinishReason.ERROR
+    assert isinstance(last.error, GenerationError)
+    assert message in str(last.error)
+    assert harness.completion(1) == alone(loaded, good)
+    assert harness.completion(3) == alone(loaded, replace(good, prompt=[67] * 9))
+    assert harness.pool.used == 0
