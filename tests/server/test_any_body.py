@@ -47,13 +47,12 @@ FORMATS = st.fixed_dictionaries(
     {"type": st.sampled_from(["text", "json_object", "json_schema"])},
     optional={"json_schema": VALUES, "schema": VALUES},
 )
-BODIES = st.fixed_dictionaries(
-    {},
-    optional={
-        **dict.fromkeys(sorted(OBEYED | NEUTRAL.keys()), VALUES),
-        "messages": MESSAGES | VALUES,
-        "response_format": FORMATS | VALUES,
-    },
+NAMES = sorted(OBEYED | NEUTRAL.keys())
+BODIES = st.builds(
+    lambda fields, messages, shape: {**fields, **messages, **shape},
+    st.dictionaries(st.sampled_from(NAMES), VALUES, max_size=3),
+    st.fixed_dictionaries({}, optional={"messages": MESSAGES | VALUES}),
+    st.fixed_dictionaries({}, optional={"response_format": FORMATS | VALUES}),
 )
 
 
