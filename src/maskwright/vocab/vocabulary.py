@@ -12,6 +12,7 @@ import numpy as np
 from maskwright.errors import InputError
 from maskwright.vocab.hugging_face import read_tokenizer
 from maskwright.vocab.spellings import Spellings
+from maskwright.vocab.trie import Trie
 
 Encoder = Callable[[bytes], list[int] | None]
 
@@ -107,11 +108,20 @@ class Vocabulary:
             ids = self._encoder(data)
             if ids is not None and all(self.tokens[i] for i in ids) and self.decode(ids) == data:
                 return ids
+        return self.fewest(data)
+
+    def fewest(self, data: bytes) -> list[int]:
+        """The fewest tokens whose bytes, joined, are `data`; `InputError` if there are none."""
         return self._spellings.fewest(data)
 
     def decode(self, ids: Iterable[int]) -> bytes:
         """The bytes that these tokens add to a text; special ids add none."""
         return b"".join([self.tokens[token_id] for token_id in ids])
+
+    @cached_property
+    def trie(self) -> Trie:
+        """All tokens that add text, as a trie."""
+        return Trie.build(self.tokens)
 
     @cached_property
     def _spellings(self) -> Spellings:

@@ -1,0 +1,14 @@
+"""Structured decoding: text from a language model that always has the shape you asked for."""
+
+from maskwright.limits import Limits
+from maskwright.mask import Grammar, Matcher, compile_json_schema, compile_regex
+from maskwright.vocab import Vocabulary
+
+__all__ = [
+    "Grammar",
+    "Limits",
+    "Matcher",
+    "Vocabulary",
+    "compile_json_schema",
+    "compile_regex",
+]

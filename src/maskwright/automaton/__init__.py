@@ -1,0 +1,1 @@
+"""Rules to a byte machine: derivatives, leaf automata, contexts, configurations."""

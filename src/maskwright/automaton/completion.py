@@ -1,0 +1,123 @@
+"""The shortest way to finish a text from any configuration.
+
+In the middle of a leaf a breadth-first search over its bytes finds the nearest ways out; from
+there on, what is still missing on each open level is known from the witnesses.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Hashable
+from typing import Protocol
+
+from maskwright.automaton.derivative import shortest
+from maskwright.automaton.leaf import Text
+from maskwright.automaton.machine import BLOCKED, DONE, POP, PUSH, Configuration, Machine
+from maskwright.automaton.witness import spelled
+from maskwright.errors import LimitError
+from maskwright.grammar.regular import Vector
+from maskwright.limits import Limits
+
+
+class Finisher(Protocol):
+    """Contexts that know how to finish."""
+
+    def finish(self, contexts: list[int], leaf: int) -> bytes | None:
+        """The shortest text that completes a stack of contexts, the innermost first.
+
+        `leaf` is the state in which `exit` entered the innermost. None if nothing completes it.
+        """
+        ...
+
+
+class Completion:
+    """Shortest completions of one machine's configurations, each computed once."""
+
+    def __init__(self, machine: Machine, finisher: Finisher, limits: Limits) -> None:
+        self._machine = machine
+        self._finisher = finisher
+        self._limits = limits
+        self._known: dict[Configuration, bytes | None] = {}
+
+    def of(self, here: Configuration) -> bytes | None:
+        """The bytes, b"" if the text is complete; None if it can't be completed."""
+        if here not in self._known:
+            self._known[here] = self._search(here)
+        return self._known[here]
+
+    def _search(self, here: Configuration) -> bytes | None:
+        if self._machine.arrays.node_context[here.node] == DONE:
+            return b""
+        leaves = self._machine.leaves
+        best: bytes | None = None
+        seen = {here.leaf}
+        queue: deque[tuple[int, bytes]] = deque([(here.leaf, b"")])
+        tried: set[Hashable] = set()
+        while queue:
+            leaf, text = queue.popleft()
+            if best is not None and len(text) >= len(best):
+                break
+            key = leaves.keys[leaf]
+            direct = isinstance(key, Text) and not isinstance(key.term, Vector)
+            if direct:
+                text += self._shortest(key)
+            label = 1 if direct else leaves.label_of(leaf)
+            if label is not None and (direct or label not in tried):
+                tried.add(label)
+                tail = self._behind(here.node, label)
+                if tail is not None and (best is None or len(text) + len(tail) < len(best)):
+                    best = text + tail
+            if direct:
+                continue
+            for byte, target in sorted(leaves.next_states(leaf).items(), key=_readable_first):
+                if target not in seen and self._open(target, here.node):
+                    seen.add(target)
+                    queue.append((target, text + bytes([byte])))
+            if len(seen) > self._limits.witness_search:
+                raise LimitError("a shortest completion was not found", limit="witness_search")
+        return best
+
+    def _shortest(self, key: Text) -> bytes:
+        """The rest of one string or text; a leaf state's term always has one."""
+        text = shortest(key.term, self._limits.witness_search) or ""
+        return spelled(text)[1:].encode() if key.inside else text.encode()
+
+    def _open(self, leaf: int, node: int) -> bool:
+        arrays = self._machine.leaves.arrays
+        high = int(arrays.gate_high[leaf])
+        gate = self._machine.contexts.gate(int(self._machine.arrays.node_context[node]))
+        if high == 0 or gate is None:
+            return True
+        low = int(arrays.gate_low[leaf])
+        return bool((gate[0] >> low) & ((1 << (high - low)) - 1))
+
+    def _behind(self, node: int, label: Hashable) -> bytes | None:
+        """The completion once the leaf on top of `node` has been left with `label`."""
+        stack = self._stack(node)
+        while True:
+            step = self._machine.contexts.exit(stack[0], label)
+            if step.kind == BLOCKED:
+                return None
+            if step.kind == POP:
+                stack = stack[1:]
+                label = step.result
+                continue
+            if step.context == DONE:
+                return b""
+            below = stack if step.kind == PUSH else stack[1:]
+            return self._finisher.finish([step.context, *below], step.leaf)
+
+    def _stack(self, node: int) -> list[int]:
+        """The contexts from `node` down to the root."""
+        arrays = self._machine.arrays
+        found: list[int] = []
+        while node >= 0:
+            found.append(int(arrays.node_context[node]))
+            node = int(arrays.node_parent[node])
+        return found
+
+
+def _readable_first(step: tuple[int, int]) -> tuple[bool, int]:
+    """Letters and digits before signs, so that completions read well."""
+    byte, _ = step
+    return not chr(byte).isalnum(), byte

@@ -1,0 +1,220 @@
+"""From terms to automata: transitions, labels, emptiness and shortest strings of a `Regular`.
+
+`arcs(term)` lists the Brzozowski derivatives of a term for all characters at once, as disjoint
+ascending ranges; only living targets are kept, so that a state without arcs that is not nullable
+never appears. Each result is stored in the term.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+
+from maskwright.errors import LimitError
+from maskwright.grammar.charset import LAST, complement
+from maskwright.grammar.regular import (
+    EMPTY,
+    EPSILON,
+    Alt,
+    Both,
+    Chars,
+    Complement,
+    Concat,
+    Loop,
+    Regular,
+    Repeat,
+    Vector,
+    Words,
+    alt,
+    both,
+    concat,
+    repeat,
+    vector,
+    word_arcs,
+)
+from maskwright.grammar.regular import complement as negation
+from maskwright.limits import DEFAULT_LIMITS
+
+Arc = tuple[int, int, Regular]
+Label = int | tuple[int, ...]
+
+
+def arcs(term: Regular) -> tuple[Arc, ...]:
+    """Transitions (low, high, target), inclusive, disjoint, ascending, to living targets only."""
+    if term.arcs is None:
+        found = _steps(term)
+        term.arcs = found if term.plain else tuple(arc for arc in found if is_live(arc[2]))
+    return term.arcs
+
+
+def label(term: Regular) -> Label:
+    """What reading up to here has matched; 0 is nothing.
+
+    1 for a nullable term; for a `Vector` a tuple with one entry a part: 1 where the part is
+    nullable, for the `Words` part of a named vector 1 + the index of the word.
+    """
+    if not isinstance(term, Vector):
+        return int(term.nullable)
+    if not term.nullable:
+        return 0
+    found = [int(part.nullable) for part in term.parts]
+    first = term.parts[0]
+    if term.named and isinstance(first, Words) and first.nullable:
+        found[0] = 1 + first.low
+    return tuple(found)
+
+
+def is_live(term: Regular, limit: int = DEFAULT_LIMITS.witness_search) -> bool:
+    """Whether the language of `term` has any string."""
+    if term.live is None:
+        _decide(term, limit)
+    return bool(term.live)
+
+
+def shortest(term: Regular, limit: int = DEFAULT_LIMITS.witness_search) -> str | None:
+    """A shortest string of the language, None if there is none."""
+    return _search(term, limit) if term.live is not False else None
+
+
+def derivative(term: Regular, text: str) -> Regular:
+    """What may follow after `text`; `EMPTY` if nothing may."""
+    for character in text:
+        point = ord(character)
+        term = next((t for low, high, t in arcs(term) if low <= point <= high), EMPTY)
+    return term
+
+
+def _steps(term: Regular) -> tuple[Arc, ...]:
+    """All transitions, also those to targets that may turn out to be dead."""
+    if term.steps is None:
+        term.steps = tuple(_joined(_derive(term)))
+    return term.steps
+
+
+def _derive(term: Regular) -> Sequence[Arc]:
+    match term:
+        case Chars():
+            return [(low, high, EPSILON) for low, high in term.ranges]
+        case Words():
+            return list(word_arcs(term))
+        case Concat(head=head, tail=tail):
+            found = [(low, high, concat(t, tail)) for low, high, t in _steps(head)]
+            if not head.nullable:
+                return found
+            return _merge([found, _steps(tail)], lambda t: alt(*t), EMPTY)
+        case Repeat(body=body, least=least, most=most):
+            left = None if most is None else most - 1
+            rest = repeat(body, max(0, least - 1), left)
+            return [(low, high, concat(t, rest)) for low, high, t in _steps(body)]
+        case Alt(options=options):
+            return _merge([_steps(o) for o in options], lambda t: alt(*t), EMPTY)
+        case Both(parts=parts):
+            return _merge([_steps(p) for p in parts], lambda t: both(*t), EMPTY)
+        case Complement(body=body):
+            inner = list(_steps(body))
+            gaps = complement(tuple((low, high) for low, high, _ in inner))
+            inner += [(low, high, EMPTY) for low, high in gaps]
+            return [(low, high, negation(t)) for low, high, t in sorted(inner, key=_low)]
+        case Loop(unfold=unfold):
+            return _steps(unfold())
+        case Vector(parts=parts, named=named):
+            return _merge([_steps(p) for p in parts], lambda t: vector(tuple(t), named=named), EMPTY)
+        case _:
+            return []
+
+
+def _low(arc: Arc) -> int:
+    return arc[0]
+
+
+def _merge(
+    columns: list[Sequence[Arc]],
+    join: Callable[[list[Regular]], Regular],
+    missing: Regular,
+) -> list[Arc]:
+    """Overlay several transition lists: `join` gets one target a column, `missing` in a gap."""
+    events: list[tuple[int, int, Regular]] = []
+    for column, entries in enumerate(columns):
+        for low, high, target in entries:
+            events.append((low, column, target))
+            events.append((high + 1, column, missing))
+    events.sort(key=lambda event: (event[0], event[2] is not missing))
+    current = [missing] * len(columns)
+    merged: list[Arc] = []
+    memo: dict[tuple[Regular, ...], Regular] = {}
+    for at, (start, column, target) in enumerate(events):
+        current[column] = target
+        stop = events[at + 1][0] if at + 1 < len(events) else LAST + 1
+        if stop == start:
+            continue
+        key = tuple(current)
+        joined = memo.get(key)
+        if joined is None:
+            joined = memo[key] = join(current)
+        if joined is not EMPTY:
+            merged.append((start, stop - 1, joined))
+    return merged
+
+
+def _joined(found: Sequence[Arc]) -> list[Arc]:
+    """Join neighbouring ranges with one target."""
+    joined: list[Arc] = []
+    for low, high, target in found:
+        if joined and joined[-1][2] is target and joined[-1][1] + 1 == low:
+            joined[-1] = (joined[-1][0], high, target)
+        else:
+            joined.append((low, high, target))
+    return joined
+
+
+def _decide(term: Regular, limit: int) -> None:
+    """Set `live` of `term`, and of every term whose answer the search meets on its way."""
+    came_from: dict[Regular, Regular | None] = {term: None}
+    queue = deque([term])
+    while queue:
+        state = queue.popleft()
+        if state.nullable or state.live:
+            step: Regular | None = state
+            while step is not None:
+                step.live = True
+                step = came_from[step]
+            return
+        for _, _, target in _steps(state):
+            if target not in came_from and target.live is not False:
+                came_from[target] = state
+                queue.append(target)
+        _check(len(came_from), limit)
+    for state in came_from:
+        state.live = False
+
+
+def _search(term: Regular, limit: int) -> str | None:
+    """Breadth-first search for a nullable derivative."""
+    seen = {term}
+    queue = deque([(term, "")])
+    while queue:
+        state, text = queue.popleft()
+        if state.nullable:
+            return text
+        for low, high, target in arcs(state):
+            if target not in seen:
+                seen.add(target)
+                queue.append((target, text + chr(_readable(low, high))))
+        _check(len(seen), limit)
+    return None
+
+
+def _readable(low: int, high: int) -> int:
+    """A character of the range that reads well: a letter or digit if there is one."""
+    for point in (0x61, 0x30, 0x41, 0x20):
+        if low <= point <= high:
+            return point
+    return 0xE000 if 0xD800 <= low < 0xE000 <= high else low
+
+
+def _check(seen: int, limit: int) -> None:
+    if seen > limit:
+        raise LimitError(
+            f"the shortest string of a pattern was not found among {limit:,} states",
+            limit="witness_search",
+        )

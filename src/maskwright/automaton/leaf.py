@@ -1,0 +1,527 @@
+"""The leaf table: byte automata of regular leaves, built lazily, shared by all grammars.
+
+A leaf state is an int. What it stands for is its *key*: a position in the spelling of a `Regular`
+(plain UTF-8 text, or the inside of a JSON string with its escapes), a structural choice (the start
+of a JSON value, a comma or a bracket), or a run of whitespace. Equal keys are one state, so two
+grammars that contain the same pattern share its automaton and all that is computed from it.
+
+Each state has a row of 256 next states (`DEAD` where there is none). States of long literals and
+key tries differ from a common row in one or two bytes, so a state is a shared *base row* plus a
+few *overrides*. A state with a *label* may be left: the label says what has been read. A state
+whose row has not been built yet has base row `UNBUILT`.
+
+A *gate* (low, high) marks a state from which only words low..high-1 of a list of names can be
+reached: it is alive only in contexts that still allow one of them.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Hashable
+from typing import Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from maskwright.automaton.derivative import Arc, arcs, label
+from maskwright.grammar.regular import EMPTY, Regular, Vector, Words, vector
+
+DEAD: Final = -1
+UNBUILT: Final = -1
+
+Int32 = npt.NDArray[np.int32]
+UInt8 = npt.NDArray[np.uint8]
+
+_QUOTE: Final = 0x22
+_BACKSLASH: Final = 0x5C
+_SHORT_ESCAPES: Final = {0x22: 0x22, 0x5C: 0x5C, 0x2F: 0x2F} | {
+    ord(c): p for c, p in zip("bfnrt", (8, 12, 10, 13, 9), strict=True)
+}
+_HEX: Final = [(digit, ord(f"{digit:x}")) for digit in range(16)] + [
+    (digit, ord(f"{digit:X}")) for digit in range(10, 16)
+]
+_SPACES: Final = b" \t\n\r"
+
+
+# Keys. `inside` is True within a JSON string and False in plain text.
+class Text(NamedTuple):
+    """At a character boundary of `term`."""
+
+    inside: bool
+    term: Regular
+
+
+class Partial(NamedTuple):
+    """Inside a UTF-8 sequence: `left` more bytes decide among code points from `base` on."""
+
+    inside: bool
+    term: Regular
+    base: int
+    left: int
+
+
+class Escape(NamedTuple):
+    """Behind a backslash in a JSON string."""
+
+    term: Regular
+
+
+class Hex(NamedTuple):
+    """Inside `\\uXXXX`: `left` more digits decide among code units from `base` on."""
+
+    term: Regular
+    base: int
+    left: int
+
+
+class LowSurrogate(NamedTuple):
+    """Behind the high surrogate `high`: `seen` bytes of the `\\u` that must follow are read."""
+
+    term: Regular
+    high: int
+    seen: int
+
+
+class LowHex(NamedTuple):
+    """Inside the digits of a low surrogate."""
+
+    term: Regular
+    high: int
+    base: int
+    left: int
+
+
+class Continuation(NamedTuple):
+    """`left` continuation bytes (any), or hexadecimal digits, before `target`."""
+
+    digits: bool
+    left: int
+    target: int
+
+
+class End(NamedTuple):
+    """A leaf has been read; `label` says which."""
+
+    label: Hashable
+
+
+class Choice(NamedTuple):
+    """The start of a JSON string, of a plain text, or of one of `marks` (byte, next state)."""
+
+    inside: Regular
+    text: Regular
+    marks: tuple[tuple[int, int], ...]
+
+
+class Spaced(NamedTuple):
+    """At most `left` more bytes of whitespace; may be left at once, with `label`."""
+
+    left: int
+    label: Hashable
+
+
+class Padded(NamedTuple):
+    """At most `left` more bytes of whitespace, then as in state `target`."""
+
+    left: int
+    target: int
+
+
+class Literal(NamedTuple):
+    """Fixed bytes before `target`."""
+
+    data: bytes
+    target: int
+
+
+class Dead(NamedTuple):
+    """Nothing may follow."""
+
+
+Key = (
+    Text
+    | Partial
+    | Escape
+    | Hex
+    | LowSurrogate
+    | LowHex
+    | Continuation
+    | End
+    | Choice
+    | Spaced
+    | Padded
+    | Literal
+    | Dead
+)
+
+
+Row = dict[int, int]
+
+
+class LeafArrays(NamedTuple):
+    """The table as the compiled code reads it; see `automaton.step`."""
+
+    rows: Int32
+    """[rows, 256]: next state by byte."""
+    base: Int32
+    """[states]: row of a state, or UNBUILT."""
+    override_start: Int32
+    override_stop: Int32
+    override_byte: UInt8
+    override_next: Int32
+    label: Int32
+    """[states]: label id, 0 if the state can't be left."""
+    gate_low: Int32
+    gate_high: Int32
+    """[states]: names that can still be reached; high 0 is no gate."""
+
+
+class LeafTable:
+    """Grows only; its states are valid as long as it lives."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.keys: list[Key] = []
+        self.labels: list[Hashable] = [None]
+        self._ids: dict[Key, int] = {}
+        self._label_ids: dict[Hashable, int] = {None: 0}
+        self._row_ids: dict[bytes, int] = {}
+        self._rows = 1
+        self._overrides = 0
+        self.arrays = LeafArrays(
+            rows=np.full((64, 256), DEAD, np.int32),
+            base=np.full(256, UNBUILT, np.int32),
+            override_start=np.zeros(256, np.int32),
+            override_stop=np.zeros(256, np.int32),
+            override_byte=np.zeros(256, np.uint8),
+            override_next=np.zeros(256, np.int32),
+            label=np.zeros(256, np.int32),
+            gate_low=np.zeros(256, np.int32),
+            gate_high=np.zeros(256, np.int32),
+        )
+        self.dead = self.state(Dead())
+
+    # Names
+
+    def state(self, key: Key) -> int:
+        """The state of `key`, new if need be."""
+        known = self._ids.get(key)
+        if known is not None:
+            return known
+        number = self.count
+        self.count += 1
+        self._ids[key] = number
+        self.keys.append(key)
+        if number >= len(self.arrays.base):
+            self._grow_states()
+        match key:
+            case Text(inside=inside, term=term):
+                if not inside:
+                    self.arrays.label[number] = self.label_id(label(term) or None)
+                self._set_gate(number, term)
+            case Partial(term=term) | Escape(term=term) | Hex(term=term) | LowHex(term=term):
+                self._set_gate(number, term)
+            case LowSurrogate(term=term):
+                self._set_gate(number, term)
+            case Continuation(target=target):
+                self.arrays.gate_low[number] = self.arrays.gate_low[target]
+                self.arrays.gate_high[number] = self.arrays.gate_high[target]
+            case End(label=name):
+                self.arrays.label[number] = self.label_id(name)
+                self.arrays.base[number] = 0
+            case Spaced(label=name):
+                self.arrays.label[number] = self.label_id(name)
+            case Dead():
+                self.arrays.base[number] = 0
+            case Choice() | Literal() | Padded():
+                pass
+        return number
+
+    def label_id(self, name: Hashable) -> int:
+        known = self._label_ids.get(name)
+        if known is None:
+            known = self._label_ids[name] = len(self.labels)
+            self.labels.append(name)
+        return known
+
+    def label_of(self, state: int) -> Hashable:
+        return self.labels[self.arrays.label[state]]
+
+    def _set_gate(self, number: int, term: Regular) -> None:
+        if isinstance(term, Vector) and term.named and all(p is EMPTY for p in term.parts[1:]):
+            words = term.parts[0]
+            if isinstance(words, Words):
+                self.arrays.gate_low[number] = words.low
+                self.arrays.gate_high[number] = words.high
+
+    # Rows
+
+    def build(self, state: int) -> None:
+        """Give `state` its row."""
+        if self.arrays.base[state] != UNBUILT:
+            return
+        key = self.keys[state]
+        if isinstance(key, Literal):
+            self._build_override(state, 0, {key.data[0]: self._behind(key)})
+            return
+        row = self._row(key)
+        trunk = self._trunk(key)
+        if trunk is None:
+            self._build_row(state, row)
+        else:
+            self._build_override(state, trunk, row)
+
+    def next_states(self, state: int) -> Row:
+        """Byte → next state; the plain form of the row, for tests and drawings."""
+        self.build(state)
+        found = {b: int(n) for b, n in enumerate(self.arrays.rows[self.arrays.base[state]])}
+        for at in range(self.arrays.override_start[state], self.arrays.override_stop[state]):
+            found[int(self.arrays.override_byte[at])] = int(self.arrays.override_next[at])
+        return {byte: target for byte, target in found.items() if target != DEAD}
+
+    def _row(self, key: Key) -> Row:
+        match key:
+            case Text(inside=inside, term=term):
+                return self._text_row(inside, term)
+            case Partial():
+                return self._partial_row(key)
+            case Escape(term=term):
+                return self._escape_row(term)
+            case Hex() | LowHex():
+                return self._hex_row(key)
+            case LowSurrogate(term=term, high=high, seen=seen):
+                if seen == 0:
+                    return {_BACKSLASH: self.state(LowSurrogate(term, high, 1))}
+                return {ord("u"): self.state(LowHex(term, high, 0, 4))}
+            case Continuation(digits=digits, left=left, target=target):
+                follow = self.state(Continuation(digits, left - 1, target)) if left > 1 else target
+                members = [b for _, b in _HEX] if digits else range(0x80, 0xC0)
+                return dict.fromkeys(members, follow)
+            case Choice(inside=inside, text=text, marks=marks):
+                row = {} if text is EMPTY else self._text_row(inside=False, term=text)
+                if inside is not EMPTY:
+                    row[_QUOTE] = self.state(Text(inside=True, term=inside))
+                return row | dict(marks)
+            case Spaced(left=left) | Padded(left=left):
+                follow = {} if isinstance(key, Spaced) else self.next_states(key.target)
+                if left:
+                    shorter = self.state(key._replace(left=left - 1))
+                    self.build(shorter)  # a token may run through all of them
+                    follow = follow | dict.fromkeys(_SPACES, shorter)
+                return follow
+            case Literal():
+                return {key.data[0]: self._behind(key)}
+            case End() | Dead():
+                return {}
+
+    def _behind(self, key: Literal) -> int:
+        rest = key.data[1:]
+        return self.state(Literal(rest, key.target)) if rest else key.target
+
+    def _text_row(self, inside: bool, term: Regular) -> Row:
+        row: Row = {}
+        transitions = arcs(term)
+        for low, high, target in transitions:
+            first = max(low, 0x20) if inside else low
+            if first <= min(high, 0x7F):
+                row.update(
+                    dict.fromkeys(range(first, min(high, 0x7F) + 1), self.state(Text(inside, target)))
+                )
+        if transitions and transitions[-1][1] > 0x7F:
+            self._lead_bytes(row, inside, term)
+        if inside:
+            row.pop(_QUOTE, None)
+            row.pop(_BACKSLASH, None)
+            if transitions:
+                row[_BACKSLASH] = self.state(Escape(term))
+            name = label(term)
+            if name:
+                row[_QUOTE] = self.state(End(name))
+        return row
+
+    def _lead_bytes(self, row: Row, inside: bool, term: Regular) -> None:
+        for byte in range(0xC2, 0xF5):
+            left = 1 if byte < 0xE0 else 2 if byte < 0xF0 else 3
+            base = (byte & (0x3F >> left)) << (6 * left)
+            target = self._partial(inside, term, base, left)
+            if target != DEAD:
+                row[byte] = target
+
+    def _partial(self, inside: bool, term: Regular, base: int, left: int) -> int:
+        """The state behind the bytes that leave the code points of a block of 64**left open."""
+        size = 1 << (6 * left)
+        overlong = base < (0x80, 0x800, 0x10000)[left - 1]
+        surrogates = base < 0xE000 and base + size > 0xD800
+        found = _covering(arcs(term), base, base + size - 1)
+        if not found:
+            return DEAD
+        if len(found) == 1 and not (overlong or surrogates) and base + size <= 0x110000:
+            low, high, target = found[0]
+            if low <= base and high >= base + size - 1:
+                return self.state(Continuation(False, left, self.state(Text(inside, target))))
+        return self.state(Partial(inside, term, base, left))
+
+    def _partial_row(self, key: Partial) -> Row:
+        row: Row = {}
+        step = 1 << (6 * (key.left - 1))
+        for at in range(64):
+            low = key.base + at * step
+            high = low + step - 1
+            overlong = (key.left == 2 and low < 0x800) or (key.left == 3 and low < 0x10000)
+            if low > 0x10FFFF or 0xD800 <= low < 0xE000 or overlong:
+                continue
+            if key.left > 1:
+                target = self._partial(key.inside, key.term, low, key.left - 1)
+            else:
+                found = _covering(arcs(key.term), low, high)
+                target = self.state(Text(key.inside, found[0][2])) if found else DEAD
+            if target != DEAD:
+                row[0x80 + at] = target
+        return row
+
+    def _escape_row(self, term: Regular) -> Row:
+        row: Row = {}
+        for byte, point in _SHORT_ESCAPES.items():
+            found = _covering(arcs(term), point, point)
+            if found:
+                row[byte] = self.state(Text(True, found[0][2]))
+        unit = self._hex(Hex(term, 0, 4))
+        if unit != DEAD:
+            row[ord("u")] = unit
+        return row
+
+    def _hex(self, key: Hex | LowHex) -> int:
+        """The state at which code units from `base` on are open, simplified where all are alike."""
+        size = 1 << (4 * key.left)
+        low, high = key.base, key.base + size - 1
+        if isinstance(key, Hex):
+            if key.left == 0:
+                if 0xD800 <= low < 0xDC00:
+                    first = 0x10000 + ((low - 0xD800) << 10)
+                    live = _covering(arcs(key.term), first, first + 0x3FF)
+                    return self.state(LowSurrogate(key.term, low, 0)) if live else DEAD
+                if 0xDC00 <= low < 0xE000:
+                    return DEAD
+            elif low < 0xE000 and high >= 0xD800:
+                return self.state(key) if self._row(key) else DEAD
+            found = _covering(arcs(key.term), low, high)
+        else:
+            if high < 0xDC00 or low > 0xDFFF:
+                return DEAD
+            if low < 0xDC00 or high > 0xDFFF:
+                return self.state(key) if self._row(key) else DEAD
+            first = 0x10000 + ((key.high - 0xD800) << 10) - 0xDC00
+            found = _covering(arcs(key.term), low + first, high + first)
+            low, high = low + first, high + first
+        if not found:
+            return DEAD
+        start, stop, target = found[0]
+        if len(found) == 1 and start <= low and stop >= high:
+            state = self.state(Text(True, target))
+            return self.state(Continuation(True, key.left, state)) if key.left else state
+        return self.state(key)
+
+    def _hex_row(self, key: Hex | LowHex) -> Row:
+        row: Row = {}
+        step = 1 << (4 * (key.left - 1))
+        for digit, byte in _HEX:
+            base = key.base + digit * step
+            target = self._hex(key._replace(base=base, left=key.left - 1))
+            if target != DEAD:
+                row[byte] = target
+        return row
+
+    def _trunk(self, key: Key) -> int | None:
+        """A row that the row of `key` nearly equals: that of the same key without its words."""
+        if isinstance(key, Spaced):
+            return 0
+        if isinstance(key, Padded):
+            return int(self.arrays.base[key.target])
+        if not isinstance(key, Text | Escape | Hex):
+            return None
+        term = key.term
+        if isinstance(term, Words):
+            return 0
+        if not isinstance(term, Vector) or not term.named or term.parts[0] is EMPTY:
+            return None
+        rest = vector((EMPTY, *term.parts[1:]), named=True)
+        if rest is EMPTY:
+            return 0
+        state = self.state(key._replace(term=rest))
+        self.build(state)
+        return int(self.arrays.base[state])
+
+    def _build_row(self, state: int, row: Row) -> None:
+        content = np.full(256, DEAD, np.int32)
+        if row:
+            content[list(row)] = list(row.values())
+        data = content.tobytes()
+        number = self._row_ids.get(data)
+        if number is None:
+            if not row:
+                number = 0
+            else:
+                if self._rows >= len(self.arrays.rows):
+                    self._replace(rows=_doubled(self.arrays.rows, DEAD))
+                number = self._rows
+                self._rows += 1
+                self.arrays.rows[number] = content
+            self._row_ids[data] = number
+        self.arrays.base[state] = number
+
+    def _build_override(self, state: int, trunk: int, row: Row) -> None:
+        """Store `row` as its differences from row `trunk`."""
+        content = np.full(256, DEAD, np.int32)
+        if row:
+            content[list(row)] = list(row.values())
+        differing = np.flatnonzero(content != self.arrays.rows[trunk])
+        if len(differing) > 8:
+            self._build_row(state, row)
+            return
+        start, stop = self._overrides, self._overrides + len(differing)
+        while stop > len(self.arrays.override_byte):
+            self._replace(
+                override_byte=_doubled(self.arrays.override_byte, 0),
+                override_next=_doubled(self.arrays.override_next, 0),
+            )
+        self.arrays.override_byte[start:stop] = differing
+        self.arrays.override_next[start:stop] = content[differing]
+        self.arrays.override_start[state] = start
+        self.arrays.override_stop[state] = stop
+        self._overrides = stop
+        self.arrays.base[state] = trunk
+
+    def _grow_states(self) -> None:
+        old = self.arrays
+        self._replace(
+            base=_doubled(old.base, UNBUILT),
+            override_start=_doubled(old.override_start, 0),
+            override_stop=_doubled(old.override_stop, 0),
+            label=_doubled(old.label, 0),
+            gate_low=_doubled(old.gate_low, 0),
+            gate_high=_doubled(old.gate_high, 0),
+        )
+
+    def _replace(self, **arrays: npt.NDArray[np.int32] | npt.NDArray[np.uint8]) -> None:
+        self.arrays = self.arrays._replace(**arrays)
+
+
+def _covering(transitions: tuple[Arc, ...], low: int, high: int) -> list[Arc]:
+    """The transitions that overlap low..high."""
+    at = bisect_right(transitions, low, key=_start) - 1
+    found: list[Arc] = []
+    for arc in transitions[max(at, 0) :]:
+        if arc[0] > high:
+            break
+        if arc[1] >= low:
+            found.append(arc)
+    return found
+
+
+def _start(arc: Arc) -> int:
+    return arc[0]
+
+
+def _doubled(array: npt.NDArray[np.generic], fill: int) -> npt.NDArray[np.generic]:
+    more = np.full_like(array, fill)
+    return np.concatenate([array, more])

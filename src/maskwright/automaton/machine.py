@@ -1,0 +1,224 @@
+"""The byte machine: leaf states over a stack of contexts, both ints.
+
+A *configuration* is a pair (leaf state, stack node). Within a leaf, a byte moves the leaf state
+alone. Where a leaf can be left, the *context* on top of the stack says what comes next, by the
+leaf's label: stay on this level in another context, push a level, or pop and hand a result to the
+level below. Contexts are made by a `Contexts` (JSON, plain text); the machine asks for each
+(context, label) once and keeps the answer, so after a while it runs on tables alone.
+
+Nodes (context, parent) are interned: equal stacks are equal ints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Final, NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from maskwright.automaton.leaf import LeafTable
+from maskwright.errors import LimitError
+from maskwright.limits import DEFAULT_LIMITS, Limits
+
+BLOCKED: Final = 0
+"""The leaf can't be left with this label here."""
+STAY: Final = 1
+PUSH: Final = 2
+POP: Final = 3
+
+DONE: Final = 0
+"""The context of a finished text; every machine's context 0."""
+
+NO_NODE: Final = -1
+
+
+class Exit(NamedTuple):
+    """What leaving a leaf leads to: the new context and leaf state, or the result of a `POP`."""
+
+    kind: int
+    context: int = 0
+    leaf: int = 0
+    result: Hashable = None
+
+
+class Configuration(NamedTuple):
+    leaf: int
+    node: int
+
+
+class Contexts(Protocol):
+    """The structural half of a grammar."""
+
+    def start(self) -> tuple[int, int]:
+        """The first context and leaf state."""
+        ...
+
+    def exit(self, context: int, label: Hashable) -> Exit:
+        """What follows when a leaf is left with `label` in `context`."""
+        ...
+
+    def gate(self, context: int) -> tuple[int, int] | None:
+        """(bits, width): the names still allowed in `context`, if its leaf has gates."""
+        ...
+
+
+class MachineArrays(NamedTuple):
+    """The machine as the compiled code reads and extends it; see `automaton.step`."""
+
+    node_context: npt.NDArray[np.int32]
+    node_parent: npt.NDArray[np.int32]
+    node_slots: npt.NDArray[np.int32]
+    """Open-addressing hash of (context, parent) → node, a power of two, NO_NODE is empty."""
+    exit_keys: npt.NDArray[np.int64]
+    """Open-addressing hash of context << 32 | label, a power of two, -1 is empty."""
+    exit_kind: npt.NDArray[np.int32]
+    exit_context: npt.NDArray[np.int32]
+    exit_leaf: npt.NDArray[np.int32]
+    """Next leaf state; for a POP the label id of the result."""
+    gate_start: npt.NDArray[np.int32]
+    """[contexts]: first word of the context's gate in `gate_bits`, -1 for none."""
+    gate_bits: npt.NDArray[np.uint64]
+    counts: npt.NDArray[np.int64]
+    """[0] nodes, [1] pending requests, [2] 1 if the node table is full."""
+    pending: npt.NDArray[np.int64]
+    """[n, 2]: what a walk needs and could not find: (leaf, -1) a row, (context, label) an exit."""
+
+
+class Machine:
+    """One grammar's machine. Not thread-safe: its owner serialises (see `mask.grammar`)."""
+
+    def __init__(
+        self, leaves: LeafTable, contexts: Contexts, limits: Limits = DEFAULT_LIMITS
+    ) -> None:
+        self.leaves = leaves
+        self.contexts = contexts
+        self._limits = limits
+        self._exits = 0
+        self._first_leaf = leaves.count
+        self._gate_words = 0
+        self.arrays = MachineArrays(
+            node_context=np.zeros(256, np.int32),
+            node_parent=np.full(256, NO_NODE, np.int32),
+            node_slots=np.full(512, NO_NODE, np.int32),
+            exit_keys=np.full(256, -1, np.int64),
+            exit_kind=np.zeros(256, np.int32),
+            exit_context=np.zeros(256, np.int32),
+            exit_leaf=np.zeros(256, np.int32),
+            gate_start=np.full(128, -1, np.int32),
+            gate_bits=np.zeros(64, np.uint64),
+            counts=np.zeros(4, np.int64),
+            pending=np.zeros((256, 2), np.int64),
+        )
+        context, leaf = contexts.start()
+        self._know_context(context)
+        self.arrays.node_context[0] = context
+        self.arrays.counts[0] = 1
+        self.rehash_nodes(len(self.arrays.node_slots))
+        self.start = Configuration(leaf, 0)
+
+    def supply(self) -> None:
+        """Serve the pending requests of the last walk: build rows, ask for exits, grow."""
+        counts = self.arrays.counts
+        pending = {(int(a), int(b)) for a, b in self.arrays.pending[: counts[1]]}
+        counts[1] = 0
+        if counts[2]:
+            counts[2] = 0
+            self._grow_nodes()
+        for first, second in pending:
+            if second < 0:
+                self.leaves.build(first)
+            else:
+                self._add_exit(first, second)
+        if self.leaves.count - self._first_leaf > self._limits.leaf_states:
+            raise LimitError(
+                f"the grammar needs more than {self._limits.leaf_states:,} leaf states",
+                limit="leaf_states",
+            )
+
+    def _add_exit(self, context: int, label_id: int) -> None:
+        found = self.contexts.exit(context, self.leaves.labels[label_id])
+        if found.kind in (STAY, PUSH):
+            self._know_context(found.context)
+        leaf = self.leaves.label_id(found.result) if found.kind == POP else found.leaf
+        if 2 * (self._exits + 1) > len(self.arrays.exit_keys):
+            self._grow_exits()
+        arrays = self.arrays
+        slot = self._free_slot(arrays.exit_keys, (context << 32) | label_id)
+        arrays.exit_kind[slot] = found.kind
+        arrays.exit_context[slot] = found.context
+        arrays.exit_leaf[slot] = leaf
+        self._exits += 1
+
+    @staticmethod
+    def _free_slot(keys: npt.NDArray[np.int64], key: int) -> int:
+        slot = hash_exit(key, len(keys) - 1)
+        while keys[slot] not in (-1, key):
+            slot = (slot + 1) & (len(keys) - 1)
+        keys[slot] = key
+        return slot
+
+    def _know_context(self, context: int) -> None:
+        if context > self._limits.contexts:
+            raise LimitError(
+                f"the grammar needs more than {self._limits.contexts:,} contexts", limit="contexts"
+            )
+        while context >= len(self.arrays.gate_start):
+            self._replace(gate_start=_doubled(self.arrays.gate_start, -1))
+        gate = self.contexts.gate(context)
+        if gate is None or self.arrays.gate_start[context] >= 0:
+            return
+        bits, width = gate
+        words = (width + 63) // 64 or 1
+        while self._gate_words + words > len(self.arrays.gate_bits):
+            self._replace(gate_bits=_doubled(self.arrays.gate_bits, 0))
+        start = self._gate_words
+        for at in range(words):
+            self.arrays.gate_bits[start + at] = (bits >> (64 * at)) & 0xFFFF_FFFF_FFFF_FFFF
+        self.arrays.gate_start[context] = start
+        self._gate_words += words
+
+    def _grow_exits(self) -> None:
+        old = self.arrays
+        size = 2 * len(old.exit_keys)
+        keys = np.full(size, -1, np.int64)
+        kind, context, leaf = (np.zeros(size, np.int32) for _ in range(3))
+        for at, key in enumerate(old.exit_keys.tolist()):
+            if key >= 0:
+                slot = self._free_slot(keys, key)
+                kind[slot] = old.exit_kind[at]
+                context[slot] = old.exit_context[at]
+                leaf[slot] = old.exit_leaf[at]
+        self._replace(exit_keys=keys, exit_kind=kind, exit_context=context, exit_leaf=leaf)
+
+    def _grow_nodes(self) -> None:
+        self._replace(
+            node_context=_doubled(self.arrays.node_context, 0),
+            node_parent=_doubled(self.arrays.node_parent, NO_NODE),
+        )
+        self.rehash_nodes(2 * len(self.arrays.node_slots))
+
+    def rehash_nodes(self, size: int) -> None:
+        slots = np.full(size, NO_NODE, np.int32)
+        for node in range(int(self.arrays.counts[0])):
+            context = int(self.arrays.node_context[node])
+            slot = hash_node(context, int(self.arrays.node_parent[node]), size - 1)
+            while slots[slot] != NO_NODE:
+                slot = (slot + 1) & (size - 1)
+            slots[slot] = node
+        self._replace(node_slots=slots)
+
+    def _replace(self, **arrays: npt.NDArray[np.generic]) -> None:
+        self.arrays = self.arrays._replace(**arrays)  # pyright: ignore[reportArgumentType] - each keyword carries its field's dtype
+
+
+def hash_exit(key: int, mask: int) -> int:
+    return ((key >> 32) * 0x9E37 + (key & 0xFFFFFFFF) * 0x85EB) & mask
+
+
+def hash_node(context: int, parent: int, mask: int) -> int:
+    return (context * 0x9E37 + (parent + 1) * 0x85EB) & mask
+
+
+def _doubled(array: npt.NDArray[np.generic], fill: int) -> npt.NDArray[np.generic]:
+    return np.concatenate([array, np.full_like(array, fill)])

@@ -1,0 +1,179 @@
+"""The compiled half of the machine: moving configurations over bytes.
+
+All functions read `LeafArrays` and `MachineArrays`. What they need and can't find (a row that was
+never built, an exit never asked for) they note in `pending` and treat as dead; the caller serves
+the requests (`Machine.supply`) and runs them again.
+"""
+
+# pyright: reportUntypedFunctionDecorator=false
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from maskwright.automaton.leaf import DEAD, UNBUILT, LeafArrays
+from maskwright.automaton.machine import BLOCKED, DONE, NO_NODE, POP, PUSH, STAY, MachineArrays
+
+
+@njit(cache=True, nogil=True, inline="always")
+def next_leaf(leaves: LeafArrays, leaf: int, byte: int) -> int:
+    """The next state of a built leaf state, or DEAD."""
+    for at in range(leaves.override_start[leaf], leaves.override_stop[leaf]):
+        if leaves.override_byte[at] == byte:
+            return leaves.override_next[at]
+    return leaves.rows[leaves.base[leaf], byte]
+
+
+@njit(cache=True, nogil=True)
+def ask(machine: MachineArrays, first: int, second: int) -> None:
+    """Note a request, once."""
+    count = machine.counts[1]
+    for at in range(count):
+        if machine.pending[at, 0] == first and machine.pending[at, 1] == second:
+            return
+    if count < len(machine.pending):
+        machine.pending[count, 0] = first
+        machine.pending[count, 1] = second
+        machine.counts[1] = count + 1
+
+
+@njit(cache=True, nogil=True)
+def node_of(machine: MachineArrays, context: int, parent: int) -> int:
+    """The interned node (context, parent); NO_NODE if the table is full."""
+    mask = len(machine.node_slots) - 1
+    slot = (context * 0x9E37 + (parent + 1) * 0x85EB) & mask
+    while True:
+        node = machine.node_slots[slot]
+        if node == NO_NODE:
+            break
+        if machine.node_context[node] == context and machine.node_parent[node] == parent:
+            return node
+        slot = (slot + 1) & mask
+    count = machine.counts[0]
+    if count >= len(machine.node_context):
+        machine.counts[2] = 1
+        return NO_NODE
+    machine.node_context[count] = context
+    machine.node_parent[count] = parent
+    machine.node_slots[slot] = count
+    machine.counts[0] = count + 1
+    return count
+
+
+@njit(cache=True, nogil=True)
+def leave(
+    leaves: LeafArrays, machine: MachineArrays, leaf: int, node: int
+) -> tuple[int, int]:
+    """The configuration behind a leaf that has been read; (DEAD, node) if it can't be left."""
+    label = leaves.label[leaf]
+    if label == 0:
+        return DEAD, node
+    mask = len(machine.exit_keys) - 1
+    while True:
+        context = machine.node_context[node]
+        key = (np.int64(context) << 32) | np.int64(label)
+        slot = (context * 0x9E37 + label * 0x85EB) & mask
+        while machine.exit_keys[slot] != key:
+            if machine.exit_keys[slot] == -1:
+                ask(machine, context, label)
+                return DEAD, node
+            slot = (slot + 1) & mask
+        kind = machine.exit_kind[slot]
+        if kind == BLOCKED:
+            return DEAD, node
+        if kind == POP:
+            node = machine.node_parent[node]
+            label = machine.exit_leaf[slot]
+            continue
+        parent = node if kind == PUSH else machine.node_parent[node]
+        next_node = node_of(machine, machine.exit_context[slot], parent)
+        if next_node == NO_NODE:
+            return DEAD, node
+        return machine.exit_leaf[slot], next_node
+
+
+@njit(cache=True, nogil=True, inline="always")
+def gate_open(leaves: LeafArrays, machine: MachineArrays, leaf: int, node: int) -> bool:
+    """Whether a name that the context still allows can be reached from `leaf`."""
+    high = leaves.gate_high[leaf]
+    if high == 0:
+        return True
+    start = machine.gate_start[machine.node_context[node]]
+    if start < 0:
+        return True
+    for name in range(leaves.gate_low[leaf], high):
+        if (machine.gate_bits[start + (name >> 6)] >> np.uint64(name & 63)) & np.uint64(1):
+            return True
+    return False
+
+
+@njit(cache=True, nogil=True)
+def move(
+    leaves: LeafArrays, machine: MachineArrays, leaf: int, node: int, byte: int
+) -> tuple[int, int]:
+    """The configuration after one byte, or (DEAD, _). Leaves as many leaves as need be."""
+    while True:
+        if leaves.base[leaf] == UNBUILT:
+            ask(machine, leaf, -1)
+            return DEAD, node
+        following = next_leaf(leaves, leaf, byte)
+        if following != DEAD and gate_open(leaves, machine, following, node):
+            return following, node
+        leaf, node = leave(leaves, machine, leaf, node)
+        if leaf == DEAD:
+            return DEAD, node
+
+
+@njit(cache=True, nogil=True, inline="always")
+def is_end(leaves: LeafArrays, leaf: int) -> bool:
+    """Whether nothing can be read in this state but it can be left."""
+    return (
+        leaves.base[leaf] == 0
+        and leaves.label[leaf] != 0
+        and leaves.override_start[leaf] == leaves.override_stop[leaf]
+    )
+
+
+@njit(cache=True, nogil=True)
+def settle(leaves: LeafArrays, machine: MachineArrays, leaf: int, node: int) -> tuple[int, int]:
+    """Leave leaves that have been read to their end; (DEAD, _) if that is not possible."""
+    while leaf != DEAD and is_end(leaves, leaf):
+        leaf, node = leave(leaves, machine, leaf, node)
+    return leaf, node
+
+
+@njit(cache=True, nogil=True)
+def advance(
+    leaves: LeafArrays, machine: MachineArrays, leaf: int, node: int, data: np.ndarray
+) -> tuple[int, int]:
+    """The configuration after all bytes of `data` (uint8), or (DEAD, _)."""
+    for byte in data:
+        leaf, node = move(leaves, machine, leaf, node, byte)
+        if leaf == DEAD:
+            return DEAD, node
+    return settle(leaves, machine, leaf, node)
+
+
+@njit(cache=True, nogil=True)
+def is_accepting(leaves: LeafArrays, machine: MachineArrays, leaf: int, node: int) -> bool:
+    """Whether the text may end here."""
+    while leaf != DEAD:
+        if machine.node_context[node] == DONE:
+            return True
+        leaf, node = leave(leaves, machine, leaf, node)
+    return False
+
+
+@njit(cache=True, nogil=True)
+def next_bytes(
+    leaves: LeafArrays, machine: MachineArrays, leaf: int, node: int, allowed: np.ndarray
+) -> int:
+    """Fill `allowed` (bool, 256) with the bytes that may follow; returns how many."""
+    count = 0
+    for byte in range(256):
+        target, below = move(leaves, machine, leaf, node, byte)
+        if target != DEAD and is_end(leaves, target):
+            target, below = settle(leaves, machine, target, below)
+        allowed[byte] = target != DEAD
+        count += target != DEAD
+    return count

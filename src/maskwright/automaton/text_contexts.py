@@ -1,0 +1,32 @@
+"""A grammar that is one regular language of plain text, as contexts of the byte machine."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+from maskwright.automaton.leaf import LeafTable, Text
+from maskwright.automaton.machine import DONE, STAY, Exit
+from maskwright.grammar.regular import Regular
+
+_READING = 1
+
+
+class TextContexts:
+    """Implements `machine.Contexts`: one leaf, and the text is done wherever it may be left."""
+
+    def __init__(self, term: Regular, leaves: LeafTable) -> None:
+        self._leaf = leaves.state(Text(inside=False, term=term))
+        self._dead = leaves.dead
+
+    def start(self) -> tuple[int, int]:
+        return _READING, self._leaf
+
+    def exit(self, context: int, label: Hashable) -> Exit:
+        return Exit(STAY, DONE, self._dead)
+
+    def gate(self, context: int) -> tuple[int, int] | None:
+        return None
+
+    def finish(self, contexts: list[int], leaf: int) -> bytes | None:
+        """Never asked for: leaving the leaf ends the text."""
+        return b""

@@ -1,0 +1,42 @@
+"""Where whitespace may or must stand in generated JSON."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+WhitespaceName = Literal["compact", "spaced", "pretty", "flexible"]
+
+MOST_SPACE: Final = 32
+"""The longest run of whitespace that `flexible` allows, in bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Whitespace:
+    """`room` bytes of free whitespace at every place JSON has one, else fixed separators."""
+
+    room: int
+    after_comma: bytes
+    after_colon: bytes
+    indent: int
+    """Spaces a level when every item stands on a line of its own, else 0."""
+
+    @property
+    def lines(self) -> bool:
+        return self.indent > 0
+
+    def line(self, depth: int) -> str:
+        """The line break before an item or bracket at `depth`, nothing where there is none."""
+        return "\n" + " " * (self.indent * depth) if self.lines else ""
+
+    def comma(self, depth: int) -> str:
+        """A comma and what must follow it."""
+        return "," + (self.line(depth) or self.after_comma.decode())
+
+
+WHITESPACE: Final[dict[str, Whitespace]] = {
+    "compact": Whitespace(0, b"", b"", 0),
+    "spaced": Whitespace(0, b" ", b" ", 0),
+    "pretty": Whitespace(0, b"", b" ", 2),
+    "flexible": Whitespace(MOST_SPACE, b"", b"", 0),
+}

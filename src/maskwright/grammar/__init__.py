@@ -1,0 +1,1 @@
+"""Text to closed typed trees to rules: schemas, patterns, numbers, regular terms."""

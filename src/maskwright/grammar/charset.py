@@ -1,0 +1,47 @@
+"""Sets of Unicode code points as sorted, disjoint, non-adjacent inclusive ranges."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+Ranges = tuple[tuple[int, int], ...]
+
+LAST = 0x10FFFF
+EVERY: Ranges = ((0, LAST),)
+NONE: Ranges = ()
+
+
+def normal(ranges: Iterable[tuple[int, int]]) -> Ranges:
+    """Sort and join `ranges`, which may overlap or touch."""
+    joined: list[tuple[int, int]] = []
+    for low, high in sorted(ranges):
+        if joined and low <= joined[-1][1] + 1:
+            joined[-1] = (joined[-1][0], max(joined[-1][1], high))
+        else:
+            joined.append((low, high))
+    return tuple(joined)
+
+
+def union(*sets: Ranges) -> Ranges:
+    return normal(pair for ranges in sets for pair in ranges)
+
+
+def complement(ranges: Ranges) -> Ranges:
+    gaps: list[tuple[int, int]] = []
+    start = 0
+    for low, high in ranges:
+        if start < low:
+            gaps.append((start, low - 1))
+        start = high + 1
+    if start <= LAST:
+        gaps.append((start, LAST))
+    return tuple(gaps)
+
+
+def intersection(left: Ranges, right: Ranges) -> Ranges:
+    return complement(union(complement(left), complement(right)))
+
+
+def of(characters: str) -> Ranges:
+    """The set of the characters of a string."""
+    return normal((ord(c), ord(c)) for c in characters)

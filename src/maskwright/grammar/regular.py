@@ -1,0 +1,368 @@
+"""Regular languages over code points: hash-consed terms with smart constructors.
+
+Equal terms are one object, so identity is equality, and everything derived from a term (its
+derivatives, byte automata, mask rows) is shared by every grammar that contains it. The
+constructors keep terms in a normal form: `Alt` and `Both` are flat, sorted sets; `Concat` leans
+right; the empty language disappears.
+
+The terms are those of Brzozowski (1964) with bounded repeats; `automaton.derivative` turns them
+into automata.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable
+from itertools import count
+from typing import Final
+from weakref import WeakValueDictionary
+
+from maskwright.grammar import charset
+from maskwright.grammar.charset import Ranges
+
+
+class Regular:
+    """One regular language.
+
+    `nullable`: it contains the empty string. `plain`: the term has neither intersection nor
+    complement inside, so that it is certainly not empty.
+    """
+
+    __slots__ = ("__weakref__", "arcs", "live", "nullable", "number", "plain", "steps")
+
+    def __init__(self, nullable: bool, plain: bool) -> None:
+        self.nullable = nullable
+        self.plain = plain
+        self.number = next(_numbers)
+        # Filled by automaton.derivative: the transitions, those of them to living targets, and
+        # whether the language has a string.
+        self.steps: tuple[tuple[int, int, Regular], ...] | None = None
+        self.arcs: tuple[tuple[int, int, Regular], ...] | None = None
+        self.live: bool | None = True if plain else None
+
+
+class Chars(Regular):
+    """One character out of `ranges` (never empty)."""
+
+    __slots__ = ("ranges",)
+
+    def __init__(self, ranges: Ranges) -> None:
+        super().__init__(nullable=False, plain=True)
+        self.ranges = ranges
+
+
+class WordList:
+    """Sorted distinct strings, compared by identity."""
+
+    __slots__ = ("__weakref__", "strings")
+
+    def __init__(self, strings: tuple[str, ...]) -> None:
+        self.strings = strings
+
+
+class Words(Regular):
+    """The suffixes from `depth` on of `table.strings[low:high]`, which share their first `depth`
+    characters.
+
+    A trie node without a trie: its arcs are read off the sorted words when they are asked for.
+    """
+
+    __slots__ = ("depth", "high", "low", "table")
+
+    def __init__(self, table: WordList, low: int, high: int, depth: int) -> None:
+        super().__init__(nullable=len(table.strings[low]) == depth, plain=True)
+        self.table = table
+        self.low = low
+        self.high = high
+        self.depth = depth
+
+
+class Concat(Regular):
+    __slots__ = ("head", "tail")
+
+    def __init__(self, head: Regular, tail: Regular) -> None:
+        super().__init__(head.nullable and tail.nullable, head.plain and tail.plain)
+        self.head = head
+        self.tail = tail
+
+
+class Repeat(Regular):
+    """`least` to `most` (None: any number of) copies of `body`."""
+
+    __slots__ = ("body", "least", "most")
+
+    def __init__(self, body: Regular, least: int, most: int | None) -> None:
+        super().__init__(least == 0 or body.nullable, body.plain)
+        self.body = body
+        self.least = least
+        self.most = most
+
+
+class Alt(Regular):
+    __slots__ = ("options",)
+
+    def __init__(self, options: tuple[Regular, ...]) -> None:
+        super().__init__(any(o.nullable for o in options), all(o.plain for o in options))
+        self.options = options
+
+
+class Both(Regular):
+    """Intersection of all `parts`."""
+
+    __slots__ = ("parts",)
+
+    def __init__(self, parts: tuple[Regular, ...]) -> None:
+        super().__init__(all(p.nullable for p in parts), plain=False)
+        self.parts = parts
+
+
+class Complement(Regular):
+    __slots__ = ("body",)
+
+    def __init__(self, body: Regular) -> None:
+        super().__init__(not body.nullable, plain=False)
+        self.body = body
+
+
+class Empty(Regular):
+    """The language without any string."""
+
+    __slots__ = ()
+
+
+class Epsilon(Regular):
+    """The language of the empty string alone."""
+
+    __slots__ = ()
+
+
+class Loop(Regular):
+    """A recursive term: the language of `unfold()`, which reaches this term again only behind a
+    character. Made for repeats whose body looks around itself."""
+
+    __slots__ = ("unfold",)
+
+    def __init__(self, nullable: bool, unfold: Callable[[], Regular]) -> None:
+        super().__init__(nullable, plain=False)
+        self.unfold = unfold
+
+
+class Vector(Regular):
+    """Several languages read in step, to learn which of them a string belongs to.
+
+    Its language is the union of `parts`; what tells it from `Alt` is its label (see
+    `automaton.derivative.label`). With `named`, the first part is a `Words` whose words are told
+    apart one by one and take precedence over the other parts.
+    """
+
+    __slots__ = ("named", "parts")
+
+    def __init__(self, parts: tuple[Regular, ...], named: bool) -> None:
+        super().__init__(any(p.nullable for p in parts), all(p.plain for p in parts))
+        self.parts = parts
+        self.named = named
+
+
+_numbers = count()
+_terms: WeakValueDictionary[tuple[object, ...], Regular] = WeakValueDictionary()
+_lists: WeakValueDictionary[tuple[str, ...], WordList] = WeakValueDictionary()
+
+EMPTY: Final = Empty(nullable=False, plain=True)
+EMPTY.live = False
+EPSILON: Final = Epsilon(nullable=True, plain=True)
+
+
+def _keep(key: tuple[object, ...], term: Regular) -> Regular:
+    _terms[key] = term
+    return term
+
+
+def chars(ranges: Ranges) -> Regular:
+    if not ranges:
+        return EMPTY
+    key = (Chars, ranges)
+    return _terms.get(key) or _keep(key, Chars(ranges))
+
+
+ANY_CHAR: Final = chars(charset.EVERY)
+
+
+def char(character: str) -> Regular:
+    return chars(((ord(character), ord(character)),))
+
+
+def concat(*parts: Regular) -> Regular:
+    result = EPSILON
+    for part in reversed(parts):
+        result = _concat(part, result)
+    return result
+
+
+def _concat(head: Regular, tail: Regular) -> Regular:
+    if head is EMPTY or tail is EMPTY:
+        return EMPTY
+    if head is EPSILON:
+        return tail
+    if tail is EPSILON:
+        return head
+    if isinstance(head, Concat):
+        return _concat(head.head, _concat(head.tail, tail))
+    if head is ANYTHING and tail is ANYTHING:
+        return ANYTHING
+    key = (Concat, head, tail)
+    return _terms.get(key) or _keep(key, Concat(head, tail))
+
+
+def repeat(body: Regular, least: int = 0, most: int | None = None) -> Regular:
+    if most == 0 or body is EPSILON:
+        return EPSILON
+    if body is EMPTY:
+        return EPSILON if least == 0 else EMPTY
+    if least == 1 and most == 1:
+        return body
+    if isinstance(body, Repeat) and body.least == 0 and body.most is None and most is None:
+        return body  # (r*){m,} = r*
+    if body.nullable:
+        least = 0  # (r|ε){m,n} = r{0,n}
+    key = (Repeat, body, least, most)
+    return _terms.get(key) or _keep(key, Repeat(body, least, most))
+
+
+def alt(*options: Regular) -> Regular:
+    flat: set[Regular] = set()
+    ranges: Ranges = ()
+    for option in options:
+        for each in option.options if isinstance(option, Alt) else (option,):
+            if isinstance(each, Chars):
+                ranges = charset.union(ranges, each.ranges)
+            elif each is not EMPTY:
+                flat.add(each)
+    if ranges:
+        flat.add(chars(ranges))
+    if ANYTHING in flat:
+        return ANYTHING
+    if EPSILON in flat and any(o.nullable for o in flat if o is not EPSILON):
+        flat.discard(EPSILON)
+    if not flat:
+        return EMPTY
+    if len(flat) == 1:
+        return flat.pop()
+    ordered = tuple(sorted(flat, key=_number))
+    key = (Alt, ordered)
+    return _terms.get(key) or _keep(key, Alt(ordered))
+
+
+def both(*parts: Regular) -> Regular:
+    flat: set[Regular] = set()
+    for part in parts:
+        flat.update(part.parts if isinstance(part, Both) else (part,))
+    flat.discard(ANYTHING)
+    if EMPTY in flat:
+        return EMPTY
+    if not flat:
+        return ANYTHING
+    if len(flat) == 1:
+        return flat.pop()
+    if EPSILON in flat:
+        return EPSILON if all(p.nullable for p in flat) else EMPTY
+    ordered = tuple(sorted(flat, key=_number))
+    if any(isinstance(p, Complement) and p.body in flat for p in ordered):
+        return EMPTY
+    bounds = _joint_length(ordered)
+    if bounds is not None:
+        return bounds
+    key = (Both, ordered)
+    return _terms.get(key) or _keep(key, Both(ordered))
+
+
+def complement(body: Regular) -> Regular:
+    if isinstance(body, Complement):
+        return body.body
+    if body is EMPTY:
+        return ANYTHING
+    if body is ANYTHING:
+        return EMPTY
+    key = (Complement, body)
+    return _terms.get(key) or _keep(key, Complement(body))
+
+
+def words(strings: list[str] | tuple[str, ...]) -> Regular:
+    """The finite language of `strings`."""
+    return word_slice(word_list(strings)) if strings else EMPTY
+
+
+def word_list(strings: list[str] | tuple[str, ...]) -> WordList:
+    ordered = tuple(sorted(set(strings)))
+    table = _lists.get(ordered)
+    if table is None:
+        table = _lists[ordered] = WordList(ordered)
+    return table
+
+
+def word_slice(table: WordList, low: int = 0, high: int | None = None, depth: int = 0) -> Words:
+    """The node of the trie of `table` that covers `table.strings[low:high]` at `depth`."""
+    end = len(table.strings) if high is None else high
+    key = (Words, table, low, end, depth)
+    known = _terms.get(key)
+    if isinstance(known, Words):
+        return known
+    term = Words(table, low, end, depth)
+    _terms[key] = term
+    return term
+
+
+def word_arcs(node: Words) -> list[tuple[int, int, Words]]:
+    """Transitions of a trie node: (code point, code point, child), ascending."""
+    strings, depth = node.table.strings, node.depth
+    low = node.low + node.nullable
+    arcs: list[tuple[int, int, Words]] = []
+    while low < node.high:
+        character = strings[low][depth]
+        high = node.high
+        if strings[high - 1][depth] != character:
+            after = strings[low][:depth] + chr(ord(character) + 1)
+            high = bisect_left(strings, after, low, node.high)
+        arcs.append((ord(character), ord(character), word_slice(node.table, low, high, depth + 1)))
+        low = high
+    return arcs
+
+
+def vector(parts: tuple[Regular, ...], *, named: bool = False) -> Regular:
+    if all(p is EMPTY for p in parts):
+        return EMPTY
+    key = (Vector, parts, named)
+    return _terms.get(key) or _keep(key, Vector(parts, named))
+
+
+def loop(key: tuple[object, ...], nullable: bool, unfold: Callable[[], Regular]) -> Regular:
+    """The recursive term known by `key`; see `Loop`."""
+    full = (Loop, *key)
+    return _terms.get(full) or _keep(full, Loop(nullable, unfold))
+
+
+def length(least: int, most: int | None) -> Regular:
+    """All strings of `least` to `most` characters."""
+    return repeat(ANY_CHAR, least, most)
+
+
+def _joint_length(parts: tuple[Regular, ...]) -> Regular | None:
+    """The intersection of `parts` if all of them are length bounds."""
+    least, most = 0, None
+    for part in parts:
+        if part is ANY_CHAR:
+            low, high = 1, 1
+        elif isinstance(part, Repeat) and part.body is ANY_CHAR:
+            low, high = part.least, part.most
+        else:
+            return None
+        least = max(least, low)
+        most = high if most is None else most if high is None else min(most, high)
+    return EMPTY if most is not None and most < least else length(least, most)
+
+
+def _number(term: Regular) -> int:
+    return term.number
+
+
+ANYTHING: Final = _keep((Repeat, ANY_CHAR, 0, None), Repeat(ANY_CHAR, 0, None))
+"""Every string."""

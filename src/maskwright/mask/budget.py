@@ -1,0 +1,118 @@
+"""Finishing in time: masks that keep only tokens after which the text can still be completed.
+
+The tokens that a configuration needs are counted along its shortest completion in bytes, spelled
+with the fewest tokens; every configuration on that way is remembered with what is left of it, so
+a text that starts within its budget always has a next token that stays within it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from maskwright.automaton.leaf import Text
+from maskwright.automaton.machine import Configuration
+from maskwright.errors import BudgetError, InputError
+from maskwright.mask.space import NARROW, characters_left
+
+if TYPE_CHECKING:
+    from maskwright.automaton.completion import Completion
+    from maskwright.mask.grammar import Grammar
+
+_CHARACTER: Final = 12
+"""Bytes that can be needed to finish a character in JSON: the rest of two \\uXXXX."""
+
+
+class Budgets:
+    """The token budgets of one grammar's configurations, computed when asked for."""
+
+    def __init__(self, grammar: Grammar, completion: Completion) -> None:
+        self._grammar = grammar
+        self._completion = completion
+        self._needed: dict[Configuration, int] = {}
+        self._most: dict[Configuration, int] = {}
+        singles = {token for token in grammar.vocabulary.tokens if len(token) == 1}
+        self._every_byte = len(singles) == 256
+
+    def tokens_needed(self, here: Configuration) -> int:
+        """Tokens that certainly complete the text from `here`; 0 if it is complete.
+
+        Raises `InputError` if the vocabulary can't spell the completion.
+        """
+        known = self._needed.get(here)
+        if known is not None:
+            return known
+        with self._grammar.space.lock:
+            text = self._text(here)
+            tokens = self._grammar.vocabulary.fewest(text)
+            self._needed[here] = len(tokens)
+            for at, token in enumerate(tokens, start=1):
+                data = np.frombuffer(self._grammar.vocabulary.tokens[token], np.uint8)
+                following = self._grammar.advance(here, data)
+                if following is None:
+                    raise AssertionError(f"the completion {text!r} is not accepted")
+                here = following
+                left = len(tokens) - at
+                self._needed[here] = min(self._needed.get(here, left), left)
+        return len(tokens)
+
+    def fill(self, here: Configuration, budget: int, out: npt.NDArray[np.int32]) -> None:
+        """Write the mask at `here` for a text that may go on for `budget` tokens."""
+        grammar = self._grammar
+        number = grammar.row(here)
+        np.copyto(out, grammar.space.table.rows[number])
+        if budget - 1 >= self._most_after(here):
+            return
+        leaves, nodes = grammar.following(here)
+        kept = np.zeros(len(leaves), np.bool_)
+        allowed = np.flatnonzero(leaves >= 0)
+        pairs, group = np.unique(
+            (leaves[allowed].astype(np.int64) << 32) | nodes[allowed], return_inverse=True
+        )
+        fits = [self._fits(Configuration(int(p >> 32), int(p & 0xFFFFFFFF)), budget - 1) for p in pairs]
+        kept[allowed] = np.array(fits, np.bool_)[group] if fits else False
+        grammar.write_allowed(here, kept, out)
+        if not out.any():
+            needed = self.tokens_needed(here)
+            raise BudgetError(
+                f"{budget} tokens are not enough to complete the text: it needs {needed}",
+                needed=needed,
+            )
+
+    def _fits(self, here: Configuration, budget: int) -> bool:
+        if budget < 0:
+            return False
+        if self._every_byte and len(self._text(here)) <= budget:
+            return True
+        try:
+            return self.tokens_needed(here) <= budget
+        except InputError:
+            return False
+
+    def _text(self, here: Configuration) -> bytes:
+        with self._grammar.space.lock:
+            text = self._completion.of(here)
+        if text is None:
+            raise AssertionError("a reachable configuration can always be completed")
+        return text
+
+    def _most_after(self, here: Configuration) -> int:
+        """No allowed token leads to a configuration that needs more tokens than this."""
+        known = self._most.get(here)
+        if known is None:
+            known = self._most[here] = self._worst(here)
+        return known
+
+    def _worst(self, here: Configuration) -> int:
+        if not self._every_byte:
+            return 1 << 30  # a byte may take more than a token: look at each one
+        key = self._grammar.space.leaves.keys[here.leaf]
+        inside_string = isinstance(key, Text) and key.inside and characters_left(key.term) != NARROW
+        leaves, nodes = self._grammar.following(here, leaving=inside_string)
+        allowed = leaves >= 0
+        pairs = set(zip(leaves[allowed].tolist(), nodes[allowed].tolist(), strict=True))
+        worst = max((len(self._text(Configuration(*pair))) for pair in pairs), default=0)
+        # A token that stays inside a string makes it no longer, but for a character begun.
+        return max(worst, len(self._text(here)) + _CHARACTER) if inside_string else worst

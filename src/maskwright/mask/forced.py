@@ -1,0 +1,48 @@
+"""Forced tokens: what must come next whatever the model prefers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from maskwright.automaton.machine import Configuration
+    from maskwright.mask.grammar import Grammar
+
+MOST_BYTES: Final = 1024
+"""Forced bytes looked at in one go."""
+
+
+def forced_bytes(grammar: Grammar, here: Configuration) -> bytes:
+    """The bytes that every text goes on with from here."""
+    found = bytearray()
+    while len(found) < MOST_BYTES and not grammar.accepting(here):
+        options = grammar.next_bytes(here)
+        if len(options) != 1:
+            break
+        following = grammar.advance(here, np.frombuffer(options, np.uint8))
+        if following is None:
+            break
+        found += options
+        here = following
+    return bytes(found)
+
+
+def forced_tokens(grammar: Grammar, here: Configuration) -> list[int]:
+    """The canonical tokens of the forced bytes, as far as what follows can't change them.
+
+    The text is cut as the vocabulary's tokenizer cuts it. From the first cut on at which the rest
+    of the forced bytes is the beginning of some longer token, what comes next could be merged
+    with it, so those tokens are left out.
+    """
+    data = forced_bytes(grammar, here)
+    vocabulary = grammar.vocabulary
+    settled: list[int] = []
+    at = 0
+    for token in vocabulary.encode(data) if data else []:
+        if grammar.begins_longer_token(data[at:]):
+            break
+        settled.append(token)
+        at += len(vocabulary.tokens[token])
+    return settled

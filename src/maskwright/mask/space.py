@@ -1,0 +1,127 @@
+"""What all grammars over one vocabulary share: leaf automata, mask rows, ready rows of strings."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from threading import RLock
+from typing import Final
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import numpy.typing as npt
+
+from maskwright.automaton.leaf import DEAD, LeafTable, Text
+from maskwright.grammar.regular import ANY_CHAR, ANYTHING, EMPTY, Alt, Concat, Regular, Repeat, Vector
+from maskwright.mask.rows import RowTable
+from maskwright.mask.walk import Scratch, classify
+from maskwright.vocab import Vocabulary
+from maskwright.vocab.trie import Trie
+
+MOST_LEAVES: Final = 400_000
+"""Leaf states after which new grammars start a fresh table; the old one goes with its grammars."""
+
+
+class Space:
+    """One vocabulary's tables. `lock` guards them all; holders keep it for short work only."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self.vocabulary = vocabulary
+        self.lock = RLock()
+        self.leaves = LeafTable()
+        self.table = RowTable(vocabulary.words)
+        self.trie = vocabulary.trie
+        self.scratch = Scratch.of_height(self.trie.height)
+        lengths = np.fromiter(map(len, vocabulary.tokens), np.int64, vocabulary.size)
+        self.token_stop = np.cumsum(lengths)
+        self.token_start = self.token_stop - lengths
+        self.token_data = np.frombuffer(b"".join(vocabulary.tokens) or b"\0", np.uint8)
+        self._strings: StringRows | None = None
+
+    @cached_property
+    def prefixes(self) -> frozenset[bytes]:
+        """All proper, non-empty beginnings of tokens."""
+        return frozenset(t[:n] for t in self.vocabulary.tokens for n in range(1, len(t)))
+
+    @property
+    def strings(self) -> StringRows:
+        """The ready rows of JSON strings, made when the first string is reached."""
+        if self._strings is None:
+            self._strings = StringRows(self)
+        return self._strings
+
+
+class StringRows:
+    """From inside a JSON string nearly every token stays inside it, whatever surrounds it.
+
+    Those that stay are a ready row; the few that pass the closing quote stand in a small trie of
+    their own, and only they have to be walked. Where at most n more characters may come, the
+    tokens that stay are those of at most n characters.
+    """
+
+    def __init__(self, space: Space) -> None:
+        vocabulary = space.vocabulary
+        leaf = space.leaves.state(Text(inside=True, term=ANYTHING))
+        stays = np.zeros(vocabulary.size, np.uint8)
+        self._characters = np.zeros(vocabulary.size, np.int32)
+        while True:
+            missing = classify(space.leaves.arrays, space.trie, leaf, stays, self._characters)
+            if missing == DEAD:
+                break
+            space.leaves.build(missing)
+        self._stays = stays == 1
+        self._most = int(self._characters[self._stays].max(initial=0))
+        self._rows: dict[int, npt.NDArray[np.int32]] = {}
+        self.leaving = Trie.build(vocabulary.tokens, np.flatnonzero(stays == 2).tolist())
+
+    def staying(self, most: int | None) -> npt.NDArray[np.int32]:
+        """The row of the tokens that stay inside when at most `most` characters may follow."""
+        bound = self._most if most is None else min(most, self._most)
+        row = self._rows.get(bound)
+        if row is None:
+            row = self._rows[bound] = packed(self._stays & (self._characters <= bound))
+        return row
+
+
+def packed(allowed: npt.NDArray[np.bool_]) -> npt.NDArray[np.int32]:
+    """A bool per token as a mask row."""
+    bits = np.zeros((len(allowed) + 31) // 32 * 32, np.bool_)
+    bits[: len(allowed)] = allowed
+    return np.packbits(bits, bitorder="little").view("<i4").astype(np.int32)
+
+
+NARROW: Final = -1
+
+
+def characters_left(term: Regular) -> int | None:
+    """How many arbitrary characters may still come inside a string of `term`.
+
+    None is any number. NARROW if not every next character is possible, or that can't be told from
+    the look of the term.
+    """
+    if term is ANY_CHAR:
+        return 1
+    match term:
+        case Repeat(body=body, most=most) if body is ANY_CHAR:
+            return most
+        case Concat(head=head) if head is ANYTHING:
+            return None
+        case Alt(options=parts) | Vector(parts=parts):
+            bounds = [characters_left(part) for part in parts if part is not EMPTY]
+            if None in bounds:
+                return None
+            return max(b for b in bounds if b is not None) if NARROW not in bounds else NARROW
+        case _:
+            return NARROW
+
+
+_spaces: WeakKeyDictionary[Vocabulary, Space] = WeakKeyDictionary()
+_spaces_lock = RLock()
+
+
+def space_of(vocabulary: Vocabulary) -> Space:
+    """The present tables of a vocabulary."""
+    with _spaces_lock:
+        space = _spaces.get(vocabulary)
+        if space is None or space.leaves.count > MOST_LEAVES:
+            space = _spaces[vocabulary] = Space(vocabulary)
+        return space

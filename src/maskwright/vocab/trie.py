@@ -1,0 +1,104 @@
+"""The vocabulary as a trie in flat arrays, laid out depth first.
+
+Node i's subtree is i+1 .. skip[i]-1, so a walk is a loop over an index: on to i+1 where the path
+lives, to skip[i] where it dies. There is no root node; the first byte of a token has depth 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+NO_TOKEN = -1
+
+
+class Trie(NamedTuple):
+    byte: npt.NDArray[np.uint8]
+    depth: npt.NDArray[np.int16]
+    skip: npt.NDArray[np.int32]
+    """The first node behind the subtree."""
+    token: npt.NDArray[np.int32]
+    """The token that ends here, or NO_TOKEN."""
+    twin: npt.NDArray[np.int32]
+    """[V]: the next token with the same bytes, or NO_TOKEN."""
+
+    @property
+    def height(self) -> int:
+        """Bytes of the longest token."""
+        return int(self.depth.max()) if len(self.depth) else 0
+
+    @classmethod
+    def build(cls, tokens: Sequence[bytes], chosen: Sequence[int] | None = None) -> Trie:
+        """The trie of all non-empty tokens, or of the `chosen` ids; O(total bytes) and a sort."""
+        ids = range(len(tokens)) if chosen is None else chosen
+        order = sorted((i for i in ids if tokens[i]), key=tokens.__getitem__)
+        data = b"".join(tokens[i] for i in order)
+        lengths = np.array([len(tokens[i]) for i in order], np.int32)
+        return cls(*_lay_out(_as_array(data), lengths, np.array(order, np.int32), len(tokens)))
+
+
+def _as_array(data: bytes) -> npt.NDArray[np.uint8]:
+    return np.frombuffer(data, np.uint8) if data else np.zeros(0, np.uint8)
+
+
+@njit(cache=True)  # pyright: ignore[reportUntypedFunctionDecorator]
+def _lay_out(
+    data: npt.NDArray[np.uint8],
+    lengths: npt.NDArray[np.int32],
+    ids: npt.NDArray[np.int32],
+    size: int,
+) -> tuple[
+    npt.NDArray[np.uint8],
+    npt.NDArray[np.int16],
+    npt.NDArray[np.int32],
+    npt.NDArray[np.int32],
+    npt.NDArray[np.int32],
+]:
+    byte = np.zeros(len(data), np.uint8)
+    depth = np.zeros(len(data), np.int16)
+    skip = np.zeros(len(data), np.int32)
+    token = np.full(len(data), -1, np.int32)
+    twin = np.full(size, -1, np.int32)
+    tallest = 0
+    for length in lengths:
+        tallest = max(tallest, length)
+    path = np.zeros(tallest + 1, np.int32)
+    count = 0
+    before = 0  # start and length of the previous token
+    before_length = 0
+    start = 0
+    for at in range(len(lengths)):
+        length = lengths[at]
+        shared = 0
+        while (
+            shared < length
+            and shared < before_length
+            and data[start + shared] == data[before + shared]
+        ):
+            shared += 1
+        for d in range(shared, before_length):
+            skip[path[d]] = count
+        for d in range(shared, length):
+            byte[count] = data[start + d]
+            depth[count] = d + 1
+            path[d] = count
+            count += 1
+        last = path[length - 1]
+        if token[last] >= 0:
+            twin[ids[at]] = token[last]
+        token[last] = ids[at]
+        before, before_length = start, length
+        start += length
+    for d in range(before_length):
+        skip[path[d]] = count
+    return (
+        byte[:count].copy(),
+        depth[:count].copy(),
+        skip[:count].copy(),
+        token[:count].copy(),
+        twin,
+    )
