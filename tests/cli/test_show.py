@@ -45,6 +45,7 @@ def test_long_lines_are_cut_around_the_place(column: int) -> None:
         (bytes([0x22, *range(0xC2, 0xF5)]), False, "'\"', any character beyond ASCII"),
         (bytes([0x22, 0xC3]), False, "'\"', some characters beyond ASCII"),
         (bytes(range(0x80, 0xC0)), False, "the rest of a UTF-8 character"),
+        (bytes([*range(0x20, 0x80), *range(0xC2, 0xF5)]), False, "any character"),
         (b"\x01", False, "\\x01"),
     ],
 )

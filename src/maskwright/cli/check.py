@@ -9,6 +9,7 @@ that does; 2 the schema, an option or a file can't be used.
 
 from __future__ import annotations
 
+import enum
 from typing import Annotated
 
 import typer
@@ -21,11 +22,23 @@ from maskwright.mask import compile_json_schema
 JSON_SPACE = b" \t\r\n"
 
 
+class Order(enum.Enum):
+    """Which order of an object's properties matches."""
+
+    ANY = "any"
+    SCHEMA = "schema"
+
+
 def check(
     schema: Annotated[str, typer.Argument(help="A file with a JSON Schema, or the schema.")],
     files: Annotated[list[str], typer.Argument(help="Texts to check; '-' is stdin.")],
+    property_order: Annotated[
+        Order, typer.Option(help="'schema': as the schema lists them, which is what is generated.")
+    ] = Order.ANY,
 ) -> None:
-    grammar = compile_json_schema(read_schema(schema), byte_vocabulary())
+    grammar = compile_json_schema(
+        read_schema(schema), byte_vocabulary(), property_order=property_order.value
+    )
     verdicts: list[Verdict] = []
     for file in files:
         text = read_text(file).rstrip(JSON_SPACE)
@@ -47,7 +60,7 @@ def report(name: str, found: Walk) -> str:
     """What is said of one text: its verdict, and for a fault the place and the way out."""
     if found.verdict is Verdict.MATCH:
         return f"{name}: matches"
-    place = show.place(found.text, found.accepted)
+    place = show.place(found.text, _fault(found))
     fault = (
         "the text ends too early" if found.verdict is Verdict.INCOMPLETE else "this doesn't match"
     )
@@ -60,6 +73,12 @@ def report(name: str, found: Walk) -> str:
             f"  expected {_expected(found)}",
         ]
     )
+
+
+def _fault(found: Walk) -> int:
+    """The byte to point at: behind a text that might have ended, not the space but what follows."""
+    rest = found.text[found.accepted :]
+    return found.accepted + (len(rest) - len(rest.lstrip(JSON_SPACE)) if found.may_end else 0)
 
 
 def _expected(found: Walk) -> str:

@@ -9,6 +9,10 @@ from itertools import groupby
 WINDOW = 72
 MOST_RANGES = 12
 
+# The first bytes of characters that print; 0xC2 to 0xF4 begin the longer ones of UTF-8.
+BEYOND_ASCII = frozenset(range(0xC2, 0xF5))
+ANY_CHARACTER = frozenset(range(0x20, 0x7F)) | BEYOND_ASCII
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -40,7 +44,10 @@ def place(text: bytes, offset: int) -> Place:
 
 def allowed(following: bytes, may_end: bool) -> str:
     """A set of next bytes, ascending, in words: `'"', 0-9, end of text`."""
-    parts = [*_ascii_ranges(following), *_beyond_ascii(following)]
+    if frozenset(following) >= ANY_CHARACTER:
+        parts = ["any character"]
+    else:
+        parts = [*_ascii_ranges(following), *_beyond_ascii(following)]
     if len(parts) > MOST_RANGES:
         parts = [*parts[:MOST_RANGES], "…"]
     if may_end:
@@ -59,14 +66,14 @@ def _ascii_ranges(following: bytes) -> Iterator[str]:
 
 
 def _beyond_ascii(following: bytes) -> Iterator[str]:
-    """Bytes of longer UTF-8 characters, in one word: there are 51 that can begin one."""
-    high = [byte for byte in following if byte >= 0x80]
-    if not high:
-        return
-    if high[0] < 0xC2:
+    """Bytes of longer UTF-8 characters, in one word."""
+    high = frozenset(byte for byte in following if byte >= 0x80)
+    if high == BEYOND_ASCII:
+        yield "any character beyond ASCII"
+    elif high & BEYOND_ASCII:
+        yield "some characters beyond ASCII"
+    elif high:
         yield "the rest of a UTF-8 character"
-    else:
-        yield f"{'any character' if len(high) == 51 else 'some characters'} beyond ASCII"
 
 
 def _character(byte: int) -> str:
