@@ -391,32 +391,17 @@ class LeafTable:
         return row
 
     def _hex(self, key: Hex | LowHex) -> int:
-        """The state at which code units from `base` on are open, simplified where all are alike."""
-        size = 1 << (4 * key.left)
-        low, high = key.base, key.base + size - 1
-        if isinstance(key, Hex):
-            if key.left == 0:
-                if 0xD800 <= low < 0xDC00:
-                    first = 0x10000 + ((low - 0xD800) << 10)
-                    live = _covering(arcs(key.term), first, first + 0x3FF)
-                    return self.state(LowSurrogate(key.term, low, 0)) if live else DEAD
-                if 0xDC00 <= low < 0xE000:
-                    return DEAD
-            elif low < 0xE000 and high >= 0xD800:
-                return self.state(key) if self._row(key) else DEAD
-            found = _covering(arcs(key.term), low, high)
-        else:
-            if high < 0xDC00 or low > 0xDFFF:
-                return DEAD
-            if low < 0xDC00 or high > 0xDFFF:
-                return self.state(key) if self._row(key) else DEAD
-            first = 0x10000 + ((key.high - 0xD800) << 10) - 0xDC00
-            found = _covering(arcs(key.term), low + first, high + first)
-            low, high = low + first, high + first
+        """The state at which the code units of a block of 16**left are open."""
+        blocks = _code_points(key)
+        found = [arc for low, high in blocks for arc in _covering(arcs(key.term), low, high)]
         if not found:
             return DEAD
-        start, stop, target = found[0]
-        if len(found) == 1 and start <= low and stop >= high:
+        if isinstance(key, Hex) and key.left == 0 and 0xD800 <= key.base < 0xDC00:
+            return self.state(LowSurrogate(key.term, key.base, 0))
+        target = found[0][2]
+        low, high = blocks[0]
+        whole = len(blocks) == 1 and high - low + 1 == 1 << (4 * key.left)
+        if whole and found[0][0] <= low and found[0][1] >= high:
             state = self.state(Text(True, target))
             return self.state(Continuation(True, key.left, state)) if key.left else state
         return self.state(key)
@@ -504,6 +489,21 @@ class LeafTable:
 
     def _replace(self, **arrays: npt.NDArray[np.int32] | npt.NDArray[np.uint8]) -> None:
         self.arrays = self.arrays._replace(**arrays)
+
+
+def _code_points(key: Hex | LowHex) -> list[tuple[int, int]]:
+    """The ranges of code points that a block of code units can still become."""
+    low, high = key.base, key.base + (1 << (4 * key.left)) - 1
+    if isinstance(key, LowHex):
+        plane = 0x10000 + ((key.high - 0xD800) << 10)
+        parts = [(plane + max(low, 0xDC00) - 0xDC00, plane + min(high, 0xDFFF) - 0xDC00)]
+    else:
+        first, last = max(low, 0xD800), min(high, 0xDBFF)
+        pairs = (0x10000 + ((first - 0xD800) << 10), 0x10000 + ((last - 0xD800) << 10) + 0x3FF)
+        parts = [(low, min(high, 0xD7FF)), (max(low, 0xE000), high)]
+        if first <= last:
+            parts.append(pairs)
+    return [part for part in parts if part[0] <= part[1]]
 
 
 def _covering(transitions: tuple[Arc, ...], low: int, high: int) -> list[Arc]:

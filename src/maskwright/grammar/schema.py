@@ -24,11 +24,25 @@ Json = None | bool | int | float | str | list[Any] | dict[str, Any]
 
 TYPES: Final = frozenset(("null", "boolean", "integer", "number", "string", "array", "object"))
 
+_ASSERTIONS: Final = frozenset(
+    "type enum const minimum maximum exclusiveMinimum exclusiveMaximum minLength maxLength pattern"
+    " prefixItems items minItems maxItems properties additionalProperties required allOf anyOf"
+    " $ref".split()
+)
+
 ANNOTATIONS: Final = frozenset(
-    "$schema $id $comment $anchor $vocabulary title description default examples deprecated"
+    "$schema $id id $comment $anchor $vocabulary title description default examples deprecated"
     " readOnly writeOnly contentEncoding contentMediaType contentSchema definitions $defs".split()
 )
 """Keywords that the specification gives no say in what is valid (or that only hold others)."""
+
+UNSUPPORTED: Final = frozenset(
+    "not oneOf if then else dependencies dependentRequired dependentSchemas patternProperties"
+    " propertyNames minProperties maxProperties unevaluatedProperties unevaluatedItems contains"
+    " minContains maxContains uniqueItems additionalItems multipleOf format $dynamicRef"
+    " $dynamicAnchor $recursiveRef $recursiveAnchor".split()
+)
+"""Keywords of the specification that this version refuses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,6 +250,10 @@ class _Parser:
             place = f"{pointer}/{escape(keyword)}"
             if keyword in ANNOTATIONS:
                 self.annotations.append(ReportEntry(pointer, keyword))
+                continue
+            if keyword not in _ASSERTIONS and keyword not in UNSUPPORTED:
+                note = "not a keyword of the specification, which has such ignored"
+                self.annotations.append(ReportEntry(pointer, keyword, note))
                 continue
             assertion = self.assertion(keyword, setting, value, pointer, place)
             if assertion is not None:

@@ -33,8 +33,6 @@ class Budgets:
         self._completion = completion
         self._needed: dict[Configuration, int] = {}
         self._most: dict[Configuration, int] = {}
-        singles = {token for token in grammar.vocabulary.tokens if len(token) == 1}
-        self._every_byte = len(singles) == 256
 
     def tokens_needed(self, here: Configuration) -> int:
         """Tokens that certainly complete the text from `here`; 0 if it is complete.
@@ -84,7 +82,7 @@ class Budgets:
     def _fits(self, here: Configuration, budget: int) -> bool:
         if budget < 0:
             return False
-        if self._every_byte and len(self._text(here)) <= budget:
+        if self._grammar.space.has_every_byte and len(self._text(here)) <= budget:
             return True
         try:
             return self.tokens_needed(here) <= budget
@@ -106,7 +104,7 @@ class Budgets:
         return known
 
     def _worst(self, here: Configuration) -> int:
-        if not self._every_byte:
+        if not self._grammar.space.has_every_byte:
             return 1 << 30  # a byte may take more than a token: look at each one
         key = self._grammar.space.leaves.keys[here.leaf]
         inside_string = isinstance(key, Text) and key.inside and characters_left(key.term) != NARROW

@@ -42,6 +42,11 @@ class Space:
         """All proper, non-empty beginnings of tokens."""
         return frozenset(t[:n] for t in self.vocabulary.tokens for n in range(1, len(t)))
 
+    @cached_property
+    def has_every_byte(self) -> bool:
+        """Whether each byte is a token, so that n bytes never need more than n tokens."""
+        return len({token for token in self.vocabulary.tokens if len(token) == 1}) == 256
+
     @property
     def strings(self) -> StringRows:
         """The ready rows of JSON strings, made when the first string is reached."""
