@@ -4,9 +4,9 @@ import itertools
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
-from tokenizers import Tokenizer, decoders, models
+from tokenizers import Tokenizer, decoders, models, normalizers
 from transformers import PreTrainedTokenizerFast
 
 from benchmarks.vocabularies import TEKKEN_EOS, tekken
@@ -100,6 +100,7 @@ def fewest_by_enumeration(data: bytes, tokens: list[bytes]) -> int | None:
     st.lists(st.text("ab", max_size=3).map(str.encode), min_size=1, max_size=5),
     st.text("ab", max_size=5).map(str.encode),
 )
+@example([b"a", b"b", b"ab", b"bbb"], b"abbb")  # the longest first token is the wrong one
 def test_fewest_tokens(tokens: list[bytes], data: bytes) -> None:
     vocab = Vocabulary([*tokens, b"c"])
     fewest = fewest_by_enumeration(data, tokens)
@@ -110,6 +111,10 @@ def test_fewest_tokens(tokens: list[bytes], data: bytes) -> None:
         ids = vocab.encode(data)
         assert vocab.decode(ids) == data
         assert len(ids) == fewest
+
+
+def test_equal_tokens_are_spelled_by_the_lowest_id() -> None:
+    assert Vocabulary([b"", b"a", b"a"]).encode(b"aa") == [1, 1]
 
 
 def test_special_tokens_never_spell() -> None:
@@ -193,17 +198,52 @@ def test_names_of_special_tokens_are_plain_text(byte_level: Tokenizer) -> None:
     assert vocab.tokens[added] == b"<tool call>"
 
 
-def test_the_tokenizer_itself_is_left_alone(byte_level: Tokenizer) -> None:
-    byte_level.enable_truncation(2)
-    byte_level.enable_padding(length=8)
-    try:
-        vocab = Vocabulary.from_tokenizer(byte_level, eos=1)
-        assert vocab.decode(vocab.encode(b"the quick brown fox")) == b"the quick brown fox"
-        assert len(byte_level.encode("the quick brown fox").ids) == 8
-        assert not byte_level.encode_special_tokens
-    finally:
-        byte_level.no_truncation()
-        byte_level.no_padding()
+def by_hand(
+    decoder: decoders.Decoder, *more: str, merges: tuple[tuple[str, str], ...] = ()
+) -> Tokenizer:
+    """The tokenizer's own way is `ab·c`, the fewest tokens are `abc`."""
+    pieces = ["<unk>", "<s>", "<", ">", "s", "a", "b", "c", "ab", "abc", *more]
+    vocab = {piece: i for i, piece in enumerate(pieces)}
+    model = models.BPE(vocab, [("a", "b"), *merges], unk_token="<unk>", byte_fallback=True)
+    tokenizer = Tokenizer(model)
+    tokenizer.decoder = decoder
+    tokenizer.add_special_tokens(["<s>"])
+    return tokenizer
+
+
+AB, C, ABC = 8, 7, 9
+
+
+def test_the_tokenizers_own_way_comes_before_the_fewest_tokens() -> None:
+    tokenizer = by_hand(decoders.ByteLevel())
+    vocab = Vocabulary.from_tokenizer(tokenizer, eos=1)
+    assert vocab.encode(b"abc") == [AB, C]
+    assert vocab.encode(b"<s>abc") == [2, 4, 3, AB, C]  # the special token's name as text
+    assert Vocabulary(vocab.tokens).encode(b"abc") == [ABC]
+
+
+def test_the_tokenizer_is_copied_without_truncation_and_padding() -> None:
+    tokenizer = by_hand(decoders.ByteLevel())
+    tokenizer.enable_truncation(1)
+    tokenizer.enable_padding(length=8)
+    vocab = Vocabulary.from_tokenizer(tokenizer, eos=1)
+    assert vocab.encode(b"abc") == [AB, C]
+    assert len(tokenizer.encode("abc").ids) == 8
+    assert not tokenizer.encode_special_tokens
+
+
+def test_a_space_put_in_front_is_cut_off() -> None:
+    spaces = decoders.Sequence([decoders.Replace("▁", " "), decoders.ByteFallback()])
+    tokenizer = by_hand(spaces, "▁", "<0x0A>", "▁ab", merges=(("▁", "ab"),))
+    tokenizer.normalizer = normalizers.Prepend("▁")
+    assert Vocabulary.from_tokenizer(tokenizer, eos=1).encode(b"abc") == [AB, C]
+
+
+def test_unknown_tokens_never_spell() -> None:
+    """`<unk>` reads as five characters to the tokenizer, and as nothing to the model's text."""
+    vocab = Vocabulary.from_tokenizer(by_hand(decoders.ByteLevel()), eos=1)
+    with pytest.raises(InputError, match="no tokens of the vocabulary spell"):
+        vocab.encode("aé".encode())
 
 
 def test_word_piece_bytes(word_piece: Tokenizer) -> None:

@@ -106,7 +106,7 @@ class Vocabulary:
         """
         if self._encoder is not None:
             ids = self._encoder(data)
-            if ids is not None and all(self.tokens[i] for i in ids) and self.decode(ids) == data:
+            if ids is not None and self.decode(ids) == data:
                 return ids
         return self.fewest(data)
 
