@@ -325,7 +325,9 @@ class LeafTable:
             first = max(low, 0x20) if inside else low
             if first <= min(high, 0x7F):
                 row.update(
-                    dict.fromkeys(range(first, min(high, 0x7F) + 1), self.state(Text(inside, target)))
+                    dict.fromkeys(
+                        range(first, min(high, 0x7F) + 1), self.state(Text(inside, target))
+                    )
                 )
         if transitions and transitions[-1][1] > 0x7F:
             self._lead_bytes(row, inside, term)
@@ -352,7 +354,11 @@ class LeafTable:
         size = 1 << (6 * left)
         overlong = base < (0x80, 0x800, 0x10000)[left - 1]
         surrogates = base < 0xE000 and base + size > 0xD800
-        found = _covering(arcs(term), base, base + size - 1)
+        first, last = max(base, (0x80, 0x800, 0x10000)[left - 1]), base + size - 1
+        blocks = ((first, min(last, 0xD7FF)), (max(first, 0xE000), last))
+        found = [
+            arc for low, high in blocks if low <= high for arc in _covering(arcs(term), low, high)
+        ]
         if not found:
             return DEAD
         if len(found) == 1 and not (overlong or surrogates) and base + size <= 0x110000:
