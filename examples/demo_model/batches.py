@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from transformers import PreTrainedTokenizerFast
 
-from corpus import Example, example
+from examples.demo_model.corpus import Example, example
 
 SCALAR = re.compile(r'(?<=[\[ ])("(?:[^"\\]|\\.)*"|-?\d[\d.]*|true|false|null)(?=[,\]}])')
 
@@ -59,7 +59,9 @@ def encode(tokenizer: PreTrainedTokenizerFast, drawn: Example) -> Encoded:
 
 def value_spans(tokenizer: PreTrainedTokenizerFast, answer: str) -> list[tuple[int, int]]:
     """For every scalar in a JSON answer, the range of answer tokens that touch it."""
-    offsets = tokenizer(answer, add_special_tokens=False, return_offsets_mapping=True)["offset_mapping"]
+    offsets = tokenizer(answer, add_special_tokens=False, return_offsets_mapping=True)[
+        "offset_mapping"
+    ]
     spans: list[tuple[int, int]] = []
     for match in SCALAR.finditer(answer):
         touching = [i for i, (a, b) in enumerate(offsets) if a < match.end() and b > match.start()]

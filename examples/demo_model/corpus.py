@@ -3,7 +3,7 @@
 ``example(seed, index, held_out=..., level=...)`` draws a task (extraction in several shapes, a tool
 call, a short plain answer). ``level`` runs from 0 (short copying tasks) to 1 (everything).
 
-    python examples/demo_model/corpus.py --count 5 --held-out     # print some examples
+    python -m examples.demo_model.corpus --count 5 --held-out     # print some examples
 """
 
 import argparse
@@ -11,8 +11,8 @@ import json
 import random
 from dataclasses import dataclass
 
-from domains import Domain, domains
-from records import (
+from examples.demo_model.domains import Domain, domains
+from examples.demo_model.records import (
     Fact,
     Record,
     describe,
@@ -26,8 +26,8 @@ from records import (
     properties_of,
     prose,
 )
-from schemas import Property, Schema, Style, object_schema, reference, root
-from values import Json, draw, words
+from examples.demo_model.schemas import Property, Schema, Style, object_schema, reference, root
+from examples.demo_model.values import Json, draw, words
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,10 @@ NOISE = (
     "See you soon.",
     "Hi,",
 )
-GROUPS = "details info data summary meta record attributes facts properties extra".split()
+GROUPS = (
+    *("details", "info", "data", "summary", "meta"),
+    *("record", "attributes", "facts", "properties", "extra"),
+)
 LISTS = (
     ("tags,labels,keywords,topics", "topic", "is tagged {v}"),
     ("colors,colours", "color", "comes in {v}"),
@@ -114,7 +117,10 @@ VERBS = ("create", "add", "save", "update", "register", "find", "schedule", "sen
 
 def _messages(rng: random.Random, user: str, level: float) -> tuple[dict[str, str], ...]:
     if level > 0.15 and rng.random() < 0.3:
-        return ({"role": "system", "content": rng.choice(SYSTEM)}, {"role": "user", "content": user})
+        return (
+            {"role": "system", "content": rng.choice(SYSTEM)},
+            {"role": "user", "content": user},
+        )
     return ({"role": "user", "content": user},)
 
 
@@ -133,7 +139,13 @@ def _dump(value: Json) -> str:
 
 
 def _finish(
-    rng: random.Random, task: str, user: str, style: Style, schema: Schema, value: Json, level: float
+    rng: random.Random,
+    task: str,
+    user: str,
+    style: Style,
+    schema: Schema,
+    value: Json,
+    level: float,
 ) -> Example:
     done = root(rng, style, schema)
     return Example(task, _messages(rng, user, level), done, (), _dump(value), value)
@@ -152,7 +164,9 @@ def _pairs(rng: random.Random, held_out: bool, level: float) -> Example:
     text = form(rng, facts)
     asked = rng.sample(facts, max(1, len(facts) - rng.choice((0, 0, 0, 1, 2))))
     style = Style.draw(rng, simple=rng.random() > level * 0.7)
-    schema = object_schema(rng, style, rng.choice(("record", "data", "result")), properties_of(asked))
+    schema = object_schema(
+        rng, style, rng.choice(("record", "data", "result")), properties_of(asked)
+    )
     user = _instruct(rng, text, "record", held_out, level)
     return _finish(rng, "pairs", user, style, schema, object_of(asked), level)
 
@@ -208,7 +222,9 @@ def _plain_list(rng: random.Random, held_out: bool) -> Fact:
     text = _join(rng, [v.text for v in values])
     schema: Schema = {"type": "array", "items": enum_free(values[0].schema)}
     items: list[Json] = [v.json for v in values]
-    return Fact(Property(rng.choice(keys.split(",")), schema), items, text, clause.replace("{v}", text))
+    return Fact(
+        Property(rng.choice(keys.split(",")), schema), items, text, clause.replace("{v}", text)
+    )
 
 
 def _item_list(rng: random.Random, held_out: bool, style: Style) -> Fact:
@@ -238,10 +254,7 @@ def _listing(rng: random.Random, held_out: bool, level: float) -> Example:
     """One record with a list of plain values or of item objects."""
     record = draw_record(rng, rng.randint(1, 4), held_out)
     style = Style.draw(rng, simple=rng.random() > level)
-    if rng.random() < 0.5:
-        listed = _plain_list(rng, held_out)
-    else:
-        listed = _item_list(rng, held_out, style)
+    listed = _plain_list(rng, held_out) if rng.random() < 0.5 else _item_list(rng, held_out, style)
     asked = [fact for fact in _asked(rng, record) if fact.prop.key != listed.prop.key]
     stated = record.stated
     stated.insert(rng.randint(0, len(stated)), listed)
@@ -296,7 +309,9 @@ def _several(rng: random.Random, held_out: bool, level: float) -> Example:
     text = separator.join(entry for entry, _ in entries)
     if long or rng.random() < 0.3:
         _, value = rng.choice(entries)
-        name = next(value[p.key] for p in props if p.key not in {k for f in domain.fields for k in f.keys})
+        name = next(
+            value[p.key] for p in props if p.key not in {k for f in domain.fields for k in f.keys}
+        )
         wording = rng.choice(("Extract only {v}: {t}", "{t}\nGet the data of {v}.", "{t}\n\n{v}"))
         user = wording.replace("{v}", str(name)).replace("{t}", text)
         schema = object_schema(rng, style, domain.name, props)
@@ -319,7 +334,11 @@ def _any_object(rng: random.Random, held_out: bool, level: float) -> Example:
     text = describe(rng, record, record.name in asked)
     names = _join(rng, [fact.prop.key for fact in asked])
     wording = rng.choice(
-        ("Give {k} as JSON: {t}", "{t}\nReturn a JSON object with {k}.", "Extract {k} as JSON.\n{t}")
+        (
+            "Give {k} as JSON: {t}",
+            "{t}\nReturn a JSON object with {k}.",
+            "Extract {k} as JSON.\n{t}",
+        )
     )
     user = wording.replace("{k}", names).replace("{t}", text)
     value = object_of(asked)
@@ -347,7 +366,12 @@ def _tool_call(rng: random.Random, held_out: bool, level: float) -> Example:
     text = describe(rng, record, record.name in asked)
     verb = name.split("_")[0]
     wording = rng.choice(
-        ("{v} a {n}: {t}", "Please {v} this {n}. {t}", "{t}\n{v} the {n}.", "Can you {v} the {n}? {t}")
+        (
+            "{v} a {n}: {t}",
+            "Please {v} this {n}. {t}",
+            "{t}\n{v} the {n}.",
+            "Can you {v} the {n}? {t}",
+        )
     )
     user = wording.replace("{v}", verb).replace("{n}", record.domain.name).replace("{t}", text)
     value: Json = {"name": name, "arguments": object_of(asked)}
@@ -382,7 +406,9 @@ def _chat(rng: random.Random, held_out: bool, level: float) -> Example:
     if form_of < 0.25:
         user, answer = rng.choice(CHAT)
     elif form_of < 0.45:
-        said = " ".join(words(rng, rng.choice(("word", "lower", "city")), held_out) for _ in range(3))
+        said = " ".join(
+            words(rng, rng.choice(("word", "lower", "city")), held_out) for _ in range(3)
+        )
         user, answer = rng.choice(("Say {v}", "Repeat: {v}", "Repeat after me: {v}")), said
         user = user.replace("{v}", said)
     else:

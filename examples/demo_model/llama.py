@@ -1,6 +1,6 @@
 """A small Llama for training on CPU: parameters named as in transformers, logits only where asked.
 
-The last layer's MLP and the head run at the answer's positions alone, about a quarter of the tokens.
+The last layer's MLP and the head run at the answer's positions alone: a quarter of the tokens.
 """
 
 import json
@@ -65,13 +65,13 @@ class _HalfProduct(torch.autograd.Function):
     """``x @ weight.T`` for matrices in float32, multiplied in bfloat16: twice as fast on a CPU."""
 
     @staticmethod
-    def forward(ctx, x: Tensor, weight: Tensor) -> Tensor:  # noqa: ANN001
+    def forward(ctx, x: Tensor, weight: Tensor) -> Tensor:
         x, weight = x.bfloat16(), weight.bfloat16()
         ctx.save_for_backward(x, weight)
         return (x @ weight.T).float()
 
     @staticmethod
-    def backward(ctx, gradient: Tensor) -> tuple[Tensor, Tensor]:  # noqa: ANN001
+    def backward(ctx, gradient: Tensor) -> tuple[Tensor, Tensor]:
         x, weight = ctx.saved_tensors
         gradient = gradient.bfloat16()
         return (gradient @ weight).float(), (gradient.T @ x).float()

@@ -47,5 +47,7 @@ class Muon(torch.optim.Optimizer):
                     state["momentum"].lerp_(parameter.grad, 1 - group["momentum"])
                     updates.append(torch.lerp(parameter.grad, state["momentum"], group["momentum"]))
                 scale = group["lr"] * max(1.0, shape[0] / shape[1]) ** 0.5
-                for parameter, step in zip(parameters, orthogonal(torch.stack(updates)), strict=True):
+                for parameter, step in zip(
+                    parameters, orthogonal(torch.stack(updates)), strict=True
+                ):
                     parameter.add_(step, alpha=-scale)

@@ -3,10 +3,10 @@
 import random
 from dataclasses import dataclass
 
-from domains import Domain, domains
-from schemas import Property, Schema
-from values import Json, Value, draw, words
-from words import made_up
+from examples.demo_model.domains import Domain, domains
+from examples.demo_model.schemas import Property, Schema
+from examples.demo_model.values import Json, Value, draw, words
+from examples.demo_model.words import made_up
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,9 @@ def draw_record(rng: random.Random, count: int, held_out: bool, unstated: bool =
         index = rng.randrange(len(facts))
         facts[index] = _absent(rng, facts[index])
     distinct = {f.prop.key: f for f in facts if f.prop.key != fact.prop.key}
-    return Record(domain, rng.choice(domain.subjects).replace("{v}", name), fact, tuple(distinct.values()))
+    return Record(
+        domain, rng.choice(domain.subjects).replace("{v}", name), fact, tuple(distinct.values())
+    )
 
 
 def label(rng: random.Random, key: str) -> str:

@@ -1,11 +1,12 @@
 """Trains the demo model's tokenizer: a byte-level BPE of 4,000 entries, with its chat template.
 
-    python examples/demo_model/tokenizer.py --out DIR
+    python -m examples.demo_model.tokenizer --out DIR
 
 Text is cut so that a value is made of the same tokens in a sentence and in JSON: a word never holds
 the space before it (closed-class words do, as `` is ``: no value starts with one), digits come in
 pairs, capitals stand alone. JSON's punctuation merges freely, and so do the phrases that nearly
-every schema repeats, so tokens cross grammar boundaries: ``": "``, ``"}, {"``, ``":{"type":"string"},"``.
+every schema repeats, so tokens cross grammar boundaries: ``": "``, ``"}, {"``,
+``":{"type":"string"},"``.
 """
 
 import argparse
@@ -16,14 +17,25 @@ from pathlib import Path
 from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import PreTrainedTokenizerFast
 
-from corpus import Example, example
+from examples.demo_model.corpus import Example, example
 
 VOCABULARY = 4000
 PAD, END = "<|pad|>", "<|end|>"
-SPECIAL = (PAD, END, "<|system|>", "<|schema|>", "<|tools|>", "<|user|>", "<|assistant|>", "<|tool|>")
+SPECIAL = (
+    PAD,
+    END,
+    "<|system|>",
+    "<|schema|>",
+    "<|tools|>",
+    "<|user|>",
+    "<|assistant|>",
+    "<|tool|>",
+)
 
-CLOSED_CLASS = """is in of at and for to on by with from was will be has it as or not are that can
-have its""".split()
+CLOSED_CLASS = (
+    *("is", "in", "of", "at", "and", "for", "to", "on", "by", "with", "from", "was", "will"),
+    *("be", "has", "it", "as", "or", "not", "are", "that", "can", "have", "its"),
+)
 TYPES = "string|integer|number|boolean|array|object|null"
 SCHEMA_PHRASES = (
     rf'":\{{"type":"(?:{TYPES})"(?:\}},")?',
@@ -74,7 +86,8 @@ CHAT_TEMPLATE = """\
 {%- endfor -%}
 {%- endif -%}
 {%- if response_schema -%}<|schema|>
-{{- response_schema if response_schema is string else response_schema | tojson(separators=compact) -}}
+{{- response_schema if response_schema is string
+    else response_schema | tojson(separators=compact) -}}
 {%- endif -%}
 {%- for message in (messages[1:] if opening else messages) -%}
 {%- if message['role'] == 'assistant' -%}<|assistant|>
@@ -148,9 +161,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--count", type=int, default=40_000)
     options = parser.parse_args()
-    train(options.seed, options.count).save_pretrained(
-        options.out, save_jinja_files=False
-    )
+    train(options.seed, options.count).save_pretrained(options.out, save_jinja_files=False)
 
 
 if __name__ == "__main__":

@@ -5,14 +5,14 @@ import random
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from words import MAIL_HOSTS, MONTHS, NUMBER_WORDS, entries, made_up
+from examples.demo_model.words import MAIL_HOSTS, MONTHS, NUMBER_WORDS, entries, made_up
 
-Json: TypeAlias = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
+Json: TypeAlias = bool | int | float | str | list["Json"] | dict[str, "Json"] | None
 
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """``text`` as it stands in a sentence, ``json`` as the answer has it, ``schema`` of its type."""
+    """``text`` as a sentence has it, ``json`` as the answer has it, ``schema`` of its type."""
 
     text: str
     json: Json
@@ -111,6 +111,15 @@ def _person(rng: random.Random, held_out: bool) -> str:
     return f"{first} {last}"
 
 
+def _dish(rng: random.Random, held_out: bool) -> str:
+    """A dish of an ingredient; never a listed one of the other split."""
+    while True:
+        head = rng.choice((_listed(rng, "food", held_out), made_up(rng, held_out)))
+        dish = f"{head} {_listed(rng, 'dish', held_out).split()[-1]}"
+        if dish not in entries("dish", not held_out):
+            return dish
+
+
 def _letters(rng: random.Random, count: int) -> str:
     return "".join(rng.choice("ABCDEFGHIJKLMNOPQRSTUVWXYZ") for _ in range(count))
 
@@ -163,10 +172,16 @@ def words(rng: random.Random, kind: str, held_out: bool) -> str:
             return made_up(rng, held_out)
         case "city" | "country":
             place = _proper(rng, kind, held_out, 0.4)
-            return f"{rng.choice(('North', 'Port', 'Saint'))} {place}" if rng.random() < 0.06 else place
+            return (
+                f"{rng.choice(('North', 'Port', 'Saint'))} {place}"
+                if rng.random() < 0.06
+                else place
+            )
         case "company":
             stem = _proper(rng, "surname", held_out, 0.65)
-            return f"{stem} {listed('company_kind')}" if rng.random() < 0.75 else f"{stem} {capital()}"
+            return (
+                f"{stem} {listed('company_kind')}" if rng.random() < 0.75 else f"{stem} {capital()}"
+            )
         case "product":
             noun = made_up(rng, held_out) if rng.random() < 0.2 else listed("noun")
             first = made_up(rng, held_out) if rng.random() < 0.2 else listed("adjective")
@@ -174,10 +189,11 @@ def words(rng: random.Random, kind: str, held_out: bool) -> str:
         case "topic" if rng.random() < 0.4:
             return f"{made_up(rng, held_out)} {listed('topic').split()[-1]}"
         case "dish" if rng.random() < 0.6:
-            return f"{rng.choice((listed('food'), made_up(rng, held_out)))} {listed('dish').split()[-1]}"
+            return _dish(rng, held_out)
         case "reason" if rng.random() < 0.6:
             what = rng.choice((listed("noun"), made_up(rng, held_out)))
-            return f"the {what} is {rng.choice(('broken', 'late', 'missing', 'too', 'not'))} {listed('color')}"
+            how = rng.choice(("broken", "late", "missing", "too", "not"))
+            return f"the {what} is {how} {listed('color')}"
         case "color" | "food" | "job" | "animal" | "material" if rng.random() < 0.15:
             return made_up(rng, held_out)
         case "hotel":

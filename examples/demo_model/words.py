@@ -102,7 +102,9 @@ sp st str sw t th tr v w wh y z zh""".split()
 NUCLEI = "a e i o u ai au ea ee ei ia ie io oa oo ou y".split()
 CODAS = """- - - - b ck d f g k l ld ll lm lt m mp n nd ng nk nt p r rd rk rm rn rt s sh sk ss st t th
 v x z""".split()
-ENDINGS = "a an ane ard arn el en er ert ic ien in ine is ius o on or ova ow son ton us well y".split()
+ENDINGS = (
+    "a an ane ard arn el en er ert ic ien in ine is ius o on or ova ow son ton us well y".split()
+)
 
 MAIL_HOSTS = "example.com example.org mail.net post.io inbox.dev acme.co work.eu home.uk".split()
 MONTHS = """January February March April May June July August September October November
