@@ -218,11 +218,9 @@ class LeafTable:
             case Text(inside=inside, term=term):
                 if not inside:
                     self.arrays.label[number] = self.label_id(label(term) or None)
-                self._set_gate(number, term)
-            case Partial(term=term) | Escape(term=term) | Hex(term=term) | LowHex(term=term):
-                self._set_gate(number, term)
-            case LowSurrogate(term=term):
-                self._set_gate(number, term)
+                self._set_gate(number, [term])
+            case Partial() | Escape() | Hex() | LowHex() | LowSurrogate():
+                self._set_gate(number, [target for _, _, target in _open_arcs(key)])
             case Continuation(target=target):
                 self.arrays.gate_low[number] = self.arrays.gate_low[target]
                 self.arrays.gate_high[number] = self.arrays.gate_high[target]
@@ -247,12 +245,19 @@ class LeafTable:
     def label_of(self, state: int) -> Hashable:
         return self.labels[self.arrays.label[state]]
 
-    def _set_gate(self, number: int, term: Regular) -> None:
-        if isinstance(term, Vector) and term.named and all(p is EMPTY for p in term.parts[1:]):
+    def _set_gate(self, number: int, terms: list[Regular]) -> None:
+        """The names that some of `terms` can still become, if none can become anything else."""
+        names: list[Words] = []
+        for term in terms:
+            if not isinstance(term, Vector) or not term.named:
+                return
             words = term.parts[0]
-            if isinstance(words, Words):
-                self.arrays.gate_low[number] = words.low
-                self.arrays.gate_high[number] = words.high
+            if not isinstance(words, Words) or any(p is not EMPTY for p in term.parts[1:]):
+                return
+            names.append(words)
+        if names:
+            self.arrays.gate_low[number] = min(words.low for words in names)
+            self.arrays.gate_high[number] = max(words.high for words in names)
 
     # Rows
 
@@ -354,18 +359,15 @@ class LeafTable:
         size = 1 << (6 * left)
         overlong = base < (0x80, 0x800, 0x10000)[left - 1]
         surrogates = base < 0xE000 and base + size > 0xD800
-        first, last = max(base, (0x80, 0x800, 0x10000)[left - 1]), base + size - 1
-        blocks = ((first, min(last, 0xD7FF)), (max(first, 0xE000), last))
-        found = [
-            arc for low, high in blocks if low <= high for arc in _covering(arcs(term), low, high)
-        ]
+        key = Partial(inside, term, base, left)
+        found = _open_arcs(key)
         if not found:
             return DEAD
         if len(found) == 1 and not (overlong or surrogates) and base + size <= 0x110000:
             low, high, target = found[0]
             if low <= base and high >= base + size - 1:
                 return self.state(Continuation(False, left, self.state(Text(inside, target))))
-        return self.state(Partial(inside, term, base, left))
+        return self.state(key)
 
     def _partial_row(self, key: Partial) -> Row:
         row: Row = {}
@@ -399,7 +401,7 @@ class LeafTable:
     def _hex(self, key: Hex | LowHex) -> int:
         """The state at which the code units of a block of 16**left are open."""
         blocks = _code_points(key)
-        found = [arc for low, high in blocks for arc in _covering(arcs(key.term), low, high)]
+        found = _open_arcs(key)
         if not found:
             return DEAD
         if isinstance(key, Hex) and key.left == 0 and 0xD800 <= key.base < 0xDC00:
@@ -497,18 +499,37 @@ class LeafTable:
         self.arrays = self.arrays._replace(**arrays)
 
 
-def _code_points(key: Hex | LowHex) -> list[tuple[int, int]]:
-    """The ranges of code points that a block of code units can still become."""
-    low, high = key.base, key.base + (1 << (4 * key.left)) - 1
-    if isinstance(key, LowHex):
-        plane = 0x10000 + ((key.high - 0xD800) << 10)
-        parts = [(plane + max(low, 0xDC00) - 0xDC00, plane + min(high, 0xDFFF) - 0xDC00)]
-    else:
-        first, last = max(low, 0xD800), min(high, 0xDBFF)
-        pairs = (0x10000 + ((first - 0xD800) << 10), 0x10000 + ((last - 0xD800) << 10) + 0x3FF)
-        parts = [(low, min(high, 0xD7FF)), (max(low, 0xE000), high)]
-        if first <= last:
-            parts.append(pairs)
+def _open_arcs(key: Partial | Escape | Hex | LowHex | LowSurrogate) -> list[Arc]:
+    """The transitions of a key's term by the code points that a character begun can become."""
+    transitions = arcs(key.term)
+    return [arc for low, high in _code_points(key) for arc in _covering(transitions, low, high)]
+
+
+def _code_points(
+    key: Partial | Escape | Hex | LowHex | LowSurrogate,
+) -> list[tuple[int, int]]:
+    """The ranges of code points that a character begun can still become."""
+    match key:
+        case Partial(base=base, left=left):
+            low = max(base, (0x80, 0x800, 0x10000)[left - 1])
+            high = min(base + (1 << (6 * left)) - 1, 0x10FFFF)
+            parts = [(low, min(high, 0xD7FF)), (max(low, 0xE000), high)]
+        case Escape():
+            parts = [(0, 0xD7FF), (0xE000, 0x10FFFF)]
+        case LowSurrogate(high=unit):
+            plane = 0x10000 + ((unit - 0xD800) << 10)
+            parts = [(plane, plane + 0x3FF)]
+        case LowHex(high=unit, base=low, left=left):
+            plane = 0x10000 + ((unit - 0xD800) << 10)
+            high = low + (1 << (4 * left)) - 1
+            parts = [(plane + max(low, 0xDC00) - 0xDC00, plane + min(high, 0xDFFF) - 0xDC00)]
+        case Hex(base=low, left=left):
+            high = low + (1 << (4 * left)) - 1
+            first, last = max(low, 0xD800), min(high, 0xDBFF)
+            parts = [(low, min(high, 0xD7FF)), (max(low, 0xE000), high)]
+            if first <= last:
+                pairs = 0x10000 + ((first - 0xD800) << 10)
+                parts.append((pairs, 0x10000 + ((last - 0xD800) << 10) + 0x3FF))
     return [part for part in parts if part[0] <= part[1]]
 
 
