@@ -1,6 +1,8 @@
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import torch
 
 from maskwright.models import LoadedModel, load
 from tests.engine.tiny import save_checkpoint
@@ -10,3 +12,12 @@ from tests.engine.tiny import save_checkpoint
 def loaded(tmp_path_factory: pytest.TempPathFactory) -> LoadedModel:
     directory: Path = tmp_path_factory.mktemp("checkpoint") / "tiny"
     return load(save_checkpoint(directory))
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> Iterator[None]:
+    """Several threads only slow such small products down; `tests/models` covers two."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)

@@ -6,6 +6,11 @@ from dataclasses import dataclass, fields
 
 from maskwright.errors import InputError
 
+SMALL_MODEL = 64 * 2**20
+"""Bytes of weights below which one thread decodes. The products of a 3 M-parameter model take tens
+of microseconds, about what it costs to wake a second thread; where other processes use the cores,
+waiting for it made steps 1.5 times as long (17 times with the 2-layer test model)."""
+
 
 @dataclass(frozen=True, slots=True)
 class EngineConfig:
@@ -15,7 +20,8 @@ class EngineConfig:
     gives their number. `max_running`: sequences in the batch. `max_batch_tokens`: tokens a step
     computes at most; longer prompts are computed in chunks. `max_waiting`: requests in the queue;
     one more is refused. `max_context`: positions a request may fill, None for the model's own
-    limit. `threads`: CPU threads of the forward, None for the library's choice.
+    limit. `threads`: CPU threads of the forward; None is one for a model below `SMALL_MODEL`, else
+    the library's choice.
     """
 
     block_size: int = 16

@@ -14,7 +14,7 @@ import torch
 from maskwright.engine.active import Active
 from maskwright.engine.admission import Admission
 from maskwright.engine.blocks import BlockPool
-from maskwright.engine.config import EngineConfig
+from maskwright.engine.config import SMALL_MODEL, EngineConfig
 from maskwright.engine.core import Core
 from maskwright.engine.generation import Generation
 from maskwright.engine.request import Request
@@ -156,8 +156,11 @@ class Engine:
 
     def _run(self) -> None:
         """The thread: drain the inbox, step, until stopped. A defect ends every request."""
-        if self.config.threads is not None:
-            torch.set_num_threads(self.config.threads)
+        threads = self.config.threads
+        if threads is None and self.loaded.decoder.weight_bytes < SMALL_MODEL:
+            threads = 1
+        if threads is not None:
+            torch.set_num_threads(threads)
         end = EngineStoppedError("The engine was stopped.")
         try:
             while self._drain():

@@ -89,8 +89,8 @@ def parse_config(raw: Mapping[str, Any]) -> ModelConfig:
 
 def _parse(raw: Mapping[str, Any]) -> ModelConfig:
     architecture = _architecture(raw)
-    _refuse(raw, "hidden_act", {None, "silu"})
-    _refuse(raw, "quantization_config", {None})
+    _refuse(raw, "hidden_act", (None, "silu"))
+    _refuse(raw, "quantization_config", (None,))
     heads, layers = int(raw["num_attention_heads"]), int(raw["num_hidden_layers"])
     # Each family's own rule for biases; only Llama and Qwen3 leave it to the configuration.
     attention_bias = bool(raw.get("attention_bias", False)) and architecture in {
@@ -132,13 +132,14 @@ def _architecture(raw: Mapping[str, Any]) -> Architecture:
     )
 
 
-def _refuse(raw: Mapping[str, Any], field: str, allowed: set[Any]) -> None:
+def _refuse(raw: Mapping[str, Any], field: str, allowed: tuple[Any, ...]) -> None:
     value = raw.get(field)
-    if value is None or value in allowed:
-        return
-    raise InputError(
-        f"config.json: {field} {value!r} is not supported.", param="model", code="unsupported_model"
-    )
+    if value not in allowed:
+        raise InputError(
+            f"config.json: {field} {value!r} is not supported.",
+            param="model",
+            code="unsupported_model",
+        )
 
 
 def _default_head_dim(raw: Mapping[str, Any], architecture: Architecture, heads: int) -> int:

@@ -2,7 +2,12 @@
 
 Gumbel-argmax: adding independent Gumbel noise and taking the highest draws from the softmax. The
 noise of a token depends on the request's seed, the position and the token id alone, so a draw is
-the same whatever the batch. It is made only for tokens that can win.
+the same whatever the batch.
+
+Noise is exact but made sparingly. With u = (word + 0.5) / 2**32 a token scores
+z - log(-log(1 - u)). Since -log(1 - u) >= u, a token can only beat a score s that another has
+reached if u < exp(z - s): one comparison of its random word, no logarithm. And no score exceeds
+z + 22.88, so tokens far enough below s need no word at all.
 """
 
 from __future__ import annotations
@@ -15,9 +20,11 @@ from maskwright.errors import GenerationError
 from maskwright.sampling.chain import ChainBatch, SampleRow, run_chain
 from maskwright.sampling.philox import TARGET, token_words
 
-_REACH = 26.01
-"""No token this far below the highest logit can win: with u = (word + 0.5) / 2**32 the noise
--log(-log(1 - u)) lies between -3.14 and 22.88."""
+_HEAD = np.float32(-2.0)
+"""Tokens this close to the highest logit are scored first, to give the others a score to beat."""
+
+_SLACK = np.float32(1.001)
+"""Above any rounding of `exp(z - s)` in float32."""
 
 
 def sample(logits: Tensor, batch: ChainBatch) -> list[int | GenerationError]:
@@ -38,29 +45,60 @@ def sample(logits: Tensor, batch: ChainBatch) -> list[int | GenerationError]:
 
 
 def _draw(values: NDArray[np.float32], rows: list[SampleRow]) -> list[int]:
-    candidates = values >= values.max(axis=1, keepdims=True) - np.float32(_REACH)
-    owners, tokens = np.nonzero(candidates)
-    scores = values[owners, tokens] + _gumbel(owners, tokens, rows, values.shape[1])
+    """A token a row; `values` have their maximum at 0, as the chain's temperature leaves them."""
+    noise = _Noise(rows, values.shape[1])
+    head = values >= values.max(axis=1, keepdims=True) + _HEAD
+    owners, tokens = np.nonzero(head)
+    best = np.maximum.reduceat(
+        values[owners, tokens] + noise.gumbel(owners, tokens),
+        np.searchsorted(owners, np.arange(len(rows))),
+    )
+    reach = np.exp(values - best[:, None].astype(np.float32)) * (_SLACK * np.float32(2.0**32))
+    contenders = head | noise.below(reach)
+    owners, tokens = np.nonzero(contenders)
+    scores = values[owners, tokens] + noise.gumbel(owners, tokens)
     starts = np.searchsorted(owners, np.arange(len(rows)))
-    best = np.maximum.reduceat(scores, starts)
-    winners = np.flatnonzero(scores == best[owners])
-    first = np.searchsorted(owners[winners], np.arange(len(rows)))
-    return tokens[winners[first]].tolist()
+    winners = np.flatnonzero(scores == np.maximum.reduceat(scores, starts)[owners])
+    return tokens[winners[np.searchsorted(owners[winners], np.arange(len(rows)))]].tolist()
 
 
-def _gumbel(
-    owners: NDArray[np.intp], tokens: NDArray[np.intp], rows: list[SampleRow], vocab_size: int
-) -> NDArray[np.float64]:
-    """Noise float64 for each (row, token) pair."""
-    seeds = np.array([row.seed for row in rows], np.uint64)
-    positions = np.array([len(row.tokens) for row in rows], np.uint64)
-    if len(tokens) * 4 > len(rows) * vocab_size:
-        groups = np.arange((vocab_size + 3) // 4, dtype=np.uint64)[None, :]
-        every = token_words(seeds[:, None], positions[:, None], groups, TARGET)
-        words = every.reshape(len(rows), -1)[owners, tokens]
-    else:
+class _Noise:
+    """The random words of some rows: of single tokens, or of all where most are wanted."""
+
+    def __init__(self, rows: list[SampleRow], vocab_size: int) -> None:
+        self._seeds = np.array([row.seed for row in rows], np.uint64)
+        self._positions = np.array([len(row.tokens) for row in rows], np.uint64)
+        self._groups = np.arange((vocab_size + 3) // 4, dtype=np.uint64)
+        self._every: NDArray[np.uint64] | None = None
+
+    def gumbel(self, owners: NDArray[np.intp], tokens: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Noise float64 for each (row, token) pair."""
+        uniform = (self._words(owners, tokens).astype(np.float64) + 0.5) * 2.0**-32
+        return -np.log(-np.log1p(-uniform))
+
+    def below(self, reach: NDArray[np.float32]) -> NDArray[np.bool_]:
+        """Tokens whose word is below their `reach` `[rows, vocab]`, in units of a word."""
+        possible = reach > 0.5
+        if self._every is not None or self._many(np.count_nonzero(possible)):
+            return self._all()[:, : reach.shape[1]].astype(np.float32) < reach
+        owners, tokens = np.nonzero(possible)
+        possible[owners, tokens] = self._words(owners, tokens) < reach[owners, tokens]
+        return possible
+
+    def _many(self, count: int) -> bool:
+        return count > len(self._seeds) * len(self._groups)
+
+    def _words(self, owners: NDArray[np.intp], tokens: NDArray[np.intp]) -> NDArray[np.uint64]:
+        if self._every is not None or self._many(len(tokens)):
+            return self._all()[owners, tokens]
         groups = (tokens >> 2).astype(np.uint64)
-        four = token_words(seeds[owners], positions[owners], groups, TARGET)
-        words = four[np.arange(len(tokens)), tokens & 3]
-    uniform = (words.astype(np.float64) + 0.5) * 2.0**-32
-    return -np.log(-np.log1p(-uniform))
+        four = token_words(self._seeds[owners], self._positions[owners], groups, TARGET)
+        return four[np.arange(len(tokens)), tokens & 3]
+
+    def _all(self) -> NDArray[np.uint64]:
+        if self._every is None:
+            four = token_words(
+                self._seeds[:, None], self._positions[:, None], self._groups[None], TARGET
+            )
+            self._every = four.reshape(len(self._seeds), -1)
+        return self._every
