@@ -87,7 +87,7 @@ def random_request(rng: random.Random, loaded: LoadedModel) -> Request:
     if rng.random() < 0.4:
         text = rng.choice([b'{"the":"cat"}', b"the cat sat", b"xy"])
         more = rng.random() < 0.5
-        grammar = LiteralGrammar(loaded.vocab.tokens, loaded.eos, text, more)
+        grammar = LiteralGrammar(loaded.vocab, text, more)
         max_tokens = rng.randint(grammar.min_tokens, grammar.min_tokens + 15)
         params = replace(params, no_repeat_ngram=0, bad_words=())
     return Request(
@@ -184,7 +184,7 @@ def test_a_cancel_at_any_step_frees_everything(loaded: LoadedModel, after: int) 
 
 
 def test_finish_reasons(loaded: LoadedModel) -> None:
-    tokens, eos = loaded.vocab.tokens, loaded.eos
+    eos = loaded.eos
     free = SamplingParams(seed=5)
     text = alone(loaded, Request([70], free, 20, eos=())).text
     cases = [
@@ -193,12 +193,12 @@ def test_finish_reasons(loaded: LoadedModel) -> None:
          text[: text.index(text[8:10])]),
         (Request([70], SamplingParams(temperature=0, logit_bias={eos[0]: 100.0}), 20),
          FinishReason.STOP, ""),
-        (Request([70], free, 20, grammar=LiteralGrammar(tokens, eos, b"the cat")),
+        (Request([70], free, 20, grammar=LiteralGrammar(loaded.vocab, b"the cat")),
          FinishReason.STOP, "the cat"),
-        (Request([70], free, 9, grammar=LiteralGrammar(tokens, eos, b"sat")),
+        (Request([70], free, 9, grammar=LiteralGrammar(loaded.vocab, b"sat")),
          FinishReason.STOP, "sat"),
         (Request([70], SamplingParams(seed=5, logit_bias={eos[0]: -100.0}), 9,
-                 grammar=LiteralGrammar(tokens, eos, b"xyz", more=True)),
+                 grammar=LiteralGrammar(loaded.vocab, b"xyz", more=True)),
          FinishReason.STOP, "xyzxyzxyz"),
     ]  # fmt: skip
     for request, reason, expected in cases:
@@ -249,7 +249,7 @@ def test_a_failing_grammar_ends_its_request_alone(
     harness = Harness(loaded, EngineConfig(blocks=32, max_running=4, max_batch_tokens=64))
     good = Request([65] * 5, SamplingParams(seed=9), 10)
     harness.add(good, 1)
-    grammar = BrokenGrammar(loaded.vocab.tokens, loaded.eos, b"the cat sat")
+    grammar = BrokenGrammar(loaded.vocab, b"the cat sat")
     harness.add(Request([66] * 5, SamplingParams(seed=8), 20, grammar=grammar), 2)
     harness.add(replace(good, prompt=[67] * 9), 3)
     harness.run()

@@ -11,6 +11,7 @@ from maskwright.engine import Engine, EngineConfig, FinishReason, Generation, Re
 from maskwright.errors import BudgetError, EngineStoppedError, InputError, OverloadedError
 from maskwright.models import LoadedModel
 from maskwright.sampling import SamplingParams
+from maskwright.vocab import Vocabulary
 from tests.engine.tiny import LiteralGrammar
 
 CONFIG = EngineConfig(blocks=64, max_running=8, max_batch_tokens=32)
@@ -48,7 +49,7 @@ def test_deltas_join_to_the_result(loaded: LoadedModel) -> None:
 
 
 def test_a_grammar_gives_its_text(loaded: LoadedModel) -> None:
-    grammar = LiteralGrammar(loaded.vocab.tokens, loaded.eos, b'{"the":"cat"}')
+    grammar = LiteralGrammar(loaded.vocab, b'{"the":"cat"}')
     with Engine(loaded, CONFIG) as engine:
         completion = engine.submit(
             request(loaded, max_tokens=grammar.min_tokens, grammar=grammar, eos=None)
@@ -191,10 +192,16 @@ def test_a_request_larger_than_the_pool_is_refused(loaded: LoadedModel) -> None:
 
 
 def test_a_limit_below_the_shortest_output_says_what_is_needed(loaded: LoadedModel) -> None:
-    grammar = LiteralGrammar(loaded.vocab.tokens, loaded.eos, b"xyxyxy")
+    grammar = LiteralGrammar(loaded.vocab, b"xyxyxy")
     with Engine(loaded, CONFIG) as engine, pytest.raises(BudgetError) as caught:
         engine.submit(request(loaded, max_tokens=5, grammar=grammar, eos=None))
     assert (caught.value.needed, caught.value.param) == (6, "max_tokens")
+
+
+def test_a_grammar_of_another_vocabulary_is_refused(loaded: LoadedModel) -> None:
+    other = LiteralGrammar(Vocabulary([b"a", b"b", b""], eos=2), b"ab")
+    with Engine(loaded, CONFIG) as engine, pytest.raises(InputError, match="another vocabulary"):
+        engine.submit(request(loaded, grammar=other, eos=None))
 
 
 def test_a_full_queue_refuses(loaded: LoadedModel) -> None:

@@ -9,6 +9,8 @@ import torch
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
+from maskwright.vocab import Vocabulary
+
 CHAT_TEMPLATE = (
     "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}{% endfor %}"
     "{% if response_schema %}<|schema|>{{ response_schema }}{% endif %}<|assistant|>"
@@ -57,9 +59,9 @@ class LiteralGrammar:
     """Exactly one text, or (with `more`) the text any number of times: the least that the engine
     asks of a grammar, written naively."""
 
-    def __init__(self, tokens: tuple[bytes, ...], eos: tuple[int, ...], text: bytes, more=False):
-        self.tokens, self.eos, self.text, self.more = tokens, eos, text, more
-        self.pieces = {token for token in tokens if token and token in text * 2}
+    def __init__(self, vocabulary: Vocabulary, text: bytes, more: bool = False) -> None:
+        self.vocabulary, self.text, self.more = vocabulary, text, more
+        self.pieces = {token for token in vocabulary.tokens if token and token in text * 2}
         self.lengths: dict[bytes, int] = {}
         self.min_tokens = self.shortest(text)
 
@@ -102,19 +104,19 @@ class LiteralMatcher:
 
     def fill_mask(self, out: np.ndarray, budget: int | None = None) -> None:
         allowed = np.zeros(len(out) * 32, np.bool_)
-        for token_id, token in enumerate(self.grammar.tokens):
+        for token_id, token in enumerate(self.grammar.vocabulary.tokens):
             rest = self._rest(self.done + token) if token else None
             if rest is not None and (budget is None or self.grammar.shortest(rest) < budget):
                 allowed[token_id] = True
         if self.accepting:
-            allowed[list(self.grammar.eos)] = True
+            allowed[list(self.grammar.vocabulary.eos)] = True
         out[:] = np.packbits(allowed, bitorder="little").view("<i4")
 
     def accept(self, token_id: int) -> bool:
-        if token_id in self.grammar.eos:
+        if token_id in self.grammar.vocabulary.eos:
             self.terminated = self.accepting
             return self.accepting
-        token = self.grammar.tokens[token_id]
+        token = self.grammar.vocabulary.tokens[token_id]
         if not token or self._rest(self.done + token) is None:
             return False
         self.done += token

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,10 +12,8 @@ from maskwright.engine.generation import Generation
 from maskwright.engine.request import Delta, FinishReason, Request
 from maskwright.engine.sequence import Sequence
 from maskwright.errors import GenerationError
+from maskwright.mask import Matcher
 from maskwright.sampling import SampleRow
-
-if TYPE_CHECKING:
-    from maskwright.mask import Matcher
 
 
 @dataclass(slots=True, eq=False)

@@ -46,7 +46,17 @@ class Admission:
                     f"{self._vocab.size}.",
                     param=name.split()[0],
                 )
-        needed = 0 if request.grammar is None else request.grammar.min_tokens
+        self._check_grammar(request)
+
+    def _check_grammar(self, request: Request) -> None:
+        if request.grammar is None:
+            return
+        if request.grammar.vocabulary.digest != self._vocab.digest:
+            raise InputError(
+                "The grammar was compiled for another vocabulary than this model's.",
+                param="grammar",
+            )
+        needed = request.grammar.min_tokens
         if needed > request.max_tokens:
             raise BudgetError(
                 f"The shortest output of this grammar takes {needed} tokens, but max_tokens is "

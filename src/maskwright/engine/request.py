@@ -5,13 +5,10 @@ from __future__ import annotations
 import enum
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from maskwright.errors import InputError
+from maskwright.mask import Grammar
 from maskwright.sampling import SamplingParams
-
-if TYPE_CHECKING:
-    from maskwright.mask import Grammar
 
 
 class FinishReason(enum.StrEnum):

@@ -79,7 +79,7 @@ class _Noise:
     def below(self, reach: NDArray[np.float32]) -> NDArray[np.bool_]:
         """Tokens whose word is below their `reach` `[rows, vocab]`, in units of a word."""
         possible = reach > 0.5
-        if self._every is not None or self._many(np.count_nonzero(possible)):
+        if self._every is not None or self._many(int(np.count_nonzero(possible))):
             return self._all()[:, : reach.shape[1]].astype(np.float32) < reach
         owners, tokens = np.nonzero(possible)
         possible[owners, tokens] = self._words(owners, tokens) < reach[owners, tokens]
