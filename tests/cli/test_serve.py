@@ -4,6 +4,7 @@ import json
 import shlex
 import signal
 import subprocess
+import sys
 from dataclasses import fields
 from inspect import signature
 
@@ -12,7 +13,9 @@ import jsonschema
 
 from maskwright.cli.serve import EXAMPLE, serve
 from maskwright.engine import EngineConfig
-from tests.cli.conftest import PROGRAM, Run
+from tests.cli.conftest import Run
+
+PROGRAM = [sys.executable, "-c", "from maskwright.cli import main; main()"]
 
 
 def test_defaults_are_the_engines_own() -> None:

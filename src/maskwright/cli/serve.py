@@ -59,6 +59,9 @@ def serve(
     kv_bytes: Annotated[
         int, typer.Option(help="Memory of the key/value pool, in bytes.")
     ] = ENGINE.kv_bytes,
+    blocks: Annotated[
+        int | None, typer.Option(help="Number of blocks. Default: as many as the memory holds.")
+    ] = ENGINE.blocks,
     max_running: Annotated[
         int, typer.Option(help="Requests computed together.")
     ] = ENGINE.max_running,
@@ -79,6 +82,7 @@ def serve(
     engine_config = EngineConfig(
         block_size=block_size,
         kv_bytes=kv_bytes,
+        blocks=blocks,
         max_running=max_running,
         max_batch_tokens=max_batch_tokens,
         max_waiting=max_waiting,
