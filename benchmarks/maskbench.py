@@ -1,0 +1,268 @@
+"""MaskBench: does each text of a schema get the right answer, and what does a mask cost?
+
+    python benchmarks/maskbench.py --cases 150 --engines maskwright,llguidance --save
+
+Every engine gets the same cases and the same tokens: those of `json.dumps(data,
+ensure_ascii=False)` in a vocabulary of 131,072 entries. Per token the mask is filled and the token
+accepted, timed through the engine's public Python API; a valid text must be accepted to its end, an
+invalid one refused. Each engine runs in a process of its own on one thread; the engines take turns
+case by case, so that whatever else loads the machine meets all of them. A process that takes too
+long or dies costs its engine that case and a restart.
+
+A schema passes if it compiles and all its texts get the right answer; other schemas are
+refused  the engine doesn't compile it
+timed out, failed  the process had to be stopped; it died, or raised an error during a text
+invalid accepted, valid refused  at least one text got the wrong answer
+
+Maskwright's rows are cold (the first pass over the cases, in a process that has compiled one
+trivial schema) and warm (a second pass in the same process).
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import os
+import re
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from maskbench_worker import Case, Outcome, Text, Worker
+from peers import ENGINES
+from report import Figure, Report, percentile
+from vocabularies import tekken_encoding
+
+ROOT: Final = Path(__file__).resolve().parent.parent
+DATA: Final = ROOT.parent / "shared" / "data" / "maskbench-dev.jsonl.gz"
+PERCENTILES: Final = (25, 50, 75, 90, 99, 99.9)
+PACKAGES: Final = ("numba", "numpy", "llguidance", "xgrammar", "glrmask")
+BASELINE: Final = "llguidance"
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One engine's pass over the cases; `cache` is cold or warm, empty for a peer."""
+
+    engine: str
+    cache: str
+    outcomes: dict[str, Outcome]
+    restarts: int
+    megabytes: float
+
+    @property
+    def label(self) -> str:
+        return f"{self.engine} {self.cache}".strip()
+
+
+def main() -> None:
+    options = parse_options()
+    load = os.getloadavg()[0]
+    cases = [read_case(line) for line in sample(read_lines(options.data), options)]
+    runs = list(measure(cases, options))
+    settings: dict[str, Figure] = {
+        "commit": commit(),
+        "load_at_start": round(load, 1),
+        "cases": len(cases),
+        "limit_s": options.limit,
+        "seed": options.seed,
+    }
+    for name, add in (("coverage", coverage), ("mask", mask_times), ("compile", compile_times)):
+        report = Report(f"maskbench_{name}", PACKAGES, **settings)
+        add(report, runs)
+        report.finish(save=options.save)
+    if options.list_failures:
+        list_failures(cases, runs, options.list_failures)
+
+
+def parse_options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--data", type=Path, default=DATA, help="the cases, .jsonl or .jsonl.gz")
+    parser.add_argument("--cases", type=int, default=150, help="how many, 0 for all of them")
+    parser.add_argument("--seed", type=int, default=0, help="where in the file the stride begins")
+    parser.add_argument("--match", default="", help="only cases whose id contains this")
+    parser.add_argument("--engines", default=",".join(ENGINES), help="names, by commas")
+    parser.add_argument("--limit", type=float, default=10.0, help="seconds a schema may take")
+    parser.add_argument("--cold", action="store_true", help="no second, warm pass")
+    parser.add_argument("--list-failures", metavar="ENGINE", help="print its cases that don't pass")
+    parser.add_argument("--save", action="store_true", help="append the rows to results/")
+    options = parser.parse_args()
+    options.engines = options.engines.split(",")
+    if unknown := set(options.engines) - set(ENGINES):
+        parser.error(f"no engine {', '.join(sorted(unknown))}; there are {', '.join(ENGINES)}")
+    return options
+
+
+def read_lines(path: Path) -> list[str]:
+    data = path.read_bytes()
+    text = (gzip.decompress(data) if path.suffix == ".gz" else data).decode()
+    return text.removesuffix("\n").split("\n")
+
+
+def sample(lines: list[str], options: argparse.Namespace) -> list[str]:
+    """Lines in equal strides over the whole file, which is sorted by where the schemas are from."""
+    if options.match:
+        lines = [line for line in lines if options.match in json.loads(line)["id"]]
+    stride = len(lines) / min(options.cases or len(lines), len(lines))
+    shift = options.seed % int(stride)
+    return [lines[shift + int(number * stride)] for number in range(round(len(lines) / stride))]
+
+
+def read_case(line: str) -> Case:
+    encode = tekken_encoding().encode_ordinary
+    case = json.loads(line)
+    texts = [
+        Text(test["valid"], tuple(encode(json.dumps(test["data"], ensure_ascii=False))))
+        for test in case["tests"]
+    ]
+    return Case(case["id"], case["schema"], tuple(texts))
+
+
+def measure(cases: Sequence[Case], options: argparse.Namespace) -> Iterator[Run]:
+    """All engines' passes; the engines take turns case by case."""
+    workers = {name: Worker(name, options.limit) for name in options.engines}
+    for cache in ("cold",) if options.cold else ("cold", "warm"):
+        turn = [name for name in workers if cache == "cold" or name.startswith("maskwright")]
+        found: dict[str, dict[str, Outcome]] = {name: {} for name in turn}
+        for number, case in enumerate(cases, start=1):
+            for name in turn:
+                found[name][case.id] = workers[name].run(case)
+            progress(f"{cache} pass, case {number} of {len(cases)}: {case.id}")
+        for name in turn:
+            state = cache if name.startswith("maskwright") else ""
+            yield Run(name, state, found[name], workers[name].restarts, workers[name].megabytes)
+    progress("")
+    for worker in workers.values():
+        worker.close()
+
+
+def progress(text: str) -> None:
+    if sys.stderr.isatty():
+        print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
+
+
+def commit() -> str:
+    """The commit that is checked out, with a + where the package differs from it."""
+    git = ["git", "-C", str(ROOT)]
+    head = subprocess.run([*git, "rev-parse", "--short", "HEAD"], capture_output=True, text=True)
+    changed = subprocess.run([*git, "diff", "--quiet", "HEAD", "--", "src"], check=False)
+    return head.stdout.strip() + "+" * (changed.returncode == 1)
+
+
+def coverage(report: Report, runs: Iterable[Run]) -> None:
+    for run in runs:
+        outcomes = list(run.outcomes.values())
+        passing = sum(outcome.passes for outcome in outcomes)
+        report.add(
+            run.label,
+            passing=passing,
+            **{"passing_%": round(100 * passing / len(outcomes), 2)},
+            refused=sum(outcome.status == "refused" for outcome in outcomes),
+            timed_out=sum(outcome.status == "timed out" for outcome in outcomes),
+            failed=sum(outcome.status == "failed" for outcome in outcomes),
+            invalid_accepted=sum(outcome.has_wrong(valid=False) for outcome in outcomes),
+            valid_refused=sum(outcome.has_wrong(valid=True) for outcome in outcomes),
+            MB_over_vocabulary=round(run.megabytes),
+            restarts=run.restarts,
+        )
+
+
+def mask_times(report: Report, runs: Sequence[Run]) -> None:
+    """Mask and accept of every token, and the same beside the baseline over what both pass."""
+    for run in runs:
+        times = [time for outcome in run.outcomes.values() for time in outcome.step_us]
+        report.add(run.label, **spread(times, "us"))
+    for run, base, shared in pairs(runs):
+        ours = [time for case in shared for time in run.outcomes[case].step_us]
+        theirs = [time for case in shared for time in base.outcomes[case].step_us]
+        report.add(f"{run.label} / {base.label}", **ratios(ours, theirs, len(shared)))
+
+
+def compile_times(report: Report, runs: Sequence[Run]) -> None:
+    """From the schema to the first mask, and the same beside the baseline."""
+    for run in runs:
+        times = [time for outcome in run.outcomes.values() for time in outcome.first_mask_us]
+        report.add(run.label, **spread(times, "us"))
+    for run, base, shared in pairs(runs):
+        ours = [time for case in shared for time in run.outcomes[case].first_mask_us]
+        theirs = [time for case in shared for time in base.outcomes[case].first_mask_us]
+        report.add(f"{run.label} / {base.label}", **ratios(ours, theirs, len(shared)))
+
+
+def pairs(runs: Sequence[Run]) -> Iterator[tuple[Run, Run, list[str]]]:
+    """Each run of ours beside the baseline, with the cases that both pass."""
+    base = next((run for run in runs if run.engine == BASELINE), None)
+    for run in runs:
+        if base is not None and run is not base:
+            both = [
+                name
+                for name, outcome in run.outcomes.items()
+                if outcome.passes and base.outcomes[name].passes
+            ]
+            yield run, base, both
+
+
+def spread(times: Iterable[float], unit: str) -> dict[str, Figure]:
+    ordered = sorted(times)
+    if not ordered:
+        return {"n": 0}
+    named = {f"p{percent:g}_{unit}": percentile(ordered, percent) for percent in PERCENTILES}
+    ends = {f"max_{unit}": ordered[-1], f"avg_{unit}": sum(ordered) / len(ordered)}
+    return {"n": len(ordered), **{name: round(time, 2) for name, time in (named | ends).items()}}
+
+
+def ratios(ours: Sequence[float], theirs: Sequence[float], cases: int) -> dict[str, Figure]:
+    """Each figure of ours by theirs; `cases` is how many the two have in common."""
+    left, right = spread(ours, "us"), spread(theirs, "us")
+    named = {name: left[name] / right[name] for name in left if name != "n" and name in right}
+    return {"n": cases, **{name: round(ratio, 3) for name, ratio in named.items()}}
+
+
+def list_failures(cases: Sequence[Case], runs: Iterable[Run], engine: str) -> None:
+    """Every case of an engine's first pass that doesn't pass, wrong answers with their place."""
+    run = next(run for run in runs if run.engine == engine)
+    reasons: Counter[str] = Counter()
+    for case in cases:
+        outcome = run.outcomes[case.id]
+        if outcome.passes:
+            continue
+        reasons[re.sub(r"'[^']*'|\(at .*\)|\d+", "…", outcome.reason)[:120]] += outcome.reason != ""
+        print(f"{case.id}: {outcome.status} {outcome.reason}")
+        for wrong in outcome.wrong:
+            text = case.texts[wrong.text]
+            before, after = text.around(wrong.token)
+            answer = "valid, refused" if text.valid else "invalid, accepted"
+            print(f"  text {wrong.text} {answer} at {pointer(before) or 'the root'}")
+            print(f"    …{before[-80:]}‸{after[:40]}…")
+    for reason, count in reasons.most_common():
+        print(f"{count:6} × {reason}")
+
+
+def pointer(before: str) -> str:
+    """The JSON Pointer of the value in which a text that begins with `before` stands."""
+    path: list[list[Any]] = []
+    for match in re.finditer(r'"(?:[^"\\]|\\.)*("?)|[\[\]{},]', before, re.DOTALL):
+        sign = match[0][0]
+        if sign in "[{":
+            path.append([sign, 0 if sign == "[" else None])
+        elif sign in "]}":
+            path.pop()
+        elif path and sign == "," and path[-1][0] == "[":
+            path[-1][1] += 1
+        elif path and sign == ",":
+            path[-1][1] = None
+        elif path and sign == '"' and path[-1] == ["{", None] and match[1]:
+            path[-1][1] = json.loads(match[0])
+    keys = [str(key).replace("~", "~0").replace("/", "~1") for _, key in path if key is not None]
+    return "".join(f"/{key}" for key in keys)
+
+
+if __name__ == "__main__":
+    main()

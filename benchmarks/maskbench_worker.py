@@ -1,0 +1,194 @@
+"""One engine of maskbench.py in a process of its own, on one thread."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import multiprocessing
+import os
+from array import array
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
+from pathlib import Path
+from time import perf_counter_ns
+from typing import Any, Final, Literal
+
+from peers import ENGINES, Engine, allows
+from vocabularies import tekken
+
+THREADS: Final = ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS", "RAYON_NUM_THREADS", "MKL_NUM_THREADS")
+START_UP_S: Final = 300.0
+TRIVIAL: Final = {"type": "object", "properties": {"a": {"type": "string"}}}
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """The tokens of one instance, and whether it is valid under the schema."""
+
+    valid: bool
+    tokens: tuple[int, ...]
+
+    def around(self, token: int) -> tuple[str, str]:
+        """The text before and from a token on."""
+        decode = tekken().decode
+        before, after = decode(self.tokens[:token]), decode(self.tokens[token:])
+        return before.decode("utf-8", "replace"), after.decode("utf-8", "replace")
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A schema and its texts."""
+
+    id: str
+    schema: Any
+    texts: tuple[Text, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Wrong:
+    """A text, by its number, with the wrong answer at a token (its end, if there is none)."""
+
+    text: int
+    token: int
+    valid: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What an engine made of a case.
+
+    `first_mask_us` is empty where the schema didn't compile, else one time; `step_us` has the time
+    of mask and accept for each token.
+    """
+
+    status: Literal["compiled", "refused", "timed out", "failed"]
+    reason: str = ""
+    first_mask_us: Sequence[float] = ()
+    step_us: Sequence[float] = ()
+    wrong: tuple[Wrong, ...] = field(default=())
+
+    @property
+    def passes(self) -> bool:
+        return self.status == "compiled" and not self.wrong
+
+    def has_wrong(self, *, valid: bool) -> bool:
+        return any(wrong.valid == valid for wrong in self.wrong)
+
+
+class Worker:
+    """The parent's end: runs cases, stops a process that takes too long, starts another."""
+
+    def __init__(self, engine: str, limit_s: float) -> None:
+        self.restarts = 0
+        self._engine = engine
+        self._limit_s = limit_s
+        self._at_start = self._now = 0.0
+        self._start()
+
+    @property
+    def megabytes(self) -> float:
+        """Memory that the present process holds beyond what it held before its first case."""
+        return self._now - self._at_start
+
+    def run(self, case: Case) -> Outcome:
+        if not self._process.is_alive():
+            self.restarts += 1
+            self._start()
+        try:
+            self._pipe.send(case)
+            if not self._pipe.poll(self._limit_s):
+                self.close()
+                return Outcome("timed out")
+            outcome, self._now = self._pipe.recv()
+        except (EOFError, ConnectionError):
+            self.close()
+            return Outcome("failed", f"died with exit code {self._process.exitcode}")
+        return outcome
+
+    def close(self) -> None:
+        self._process.kill()
+        self._process.join()
+        self._pipe.close()
+
+    def _start(self) -> None:
+        context = multiprocessing.get_context("spawn")
+        self._pipe, theirs = context.Pipe()
+        arguments = (self._engine, theirs)
+        os.environ.update(dict.fromkeys(THREADS, "1"))
+        self._process = context.Process(target=serve, args=arguments, daemon=True)
+        self._process.start()
+        theirs.close()
+        if not self._pipe.poll(START_UP_S):
+            self.close()
+            raise TimeoutError(f"{self._engine} did not start in {START_UP_S:.0f} s")
+        self._at_start = self._now = self._pipe.recv()
+
+
+def serve(name: str, pipe: Connection) -> None:
+    """The process: makes the engine, and answers cases until the parent is gone."""
+    quiet = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(quiet, 2)  # peers log refusals there
+    engine = ENGINES[name](tekken())
+    run_case(engine, Case("trivial", TRIVIAL, ()))
+    gc.collect()
+    ctypes.CDLL(None).malloc_trim(0)  # what reading the vocabulary left behind
+    pipe.send(resident_megabytes())
+    while True:
+        try:
+            case = pipe.recv()
+        except EOFError:
+            return
+        pipe.send((run_case(engine, case), resident_megabytes()))
+
+
+def run_case(engine: Engine, case: Case) -> Outcome:
+    """Compile, then walk every text."""
+    begin = perf_counter_ns()
+    try:
+        compiled = engine.compile(case.schema)
+        walk = engine.start(compiled)
+        walk.fill()
+    except BaseException as error:  # a panic of a Rust engine is no Exception
+        return Outcome("refused", reason(error))
+    first_mask_us = array("d", [(perf_counter_ns() - begin) / 1000])
+    step_us = array("d")
+    wrong: list[Wrong] = []
+    try:
+        for number, text in enumerate(case.texts):
+            taken, accepted = run_text(engine, compiled, text, step_us)
+            if accepted != text.valid:
+                wrong.append(Wrong(number, taken, text.valid))
+    except BaseException as error:
+        return Outcome("failed", reason(error), first_mask_us, step_us, tuple(wrong))
+    return Outcome("compiled", "", first_mask_us, step_us, tuple(wrong))
+
+
+def run_text(engine: Engine, compiled: Any, text: Text, step_us: array[float]) -> tuple[int, bool]:
+    """How many tokens are accepted, and whether the text is, as a whole."""
+    walk = engine.start(compiled)
+    fill, accept, mask = walk.fill, walk.accept, engine.mask
+    for taken, token in enumerate(text.tokens):
+        begin = perf_counter_ns()
+        fill()
+        filled = perf_counter_ns()
+        if not allows(mask, token):
+            step_us.append((filled - begin) / 1000)
+            return taken, False
+        resumed = perf_counter_ns()
+        accepted = accept(token)
+        step_us.append((perf_counter_ns() - resumed + filled - begin) / 1000)
+        if not accepted:
+            raise RuntimeError(f"accept refuses token {token}, which the mask allows")
+    return len(text.tokens), walk.accepting()
+
+
+def reason(error: BaseException) -> str:
+    """The first line of an error, with its kind."""
+    return f"{type(error).__name__}: {str(error).strip().splitlines()[0] if str(error) else ''}"
+
+
+def resident_megabytes() -> float:
+    """Memory of this process, shared libraries included."""
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
