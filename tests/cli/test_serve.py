@@ -11,17 +11,21 @@ from inspect import signature
 import httpx
 import jsonschema
 
-from maskwright.cli.serve import EXAMPLE, serve
+from maskwright.cli.serve import SCHEMA, serve
 from maskwright.engine import EngineConfig
+from maskwright.server import ServerConfig
 from tests.cli.conftest import Run
 
 PROGRAM = [sys.executable, "-c", "from maskwright.cli import main; main()"]
 
 
-def test_defaults_are_the_engines_own() -> None:
+def test_defaults_are_the_configurations_own() -> None:
     options = signature(serve).parameters
     for field in fields(EngineConfig):
         assert options[field.name].default == field.default
+    served = {"model_name": "name", "strict_model": "strict_model", "whitespace": "whitespace"}
+    for name, option in served.items():
+        assert options[option].default == getattr(ServerConfig(), name)
 
 
 def test_it_says_when_it_is_ready_and_how_to_try_it() -> None:
@@ -37,8 +41,7 @@ def test_it_says_when_it_is_ready_and_how_to_try_it() -> None:
         name, _, value = header.partition(": ")
         answer = httpx.post(url, content=body, headers={name: value}, timeout=60).json()
         assert answer["model"] == "tried"
-        schema = EXAMPLE["response_format"]["json_schema"]["schema"]
-        jsonschema.validate(json.loads(answer["choices"][0]["message"]["content"]), schema)
+        jsonschema.validate(json.loads(answer["choices"][0]["message"]["content"]), SCHEMA)
         server.send_signal(signal.SIGINT)
         server.wait(20)
     finally:

@@ -96,6 +96,19 @@ def test_a_grammar_constrains_whatever_strict_says(client: Client, engine: Scrip
     assert grammars == [grammars[0]] * 3  # compiled once
 
 
+def test_the_layout_of_answers_is_the_servers(client: Client, engine: ScriptedEngine) -> None:
+    texts = {"spaced": b'{"a": 1}', "compact": b'{"a":1}'}
+    shape = {"schema": {"properties": {"a": {"type": "integer"}}, "type": "object"}}
+    for whitespace, text in texts.items():
+        client.config = ServerConfig(whitespace=whitespace)  # type: ignore[arg-type]
+        client.chat(response_format={"type": "json_schema", "json_schema": shape})
+        grammar = engine.requests[-1].grammar
+        assert grammar is not None
+        fitting = {name: grammar.matcher().accept_bytes(one) for name, one in texts.items()}
+        assert fitting[whitespace] == len(text)
+        assert sum(fitting.values()) < sum(map(len, texts.values()))
+
+
 def test_a_schema_that_is_not_enforced_is_refused_at_its_pointer(client: Client) -> None:
     schema = {"type": "object", "properties": {"a": {"not": {"type": "null"}}}}
     for stream in (False, True):

@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from maskwright.automaton.whitespace import WhitespaceName
 from maskwright.cli.inputs import read_schema
 from maskwright.engine import Engine, EngineConfig, Generation, Request
 from maskwright.mask import compile_json_schema
@@ -29,11 +30,15 @@ def generate(
     temperature: Annotated[
         float, typer.Option(help="0 takes the likeliest token each time.")
     ] = 0.0,
+    whitespace: Annotated[
+        WhitespaceName,
+        typer.Option(help="White space in the answer; 'flexible': any."),
+    ] = "spaced",
     seed: Annotated[int | None, typer.Option(help="Makes sampling repeatable.")] = None,
 ) -> None:
     shape = read_schema(schema)
     loaded = load(model)
-    grammar = compile_json_schema(shape, loaded.vocab)
+    grammar = compile_json_schema(shape, loaded.vocab, whitespace=whitespace)
     told = json.dumps(shape, ensure_ascii=False, separators=(",", ":"))
     tokens = loaded.render_chat([{"role": "user", "content": prompt}], response_schema=told)
     with Engine(loaded, EngineConfig(max_running=1)) as engine:

@@ -9,31 +9,32 @@ from typing import Annotated
 import typer
 import uvicorn
 
-from maskwright.engine import Engine, EngineConfig
+from maskwright.automaton.whitespace import WhitespaceName
+from maskwright.engine import Engine, EngineConfig, Request
+from maskwright.mask import compile_json_schema
 from maskwright.models import DEMO_PATH, load
+from maskwright.sampling import SamplingParams
 from maskwright.server import ServerConfig, create_app
 
 ENGINE = EngineConfig()
 SERVER = ServerConfig()
 SHUTDOWN_SECONDS = 5
 
+SCHEMA: dict[str, object] = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string"},
+        "age": {"type": "integer"},
+        "city": {"type": "string"},
+    },
+    "required": ["name", "age", "city"],
+    "additionalProperties": False,
+}
 EXAMPLE = {
     "messages": [{"role": "user", "content": "Anna Berg, 34, lives in Oslo."}],
     "response_format": {
         "type": "json_schema",
-        "json_schema": {
-            "name": "person",
-            "schema": {
-                "type": "object",
-                "properties": {
-                    "name": {"type": "string"},
-                    "age": {"type": "integer"},
-                    "city": {"type": "string"},
-                },
-                "required": ["name", "age", "city"],
-                "additionalProperties": False,
-            },
-        },
+        "json_schema": {"name": "person", "schema": SCHEMA},
     },
     "temperature": 0,
 }
@@ -53,6 +54,10 @@ def serve(
     strict_model: Annotated[
         bool, typer.Option(help="Refuse requests that name another model.")
     ] = SERVER.strict_model,
+    whitespace: Annotated[
+        WhitespaceName,
+        typer.Option(help="White space in JSON answers; 'flexible': any."),
+    ] = SERVER.whitespace,
     block_size: Annotated[
         int, typer.Option(help="Positions in a block of the key/value pool.")
     ] = ENGINE.block_size,
@@ -89,8 +94,9 @@ def serve(
         max_context=max_context,
         threads=threads,
     )
-    server_config = ServerConfig(model_name=name, strict_model=strict_model)
+    server_config = ServerConfig(model_name=name, strict_model=strict_model, whitespace=whitespace)
     with Engine(loaded, engine_config) as engine:
+        warm_up(engine)
         app = create_app(engine, server_config)
         config = uvicorn.Config(
             app,
@@ -100,6 +106,15 @@ def serve(
             timeout_graceful_shutdown=SHUTDOWN_SECONDS,
         )
         Announcing(config, name or loaded.name).run()
+
+
+def warm_up(engine: Engine) -> None:
+    """One short answer, so that nothing is compiled or read at the cost of the first client."""
+    grammar = compile_json_schema(SCHEMA, engine.loaded.vocab)
+    prompt = engine.loaded.vocab.encode(b"{")
+    engine.submit(
+        Request(prompt, SamplingParams(), max_tokens=2 * grammar.min_tokens, grammar=grammar)
+    ).result()
 
 
 class Announcing(uvicorn.Server):

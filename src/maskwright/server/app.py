@@ -52,7 +52,7 @@ class Routes:
         self._config = config
         self._name = config.model_name or engine.loaded.name
         self._created = int(time.time())
-        self._completions = ChatCompletions(engine, config.grammars)
+        self._completions = ChatCompletions(engine, config)
 
     async def chat(self, http: Request) -> Response:
         """Parse, check, compile and submit; only then does an answer begin."""

@@ -8,10 +8,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 from jinja2 import TemplateError
 
+from maskwright.automaton.whitespace import WhitespaceName
 from maskwright.engine import Engine, Generation, Request
 from maskwright.errors import BudgetError, InputError, LimitError, RegexError, SchemaError
 from maskwright.mask import Grammar, compile_json_schema
 from maskwright.server.choices import Choices
+from maskwright.server.config import ServerConfig
 from maskwright.server.grammars import GrammarStore
 from maskwright.server.protocol import SEED_BITS, ChatRequest
 from maskwright.server.response_format import JsonShape
@@ -23,10 +25,11 @@ SEED_STRIDE = 0x9E3779B97F4A7C15
 class ChatCompletions:
     """Starts chat requests on one engine. To be used from one event loop."""
 
-    def __init__(self, engine: Engine, grammars: int) -> None:
+    def __init__(self, engine: Engine, config: ServerConfig) -> None:
         self._engine = engine
         self._loaded = engine.loaded
-        self._grammars = GrammarStore(self._compile, grammars)
+        self._whitespace: WhitespaceName = config.whitespace
+        self._grammars = GrammarStore(self._compile, config.grammars)
         # One thread: a fast tokenizer refuses to be used by two at once.
         self._renderer = ThreadPoolExecutor(1, thread_name_prefix="render")
 
@@ -63,7 +66,9 @@ class ChatCompletions:
             raise
 
     def _compile(self, schema: str) -> Grammar:
-        return compile_json_schema(schema, self._loaded.vocab)
+        grammar = compile_json_schema(schema, self._loaded.vocab, whitespace=self._whitespace)
+        _ = grammar.min_tokens  # counted here, and not on the event loop
+        return grammar
 
     def _render(self, request: ChatRequest) -> list[int]:
         shape = request.response_format

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from maskwright.automaton.whitespace import WHITESPACE, WhitespaceName
 from maskwright.errors import InputError
 
 
@@ -12,13 +13,16 @@ class ServerConfig:
     """Settings of the HTTP face.
 
     `model_name` is what `/v1/models` lists (the loaded model's own name when None);
-    `strict_model` refuses requests for any other name with a 404. `body_bytes` bounds a request
+    `strict_model` refuses requests for any other name with a 404. `whitespace` is how JSON answers
+    are laid out: "spaced" as most programs write it, on one line, so that a weak model can't spend
+    its tokens on line breaks; "flexible" leaves it to the model. `body_bytes` bounds a request
     body, `grammars` the number of compiled grammars kept, `ping_seconds` the silence on a stream
     after which a comment line keeps proxies from closing it.
     """
 
     model_name: str | None = None
     strict_model: bool = False
+    whitespace: WhitespaceName = "spaced"
     body_bytes: int = 8 << 20
     grammars: int = 256
     ping_seconds: float = 15.0
@@ -27,3 +31,5 @@ class ServerConfig:
         for name in ("body_bytes", "grammars", "ping_seconds"):
             if getattr(self, name) <= 0:
                 raise InputError(f"{name} must be greater than 0", param=name)
+        if self.whitespace not in WHITESPACE:
+            raise InputError(f"whitespace is one of {', '.join(WHITESPACE)}", param="whitespace")
