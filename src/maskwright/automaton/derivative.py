@@ -23,6 +23,7 @@ from maskwright.grammar.regular import (
     Loop,
     Regular,
     Repeat,
+    State,
     Vector,
     Words,
     alt,
@@ -117,8 +118,12 @@ def _derive(term: Regular) -> Sequence[Arc]:
             return [(low, high, negation(t)) for low, high, t in sorted(inner, key=_low)]
         case Loop(unfold=unfold):
             return _steps(unfold())
+        case State(moves=moves):
+            return moves()
         case Vector(parts=parts, named=named):
-            return _merge([_steps(p) for p in parts], lambda t: vector(tuple(t), named=named), EMPTY)
+            return _merge(
+                [_steps(p) for p in parts], lambda t: vector(tuple(t), named=named), EMPTY
+            )
         case _:
             return []
 

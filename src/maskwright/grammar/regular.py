@@ -12,7 +12,7 @@ into automata.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import count
 from typing import Final
 from weakref import WeakValueDictionary
@@ -138,13 +138,28 @@ class Epsilon(Regular):
 
 class Loop(Regular):
     """A recursive term: the language of `unfold()`, which reaches this term again only behind a
-    character. Made for repeats whose body looks around itself."""
+    character. Made for repeats whose body looks around itself. It is plain if `unfold()` is."""
 
     __slots__ = ("unfold",)
 
-    def __init__(self, nullable: bool, unfold: Callable[[], Regular]) -> None:
-        super().__init__(nullable, plain=False)
+    def __init__(self, nullable: bool, unfold: Callable[[], Regular], plain: bool) -> None:
+        super().__init__(nullable, plain)
         self.unfold = unfold
+
+
+Moves = Callable[[], Sequence[tuple[int, int, Regular]]]
+
+
+class State(Regular):
+    """A state of an automaton that is written out, not derived: `moves()` lists its transitions
+    (low, high, target), disjoint and ascending. It is plain if none of them leads to a language
+    that may be empty."""
+
+    __slots__ = ("moves",)
+
+    def __init__(self, nullable: bool, moves: Moves, plain: bool) -> None:
+        super().__init__(nullable, plain)
+        self.moves = moves
 
 
 class Vector(Regular):
@@ -334,10 +349,18 @@ def vector(parts: tuple[Regular, ...], *, named: bool = False) -> Regular:
     return _terms.get(key) or _keep(key, Vector(parts, named))
 
 
-def loop(key: tuple[object, ...], nullable: bool, unfold: Callable[[], Regular]) -> Regular:
+def loop(
+    key: tuple[object, ...], nullable: bool, unfold: Callable[[], Regular], *, plain: bool = False
+) -> Regular:
     """The recursive term known by `key`; see `Loop`."""
     full = (Loop, *key)
-    return _terms.get(full) or _keep(full, Loop(nullable, unfold))
+    return _terms.get(full) or _keep(full, Loop(nullable, unfold, plain))
+
+
+def state(key: tuple[object, ...], nullable: bool, moves: Moves, *, plain: bool) -> Regular:
+    """The state known by `key`; see `State`."""
+    full = (State, *key)
+    return _terms.get(full) or _keep(full, State(nullable, moves, plain))
 
 
 def length(least: int, most: int | None) -> Regular:
