@@ -183,7 +183,7 @@ class LeafTable:
         self.count = 0
         self.keys: list[Key] = []
         self.labels: list[Hashable] = [None]
-        self._ids: dict[Key, int] = {}
+        self._ids: dict[tuple[type[Key], Key], int] = {}  # tuples of two kinds may be equal
         self._label_ids: dict[Hashable, int] = {None: 0}
         self._row_ids: dict[bytes, int] = {}
         self._rows = 1
@@ -205,12 +205,13 @@ class LeafTable:
 
     def state(self, key: Key) -> int:
         """The state of `key`, new if need be."""
-        known = self._ids.get(key)
+        typed = (type(key), key)
+        known = self._ids.get(typed)
         if known is not None:
             return known
         number = self.count
         self.count += 1
-        self._ids[key] = number
+        self._ids[typed] = number
         self.keys.append(key)
         if number >= len(self.arrays.base):
             self._grow_states()

@@ -61,9 +61,7 @@ def node_of(machine: MachineArrays, context: int, parent: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def leave(
-    leaves: LeafArrays, machine: MachineArrays, leaf: int, node: int
-) -> tuple[int, int]:
+def leave(leaves: LeafArrays, machine: MachineArrays, leaf: int, node: int) -> tuple[int, int]:
     """The configuration behind a leaf that has been read; (DEAD, node) if it can't be left."""
     label = leaves.label[leaf]
     if label == 0:
@@ -136,8 +134,17 @@ def is_end(leaves: LeafArrays, leaf: int) -> bool:
 
 @njit(cache=True, nogil=True)
 def settle(leaves: LeafArrays, machine: MachineArrays, leaf: int, node: int) -> tuple[int, int]:
-    """Leave leaves that have been read to their end; (DEAD, _) if that is not possible."""
-    while leaf != DEAD and is_end(leaves, leaf):
+    """Leave leaves that have been read to their end; (DEAD, _) if that is not possible.
+
+    Whether one has been read to its end shows in its row, so that a row that is missing is asked
+    for: the same text must not stand elsewhere only because nobody had come by before.
+    """
+    while leaf != DEAD:
+        if leaves.base[leaf] == UNBUILT and leaves.label[leaf] != 0:
+            ask(machine, leaf, -1)
+            return DEAD, node
+        if not is_end(leaves, leaf):
+            break
         leaf, node = leave(leaves, machine, leaf, node)
     return leaf, node
 
