@@ -5,8 +5,10 @@ Synchronous and deterministic, so that tests can drive it step by step.
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +22,17 @@ from maskwright.engine.sequence import Sequence
 from maskwright.errors import GenerationError, MaskwrightError
 
 
+@dataclass(slots=True)
+class StepSeconds:
+    """Where steps spend their time, in all so far: the scheduler, the forward, masks and matchers'
+    fills, and everything from the chain to the clients."""
+
+    plan: float = 0.0
+    forward: float = 0.0
+    mask: float = 0.0
+    sample: float = 0.0
+
+
 class Core:
     """Every live request, and the one place where requests end."""
 
@@ -29,6 +42,7 @@ class Core:
         self.computed_tokens = 0
         self.sampled_tokens = 0
         self.finished: Counter[FinishReason] = Counter()
+        self.seconds = StepSeconds()
         self._runner = runner
         self._active: dict[int, Active] = {}
         self._mask_words = mask_words
@@ -61,31 +75,38 @@ class Core:
                 active.generation.publish(Delta("", (), FinishReason.ERROR, error))
 
     def step(self) -> None:
-        """Plan, compute, sample, publish."""
+        """Plan, compute, mask, sample, publish."""
+        begin = time.perf_counter()
         plan = self.scheduler.plan()
+        planned = time.perf_counter()
         logits = self._runner.forward(plan.chunks)
         self.scheduler.commit(plan)
+        computed = time.perf_counter()
+        sampled = [self._of(chunk.sequence) for chunk in plan.chunks if chunk.samples]
+        words = np.zeros((len(sampled), self._mask_words), np.int32)
+        rows = self._fill_masks(sampled, words)
+        masked = time.perf_counter()
+        if rows:
+            self._sample([sampled[row] for row in rows], logits[rows], words[rows])
         self.steps += 1
         self.computed_tokens += plan.tokens
-        self._advance(logits, [self._of(chunk.sequence) for chunk in plan.chunks if chunk.samples])
+        self.seconds.plan += planned - begin
+        self.seconds.forward += computed - planned
+        self.seconds.mask += masked - computed
+        self.seconds.sample += time.perf_counter() - masked
 
     def _of(self, sequence: Sequence) -> Active:
         return self._active[sequence.arrival]
 
-    def _advance(self, logits: Tensor, sampled: list[Active]) -> None:
-        """Sample a token for each of `sampled`, whose logits are the first rows, in order."""
-        words = np.zeros((len(sampled), self._mask_words), np.int32)
-        rows = self._fill_masks(sampled, words)
-        if not rows:
-            return
-        outcomes = self._runner.sample(
-            logits[rows], [sampled[row].sample_row() for row in rows], words[rows]
-        )
-        for row, outcome in zip(rows, outcomes, strict=True):
+    def _sample(self, sampled: list[Active], logits: Tensor, words: NDArray[np.int32]) -> None:
+        """Choose a token for each of `sampled` and act on it; `logits` and `words` row by row."""
+        rows = [active.sample_row() for active in sampled]
+        outcomes = self._runner.sample(logits, rows, words)
+        for active, outcome in zip(sampled, outcomes, strict=True):
             if isinstance(outcome, int):
-                self._take(sampled[row], outcome)
+                self._take(active, outcome)
             else:
-                self._fail(sampled[row], outcome)
+                self._fail(active, outcome)
 
     def _fill_masks(self, sampled: Iterable[Active], words: NDArray[np.int32]) -> list[int]:
         """Fill a row of `words` for each request; the rows that got one. A grammar that fails ends

@@ -6,7 +6,7 @@ import itertools
 import secrets
 import threading
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from types import TracebackType
 
 import torch
@@ -26,7 +26,8 @@ from maskwright.models import LoadedModel
 
 @dataclass(frozen=True, slots=True)
 class EngineStats:
-    """A snapshot. Blocks, requests and tokens are counts; `finished` is by finish reason."""
+    """A snapshot. Blocks, requests and tokens are counts; `finished` is by finish reason;
+    `seconds` is the time steps have taken, by part (see `StepSeconds`)."""
 
     healthy: bool
     running: int
@@ -39,6 +40,7 @@ class EngineStats:
     sampled_tokens: int
     preemptions: int
     finished: dict[str, int]
+    seconds: dict[str, float]
 
 
 class Engine:
@@ -147,6 +149,7 @@ class Engine:
             sampled_tokens=core.sampled_tokens,
             preemptions=core.scheduler.preemptions,
             finished={reason.value: count for reason, count in core.finished.copy().items()},
+            seconds=asdict(core.seconds),
         )
 
     def _cancel(self, number: int) -> None:
