@@ -25,7 +25,6 @@ import gzip
 import json
 import os
 import re
-import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -38,8 +37,7 @@ from peers import ENGINES
 from report import Figure, Report, percentile
 from vocabularies import tekken_encoding
 
-ROOT: Final = Path(__file__).resolve().parent.parent
-DATA: Final = ROOT.parent / "shared" / "data" / "maskbench-dev.jsonl.gz"
+DATA: Final = Path(__file__).resolve().parents[2] / "shared" / "data" / "maskbench-dev.jsonl.gz"
 PERCENTILES: Final = (25, 50, 75, 90, 99, 99.9)
 PACKAGES: Final = ("numba", "numpy", "llguidance", "xgrammar", "glrmask")
 BASELINE: Final = "llguidance"
@@ -66,7 +64,6 @@ def main() -> None:
     cases = [read_case(line) for line in sample(read_lines(options.data), options)]
     runs = list(measure(cases, options))
     settings: dict[str, Figure] = {
-        "commit": commit(),
         "load_at_start": round(load, 1),
         "cases": len(cases),
         "limit_s": options.limit,
@@ -146,14 +143,6 @@ def measure(cases: Sequence[Case], options: argparse.Namespace) -> Iterator[Run]
 def progress(text: str) -> None:
     if sys.stderr.isatty():
         print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
-
-
-def commit() -> str:
-    """The commit that is checked out, with a + where the package differs from it."""
-    git = ["git", "-C", str(ROOT)]
-    head = subprocess.run([*git, "rev-parse", "--short", "HEAD"], capture_output=True, text=True)
-    changed = subprocess.run([*git, "diff", "--quiet", "HEAD", "--", "src"], check=False)
-    return head.stdout.strip() + "+" * (changed.returncode == 1)
 
 
 def coverage(report: Report, runs: Iterable[Run]) -> None:

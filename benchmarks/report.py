@@ -13,6 +13,7 @@ import math
 import os
 import platform
 import statistics
+import subprocess
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -54,6 +55,14 @@ def machine() -> dict[str, Figure]:
     }
 
 
+def commit() -> str:
+    """The commit that is checked out, with a + where the package differs from it."""
+    git = ("git", "-C", str(RESULTS.parent))
+    head = subprocess.run([*git, "rev-parse", "--short", "HEAD"], capture_output=True, text=True)
+    changed = subprocess.run([*git, "diff", "--quiet", "HEAD", "--", "../src"], check=False)
+    return head.stdout.strip() + "+" * (changed.returncode == 1)
+
+
 class Report:
     """Rows of one benchmark, of one run on one machine.
 
@@ -66,6 +75,7 @@ class Report:
         self.versions = {package: version(package) for package in packages}
         self.context: dict[str, Figure] = {
             "date": datetime.now(UTC).strftime("%Y-%m-%d"),
+            "commit": commit(),
             **machine(),
             "python": platform.python_version(),
             **settings,

@@ -1,0 +1,238 @@
+"""The official JSON Schema test suite: which tests of each draft get the right answer?
+
+    python benchmarks/conformance.py                    table of drafts
+    python benchmarks/conformance.py --draft draft7 --files --list
+    python benchmarks/conformance.py --update           write tests/conformance/counts.json
+
+Each test is an instance that a schema accepts or not. The schema is compiled once, with properties
+in any order and flexible whitespace, and the instance's JSON is given to it byte by byte, both with
+non-ASCII characters as they are and as escapes; a test is right if both get the suite's answer.
+Documents that the suite refers to are registered in advance.
+
+refused  the schema isn't compiled; but to refuse as unsatisfiable is right if no test is valid
+invalid accepted, valid refused  the wrong answer
+failed  an error that is no refusal, or more than the time limit
+
+Required tests, optional ones and those of formats are counted apart.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import inspect
+import json
+import os
+import signal
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Literal
+
+ROOT: Final = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from benchmarks.report import Report  # noqa: E402  (after the path)
+from maskwright import Grammar, Vocabulary, compile_json_schema  # noqa: E402
+from maskwright.errors import InputError, UnsatisfiableSchemaError  # noqa: E402
+
+DATA: Final = ROOT.parent / "shared" / "data"
+SUITE: Final = "json-schema-test-suite.jsonl.gz"
+REMOTES: Final = "json-schema-test-suite-remotes.json"
+COUNTS: Final = ROOT / "tests" / "conformance" / "counts.json"
+BYTES: Final = Vocabulary([bytes([byte]) for byte in range(256)])
+LIMIT_S: Final = 10.0
+META_SCHEMAS: Final = {
+    "draft4": "http://json-schema.org/draft-04/schema#",
+    "draft6": "http://json-schema.org/draft-06/schema#",
+    "draft7": "http://json-schema.org/draft-07/schema#",
+    "draft2019-09": "https://json-schema.org/draft/2019-09/schema",
+    "draft2020-12": "https://json-schema.org/draft/2020-12/schema",
+}
+
+Answer = Literal["right", "refused", "invalid accepted", "valid refused", "failed"]
+ANSWERS: Final[tuple[Answer, ...]] = (
+    "right",
+    "refused",
+    "invalid accepted",
+    "valid refused",
+    "failed",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A schema of the suite with its tests."""
+
+    draft: str
+    file: str
+    description: str
+    schema: Any
+    tests: tuple[dict[str, Any], ...]
+
+    @property
+    def part(self) -> str:
+        """Required, optional, or formats."""
+        folder, _, rest = self.file.partition("/")
+        return "required" if not rest else "formats" if rest.startswith("format/") else folder
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What became of one test, and why."""
+
+    group: Group
+    test: str
+    answer: Answer
+    reason: str = ""
+
+
+def main() -> None:
+    options = parse_options()
+    groups = [
+        group
+        for group in read_suite(DATA / SUITE)
+        if (not options.draft or group.draft == options.draft) and options.file in group.file
+    ]
+    load = os.getloadavg()[0]
+    documents = json.loads((DATA / REMOTES).read_text(encoding="utf-8"))
+    verdicts = [verdict for group in groups for verdict in judge(group, documents)]
+    if options.list:
+        for verdict in verdicts:
+            if verdict.answer != "right":
+                print(shown(verdict))
+    report = Report("conformance", ("numba",), load_at_start=round(load, 1))
+    for name, counts in by_part(verdicts, files=options.files).items():
+        total = sum(counts.values())
+        percent = round(100 * counts["right"] / total, 1)
+        report.add(name, tests=total, **counts, **{"right_%": percent})
+    report.finish(save=options.save)
+    if options.update:
+        if options.draft or options.file:
+            raise SystemExit("--update counts the whole suite: leave --draft and --file out")
+        write_counts(verdicts, COUNTS)
+
+
+def parse_options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--draft", choices=META_SCHEMAS)
+    parser.add_argument("--file", default="", help="only files whose name contains this")
+    parser.add_argument("--files", action="store_true", help="a row for every file")
+    parser.add_argument("--list", action="store_true", help="print each test that isn't right")
+    parser.add_argument("--update", action="store_true", help="write the counts that CI compares")
+    parser.add_argument("--save", action="store_true", help="append the rows to results/")
+    return parser.parse_args()
+
+
+def read_suite(path: Path) -> list[Group]:
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        lines = [json.loads(line) for line in file]
+    return [Group(**{**line, "tests": tuple(line["tests"])}) for line in lines]
+
+
+def judge(group: Group, documents: dict[str, Any]) -> list[Verdict]:
+    """A verdict for every test of a schema."""
+    try:
+        with limited(LIMIT_S):
+            grammar = compiled(group, documents)
+    except Exception as error:
+        return [refusal(group, test, error) for test in group.tests]
+    return [walked(group, test, grammar) for test in group.tests]
+
+
+def compiled(group: Group, documents: dict[str, Any]) -> Grammar:
+    """The grammar of a schema, read as one of its draft even where it doesn't say so."""
+    schema = group.schema
+    if isinstance(schema, dict) and "$schema" not in schema:
+        schema = {"$schema": META_SCHEMAS[group.draft], **schema}
+    known = inspect.signature(compile_json_schema).parameters
+    registered = {"documents": documents} if "documents" in known else {}
+    return compile_json_schema(
+        schema, BYTES, property_order="any", whitespace="flexible", **registered
+    )
+
+
+def refusal(group: Group, test: dict[str, Any], error: Exception) -> Verdict:
+    """What it means for a test that its schema raised an error."""
+    answer: Answer = "refused" if isinstance(error, InputError) else "failed"
+    if isinstance(error, UnsatisfiableSchemaError):
+        satisfiable = any(other["valid"] for other in group.tests)
+        answer = "valid refused" if test["valid"] else "refused" if satisfiable else "right"
+    return Verdict(group, test["description"], answer, f"{type(error).__name__}: {error}")
+
+
+def walked(group: Group, test: dict[str, Any], grammar: Grammar) -> Verdict:
+    """The answer to an instance, in both of its spellings."""
+    wrong: Answer = "valid refused" if test["valid"] else "invalid accepted"
+    for text in dict.fromkeys(
+        json.dumps(test["data"], ensure_ascii=ascii) for ascii in (False, True)
+    ):
+        try:
+            with limited(LIMIT_S):
+                accepted = accepts(grammar, text.encode())
+        except Exception as error:
+            reason = f"{type(error).__name__}: {error}"
+            return Verdict(group, test["description"], "failed", reason)
+        if accepted != test["valid"]:
+            return Verdict(group, test["description"], wrong, text)
+    return Verdict(group, test["description"], "right")
+
+
+def accepts(grammar: Grammar, text: bytes) -> bool:
+    """Whether a grammar over bytes has this text; the ids of tokens are the bytes."""
+    matcher = grammar.matcher()
+    return all(matcher.accept(byte) for byte in text) and matcher.accepting
+
+
+@contextmanager
+def limited(seconds: float) -> Iterator[None]:
+    """Raise `TimeoutError` inside when it takes longer; in the main thread only."""
+
+    def stop(number: int, frame: object) -> None:
+        raise TimeoutError(f"more than {seconds:g} s")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def shown(verdict: Verdict) -> str:
+    group = verdict.group
+    schema = json.dumps(group.schema, ensure_ascii=False)
+    return (
+        f"{group.draft} {group.file}: {group.description}: {verdict.test}\n"
+        f"  {verdict.answer}: {verdict.reason}\n  {schema[:400]}"
+    )
+
+
+def by_part(verdicts: Iterable[Verdict], *, files: bool) -> dict[str, dict[Answer, int]]:
+    """Counts by draft and part, with `files` by file instead."""
+    counts: dict[str, Counter[Answer]] = {}
+    for verdict in verdicts:
+        group = verdict.group
+        name = f"{group.draft} {group.file if files else group.part}"
+        counts.setdefault(name, Counter())[verdict.answer] += 1
+    return {name: {answer: counts[name][answer] for answer in ANSWERS} for name in sorted(counts)}
+
+
+def write_counts(verdicts: Iterable[Verdict], path: Path) -> None:
+    """A line a file: the answers that aren't nought."""
+    counts = by_part(verdicts, files=True)
+    lines = [
+        f"{json.dumps(name)}: {json.dumps({answer: n for answer, n in row.items() if n})}"
+        for name, row in counts.items()
+    ]
+    path.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
