@@ -11,6 +11,7 @@ from torch import Tensor
 from transformers import PreTrainedTokenizerFast
 
 from examples.demo_model.corpus import Example, example
+from examples.demo_model.exchange import Exchange
 
 SCALAR = re.compile(r'(?<=[\[ ])("(?:[^"\\]|\\.)*"|-?\d[\d.]*|true|false|null)(?=[,\]}])')
 
@@ -88,13 +89,17 @@ def stream(
     tokenizer: PreTrainedTokenizerFast, seed: int, start: int, level: float, pool: int, budget: int
 ) -> Iterator[Batch]:
     """Batches of examples ``start`` to ``start + pool``, at most ``budget`` tokens each."""
-    rows = [encode(tokenizer, example(seed, i, level=level)) for i in range(start, start + pool)]
+    rng, exchange = random.Random(f"{seed}/{start}"), Exchange(tokenizer)
+    rows: list[Encoded] = []
+    for index in range(start, start + pool):
+        row = encode(tokenizer, example(seed, index, level=level))
+        rows.append(Encoded(*exchange(rng, row.prompt, row.answer)))
     rows = sorted((row for row in rows if row.length <= 1600), key=lambda row: row.length)
     groups: list[list[Encoded]] = [[]]
     for row in rows:
         if groups[-1] and row.length * (len(groups[-1]) + 1) > budget:
             groups.append([])
         groups[-1].append(row)
-    random.Random(f"{seed}/{start}").shuffle(groups)
+    rng.shuffle(groups)
     for group in groups:
         yield pack(group, tokenizer.pad_token_id)
