@@ -13,7 +13,7 @@ import httpx
 from fastapi import FastAPI
 from jinja2 import TemplateError
 
-from maskwright.engine import Delta, FinishReason, Request
+from maskwright.engine import Completion, Delta, FinishReason, Request
 from maskwright.server import ServerConfig, create_app
 from maskwright.vocab import Vocabulary
 
@@ -43,6 +43,16 @@ class ScriptedGeneration:
 
     def cancel(self) -> None:
         self.engine.running.discard(id(self))
+
+    async def aresult(self) -> Completion:
+        deltas = [delta async for delta in self]
+        last = deltas[-1]
+        if last.error is not None:
+            raise last.error
+        assert last.finish_reason is not None
+        texts = "".join(delta.text for delta in deltas)
+        tokens = tuple(token for delta in deltas for token in delta.token_ids)
+        return Completion(texts, tokens, last.finish_reason, prompt_tokens=0)
 
     async def __aiter__(self) -> AsyncIterator[Delta]:
         for text in self.script.texts:

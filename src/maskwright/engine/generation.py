@@ -27,6 +27,7 @@ class Generation:
         self._ready = threading.Condition()
         self._delta: Delta | None = None
         self._waiter: tuple[asyncio.AbstractEventLoop, asyncio.Future[None]] | None = None
+        self._wakes_once = False
 
     def cancel(self) -> None:
         """Stop generating, from any thread. The last delta then says CANCELLED, unless the
@@ -62,14 +63,17 @@ class Generation:
         return self._complete(list(self))
 
     async def aresult(self) -> Completion:
-        """`result` for an event loop."""
+        """`result` for an event loop, which is woken once, at the end."""
+        self._wakes_once = True
         return self._complete([delta async for delta in self])
 
     def publish(self, delta: Delta) -> None:
         """Called by the engine alone. Never blocks."""
         with self._ready:
             self._delta = delta if self._delta is None else self._delta + delta
-            waiter, self._waiter = self._waiter, None
+            waiter = None
+            if delta.finish_reason is not None or not self._wakes_once:
+                waiter, self._waiter = self._waiter, None
             self._ready.notify_all()
         if waiter is not None:
             loop, future = waiter

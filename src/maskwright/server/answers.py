@@ -8,6 +8,8 @@ import uuid
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from maskwright.server.choices import Answer
+
 Json: TypeAlias = dict[str, object]
 
 
@@ -24,14 +26,6 @@ class Usage:
             "completion_tokens": self.completion_tokens,
             "total_tokens": self.prompt_tokens + self.completion_tokens,
         }
-
-
-@dataclass(slots=True)
-class Answer:
-    """One choice, gathered from its deltas."""
-
-    text: str = ""
-    finish_reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from contextlib import aclosing
 
 from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse, Response
@@ -11,9 +10,8 @@ from starlette.exceptions import HTTPException
 
 from maskwright.engine import Engine
 from maskwright.errors import MaskwrightError
-from maskwright.server.answers import Answer, Envelope, Json, Usage, model_card
+from maskwright.server.answers import Envelope, Json, Usage, model_card
 from maskwright.server.body import read_object
-from maskwright.server.choices import Choices
 from maskwright.server.completions import ChatCompletions
 from maskwright.server.config import ServerConfig
 from maskwright.server.disconnect import ClientGoneError, until_disconnect
@@ -68,10 +66,11 @@ class Routes:
                 ping_seconds=self._config.ping_seconds,
             )
         try:
-            body = await until_disconnect(http.receive, _gather(choices, envelope))
+            answers = await until_disconnect(http.receive, choices.answers())
         finally:
             choices.cancel()
-        return JSONResponse(body)
+        usage = Usage(choices.prompt_tokens, sum(answer.tokens for answer in answers))
+        return JSONResponse(envelope.completion(answers, usage))
 
     async def models(self) -> JSONResponse:
         return JSONResponse({"object": "list", "data": [self._card()]})
@@ -92,20 +91,6 @@ class Routes:
     def _check_model(self, name: str | None) -> None:
         if self._config.strict_model and name not in (None, self._name):
             raise _no_such_model(str(name))
-
-
-async def _gather(choices: Choices, envelope: Envelope) -> Json:
-    """The whole answer, once all choices have ended."""
-    answers = [Answer() for _ in range(len(choices))]
-    completion_tokens = 0
-    async with aclosing(choices.deltas()) as deltas:
-        async for delta in deltas:
-            assert delta is not None, "without an idle time there are no pauses"
-            answer = answers[delta.index]
-            answer.text += delta.text
-            answer.finish_reason = delta.finish_reason
-            completion_tokens += delta.tokens
-    return envelope.completion(answers, Usage(choices.prompt_tokens, completion_tokens))
 
 
 def _no_such_model(name: str) -> HttpError:

@@ -11,6 +11,15 @@ from maskwright.errors import GenerationError
 
 
 @dataclass(frozen=True, slots=True)
+class Answer:
+    """A generation that has ended; `finish_reason` as OpenAI names it."""
+
+    text: str
+    tokens: int
+    finish_reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class ChoiceDelta:
     """What one generation just produced; `finish_reason` as OpenAI names it, on the last one."""
 
@@ -35,7 +44,15 @@ class Choices:
         for generation in self._generations:
             generation.cancel()
 
-    async def deltas(self, idle: float | None = None) -> AsyncGenerator[ChoiceDelta | None]:
+    async def answers(self) -> list[Answer]:
+        """All choices, once the last has ended. Raises the first failure."""
+        ended = await asyncio.gather(*(generation.aresult() for generation in self._generations))
+        return [
+            Answer(one.text, one.completion_tokens, _openai_reason(one.finish_reason))
+            for one in ended
+        ]
+
+    async def deltas(self, idle: float) -> AsyncGenerator[ChoiceDelta | None]:
         """All deltas as they come, choices interleaved; None after `idle` silent seconds.
 
         Raises the first generation's failure.
@@ -76,15 +93,17 @@ async def _read(
 
 
 def _finish_reason(delta: Delta) -> str | None:
+    if delta.error is not None:
+        raise delta.error
+    return None if delta.finish_reason is None else _openai_reason(delta.finish_reason)
+
+
+def _openai_reason(reason: FinishReason) -> str:
     """OpenAI's word for the end of a generation."""
-    match delta.finish_reason:
-        case None:
-            return None
+    match reason:
         case FinishReason.STOP | FinishReason.STOP_STRING:
             return "stop"
         case FinishReason.LENGTH:
             return "length"
-        case FinishReason.ERROR:
-            raise delta.error or GenerationError("a generation failed without saying why")
-        case FinishReason.CANCELLED:
-            raise GenerationError("a generation was cancelled while its answer was being read")
+        case FinishReason.ERROR | FinishReason.CANCELLED:
+            raise GenerationError(f"a generation ended with {reason} while its answer was read")
