@@ -2,7 +2,9 @@
 
 Key/value pool: `[num_blocks, layers, 2, block_size, kv_heads, head_dim]`, block-major, so that a
 block is one contiguous piece through all layers. Index 2 is 0 for keys, 1 for values. Block 0 is
-the trash block: block tables are padded with it, nothing writes to it, and it holds zeros.
+the trash block: block tables are padded with it, nothing writes to it, and it holds zeros. A block
+is zeroed when a table takes it (`clear_blocks`), so that positions not written yet hold finite
+numbers: their weight is 0, but 0 times NaN is NaN.
 
 Schedule invariance. Every function here gives a query the same bits whatever else is in the
 batch, provided callers pad the number of rows to a multiple of `ROW_MULTIPLE` (CPU matrix
@@ -36,6 +38,12 @@ def pad_rows(count: int) -> int:
 
 
 # Key/value pool ---------------------------------------------------------------------------------
+
+
+def clear_blocks(pool: Tensor, blocks: Sequence[int]) -> None:
+    """Zero whole `blocks`, through all layers."""
+    if blocks:
+        pool.index_fill_(0, torch.tensor(blocks), 0.0)
 
 
 def store_kv(
@@ -74,20 +82,19 @@ class PrefillPlan:
 class DecodePlan:
     """All sequences with one query: `n` of them over `t` tiles in total, without padding.
 
-    `rows` int64 [n]: batch row of each query; `owner` int64 [t]: sequence of each tile; `blocks`
-    int64 [t * blocks a tile]; `hidden` bool [t, 1, TILE]: positions past the query; `relative`
-    int64 [t, 1, TILE]: positions relative to the query (0 is the query itself, negative before);
-    `last` int64 [n]: last tile of each; `gather` int64 [n, most tiles]: tile numbers, padded
-    with t.
+    `rows`: batch row of each query, a slice where they are neighbours, else int64 [n]; `owner`
+    int64 [t]: sequence of each tile; `blocks` int64 [t * blocks a tile]; `relative` int64
+    [t, 1, TILE]: key positions relative to the query (0 is the query itself, negative before);
+    `bias` float32 [t, 1, TILE]: -inf for positions past the query, else 0; `gather` int64
+    [n, most tiles]: tile numbers, padded with t, or None where all have the same number of tiles.
     """
 
-    rows: Tensor
+    rows: slice | Tensor
     owner: Tensor
     blocks: Tensor
-    hidden: Tensor
     relative: Tensor
-    last: Tensor
-    gather: Tensor
+    bias: Tensor
+    gather: Tensor | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,19 +145,24 @@ def _plan_decode(spans: Sequence[Span], block_size: int) -> DecodePlan:
         tiles.append(range(len(owner), len(owner) + count))
         starts += range(0, count * TILE, TILE)
         owner += [number] * count
-    total, most = len(owner), max(len(group) for group in tiles)
+    most = max(len(group) for group in tiles)
     owners = torch.tensor(owner)
     queries = torch.tensor([span.start for span in spans])
     keys = torch.tensor(starts)[:, None] + torch.arange(TILE)
     relative = (keys - queries[owners][:, None])[:, None, :]
+    rows = [span.first for span in spans]
+    uniform = len(owner) == most * len(spans)
     return DecodePlan(
-        rows=torch.tensor([span.first for span in spans]),
+        rows=slice(rows[0], rows[0] + len(rows))
+        if rows == list(range(rows[0], rows[0] + len(rows)))
+        else torch.tensor(rows),
         owner=owners,
         blocks=torch.tensor(blocks),
-        hidden=relative > 0,
         relative=relative,
-        last=torch.tensor([group[-1] for group in tiles]),
-        gather=torch.tensor([[*group, *[total] * (most - len(group))] for group in tiles]),
+        bias=torch.zeros(relative.shape).masked_fill_(relative > 0, float("-inf")),
+        gather=None
+        if uniform
+        else torch.tensor([[*group, *[len(owner)] * (most - len(group))] for group in tiles]),
     )
 
 
@@ -180,37 +192,45 @@ def _attend_decode(
     query: Tensor, pool: Tensor, plan: DecodePlan, scale: float, window: int | None, out: Tensor
 ) -> None:
     kv_heads, width = pool.shape[3:]
-    tiles, sequences, heads = len(plan.owner), len(plan.rows), query.shape[1]
+    queries = query[plan.rows]
+    tiles, sequences, heads = len(plan.owner), *queries.shape[:2]
     group = heads // kv_heads
     rows = pad_rows(group)
+    bias = plan.bias
+    if window is not None:
+        bias = bias.masked_fill(plan.relative <= -window, float("-inf"))
 
     keys = pool[:, 0].index_select(0, plan.blocks).view(tiles, TILE, kv_heads, width)
     values = pool[:, 1].index_select(0, plan.blocks).view(tiles, TILE, kv_heads, width)
-    past = plan.hidden[plan.last].view(sequences, TILE, 1, 1)
-    values[plan.last] = values[plan.last].masked_fill_(past, 0.0)
-    hidden = plan.hidden if window is None else plan.hidden | (plan.relative <= -window)
-
     # [kv_heads, tiles, rows, width]: the queries that share a key head, once for each tile
-    packed = query[plan.rows].view(sequences, kv_heads, group, width).transpose(0, 1)
+    packed = queries.view(sequences, kv_heads, group, width).transpose(0, 1)
     packed = F.pad(packed, (0, 0, 0, rows - group)).index_select(1, plan.owner)
 
     scores = torch.empty(kv_heads, tiles, rows, TILE, dtype=query.dtype)
+    bias = bias.to(query.dtype).expand(tiles, rows, TILE)
     for head in range(kv_heads):
-        torch.bmm(packed[head], keys[:, :, head].transpose(1, 2), out=scores[head])
-    scores = scores.float().mul_(scale).masked_fill_(hidden, float("-inf"))
-
-    peak = F.pad(scores.amax(dim=-1), (0, 0, 0, 1), value=float("-inf"))
-    peak = peak[:, plan.gather].amax(dim=2)
+        transposed = keys[:, :, head].transpose(1, 2)
+        torch.baddbmm(bias, packed[head], transposed, alpha=scale, out=scores[head])
+    scores = scores.float()
+    peak = _by_sequence(scores.amax(dim=-1), plan, sequences, float("-inf")).amax(dim=2)
     weights = scores.sub_(peak.index_select(1, plan.owner)[..., None]).exp_()
-    mass = F.pad(weights.sum(dim=-1), (0, 0, 0, 1))[:, plan.gather].sum(dim=2)
+    mass = _by_sequence(weights.sum(dim=-1), plan, sequences, 0.0).sum(dim=2)
 
     weights = weights.to(query.dtype)
-    partial = torch.zeros(kv_heads, tiles + 1, rows, width, dtype=query.dtype)
+    partial = torch.empty(kv_heads, tiles, rows, width, dtype=query.dtype)
     for head in range(kv_heads):
-        torch.bmm(weights[head], values[:, :, head], out=partial[head, :tiles])
-    total = partial[:, plan.gather].sum(dim=2) / mass[..., None]
+        torch.bmm(weights[head], values[:, :, head], out=partial[head])
+    total = _by_sequence(partial, plan, sequences, 0.0).sum(dim=2).div_(mass[..., None])
     mixed = total[:, :, :group].transpose(0, 1).reshape(sequences, heads, width)
     out[plan.rows] = mixed.to(query.dtype)
+
+
+def _by_sequence(tiles: Tensor, plan: DecodePlan, sequences: int, fill: float) -> Tensor:
+    """`[heads, tiles, ...]` as `[heads, sequences, most tiles, ...]`, short ones padded."""
+    if plan.gather is None:
+        return tiles.unflatten(1, (sequences, -1))
+    edge = torch.full_like(tiles[:, :1], fill)
+    return torch.cat((tiles, edge), dim=1)[:, plan.gather]
 
 
 def _attend_prefill(
@@ -224,9 +244,7 @@ def _attend_prefill(
     end = plan.start + count
 
     keys = pool[:, 0].index_select(0, plan.blocks).view(tiles, TILE, kv_heads, width)
-    values = pool[:, 1].index_select(0, plan.blocks).view(tiles * TILE, kv_heads, width)
-    values[end:] = 0.0
-    values = values.view(tiles, TILE, kv_heads, width)
+    values = pool[:, 1].index_select(0, plan.blocks).view(tiles, TILE, kv_heads, width)
 
     position = torch.arange(plan.start, end).repeat_interleave(group)
     position = F.pad(position, (0, rows - count * group), value=end - 1)[:, None]
@@ -234,14 +252,15 @@ def _attend_prefill(
     hidden = key > position
     if window is not None:
         hidden |= key <= position - window
+    bias = torch.zeros(hidden.shape, dtype=query.dtype).masked_fill_(hidden, float("-inf"))
 
     own = slice(plan.first, plan.first + count)
     for head in range(kv_heads):
         served = slice(head * group, (head + 1) * group)
         packed = query[own, served].reshape(count * group, width)
         packed = F.pad(packed, (0, 0, 0, rows - count * group)).expand(tiles, rows, width)
-        scores = torch.bmm(packed, keys[:, :, head].transpose(1, 2)).float()
-        scores = scores.mul_(scale).masked_fill_(hidden, float("-inf"))
+        transposed = keys[:, :, head].transpose(1, 2)
+        scores = torch.baddbmm(bias, packed, transposed, alpha=scale).float()
         weights = scores.sub_(scores.amax(dim=-1).amax(dim=0)[None, :, None]).exp_()
         mass = weights.sum(dim=-1).sum(dim=0)
         partial = torch.bmm(weights.to(query.dtype), values[:, :, head])

@@ -4,6 +4,7 @@ import random
 from dataclasses import replace
 
 import pytest
+import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -28,7 +29,7 @@ class Harness:
             self.pool, max_running=config.max_running, max_batch_tokens=config.max_batch_tokens
         )
         self.runner = Runner(loaded.decoder, self.pool.total, config.block_size)
-        self.runner._pool[1:] = float("nan")  # a block read before it is written shows at once
+        self.poison()
         self.core = Core(self.scheduler, self.runner, loaded.vocab.words)
         self.admission = Admission(loaded, self.pool, config.max_context)
         self.deltas: dict[int, list[Delta]] = {}
@@ -41,9 +42,15 @@ class Harness:
         generation.publish = got.append
         self.core.add(self.admission.admit(request, generation))
 
+    def poison(self) -> None:
+        """Fill free blocks with NaN, so that reading one shows at once."""
+        with torch.inference_mode():
+            self.runner._pool[list(self.pool._free)] = float("nan")
+
     def step(self) -> None:
         self.core.step()
         self.scheduler.check()
+        self.poison()
 
     def run(self) -> None:
         while not self.scheduler.idle:

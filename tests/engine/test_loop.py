@@ -224,10 +224,10 @@ def test_a_defect_of_the_loop_fails_every_request(
         steps = iter(range(5))
         forward = engine._core._runner.forward
 
-        def broken(chunks):
+        def broken(plan):
             if next(steps, None) is None:
                 raise RuntimeError("out of paper")
-            return forward(chunks)
+            return forward(plan)
 
         monkeypatch.setattr(engine._core._runner, "forward", broken)
         generations = [engine.submit(request(loaded, seed)) for seed in range(12)]

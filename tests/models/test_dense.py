@@ -12,6 +12,7 @@ from maskwright.engine.batch import build_batch
 from maskwright.engine.blocks import BlockPool
 from maskwright.engine.scheduler import Chunk
 from maskwright.engine.sequence import Sequence
+from maskwright.kernels.reference import clear_blocks
 from maskwright.models.config import parse_config
 from maskwright.models.dense import DenseDecoder
 
@@ -95,6 +96,7 @@ def run_schedule(
     for sequence in sequences:
         for _ in range(pool.needed(len(sequence.tokens))):
             sequence.table.append(blocks.pop())
+        clear_blocks(memory, sequence.table)
     logits: list[dict[int, torch.Tensor]] = [{} for _ in prompts]
     while left := [s for s in sequences if s.pending]:
         chunks = [

@@ -79,7 +79,7 @@ class Core:
         begin = time.perf_counter()
         plan = self.scheduler.plan()
         planned = time.perf_counter()
-        logits = self._runner.forward(plan.chunks)
+        logits = self._runner.forward(plan)
         self.scheduler.commit(plan)
         computed = time.perf_counter()
         sampled = [self._of(chunk.sequence) for chunk in plan.chunks if chunk.samples]

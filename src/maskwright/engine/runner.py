@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from maskwright.engine.batch import build_batch
-from maskwright.engine.scheduler import Chunk
+from maskwright.engine.scheduler import StepPlan
 from maskwright.errors import GenerationError
+from maskwright.kernels.reference import clear_blocks
 from maskwright.models import DenseDecoder
 from maskwright.sampling import ChainBatch, SampleRow, sample
 
@@ -24,9 +25,11 @@ class Runner:
         self._block_size = block_size
         self._pool = decoder.new_pool(blocks + 1, block_size)
 
-    def forward(self, chunks: SequenceOf[Chunk]) -> Tensor:
+    @torch.inference_mode()
+    def forward(self, plan: StepPlan) -> Tensor:
         """Logits float32 `[rows, vocab]`: first a row for each chunk that samples, in order."""
-        return self._decoder.forward(build_batch(chunks, self._block_size), self._pool)
+        clear_blocks(self._pool, plan.fresh)
+        return self._decoder.forward(build_batch(plan.chunks, self._block_size), self._pool)
 
     @torch.inference_mode()
     def sample(

@@ -34,9 +34,10 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class StepPlan:
-    """The work of one step and what was decided on the way."""
+    """The work of one step and what was decided on the way; `fresh` are newly taken blocks."""
 
     chunks: tuple[Chunk, ...]
+    fresh: tuple[int, ...]
     admitted: tuple[Sequence, ...]
     preempted: tuple[Sequence, ...]
 
@@ -90,7 +91,9 @@ class Scheduler:
                 self._continue(sequence, step)
         if not step.preempted:
             self._admit(step)
-        return StepPlan(tuple(step.chunks), tuple(step.admitted), tuple(step.preempted))
+        return StepPlan(
+            tuple(step.chunks), tuple(step.fresh), tuple(step.admitted), tuple(step.preempted)
+        )
 
     def commit(self, plan: StepPlan) -> None:
         """The forward of `plan` is done: its keys and values are in the blocks."""
@@ -119,7 +122,9 @@ class Scheduler:
             self._preempt(victim)
             step.preempted.append(victim)
         if missing > 0:
-            sequence.table += self.pool.allocate(missing)
+            blocks = self.pool.allocate(missing)
+            sequence.table += blocks
+            step.fresh += blocks
         step.take(sequence, count)
 
     def _victim(self, needy: Sequence, step: _Step) -> Sequence | None:
@@ -175,6 +180,7 @@ class _Step:
     def __init__(self, budget: int) -> None:
         self.budget = budget
         self.chunks: list[Chunk] = []
+        self.fresh: list[int] = []
         self.planned: set[Sequence] = set()
         self.admitted: list[Sequence] = []
         self.preempted: list[Sequence] = []
