@@ -280,10 +280,16 @@ class LeafTable:
     def next_states(self, state: int) -> Row:
         """Byte → next state; the plain form of the row, for tests and drawings."""
         self.build(state)
-        found = {b: int(n) for b, n in enumerate(self.arrays.rows[self.arrays.base[state]])}
+        row = self.arrays.rows[self.arrays.base[state]]
+        living = np.flatnonzero(row != DEAD)
+        found = dict(zip(living.tolist(), row[living].tolist(), strict=True))
         for at in range(self.arrays.override_start[state], self.arrays.override_stop[state]):
-            found[int(self.arrays.override_byte[at])] = int(self.arrays.override_next[at])
-        return {byte: target for byte, target in found.items() if target != DEAD}
+            byte, target = int(self.arrays.override_byte[at]), int(self.arrays.override_next[at])
+            if target == DEAD:
+                found.pop(byte, None)
+            else:
+                found[byte] = target
+        return found
 
     def _row(self, key: Key) -> Row:
         match key:
