@@ -1,0 +1,26 @@
+"""JSON Schema masks against brute force: neither a token too many nor one too few."""
+
+from __future__ import annotations
+
+import pytest
+
+from maskwright import compile_json_schema
+from tests.matching import vocabulary
+from tests.properties.exactness import check_exact
+from tests.properties.judge import Judge
+from tests.properties.schema_cases import CASES, CHARACTER_TOKENS, STRINGS, TOKENS, Case
+from tests.properties.universe import universe
+
+SMALL = vocabulary(*TOKENS, alphabet='{}[]",:0123456789.-\\truefalsnbcdADEF /\n')
+WHOLE = vocabulary(*TOKENS, *CHARACTER_TOKENS)
+"""For strings, where every byte may come."""
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_masks_of_schemas(case: Case) -> None:
+    vocab = WHOLE if case.blocks is STRINGS else SMALL
+    grammar = compile_json_schema(case.schema, vocab, property_order=case.order)
+    judge = Judge(case.schema, case.order, repeats=case.repeats)
+    language = [text.data for text in universe(case.blocks) if judge.value(text.value)]
+    assert language, "the case says nothing: no text of the universe is valid"
+    check_exact(grammar, language, judge)
