@@ -1,7 +1,5 @@
 """Small schemas that cover each keyword and how keywords meet, with blocks to build texts of."""
 
-# ruff: noqa: E501  (a table)
-
 from __future__ import annotations
 
 from typing import Any, NamedTuple
