@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from maskwright.sampling.philox import philox, token_words
+from maskwright.sampling.philox import philox, words_of_rows, words_of_tokens
 
 KNOWN = [
     ("00000000 00000000 00000000 00000000", "00000000 00000000",
@@ -15,20 +15,50 @@ KNOWN = [
 ]  # fmt: skip
 
 
-def words(text: str) -> list[np.ndarray]:
-    return [np.array([int(word, 16)], np.uint64) for word in text.split()]
+def numbers(text: str) -> list[int]:
+    return [int(word, 16) for word in text.split()]
 
 
 @pytest.mark.parametrize(("counter", "key", "expected"), KNOWN)
 def test_known_answers(counter: str, key: str, expected: str) -> None:
-    got = philox(tuple(words(key)), tuple(words(counter)))
-    assert [f"{int(word[0]):08x}" for word in got] == expected.split()
+    got = philox(*(np.uint64(word) for word in numbers(key) + numbers(counter)))
+    assert [f"{int(word):08x}" for word in got] == expected.split()
 
 
-def test_four_tokens_share_a_counter() -> None:
-    seed = np.array([0x123456789ABCDEF0], np.uint64)
-    position = np.array([77], np.uint64)
-    got = token_words(seed, position, np.array([5], np.uint64), 2)
-    key = (np.array([0x9ABCDEF0], np.uint64), np.array([0x12345678], np.uint64))
-    counter = tuple(np.array([word], np.uint64) for word in (5, 77, 2, 0))
-    assert got.tolist() == [[int(word[0]) for word in philox(key, counter)]]
+def plain(key: list[int], counter: list[int]) -> list[int]:
+    """The algorithm in Python's integers."""
+    for _ in range(10):
+        first, second = counter[0] * 0xD2511F53, counter[2] * 0xCD9E8D57
+        counter = [
+            (second >> 32) ^ counter[1] ^ key[0],
+            second & 0xFFFFFFFF,
+            (first >> 32) ^ counter[3] ^ key[1],
+            first & 0xFFFFFFFF,
+        ]
+        key = [(key[0] + 0x9E3779B9) & 0xFFFFFFFF, (key[1] + 0xBB67AE85) & 0xFFFFFFFF]
+    return counter
+
+
+@pytest.mark.parametrize(("counter", "key", "expected"), KNOWN)
+def test_the_plain_algorithm_too(counter: str, key: str, expected: str) -> None:
+    assert plain(numbers(key), numbers(counter)) == numbers(expected)
+
+
+@pytest.mark.parametrize("vocab_size", [1, 4, 5, 45])
+@pytest.mark.parametrize("stream", [0, 2])
+def test_words_of_tokens_and_of_rows(vocab_size: int, stream: int) -> None:
+    """Four neighbouring tokens share a counter (token >> 2, position, stream, 0)."""
+    seeds = [0, 0x123456789ABCDEF0, 2**64 - 1]
+    positions = [0, 77, 2**20]
+    expected = [
+        [
+            plain([seed & 0xFFFFFFFF, seed >> 32], [token >> 2, position, stream, 0])[token & 3]
+            for token in range(vocab_size)
+        ]
+        for seed, position in zip(seeds, positions, strict=True)
+    ]
+    arrays = np.array(seeds, np.uint64), np.array(positions, np.uint64)
+    assert words_of_rows(*arrays, vocab_size, stream).tolist() == expected
+    owners, tokens = np.nonzero(np.ones((3, vocab_size)))
+    single = words_of_tokens(*arrays, owners, tokens, stream)
+    assert single.reshape(3, -1).tolist() == expected

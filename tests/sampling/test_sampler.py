@@ -1,11 +1,14 @@
 """Draws: their distribution, their seeds, their independence of the batch."""
 
+import math
+
 import numpy as np
 import pytest
 import torch
 
 from maskwright.errors import EmptySupportError
 from maskwright.sampling import ChainBatch, SampleRow, SamplingParams, sample
+from maskwright.sampling.philox import words_of_tokens
 
 VOCAB = 45
 EVERY = np.packbits(np.arange(64) < VOCAB, bitorder="little").view("<i4")
@@ -35,6 +38,31 @@ def test_frequencies_follow_the_softmax() -> None:
         statistic = ((counts - expected)[big] ** 2 / expected[big]).sum()
         assert statistic < 90, "p below 1e-5 for 44 degrees of freedom"
         assert counts[~big].sum() < 10 * max(1.0, expected[~big].sum())
+
+
+@pytest.mark.parametrize("scale", [0.0, 0.3, 3.0, 30.0])
+@pytest.mark.parametrize("hidden", [0.0, 0.9])
+def test_no_token_that_could_win_is_passed_over(scale: float, hidden: float) -> None:
+    """Against the noise of every token, made one by one."""
+    torch.manual_seed(4)
+    logits = torch.randn(200, VOCAB) * scale
+    logits[:, 1:][torch.rand(200, VOCAB - 1) < hidden] = -torch.inf
+    rows = [row(seed * 7919, seed + 1) for seed in range(200)]
+    expected = []
+    for number, one in enumerate(rows):
+        scores = []
+        for token, value in enumerate((logits[number] - logits[number].max()).tolist()):
+            word = words_of_tokens(
+                np.array([one.seed], np.uint64),
+                np.array([len(one.tokens)], np.uint64),
+                np.array([0]),
+                np.array([token]),
+                0,
+            )[0]
+            uniform = (float(word) + 0.5) / 2**32
+            scores.append(value - math.log(-math.log1p(-uniform)))
+        expected.append(scores.index(max(scores)))
+    assert draw(logits, rows) == expected
 
 
 def test_truncated_draws_stay_inside() -> None:

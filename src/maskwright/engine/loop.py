@@ -62,8 +62,8 @@ class Engine:
             max_running=self.config.max_running,
             max_batch_tokens=self.config.max_batch_tokens,
         )
-        runner = Runner(decoder, blocks, self.config.block_size)
-        self._core = Core(scheduler, runner, loaded.vocab.words)
+        self._runner = Runner(decoder, blocks, self.config.block_size)
+        self._core = Core(scheduler, self._runner, loaded.vocab.words)
         self._admission = Admission(loaded, self._pool, self.config.max_context)
         self._numbers = itertools.count(1)
         self._thread = threading.Thread(target=self._run, name="maskwright-engine", daemon=True)
@@ -166,6 +166,7 @@ class Engine:
             torch.set_num_threads(threads)
         end = EngineStoppedError("The engine was stopped.")
         try:
+            self._runner.warm_up()
             while self._drain():
                 self._core.step()
         except Exception as error:

@@ -14,7 +14,7 @@ from maskwright.engine.scheduler import StepPlan
 from maskwright.errors import GenerationError
 from maskwright.kernels.reference import clear_blocks
 from maskwright.models import DenseDecoder
-from maskwright.sampling import ChainBatch, SampleRow, sample
+from maskwright.sampling import ChainBatch, SampleRow, SamplingParams, sample
 
 
 class Runner:
@@ -24,6 +24,13 @@ class Runner:
         self._decoder = decoder
         self._block_size = block_size
         self._pool = decoder.new_pool(blocks + 1, block_size)
+
+    def warm_up(self) -> None:
+        """Sample once from a made-up row, so that what is compiled on first use is there."""
+        vocab_size = self._decoder.config.vocab_size
+        row = SampleRow(SamplingParams(), (0,), 1, 0)
+        words = np.full((1, (vocab_size + 31) // 32), -1, np.int32)
+        self.sample(torch.zeros(1, vocab_size), [row], words)
 
     @torch.inference_mode()
     def forward(self, plan: StepPlan) -> Tensor:

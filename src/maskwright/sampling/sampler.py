@@ -18,7 +18,7 @@ from torch import Tensor
 
 from maskwright.errors import GenerationError
 from maskwright.sampling.chain import ChainBatch, SampleRow, run_chain
-from maskwright.sampling.philox import TARGET, token_words
+from maskwright.sampling.philox import TARGET, words_of_rows, words_of_tokens
 
 _HEAD = np.float32(-2.0)
 """Tokens this close to the highest logit are scored first, to give the others a score to beat."""
@@ -68,37 +68,20 @@ class _Noise:
     def __init__(self, rows: list[SampleRow], vocab_size: int) -> None:
         self._seeds = np.array([row.seed for row in rows], np.uint64)
         self._positions = np.array([len(row.tokens) for row in rows], np.uint64)
-        self._groups = np.arange((vocab_size + 3) // 4, dtype=np.uint64)
-        self._every: NDArray[np.uint64] | None = None
+        self._vocab_size = vocab_size
 
     def gumbel(self, owners: NDArray[np.intp], tokens: NDArray[np.intp]) -> NDArray[np.float64]:
         """Noise float64 for each (row, token) pair."""
-        uniform = (self._words(owners, tokens).astype(np.float64) + 0.5) * 2.0**-32
-        return -np.log(-np.log1p(-uniform))
+        words = words_of_tokens(self._seeds, self._positions, owners, tokens, TARGET)
+        return -np.log(-np.log1p(-(words.astype(np.float64) + 0.5) * 2.0**-32))
 
     def below(self, reach: NDArray[np.float32]) -> NDArray[np.bool_]:
         """Tokens whose word is below their `reach` `[rows, vocab]`, in units of a word."""
         possible = reach > 0.5
-        if self._every is not None or self._many(int(np.count_nonzero(possible))):
-            return self._all()[:, : reach.shape[1]].astype(np.float32) < reach
+        if int(np.count_nonzero(possible)) * 4 > possible.size:  # four words come at a time
+            words = words_of_rows(self._seeds, self._positions, self._vocab_size, TARGET)
+            return words.astype(np.float32) < reach
         owners, tokens = np.nonzero(possible)
-        possible[owners, tokens] = self._words(owners, tokens) < reach[owners, tokens]
+        words = words_of_tokens(self._seeds, self._positions, owners, tokens, TARGET)
+        possible[owners, tokens] = words < reach[owners, tokens]
         return possible
-
-    def _many(self, count: int) -> bool:
-        return count > len(self._seeds) * len(self._groups)
-
-    def _words(self, owners: NDArray[np.intp], tokens: NDArray[np.intp]) -> NDArray[np.uint64]:
-        if self._every is not None or self._many(len(tokens)):
-            return self._all()[owners, tokens]
-        groups = (tokens >> 2).astype(np.uint64)
-        four = token_words(self._seeds[owners], self._positions[owners], groups, TARGET)
-        return four[np.arange(len(tokens)), tokens & 3]
-
-    def _all(self) -> NDArray[np.uint64]:
-        if self._every is None:
-            four = token_words(
-                self._seeds[:, None], self._positions[:, None], self._groups[None], TARGET
-            )
-            self._every = four.reshape(len(self._seeds), -1)
-        return self._every
