@@ -36,8 +36,3 @@ class Sequence:
     def pending(self) -> int:
         """Tokens still to be computed before the next one can be sampled; 1 while decoding."""
         return len(self.tokens) - self.computed
-
-    @property
-    def output(self) -> list[int]:
-        """Sampled tokens."""
-        return self.tokens[self.prompt_length :]
