@@ -10,9 +10,18 @@ from collections import deque
 from collections.abc import Hashable
 from typing import Protocol
 
-from maskwright.automaton.derivative import shortest
+from maskwright.grammar.derivative import shortest
+from maskwright.automaton.last_value import last_value
 from maskwright.automaton.leaf import Text
-from maskwright.automaton.machine import BLOCKED, DONE, POP, PUSH, Configuration, Machine
+from maskwright.automaton.machine import (
+    BLOCKED,
+    DONE,
+    DYNAMIC,
+    POP,
+    PUSH,
+    Configuration,
+    Machine,
+)
 from maskwright.automaton.witness import spelled
 from maskwright.errors import LimitError
 from maskwright.grammar.regular import Vector
@@ -38,14 +47,23 @@ class Completion:
         self._finisher = finisher
         self._limits = limits
         self._known: dict[Configuration, bytes | None] = {}
+        self._dynamic = False
+        """Whether the present search met a dynamic exit."""
 
-    def of(self, here: Configuration) -> bytes | None:
-        """The bytes, b"" if the text is complete; None if it can't be completed."""
-        if here not in self._known:
-            self._known[here] = self._search(here)
-        return self._known[here]
+    def of(self, here: Configuration, before: bytes) -> bytes | None:
+        """The bytes, b"" if the text is complete; None if it can't be completed.
 
-    def _search(self, here: Configuration) -> bytes | None:
+        `before` is the text so far, looked at only where an exit is dynamic.
+        """
+        if here in self._known:
+            return self._known[here]
+        self._dynamic = False
+        found = self._search(here, before)
+        if not self._dynamic:
+            self._known[here] = found
+        return found
+
+    def _search(self, here: Configuration, before: bytes) -> bytes | None:
         if self._machine.arrays.node_context[here.node] == DONE:
             return b""
         leaves = self._machine.leaves
@@ -64,7 +82,7 @@ class Completion:
             label = 1 if direct else leaves.label_of(leaf)
             if label is not None and (direct or label not in tried):
                 tried.add(label)
-                tail = self._behind(here.node, label)
+                tail = self._behind(here.node, label, before + text)
                 if tail is not None and (best is None or len(text) + len(tail) < len(best)):
                     best = text + tail
             if direct:
@@ -91,11 +109,17 @@ class Completion:
         low = int(arrays.gate_low[leaf])
         return bool((gate[0] >> low) & ((1 << (high - low)) - 1))
 
-    def _behind(self, node: int, label: Hashable) -> bytes | None:
-        """The completion once the leaf on top of `node` has been left with `label`."""
+    def _behind(self, node: int, label: Hashable, text: bytes) -> bytes | None:
+        """The completion once the leaf on top of `node` has been left with `label`.
+
+        `text` is the whole text up to there.
+        """
         stack = self._stack(node)
         while True:
             step = self._machine.contexts.exit(stack[0], label)
+            if step.kind & DYNAMIC:
+                self._dynamic = True
+                step = self._machine.contexts.exit(stack[0], label, last_value(text))
             if step.kind == BLOCKED:
                 return None
             if step.kind == POP:

@@ -5,44 +5,29 @@ in which the text so far may still come to satisfy the schema. JSON is visibly p
 branch a thread is in, brackets open and close for all threads at once. So threads push and pop
 together, and a child level only has to remember which thread of its parent each of its own threads
 belongs to (`tag`). Threads that die are dropped; a level without threads does not exist.
+
+Names that a schema does not list, and items that must be unique, are remembered in the progress of
+a thread. Only the text tells them, so the exits behind them are *dynamic*.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+import json
+from collections.abc import Hashable
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
-from itertools import count
 from typing import NamedTuple
 
+from maskwright.automaton.finish import Finish
 from maskwright.automaton.leaf import Choice, End, LeafTable, Literal, Padded, Spaced
-from maskwright.automaton.machine import BLOCKED, DONE, POP, PUSH, STAY, Exit
-from maskwright.automaton.progress import (
-    ArrayProgress,
-    ObjectProgress,
-    Progress,
-    PropertyOrder,
-)
+from maskwright.automaton.level import Level, Phase, Thread
+from maskwright.automaton.machine import BLOCKED, DONE, DYNAMIC, POP, PUSH, STAY, Exit
+from maskwright.automaton.names import NameReader
+from maskwright.automaton.progress import ArrayProgress, ObjectProgress
 from maskwright.automaton.whitespace import Whitespace
-from maskwright.automaton.witness import (
-    Items,
-    Members,
-    Witness,
-    Witnesses,
-    compact,
-    enclosed,
-    member,
-    rendered,
-)
-from maskwright.grammar.regular import (
-    ANYTHING,
-    EMPTY,
-    Regular,
-    vector,
-    word_list,
-    word_slice,
-)
+from maskwright.automaton.witness import Witnesses, canonical
+from maskwright.grammar.regular import EMPTY, Regular, vector
 from maskwright.grammar.shape import Conjunction, Shapes
 
 
@@ -56,43 +41,14 @@ class Mark(Enum):
     COMMA = ","
 
 
-class Phase(Enum):
-    """What a level waits for."""
-
-    FIRST = "the first item or name, or the closing bracket"
-    NEXT = "a comma or the closing bracket"
-    NAME = "a name"
-    VALUE = "a value"
-    DONE = "nothing more"
-
-
 class Closed(NamedTuple):
     """The result of a level: the tags of the threads that were complete."""
 
     tags: tuple[int, ...]
 
 
-class Thread(NamedTuple):
-    tag: int
-    """The thread of the parent level that this one belongs to."""
-    progress: Progress | None
-    """None at the root."""
-    value: Conjunction | None = None
-    """In phase VALUE (and FIRST of an array): what the coming value must satisfy."""
-
-
-@dataclass(frozen=True, slots=True)
-class Level:
-    phase: Phase
-    bracket: str
-    """`{`, `[`, or nothing at the root."""
-    threads: tuple[Thread, ...]
-    depth: int
-    """Brackets open, counted only where lines are indented."""
-
-
 class JsonContexts:
-    """Implements `machine.Contexts` for one schema."""
+    """Implements `machine.Contexts` and `completion.Finisher` for one schema."""
 
     def __init__(
         self,
@@ -100,18 +56,18 @@ class JsonContexts:
         shapes: Shapes,
         witnesses: Witnesses,
         leaves: LeafTable,
-        order: PropertyOrder,
         whitespace: Whitespace,
     ) -> None:
         self.levels: list[Level] = []
         self.witnesses = witnesses
-        self.order: PropertyOrder = order
         self.whitespace = whitespace
         self._root = root
         self._shapes = shapes
         self._leaves = leaves
         self._ids: dict[Level, int] = {}
-        self._readers: dict[int, _ValueReader | _NameReader] = {}
+        self._values: dict[int, _ValueReader] = {}
+        self._names: dict[int, tuple[NameReader, int]] = {}
+        self._finish = Finish(witnesses, whitespace)
         self._context(Level(Phase.DONE, "", (), 0))
 
     # The machine's questions
@@ -121,31 +77,45 @@ class JsonContexts:
         context = self._context(root)
         return context, self._value_reader(context).leaf
 
-    def exit(self, context: int, label: Hashable) -> Exit:
+    def exit(self, context: int, label: Hashable, text: str | None = None) -> Exit:
         level = self.levels[context]
         match label:
             case Mark.SPACE:
                 return Exit(STAY, context, self._behind_space(context))
             case Mark.OBJECT:
-                return self._open(level, "{")
+                return self._open(context, "{")
             case Mark.ARRAY:
-                return self._open(level, "[")
+                return self._open(context, "[")
             case Mark.COMMA:
-                return self._after_comma(level)
+                phase = Phase.NAME if level.bracket == "{" else Phase.VALUE
+                threads = level.threads if phase is Phase.NAME else self._items(level.threads)
+                following = self._context(Level(phase, level.bracket, threads, level.depth))
+                return Exit(STAY, following, self._behind_space(following))
             case Mark.CLOSE:
                 tags = sorted({t.tag for t in level.threads if _may_close(t)})
                 return Exit(POP, result=Closed(tuple(tags)))
             case Closed(tags=tags):
-                return self._after_value(level, [level.threads[tag] for tag in tags])
+                owners = self._value_reader(context).threads
+                return self._after_value(level, [owners[tag] for tag in tags], text)
             case _:
-                return self._after_leaf(context, level, label)
+                pass
+        if level.phase is Phase.VALUE or level.bracket == "[":
+            satisfied = self._value_reader(context).satisfied(label)
+            return self._after_value(level, satisfied, text)
+        return self._after_name(context, level, label, text)
 
     def gate(self, context: int) -> tuple[int, int] | None:
         level = self.levels[context]
         if level.bracket != "{" or level.phase not in (Phase.NAME, Phase.FIRST):
             return None
-        reader = self._name_reader(context)
-        return (reader.allowed_bits, len(reader.words)) if not reader.others else None
+        reader, _ = self._name_reader(context)
+        return None if reader.others else (reader.bits, len(reader.words))
+
+    def finish(self, contexts: list[int], leaf: int) -> bytes | None:
+        levels = [self.levels[context] for context in contexts]
+        colon = b":" + self.whitespace.after_colon if leaf == self._colon else b""
+        rest = self._finish.of(levels)
+        return None if rest is None else colon + rest.encode()
 
     # Levels
 
@@ -156,180 +126,74 @@ class JsonContexts:
             self.levels.append(level)
         return known
 
-    def _open(self, level: Level, bracket: str) -> Exit:
+    def _open(self, context: int, bracket: str) -> Exit:
         """A bracket opens: every thread spawns one for each alternative of its value."""
-        depth = level.depth + 1 if self.whitespace.lines else 0
-        threads: list[Thread] = []
-        for tag, thread in enumerate(level.threads):
-            if thread.value is None:
-                continue
-            shape = self._shapes.of(thread.value)
-            for each in shape.objects if bracket == "{" else ():
-                threads.append(Thread(tag, ObjectProgress(each)))
-            for each in shape.arrays if bracket == "[" else ():
-                progress = ArrayProgress(each)
-                threads.append(Thread(tag, progress, progress.next_item(self.witnesses.possible)))
-        alive = tuple(t for t in dict.fromkeys(threads) if self._can_finish(t))
-        if not alive:
-            return Exit(BLOCKED)
-        context = self._context(Level(Phase.FIRST, bracket, alive, depth))
-        return Exit(PUSH, context, self._spaced(Mark.SPACE))
-
-    def _can_finish(self, thread: Thread) -> bool:
-        return thread.progress is None or self.witnesses.rest_of(thread.progress) is not None
-
-    def _after_comma(self, level: Level) -> Exit:
-        if level.bracket == "{":
-            return self._at(Level(Phase.NAME, "{", level.threads, level.depth))
-        threads: list[Thread] = []
-        for thread in level.threads:
-            if isinstance(thread.progress, ArrayProgress):
-                item = thread.progress.next_item(self.witnesses.possible)
-                if item is not None:
-                    threads.append(thread._replace(value=item))
-        return self._at(Level(Phase.VALUE, "[", tuple(threads), level.depth))
-
-    def _at(self, level: Level) -> Exit:
-        """Stay on this level, right at the start of what it waits for."""
-        context = self._context(level)
-        return Exit(STAY, context, self._behind_space(context))
-
-    def _after_leaf(self, context: int, level: Level, label: Hashable) -> Exit:
-        """A scalar or a name has been read."""
-        if level.phase is Phase.VALUE or level.bracket == "[":
-            reader = self._value_reader(context)
-            return self._after_value(level, reader.threads(label))
-        return self._after_name(context, level, label)
-
-    def _after_name(self, context: int, level: Level, label: Hashable) -> Exit:
-        threads: list[Thread] = []
-        reader = self._name_reader(context)
-        word = label[0] if isinstance(label, tuple) else 0
-        name = reader.words[word - 1] if word else None
-        for at, thread in enumerate(level.threads):
-            progress = thread.progress
-            assert isinstance(progress, ObjectProgress)
-            index = reader.index(at, name)
-            if index is None:
-                if progress.next_other(self.order, self.witnesses.possible):
-                    after = progress.after_other(self.order)
-                    threads.append(Thread(thread.tag, after, progress.shape.additional))
-            elif index in reader.allowed[at]:
-                after = progress.after_name(index, self.order)
-                threads.append(Thread(thread.tag, after, progress.shape.values[index]))
+        level = self.levels[context]
+        threads = dict.fromkeys(
+            Thread(tag, progress)
+            for tag, thread in enumerate(self._value_reader(context).threads)
+            if thread.value is not None
+            for progress in self.witnesses.containers(thread.value)
+            if isinstance(progress, ObjectProgress) is (bracket == "{")
+            and self.witnesses.rest_of(progress) is not None
+        )
         if not threads:
             return Exit(BLOCKED)
-        after_name = Level(Phase.VALUE, "{", tuple(dict.fromkeys(threads)), level.depth)
-        return Exit(STAY, self._context(after_name), self._colon)
+        depth = level.depth + 1 if self.whitespace.lines else 0
+        opened = self._context(Level(Phase.FIRST, bracket, tuple(threads), depth))
+        return Exit(PUSH, opened, self._spaced(Mark.SPACE))
 
-    def _after_value(self, level: Level, threads: list[Thread]) -> Exit:
+    def _items(self, threads: tuple[Thread, ...]) -> tuple[Thread, ...]:
+        """The threads of an array's next item: what it may be, and the progress behind it."""
+        return tuple(
+            dict.fromkeys(
+                Thread(thread.tag, option.after, option.value)
+                for thread in threads
+                if isinstance(thread.progress, ArrayProgress)
+                for option in self.witnesses.item_options(thread.progress)
+            )
+        )
+
+    def _after_name(self, context: int, level: Level, label: Hashable, text: str | None) -> Exit:
+        reader, _ = self._name_reader(context)
+        name = None if text is None else str(json.loads(text))
+        threads = reader.threads(label, name)
+        if not threads:
+            return Exit(BLOCKED)
+        following = self._context(Level(Phase.VALUE, "{", threads, level.depth))
+        dynamic = DYNAMIC if text is None and reader.is_other(label) else 0
+        return Exit(STAY | dynamic, following, self._colon)
+
+    def _after_value(self, level: Level, threads: list[Thread], text: str | None) -> Exit:
         if not threads:
             return Exit(BLOCKED)
         if not level.bracket:
             return Exit(STAY, DONE, self._leaves.dead)
-        moved: list[Thread] = []
+        item = None if text is None else canonical(text)
+        moved: dict[Thread, None] = {}
+        dynamic = 0
         for thread in threads:
             progress = thread.progress
-            if isinstance(progress, ArrayProgress):
-                progress = progress.after_item()
-            moved.append(Thread(thread.tag, progress))
-        following = Level(Phase.NEXT, level.bracket, tuple(dict.fromkeys(moved)), level.depth)
-        return Exit(STAY, self._context(following), self._next_leaf(following))
-
-    # Finishing
-
-    def finish(self, contexts: list[int], leaf: int) -> bytes | None:
-        """See `completion.Finisher`."""
-        level, below = self.levels[contexts[0]], contexts[1:]
-        options = [self._finish_thread(level, thread, below) for thread in level.threads]
-        texts = [text.encode() for text in options if text is not None]
-        if not texts:
-            return None
-        colon = b":" + self.whitespace.after_colon if leaf == self._colon else b""
-        return colon + min(texts, key=len)
-
-    def _finish_thread(self, level: Level, thread: Thread, below: list[int]) -> str | None:
-        """The shortest text that completes one thread, and the levels below with it."""
-        rest = self._rest_of_level(level, thread)
-        if rest is None or not level.bracket:
-            return rest
-        parent = self.levels[below[0]]
-        owner = parent.threads[thread.tag]
-        progress = owner.progress
-        if isinstance(progress, ArrayProgress):
-            progress = progress.after_item()
-        after = Level(Phase.NEXT if parent.bracket else Phase.DONE, parent.bracket, (), parent.depth)
-        tail = self._finish_thread(after, Thread(owner.tag, progress), below[1:])
-        return None if tail is None else rest + tail
-
-    def _rest_of_level(self, level: Level, thread: Thread) -> str | None:
-        """The shortest text from the present phase to the closing bracket."""
-        space, depth = self.whitespace, level.depth
-        progress = thread.progress
-        text = ""
-        if level.phase is Phase.DONE:
-            return text
-        if level.phase is Phase.VALUE:
-            value = None if thread.value is None else self.witnesses.of(thread.value)
-            if value is None:
-                return None
-            text = rendered(value, space, depth)
-            if progress is None:
-                return text
-            if isinstance(progress, ArrayProgress):
-                progress = progress.after_item()
-        assert progress is not None
-        if level.phase is Phase.NAME:
-            assert isinstance(progress, ObjectProgress)
-            first = self._shortest_member(progress)
-            if first is None:
-                return None
-            text, progress = member(first[0], first[1], space, depth), first[2]
-        rest = self.witnesses.rest_of(progress)
-        if rest is None:
-            return None
-        if isinstance(rest, Items):
-            parts = [rendered(v, space, depth) for v in rest.values]
-        else:
-            assert isinstance(rest, Members)
-            parts = [member(n, v, space, depth) for n, v in rest.values]
-        closing = "}" if level.bracket == "{" else "]"
-        if level.phase is Phase.FIRST:
-            return enclosed("", parts, closing, space, depth - 1)
-        return text + "".join(space.comma(depth) + p for p in parts) + space.line(depth - 1) + closing
-
-    def _shortest_member(
-        self, progress: ObjectProgress
-    ) -> tuple[str, Witness, ObjectProgress] | None:
-        """A name that must come now (behind a comma), its value, and the progress behind it."""
-        shape = progress.shape
-        options: list[tuple[str, Witness, ObjectProgress]] = []
-        for at in progress.next_names(self.order, self.witnesses.possible):
-            value = self.witnesses.of(shape.values[at])
-            if value is not None:
-                options.append((shape.names[at], value, progress.after_name(at, self.order)))
-        if progress.next_other(self.order, self.witnesses.possible):
-            value = self.witnesses.of(shape.additional)
-            name = next(n for n in _short_names() if n not in shape.names)
-            if value is not None:
-                options.append((name, value, progress.after_other(self.order)))
-
-        def size(option: tuple[str, Witness, ObjectProgress]) -> int:
-            name, value, after = option
-            rest = self.witnesses.rest_of(after)
-            return len(name) + len(compact(value)) + (10**9 if rest is None else len(compact(rest)))
-
-        return min(options, key=size, default=None)
+            if isinstance(progress, ArrayProgress) and progress.unique:
+                if item is None:
+                    dynamic = DYNAMIC
+                else:
+                    progress = progress.with_item(item)
+                    if self.witnesses.rest_of(progress) is None:
+                        continue
+            moved[Thread(thread.tag, progress)] = None
+        if not moved:
+            return Exit(BLOCKED)
+        following = Level(Phase.NEXT, level.bracket, tuple(moved), level.depth)
+        return Exit(STAY | dynamic, self._context(following), self._next_leaf(following))
 
     # Leaves
 
     def _behind_space(self, context: int) -> int:
         level = self.levels[context]
-        if level.phase is Phase.VALUE:
+        if level.phase is Phase.VALUE or level.bracket == "[":
             return self._value_reader(context).leaf
-        if level.bracket == "[":
-            return self._value_reader(context).leaf
-        return self._name_reader(context).leaf
+        return self._name_reader(context)[1]
 
     def _spaced(self, label: Mark, after: bytes = b"") -> int:
         leaf = self._leaves.state(Spaced(self.whitespace.room, label))
@@ -363,18 +227,15 @@ class JsonContexts:
         return bracket[0], end
 
     def _may_continue(self, level: Level) -> bool:
-        possible = self.witnesses.possible
-        for thread in level.threads:
-            progress = thread.progress
-            if isinstance(progress, ArrayProgress):
-                if progress.next_item(possible) is not None:
-                    return True
-            elif isinstance(progress, ObjectProgress) and (
-                progress.next_names(self.order, possible)
-                or progress.next_other(self.order, possible)
-            ):
-                return True
-        return False
+        if level.bracket == "[":
+            return any(
+                any(True for _ in self.witnesses.item_options(thread.progress))
+                for thread in level.threads
+                if isinstance(thread.progress, ArrayProgress)
+            )
+        names = self._context(Level(Phase.NAME, "{", level.threads, level.depth))
+        reader, _ = self._name_reader(names)
+        return reader.others or reader.bits != 0
 
     def _first_line(self, level: Level, leaf: int) -> tuple[int, int]:
         """Where lines are indented, the first item stands behind a line break."""
@@ -384,26 +245,26 @@ class JsonContexts:
     # Readers
 
     def _value_reader(self, context: int) -> _ValueReader:
-        reader = self._readers.get(context)
+        reader = self._values.get(context)
         if reader is None:
-            reader = self._readers[context] = self._make_value_reader(self.levels[context])
-        assert isinstance(reader, _ValueReader)
+            reader = self._values[context] = self._make_value_reader(self.levels[context])
         return reader
 
     def _make_value_reader(self, level: Level) -> _ValueReader:
-        threads = [t for t in level.threads if t.value is not None]
+        threads = self._items(level.threads) if level.phase is Phase.FIRST else level.threads
         shapes = [self._shapes.of(t.value) for t in threads if t.value is not None]
         kinds = list(dict.fromkeys((s.strings, s.scalars) for s in shapes))
+        of_kind = tuple(kinds.index((s.strings, s.scalars)) for s in shapes)
+        strings, scalars = (self._together([kind[at] for kind in kinds]) for at in (0, 1))
         marks: list[tuple[int, int]] = []
-        for byte, mark, arrays in ((ord("{"), Mark.OBJECT, False), (ord("["), Mark.ARRAY, True)):
-            progresses = [
-                ArrayProgress(a) if arrays else ObjectProgress(a)
-                for s in shapes
-                for a in (s.arrays if arrays else s.objects)
-            ]
-            if any(self.witnesses.rest_of(p) is not None for p in progresses):
-                marks.append((byte, self._leaves.state(End(mark))))
-        strings, scalars = (self._together([k[at] for k in kinds]) for at in (0, 1))
+        for byte, mark, kind in (("{", Mark.OBJECT, ObjectProgress), ("[", Mark.ARRAY, ArrayProgress)):
+            if any(
+                isinstance(progress, kind) and self.witnesses.rest_of(progress) is not None
+                for thread in threads
+                if thread.value is not None
+                for progress in self.witnesses.containers(thread.value)
+            ):
+                marks.append((ord(byte), self._leaves.state(End(mark))))
         leaf = self._leaves.state(Choice(strings, scalars, tuple(marks)))
         if level.phase is Phase.FIRST:
             if self.whitespace.lines:
@@ -412,46 +273,32 @@ class JsonContexts:
             if any(_may_close(t) for t in level.threads):
                 marks.append(self._closing(level, empty=True))
             leaf = self._leaves.state(Choice(strings, scalars, tuple(marks)))
-        of_kind = [kinds.index((s.strings, s.scalars)) for s in shapes]
-        return _ValueReader(leaf, tuple(zip(threads, of_kind, strict=True)))
+        return _ValueReader(leaf, threads, of_kind)
 
     def _together(self, terms: list[Regular]) -> Regular:
         live = [t if self.witnesses.language(t) is not None else EMPTY for t in terms]
         return live[0] if len(live) == 1 else vector(tuple(live))
 
-    def _name_reader(self, context: int) -> _NameReader:
-        reader = self._readers.get(context)
-        if reader is None:
-            reader = self._readers[context] = self._make_name_reader(self.levels[context])
-        assert isinstance(reader, _NameReader)
-        return reader
+    def _name_reader(self, context: int) -> tuple[NameReader, int]:
+        known = self._names.get(context)
+        if known is None:
+            level = self.levels[context]
+            reader = NameReader.of(level.threads, self.witnesses)
+            known = self._names[context] = (reader, self._name_leaf(level, reader))
+        return known
 
-    def _make_name_reader(self, level: Level) -> _NameReader:
-        possible = self.witnesses.possible
-        progresses = [t.progress for t in level.threads if isinstance(t.progress, ObjectProgress)]
-        names = word_list([n for p in progresses for n in p.shape.names])
-        allowed = tuple(frozenset(p.next_names(self.order, possible)) for p in progresses)
-        others = any(p.next_other(self.order, possible) for p in progresses)
-        indexes = tuple({n: at for at, n in enumerate(p.shape.names)} for p in progresses)
-        bits = 0
-        for place, indices in zip(allowed, indexes, strict=True):
-            for word, name in enumerate(names.strings):
-                if indices.get(name) in place:
-                    bits |= 1 << word
-        trie = word_slice(names) if names.strings else EMPTY
-        term = vector((trie, ANYTHING if others else EMPTY), named=True)
+    def _name_leaf(self, level: Level, reader: NameReader) -> int:
+        term = reader.term if reader.bits or reader.others else EMPTY
+        if level.phase is not Phase.FIRST:
+            return self._leaves.state(Choice(term, EMPTY, ()))
         marks: list[tuple[int, int]] = []
-        if level.phase is Phase.FIRST:
-            if self.whitespace.lines:
-                leaf = self._leaves.state(Choice(term, EMPTY, ()))
-                marks = [self._first_line(level, leaf)] if bits or others else []
-                term = EMPTY
-            elif not bits and not others:
-                term = EMPTY
-            if any(_may_close(t) for t in level.threads):
-                marks.append(self._closing(level, empty=True))
-        leaf = self._leaves.state(Choice(term, EMPTY, tuple(marks)))
-        return _NameReader(leaf, names.strings, allowed, indexes, bits, others)
+        if self.whitespace.lines and term is not EMPTY:
+            leaf = self._leaves.state(Choice(term, EMPTY, ()))
+            marks.append(self._first_line(level, leaf))
+            term = EMPTY
+        if any(_may_close(t) for t in level.threads):
+            marks.append(self._closing(level, empty=True))
+        return self._leaves.state(Choice(term, EMPTY, tuple(marks)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -459,36 +306,15 @@ class _ValueReader:
     """The leaf of a value, and which threads a scalar of each kind satisfies."""
 
     leaf: int
-    kinds: tuple[tuple[Thread, int], ...]
+    threads: tuple[Thread, ...]
+    kinds: tuple[int, ...]
 
-    def threads(self, label: Hashable) -> list[Thread]:
+    def satisfied(self, label: Hashable) -> list[Thread]:
         """`label` is 1 where there is one kind, else one entry a kind."""
         if not isinstance(label, tuple):
-            return [thread for thread, _ in self.kinds]
-        return [thread for thread, kind in self.kinds if label[kind]]
-
-
-@dataclass(frozen=True, slots=True)
-class _NameReader:
-    """The leaf of a name, and what each thread makes of each name."""
-
-    leaf: int
-    words: tuple[str, ...]
-    allowed: tuple[frozenset[int], ...]
-    indexes: tuple[dict[str, int], ...]
-    allowed_bits: int
-    others: bool
-
-    def index(self, thread: int, name: str | None) -> int | None:
-        """The index of `name` in the shape of a thread; None if it is not among its names."""
-        return None if name is None else self.indexes[thread].get(name)
-
-
-def _short_names() -> Iterator[str]:
-    """Names from the shortest on: the empty one, then letters, then numbers."""
-    yield ""
-    yield from "abcdefghijklmnopqrstuvwxyz"
-    yield from map(str, count())
+            return list(self.threads)
+        pairs = zip(self.threads, self.kinds, strict=True)
+        return [thread for thread, kind in pairs if label[kind]]
 
 
 def _may_close(thread: Thread) -> bool:

@@ -23,7 +23,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from maskwright.automaton.derivative import Arc, arcs, label
+from maskwright.grammar.derivative import Arc, arcs, label
 from maskwright.grammar.regular import EMPTY, Regular, Vector, Words, vector
 
 DEAD: Final = -1

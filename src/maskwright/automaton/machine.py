@@ -26,6 +26,8 @@ BLOCKED: Final = 0
 STAY: Final = 1
 PUSH: Final = 2
 POP: Final = 3
+DYNAMIC: Final = 4
+"""Added to STAY: where this leads depends on the text that was read, see `Contexts.exit`."""
 
 DONE: Final = 0
 """The context of a finished text; every machine's context 0."""
@@ -54,8 +56,13 @@ class Contexts(Protocol):
         """The first context and leaf state."""
         ...
 
-    def exit(self, context: int, label: Hashable) -> Exit:
-        """What follows when a leaf is left with `label` in `context`."""
+    def exit(self, context: int, label: Hashable, text: str | None = None) -> Exit:
+        """What follows when a leaf is left with `label` in `context`.
+
+        Where that depends on the text that was read (the name or item that ends here, as JSON),
+        `text` gives it; without, the answer is as if the text differed from all before it, and
+        its kind has DYNAMIC added.
+        """
         ...
 
     def gate(self, context: int) -> tuple[int, int] | None:
@@ -80,7 +87,9 @@ class MachineArrays(NamedTuple):
     """[contexts]: first word of the context's gate in `gate_bits`, -1 for none."""
     gate_bits: npt.NDArray[np.uint64]
     counts: npt.NDArray[np.int64]
-    """[0] nodes, [1] pending requests, [2] 1 if the node table is full."""
+    """[0] nodes, [1] pending requests, [2] 1 if the node table is full, [3] 1 to stop at a dynamic
+    exit, then [4] its context, [5] label, [6] node and [7] 1 if one was met; [8] dynamic exits
+    passed, [9] bytes read by the last `advance`."""
     pending: npt.NDArray[np.int64]
     """[n, 2]: what a walk needs and could not find: (leaf, -1) a row, (context, label) an exit."""
 
@@ -107,11 +116,11 @@ class Machine:
             exit_leaf=np.zeros(256, np.int32),
             gate_start=np.full(128, -1, np.int32),
             gate_bits=np.zeros(64, np.uint64),
-            counts=np.zeros(4, np.int64),
+            counts=np.zeros(16, np.int64),
             pending=np.zeros((256, 2), np.int64),
         )
         context, leaf = contexts.start()
-        self._know_context(context)
+        self.know_context(context)
         self.arrays.node_context[0] = context
         self.arrays.counts[0] = 1
         self.rehash_nodes(len(self.arrays.node_slots))
@@ -138,8 +147,8 @@ class Machine:
 
     def _add_exit(self, context: int, label_id: int) -> None:
         found = self.contexts.exit(context, self.leaves.labels[label_id])
-        if found.kind in (STAY, PUSH):
-            self._know_context(found.context)
+        if found.kind & 3 in (STAY, PUSH):
+            self.know_context(found.context)
         leaf = self.leaves.label_id(found.result) if found.kind == POP else found.leaf
         if 2 * (self._exits + 1) > len(self.arrays.exit_keys):
             self._grow_exits()
@@ -158,7 +167,8 @@ class Machine:
         keys[slot] = key
         return slot
 
-    def _know_context(self, context: int) -> None:
+    def know_context(self, context: int) -> None:
+        """Make room for a context and its gate."""
         if context > self._limits.contexts:
             raise LimitError(
                 f"the grammar needs more than {self._limits.contexts:,} contexts", limit="contexts"

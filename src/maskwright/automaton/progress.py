@@ -1,16 +1,27 @@
-"""How far a container has been read: the state of one thread inside an array or object."""
+"""How far a container has been read: the state of one thread inside an array or object.
+
+A step offers *options*: what the next item or member may be, each with the progress behind it.
+Several options for one item are several threads: an item that may or may not be one of those that
+`contains` counts, a member that may or may not be the one that some negation asks for.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import product
 from typing import Literal, NamedTuple
 
+from maskwright.grammar.schema import Schema, negated, value_schema
 from maskwright.grammar.shape import ArrayShape, Conjunction, ObjectShape
 
 PropertyOrder = Literal["schema", "any"]
 
-Possible = Callable[[Conjunction], bool]
-"""Whether some value satisfies a conjunction."""
+
+class ItemOption(NamedTuple):
+    value: Conjunction
+    after: ArrayProgress
 
 
 class ArrayProgress(NamedTuple):
@@ -18,34 +29,89 @@ class ArrayProgress(NamedTuple):
 
     shape: ArrayShape
     index: int = 0
+    counts: tuple[int, ...] = ()
+    """For each `contains`, how many items it has counted."""
+    seen: frozenset[str] = frozenset()
+    """The items so far, where they must be unique, as canonical JSON."""
+
+    @classmethod
+    def start(cls, shape: ArrayShape) -> ArrayProgress:
+        return cls(shape, counts=(0,) * len(shape.contains))
+
+    @property
+    def unique(self) -> bool:
+        return self.shape.unique
 
     def may_close(self) -> bool:
-        return self.index >= self.shape.least
+        return self.index >= self.shape.least and all(
+            count >= each.least
+            for count, each in zip(self.counts, self.shape.contains, strict=True)
+        )
 
-    def next_item(self, possible: Possible) -> Conjunction | None:
-        """What the next item must satisfy; None if there can't be one."""
-        if self.shape.most is not None and self.index >= self.shape.most:
-            return None
-        conjunction = self.shape.item(self.index)
-        return conjunction if possible(conjunction) else None
+    def options(self) -> Iterator[ItemOption]:
+        """What the next item may be."""
+        shape = self.shape
+        if shape.most is not None and self.index >= shape.most:
+            return
+        base = shape.item(self.index)
+        if self.seen:
+            base |= {_not_value(text) for text in self.seen}
+        choices = [self._counted(at) for at in range(len(shape.contains))]
+        for chosen in product(*choices):
+            value = base.union(*(schemas for schemas, _ in chosen))
+            counts = tuple(count for _, count in chosen)
+            yield ItemOption(value, self._replace(index=self._next_index(), counts=counts))
 
-    def after_item(self) -> ArrayProgress:
-        enough = max(len(self.shape.prefix), self.shape.least)
+    def _counted(self, at: int) -> list[tuple[Conjunction, int]]:
+        """The next item as seen by one `contains`: counted or not."""
+        each, count = self.shape.contains[at], self.counts[at]
+        free: Conjunction = frozenset()
+        if self.index < each.start or (each.most is None and count >= each.least):
+            return [(free, count)]
+        hit: Conjunction = frozenset([each.schema])
+        if each.most is None:
+            return [(hit, count + 1), (free, count)]
+        miss: Conjunction = frozenset([negated(each.schema)])
+        return [(hit, count + 1), (miss, count)] if count < each.most else [(miss, count)]
+
+    def _next_index(self) -> int:
+        starts = [each.start for each in self.shape.contains]
+        enough = max(len(self.shape.prefix), self.shape.least, *starts, 0)
         if self.shape.most is None and self.index >= enough:
-            return self
-        return ArrayProgress(self.shape, self.index + 1)
+            return self.index
+        return self.index + 1
+
+    def with_item(self, text: str) -> ArrayProgress:
+        """The progress that also remembers the item that was read."""
+        return self._replace(seen=self.seen | {text})
+
+
+class MemberOption(NamedTuple):
+    name: int
+    """Index into the shape's names; OTHER for a name that is not among them."""
+    value: Conjunction
+    after: ObjectProgress
+
+
+OTHER = -1
 
 
 class ObjectProgress(NamedTuple):
-    """The names read so far.
+    """The members read so far.
 
     In order "schema" the declared names before `position` are behind us and `seen` holds the late
-    ones; in order "any" `seen` holds all.
+    ones; in order "any" `seen` holds all (as a bit set).
     """
 
     shape: ObjectShape
     position: int = 0
     seen: int = 0
+    count: int = 0
+    """Members read, as far as counting them makes a difference."""
+    met: int = 0
+    """The members in `shape.some` that have been read, as a bit set."""
+    others: frozenset[str] = frozenset()
+    """The names read that are not among the shape's."""
 
     def required_left(self) -> list[int]:
         """The required names still to come, in order."""
@@ -56,38 +122,83 @@ class ObjectProgress(NamedTuple):
         ]
 
     def may_close(self) -> bool:
-        return not self.required_left()
+        return (
+            self.count >= self.shape.least
+            and self.met == (1 << len(self.shape.some)) - 1
+            and not self.required_left()
+        )
 
-    def next_names(self, order: PropertyOrder, possible: Possible) -> list[int]:
-        """The names that may come next."""
+    @property
+    def is_full(self) -> bool:
+        return self.shape.most is not None and self.count >= self.shape.most
+
+    def names(self, order: PropertyOrder) -> list[int]:
+        """The names whose turn it may be, whatever their values."""
         shape = self.shape
+        if self.is_full:
+            return []
         if order == "any":
-            found = [at for at in range(len(shape.names)) if not self.seen >> at & 1]
-        else:
-            stop = shape.declared
-            for at in self.required_left():
-                if at < stop:
-                    stop = at + 1
-                    break
-            else:
-                stop = len(shape.names)
-            found = [at for at in range(self.position, stop) if not self.seen >> at & 1]
-        return [at for at in found if possible(shape.values[at])]
+            return [at for at in range(len(shape.names)) if not self.seen >> at & 1]
+        stop = len(shape.names)
+        for at in self.required_left():
+            if at < shape.declared:
+                stop = at + 1
+            break
+        return [at for at in range(self.position, stop) if not self.seen >> at & 1]
 
-    def next_other(self, order: PropertyOrder, possible: Possible) -> bool:
-        """Whether a name that is not in `names` may come next."""
-        if order == "schema" and any(at < self.shape.declared for at in self.required_left()):
-            return False
-        return possible(self.shape.additional)
+    def others_may_come(self, order: PropertyOrder) -> bool:
+        """Whether it may be the turn of a name that is not among the shape's."""
+        return not self.is_full and not (
+            order == "schema" and any(at < self.shape.declared for at in self.required_left())
+        )
 
-    def after_name(self, at: int, order: PropertyOrder) -> ObjectProgress:
+    def take(self, at: int, order: PropertyOrder) -> Iterator[MemberOption]:
+        """What the member with name `at` may be."""
         if order == "schema" and at < self.shape.declared:
-            return self._replace(position=at + 1)
-        position = self.shape.declared if order == "schema" else 0
-        return self._replace(position=position, seen=self.seen | 1 << at)
+            after = self._replace(position=at + 1, count=self._next_count())
+        else:
+            position = self.shape.declared if order == "schema" else 0
+            after = self._replace(
+                position=position, seen=self.seen | 1 << at, count=self._next_count()
+            )
+        hits = [k for k, named in enumerate(self.shape.some_named) if at in named]
+        yield from self._meet(at, self.shape.values[at], after, hits)
 
-    def after_other(self, order: PropertyOrder) -> ObjectProgress:
-        return self._replace(position=self.shape.declared) if order == "schema" else self
+    def take_other(
+        self, mask: tuple[bool, ...], name: str | None, order: PropertyOrder
+    ) -> Iterator[MemberOption]:
+        """What a member with another name may be, by its membership in the shape's languages.
+
+        Without `name` it is not remembered.
+        """
+        after = self._replace(count=self._next_count())
+        if order == "schema":
+            after = after._replace(position=self.shape.declared)
+        if name is not None:
+            after = after._replace(others=self.others | {name})
+        hits = [k for k, (language, _) in enumerate(self.shape.some) if mask[language]]
+        yield from self._meet(OTHER, self.shape.others(mask), after, hits)
+
+    def _meet(
+        self, at: int, value: Conjunction, after: ObjectProgress, hits: list[int]
+    ) -> Iterator[MemberOption]:
+        """A member as some of those that the shape asks for, or none."""
+        yield MemberOption(at, value, after)
+        for place, hit in enumerate(hits):
+            if not after.met >> hit & 1:
+                met = after._replace(met=after.met | 1 << hit)
+                wanted = value | {self.shape.some[hit][1]}
+                yield from self._meet(at, wanted, met, hits[place + 1 :])
+
+    def _next_count(self) -> int:
+        most = self.shape.most
+        limit = self.shape.least if most is None else max(self.shape.least, most)
+        return min(self.count + 1, limit)
 
 
 Progress = ArrayProgress | ObjectProgress
+
+@lru_cache(maxsize=10_000)
+def _not_value(text: str) -> Schema:
+    """The schema of everything but one value, given as canonical JSON."""
+    return negated(value_schema(json.loads(text), ""))

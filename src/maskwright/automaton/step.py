@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 
 from maskwright.automaton.leaf import DEAD, UNBUILT, LeafArrays
-from maskwright.automaton.machine import BLOCKED, DONE, NO_NODE, POP, PUSH, STAY, MachineArrays
+from maskwright.automaton.machine import BLOCKED, DONE, DYNAMIC, NO_NODE, POP, PUSH, MachineArrays
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -79,6 +79,14 @@ def leave(leaves: LeafArrays, machine: MachineArrays, leaf: int, node: int) -> t
         kind = machine.exit_kind[slot]
         if kind == BLOCKED:
             return DEAD, node
+        if kind >= DYNAMIC:
+            machine.counts[8] += 1
+            if machine.counts[3] == 1:
+                machine.counts[4] = context
+                machine.counts[5] = label
+                machine.counts[6] = node
+                machine.counts[7] = 1
+                return DEAD, node
         if kind == POP:
             node = machine.node_parent[node]
             label = machine.exit_leaf[slot]
@@ -153,12 +161,21 @@ def settle(leaves: LeafArrays, machine: MachineArrays, leaf: int, node: int) -> 
 def advance(
     leaves: LeafArrays, machine: MachineArrays, leaf: int, node: int, data: np.ndarray
 ) -> tuple[int, int]:
-    """The configuration after all bytes of `data` (uint8), or (DEAD, _)."""
-    for byte in data:
-        leaf, node = move(leaves, machine, leaf, node, byte)
-        if leaf == DEAD:
-            return DEAD, node
-    return settle(leaves, machine, leaf, node)
+    """The configuration after all bytes of `data` (uint8), or (DEAD, _).
+
+    Stops at a dynamic exit: then counts[7] is 1, and counts[9] bytes have been read.
+    """
+    machine.counts[3] = 1
+    machine.counts[7] = 0
+    at = 0
+    while at < len(data) and leaf != DEAD:
+        leaf, node = move(leaves, machine, leaf, node, data[at])
+        at += leaf != DEAD
+    if leaf != DEAD:
+        leaf, node = settle(leaves, machine, leaf, node)
+    machine.counts[9] = at
+    machine.counts[3] = 0
+    return leaf, node
 
 
 @njit(cache=True, nogil=True)

@@ -21,7 +21,7 @@ class TextContexts:
     def start(self) -> tuple[int, int]:
         return _READING, self._leaf
 
-    def exit(self, context: int, label: Hashable) -> Exit:
+    def exit(self, context: int, label: Hashable, text: str | None = None) -> Exit:
         return Exit(STAY, DONE, self._dead)
 
     def gate(self, context: int) -> tuple[int, int] | None:

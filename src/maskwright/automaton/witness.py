@@ -6,15 +6,50 @@ The promise that no mask leads into a dead end rests on this: what has no witnes
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from heapq import heappop, heappush
+from itertools import count
+from typing import Final, NamedTuple
 
-from maskwright.automaton.derivative import is_live, shortest
+from maskwright.automaton.progress import (
+    ArrayProgress,
+    ItemOption,
+    MemberOption,
+    ObjectProgress,
+    Progress,
+    PropertyOrder,
+)
 from maskwright.automaton.whitespace import WHITESPACE, Whitespace
-from maskwright.automaton.progress import ArrayProgress, ObjectProgress, Progress
-from maskwright.grammar.regular import EMPTY, Regular
+from maskwright.errors import LimitError
+from maskwright.grammar.derivative import is_live, shortest
+from maskwright.grammar.regular import (
+    ANYTHING,
+    EMPTY,
+    EPSILON,
+    Alt,
+    Both,
+    Chars,
+    Concat,
+    Regular,
+    Repeat,
+    Words,
+    both,
+    complement,
+    words,
+)
+from maskwright.grammar.schema import Json
 from maskwright.grammar.shape import Conjunction, Shapes
 from maskwright.limits import Limits
+
+_MOST_STEPS: Final = 20_000
+
+
+class NameClass(NamedTuple):
+    """Property names that lie in the same languages: `mask` says in which."""
+
+    mask: tuple[bool, ...]
+    language: Regular
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,18 +110,21 @@ def spelled(text: str) -> str:
 
 
 class Witnesses:
-    """The shortest witness of every conjunction asked for.
+    """The shortest witness of every conjunction asked for, and of every unfinished container.
 
-    Only what a container must hold matters for its shortest value, so the search follows required
-    names and least item counts alone. Costs are improved until they stand still (Knuth's
-    generalisation of Dijkstra, by sweeps): recursion ends because a container is longer than what
-    it contains.
+    Costs are improved in sweeps until they stand still (Knuth's generalisation of Dijkstra's
+    algorithm): recursion ends because a container is longer than what it contains. Only what a
+    shortest container can hold is looked at: required names and least counts, not options.
     """
 
-    def __init__(self, shapes: Shapes, limits: Limits) -> None:
+    def __init__(self, shapes: Shapes, order: PropertyOrder, limits: Limits) -> None:
+        self.order: PropertyOrder = order
         self._shapes = shapes
         self._limits = limits
         self._known: dict[Conjunction, Witness | None] = {}
+        self._rests: dict[Progress, Items | Members | None] = {}
+        self._classes: dict[tuple[Regular, ...], tuple[NameClass, ...]] = {}
+        shapes.possible = self.possible
 
     def of(self, conjunction: Conjunction) -> Witness | None:
         """The shortest value, None if there is no value at all."""
@@ -103,60 +141,199 @@ class Witnesses:
             return None
         return shortest(term, self._limits.witness_search)
 
-    def rest_of(self, progress: Progress) -> Witness | None:
+    def rest_of(self, progress: Progress) -> Items | Members | None:
         """The shortest completion of a container that has been read up to `progress`."""
-        parts = [(name, self.of(needed)) for name, needed in missing(progress)]
-        if any(value is None for _, value in parts):
-            return None
-        if isinstance(progress, ArrayProgress):
-            return Items(tuple(v for _, v in parts if v is not None))
-        return Members(tuple((n, v) for n, v in parts if v is not None))
+        key = progress
+        if isinstance(progress, ObjectProgress) and progress.others:
+            classes = self.classes(progress.shape.languages)
+            if not any(is_finite(each.language) for each in classes):
+                key = progress._replace(others=frozenset())
+        if key not in self._rests:
+            self._rests[key] = self._search(progress, self.of)
+        return self._rests[key]
+
+    def classes(self, languages: tuple[Regular, ...]) -> tuple[NameClass, ...]:
+        """The sets of names that lie in the same languages, without the empty ones."""
+        if languages not in self._classes:
+            self._classes[languages] = tuple(self._partition(languages))
+        return self._classes[languages]
+
+    def _partition(self, languages: tuple[Regular, ...]) -> Iterator[NameClass]:
+        found: list[tuple[tuple[bool, ...], Regular]] = [((), ANYTHING)]
+        for language in languages:
+            halves: list[tuple[tuple[bool, ...], Regular]] = []
+            for mask, part in found:
+                for inside in (True, False):
+                    half = both(part, language if inside else complement(language))
+                    if is_live(half, self._limits.witness_search):
+                        halves.append(((*mask, inside), half))
+            found = halves
+            if len(found) > self._limits.alternatives:
+                raise LimitError(
+                    "the patterns of property names overlap in too many ways", limit="alternatives"
+                )
+        for mask, part in found:
+            yield NameClass(mask, part)
+
+    def other_options(
+        self, progress: ObjectProgress, each: NameClass, name: str | None
+    ) -> Iterator[MemberOption]:
+        """What a member with a name of this class may be, if it leads to an end."""
+        for option in progress.take_other(each.mask, name, self.order):
+            if self.possible(option.value) and self.rest_of(option.after) is not None:
+                yield option
+
+    def named_options(self, progress: ObjectProgress, at: int) -> Iterator[MemberOption]:
+        for option in progress.take(at, self.order):
+            if self.possible(option.value) and self.rest_of(option.after) is not None:
+                yield option
+
+    def item_options(self, progress: ArrayProgress) -> Iterator[ItemOption]:
+        for option in progress.options():
+            if self.possible(option.value) and self.rest_of(option.after) is not None:
+                yield option
+
+    # Solving
 
     def _solve(self, conjunction: Conjunction) -> None:
         group = self._reachable(conjunction)
         best: dict[Conjunction, Witness | None] = {c: self._scalar(c) for c in group}
         sizes = {c: _size(w) for c, w in best.items()}
+        containers = {c: list(self.containers(c)) for c in group}
+
+        def value_of(needed: Conjunction) -> Witness | None:
+            return best[needed] if needed in best else self._known.get(needed)
+
         changed = True
         while changed:
             changed = False
             for member in group:
-                for progress in self._containers(member):
-                    found = self._container(progress, best)
+                for progress in containers[member]:
+                    found = self._search(progress, value_of)
                     size = _size(found)
                     if size < sizes[member]:
                         best[member], sizes[member], changed = found, size, True
         self._known.update(best)
 
-    def _reachable(self, conjunction: Conjunction) -> list[Conjunction]:
-        """The unsolved conjunctions whose witnesses the shortest containers are made of."""
-        found = {conjunction: None}
-        stack = [conjunction]
-        while stack:
-            for progress in self._containers(stack.pop()):
-                for _, needed in missing(progress):
-                    if needed not in self._known and needed not in found:
-                        found[needed] = None
-                        stack.append(needed)
-        return list(found)
-
-    def _containers(self, conjunction: Conjunction) -> Iterator[Progress]:
+    def containers(self, conjunction: Conjunction) -> Iterator[Progress]:
+        """The containers that a value of the conjunction may be, at their start."""
         shape = self._shapes.of(conjunction)
         for array in shape.arrays:
-            yield ArrayProgress(array)
+            yield ArrayProgress.start(array)
         for each in shape.objects:
             yield ObjectProgress(each)
 
-    def _container(
-        self, progress: Progress, best: dict[Conjunction, Witness | None]
-    ) -> Witness | None:
+    def _reachable(self, conjunction: Conjunction) -> list[Conjunction]:
+        """The unsolved conjunctions that the shortest values can be made of."""
+        found = {conjunction: None}
+        stack = [conjunction]
+
+        def note(needed: Conjunction) -> Witness | None:
+            if needed not in self._known and needed not in found:
+                found[needed] = None
+                stack.append(needed)
+            return Scalar("0")  # as if everything had a value: the search passes all it may need
+
+        while stack:
+            for progress in self.containers(stack.pop()):
+                self._search(progress, note, thorough=True)
+        return list(found)
+
+    def _search(
+        self,
+        progress: Progress,
+        value_of: Callable[[Conjunction], Witness | None],
+        *,
+        thorough: bool = False,
+    ) -> Items | Members | None:
+        """The shortest way to a closing bracket, by uniform-cost search over progress.
+
+        `thorough` looks at every alternative that could matter, not only until the first end.
+        """
+        if isinstance(progress, ObjectProgress) and _is_simple(progress):
+            return self._required(progress, value_of)
+        tie = count()
+        queue: list[tuple[float, int, Progress, tuple[tuple[str, Witness], ...]]] = [
+            (0, next(tie), progress, ())
+        ]
+        done: set[Progress] = set()
+        result: Items | Members | None = None
+        while queue:
+            cost, _, here, parts = heappop(queue)
+            if here in done:
+                continue
+            done.add(here)
+            if here.may_close():
+                if isinstance(here, ArrayProgress):
+                    found = Items(tuple(value for _, value in parts))
+                else:
+                    found = Members(parts)
+                if not thorough:
+                    return found
+                result = result or found
+                continue
+            if len(done) > _MOST_STEPS:
+                raise LimitError(
+                    "the shortest value of an array or object takes too long to find",
+                    limit="witness_search",
+                )
+            for name, value, after in self._steps(here, recorded=not thorough):
+                witness = value_of(value)
+                if witness is None:
+                    continue
+                following = after
+                if isinstance(after, ArrayProgress) and after.unique and not thorough:
+                    following = after.with_item(canonical(compact(witness)))
+                size = cost + 1 + len(name) + _size(witness)
+                heappush(queue, (size, next(tie), following, (*parts, (name, witness))))
+        return result
+
+    def _steps(
+        self, here: Progress, recorded: bool
+    ) -> Iterator[tuple[str, Conjunction, Progress]]:
+        if isinstance(here, ArrayProgress):
+            for option in here.options():
+                yield "", option.value, option.after
+            return
+        names = here.names("schema")
+        if self.order == "any":  # the order makes no difference to what is possible
+            names = _up_to_required(here)
+        for at in names:
+            for option in here.take(at, self.order):
+                after = option.after
+                if self.order == "any":
+                    after = after._replace(position=at + 1)
+                yield here.shape.names[at], option.value, after
+        if here.others_may_come("schema"):
+            for each in self.classes(here.shape.languages):
+                name = self.fresh_name(here, each)
+                if name is not None:
+                    counted = name if is_finite(each.language) or recorded else None
+                    for option in here.take_other(each.mask, counted, self.order):
+                        yield name, option.value, option.after
+
+    def fresh_name(self, progress: ObjectProgress, each: NameClass) -> str | None:
+        """The shortest name of a class that is neither among the shape's names nor used.
+
+        Not the empty one: of all others there are several of the same length, so that a
+        completion is no longer where a name is being written that is not known yet.
+        """
+        taken = words(["", *progress.shape.names, *progress.others])
+        return self.language(both(each.language, complement(taken)))
+
+    def _required(
+        self, progress: ObjectProgress, value_of: Callable[[Conjunction], Witness | None]
+    ) -> Members | None:
+        left = progress.required_left()
+        most = progress.shape.most
+        if most is not None and progress.count + len(left) > most:
+            return None
         members: list[tuple[str, Witness]] = []
-        for name, needed in missing(progress):
-            value = best[needed] if needed in best else self._known[needed]
+        for at in left:
+            value = value_of(progress.shape.values[at])
             if value is None:
                 return None
-            members.append((name, value))
-        if isinstance(progress, ArrayProgress):
-            return Items(tuple(value for _, value in members))
+            members.append((progress.shape.names[at], value))
         return Members(tuple(members))
 
     def _scalar(self, conjunction: Conjunction) -> Witness | None:
@@ -171,14 +348,58 @@ class Witnesses:
         return Scalar(min(options, key=_bytes)) if options else None
 
 
-def missing(progress: Progress) -> list[tuple[str, Conjunction]]:
-    """What a container must still hold: (name or "", conjunction)."""
-    if isinstance(progress, ArrayProgress):
-        shape = progress.shape
-        return [("", shape.item(at)) for at in range(progress.index, shape.least)]
-    return [
-        (progress.shape.names[at], progress.shape.values[at]) for at in progress.required_left()
-    ]
+def _is_simple(progress: ObjectProgress) -> bool:
+    """Whether the required names are all that is missing."""
+    shape = progress.shape
+    missing = (1 << len(shape.some)) - 1 & ~progress.met
+    return not missing and progress.count + len(progress.required_left()) >= shape.least
+
+
+def _up_to_required(progress: ObjectProgress) -> list[int]:
+    """The names from `position` to the first required one, for the search in any order."""
+    if progress.is_full:
+        return []
+    found: list[int] = []
+    for at in range(progress.position, len(progress.shape.names)):
+        if not progress.seen >> at & 1:
+            found.append(at)
+            if at in progress.shape.required:
+                break
+    return found
+
+
+def is_finite(term: Regular) -> bool:
+    """Whether the language is certainly finite, by the look of the term."""
+    match term:
+        case Words() | Chars():
+            return True
+        case Concat(head=head, tail=tail):
+            return is_finite(head) and is_finite(tail)
+        case Alt(options=parts):
+            return all(is_finite(part) for part in parts)
+        case Both(parts=parts):
+            return any(is_finite(part) for part in parts)
+        case Repeat(body=body, most=most):
+            return most is not None and is_finite(body)
+        case _:
+            return term in (EMPTY, EPSILON)
+
+
+def canonical(text: str) -> str:
+    """One spelling for all equal JSON values."""
+    return json.dumps(_plain(json.loads(text)), sort_keys=True)
+
+
+def _plain(value: Json) -> Json:
+    match value:
+        case float() if value.is_integer():
+            return int(value)
+        case list():
+            return [_plain(each) for each in value]
+        case dict():
+            return {name: _plain(each) for name, each in value.items()}
+        case _:
+            return value
 
 
 def _bytes(text: str) -> int:

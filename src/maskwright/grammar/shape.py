@@ -2,42 +2,78 @@
 
 A *conjunction* is a set of schemas that must all hold. Its `Shape` is a union over types: one
 regular language for the values of strings, one for the spellings of the other scalars, and a list
-of alternatives each for arrays and objects. Sub-schemas stay conjunctions and are looked at only
-when they are reached, so recursion costs nothing here.
+of alternatives each for arrays and objects. Strings are computed by algebra alone; for the other
+types unions are multiplied out, one type at a time. Sub-schemas stay conjunctions and are looked at
+only when they are reached, so recursion costs nothing here.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property
-from typing import Final, assert_never
+from typing import Final
 
-from maskwright.errors import LimitError
+from maskwright.errors import LimitError, SchemaError, UnsupportedSchemaError
 from maskwright.grammar import numbers
+from maskwright.grammar.derivative import contains
+from maskwright.grammar.evaluation import evaluated
+from maskwright.grammar.negation import denied
 from maskwright.grammar.numbers import Interval
-from maskwright.grammar.regular import ANYTHING, EMPTY, Regular, alt, both, words
+from maskwright.grammar.regular import (
+    ANYTHING,
+    EMPTY,
+    Regular,
+    alt,
+    both,
+    complement,
+    words,
+)
 from maskwright.grammar.schema import (
-    TYPES,
     AllOf,
     AnyOf,
     Assertion,
+    Contains,
+    If,
     ItemCount,
     Items,
     Json,
+    MultipleOf,
+    Not,
+    NotValues,
     NumberIn,
-    OneOfValues,
+    OneOf,
     Properties,
+    PropertyCount,
+    PropertyNames,
+    RepeatedItems,
     Required,
     Schema,
+    SomeMember,
     StringIn,
     TypeIs,
+    UniqueItems,
+    Values,
+    negated,
+    value_schema,
 )
 from maskwright.limits import DEFAULT_LIMITS, Limits
 
 Conjunction = frozenset[Schema]
 
 ANY: Final[Conjunction] = frozenset()
+NEVER: Final[Conjunction] = frozenset([Schema("", never=True)])
+
+
+@dataclass(frozen=True, slots=True)
+class Contained:
+    """`least` to `most` items from `start` on satisfy `schema`."""
+
+    schema: Schema
+    least: int
+    most: int | None
+    start: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,6 +82,8 @@ class ArrayShape:
     rest: Conjunction
     least: int
     most: int | None
+    contains: tuple[Contained, ...]
+    unique: bool
 
     def item(self, index: int) -> Conjunction:
         return self.prefix[index] if index < len(self.prefix) else self.rest
@@ -59,9 +97,18 @@ class ObjectShape:
     declared: int
     values: tuple[Conjunction, ...]
     """What the value of each name must satisfy."""
-    additional: Conjunction
     required: frozenset[int]
     """Indexes into `names`."""
+    languages: tuple[Regular, ...]
+    """The languages of names that tell the other members apart."""
+    others: Callable[[tuple[bool, ...]], Conjunction]
+    """What the value of another name must satisfy, by its membership in each language."""
+    some: tuple[tuple[int, Schema], ...]
+    """Some member has a name in this language (by index) and a value like this."""
+    some_named: tuple[frozenset[int], ...]
+    """For each of `some`, the indexes of `names` in its language."""
+    least: int
+    most: int | None
 
 
 @dataclass(frozen=True)
@@ -75,12 +122,13 @@ class Shape:
 
     @cached_property
     def is_empty(self) -> bool:
-        return (
-            self.strings is EMPTY
-            and self.scalars is EMPTY
-            and not self.arrays
-            and not self.objects
+        return not (
+            self.strings is not EMPTY or self.scalars is not EMPTY or self.arrays or self.objects
         )
+
+
+Possible = Callable[[Conjunction], bool]
+"""Whether some value satisfies a conjunction."""
 
 
 class Shapes:
@@ -89,6 +137,11 @@ class Shapes:
     def __init__(self, limits: Limits = DEFAULT_LIMITS) -> None:
         self._limits = limits
         self._known: dict[Conjunction, Shape] = {}
+        self._exclusive: dict[OneOf, AnyOf] = {}
+        self._strings_known: dict[Schema, Regular] = {}
+        self._open: set[object] = set()
+        self.possible: Possible = lambda _: True
+        """Set by the owner: lets a `oneOf` see which of its branches can't meet."""
 
     def of(self, conjunction: Conjunction) -> Shape:
         shape = self._known.get(conjunction)
@@ -97,190 +150,344 @@ class Shapes:
         return shape
 
     def _compute(self, conjunction: Conjunction) -> Shape:
-        strings: list[Regular] = []
+        types = self._types(conjunction)
+        strings = EMPTY
+        if "string" in types:
+            strings = both(ANYTHING, *(self._strings(s) for s in _sorted(conjunction)))
         scalars: list[Regular] = []
+        if "null" in types or "boolean" in types:
+            for kind in ("null", "boolean"):
+                scalars += [_literals(branch, kind) for branch in self.branches(conjunction, kind)]
+        if "number" in types or "integer" in types:
+            scalars += [_numbers(branch) for branch in self.branches(conjunction, "number")]
         arrays: list[ArrayShape] = []
+        if "array" in types:
+            found = (_array(branch) for branch in self.branches(conjunction, "array"))
+            arrays = [shape for shape in found if shape is not None]
         objects: list[ObjectShape] = []
-        for branch in self._branches(conjunction):
-            strings.append(_strings(branch))
-            scalars.append(_scalars(branch))
-            if "array" in branch.types and (array := _array(branch)) is not None:
-                arrays.append(array)
-            if "object" in branch.types:
-                objects.append(_object(branch))
-        return Shape(alt(*strings), alt(*scalars), tuple(arrays), tuple(objects))
+        if "object" in types:
+            found = (self._object(branch) for branch in self.branches(conjunction, "object"))
+            objects = [shape for shape in found if shape is not None]
+        return Shape(strings, alt(*scalars), tuple(arrays), tuple(objects))
 
-    def _branches(self, conjunction: Conjunction) -> list[_Branch]:
-        """Multiply out unions: a list of conjunctions of assertions that are not unions."""
-        done: list[_Branch] = []
-        open_branches = [(_Branch(TYPES, ()), tuple(sorted(conjunction, key=_place)), ANY)]
-        while open_branches:
-            branch, pending, seen = open_branches.pop()
-            if not pending:
-                done.append(branch)
-                continue
-            schema, rest = pending[0], pending[1:]
-            if schema in seen:
-                open_branches.append((branch, rest, seen))
-                continue
+    @staticmethod
+    def _types(conjunction: Conjunction) -> frozenset[str]:
+        """The types that the schemas' own `type` keywords leave."""
+        types = frozenset(("null", "boolean", "number", "integer", "string", "array", "object"))
+        for schema in conjunction:
             if schema.never:
-                continue
-            unions: list[AnyOf] = []
+                return frozenset()
             for assertion in schema.assertions:
-                match assertion:
-                    case AllOf(parts=parts):
-                        rest = (*parts, *rest)
-                    case AnyOf():
-                        unions.append(assertion)
-                    case OneOfValues() if any(isinstance(v, list | dict) for v in assertion.values):
-                        unions.append(AnyOf(_value_schemas(assertion, schema)))
-                    case _:
-                        branch = branch.with_assertion(assertion)
-            if not branch.types:
+                if isinstance(assertion, TypeIs):
+                    named = assertion.types
+                    types &= named | {"integer"} if "number" in named else named
+        return types
+
+    # Strings
+
+    def _strings(self, schema: Schema) -> Regular:
+        """The strings that satisfy a schema."""
+        known = self._strings_known.get(schema)
+        if known is not None:
+            return known
+        self._enter(("string", schema), schema)
+        result = EMPTY if schema.never else ANYTHING
+        for assertion in evaluated(schema):
+            result = both(result, self._strings_of(assertion, schema))
+        self._open.discard(("string", schema))
+        self._strings_known[schema] = result
+        return result
+
+    def _strings_of(self, assertion: Assertion, schema: Schema) -> Regular:
+        match assertion:
+            case TypeIs(types=types):
+                return ANYTHING if "string" in types else EMPTY
+            case StringIn(language=language):
+                return language
+            case Values(values=values):
+                return words([v for v in values if isinstance(v, str)])
+            case NotValues(values=values):
+                return complement(words([v for v in values if isinstance(v, str)]))
+            case AllOf(parts=parts):
+                return both(ANYTHING, *(self._strings(part) for part in parts))
+            case AnyOf(options=options):
+                return alt(*(self._strings(option) for option in options))
+            case OneOf(options=options):
+                return _exactly_one([self._strings(option) for option in options])
+            case Not(schema=inner):
+                return complement(self._strings(inner))
+            case If(condition=condition, then=then, otherwise=otherwise):
+                held = self._strings(condition)
+                return alt(
+                    both(held, self._strings(then)),
+                    both(complement(held), self._strings(otherwise)),
+                )
+            case _:
+                return ANYTHING
+
+    def _enter(self, key: object, schema: Schema) -> None:
+        if key in self._open:
+            raise SchemaError("the schema refers to itself without end", pointer=schema.pointer)
+        self._open.add(key)
+
+    # Branches
+
+    def branches(self, conjunction: Conjunction, kind: str) -> list[list[Assertion]]:
+        """Multiply out unions for one type: conjunctions of assertions that are not unions.
+
+        `kind` "number" stands for integers too. A branch in which another type is asserted is left
+        out.
+        """
+        done: list[list[Assertion]] = []
+        stack = [_Branch(tuple((schema, frozenset[Schema]()) for schema in _sorted(conjunction)))]
+        while stack:
+            branch = stack.pop()
+            while branch.schemas and branch.alive:
+                self._absorb(branch, kind)
+            if not branch.alive:
                 continue
-            choices: list[tuple[Schema, ...]] = [()]
-            for union in unions:
-                choices = [(*chosen, option) for chosen in choices for option in union.options]
-                self._check(len(choices) + len(open_branches) + len(done), schema)
-            for chosen in reversed(choices):
-                open_branches.append((branch, (*chosen, *rest), seen | {schema}))
+            if not branch.unions:
+                done.append(branch.assertions)
+                continue
+            chosen = min(branch.unions, key=lambda entry: len(entry[0].options))
+            branch.unions.remove(chosen)
+            union, path = chosen
+            stack += [branch.fork(option, path) for option in reversed(union.options)]
+            if len(stack) + len(done) > self._limits.alternatives:
+                place = next(iter(conjunction)).pointer or "the root"
+                raise LimitError(
+                    f"the unions at {place} multiply to more than"
+                    f" {self._limits.alternatives:,} alternatives",
+                    limit="alternatives",
+                )
         return done
 
-    def _check(self, count: int, schema: Schema) -> None:
-        if count > self._limits.alternatives:
-            raise LimitError(
-                f"the unions at {schema.pointer or 'the root'} multiply to more than"
-                f" {self._limits.alternatives:,} alternatives",
-                limit="alternatives",
-            )
+    def _absorb(self, branch: _Branch, kind: str) -> None:
+        """Take one schema into a branch."""
+        (schema, path), branch.schemas = branch.schemas[0], branch.schemas[1:]
+        if schema.never or schema in path:  # what holds only if itself holds does not hold
+            branch.alive = False
+        if schema in branch.seen or not branch.alive:
+            return
+        branch.seen = branch.seen | {schema}
+        for assertion in evaluated(schema):
+            self._take(branch, assertion, kind, path | {schema})
+            if not branch.alive:
+                return
 
-
-@dataclass(frozen=True, slots=True)
-class _Branch:
-    """One alternative: the types still possible, and assertions without unions."""
-
-    types: frozenset[str]
-    assertions: tuple[Assertion, ...]
-
-    def with_assertion(self, assertion: Assertion) -> _Branch:
-        if isinstance(assertion, TypeIs):
-            return _Branch(_common_types(self.types, assertion.types), self.assertions)
-        types = self.types
-        if isinstance(assertion, OneOfValues):
-            allowed: set[str] = set()
-            for value in assertion.values:
-                allowed.update(_types_of(value))
-            types = _common_types(types, frozenset(allowed))
-        return _Branch(types, (*self.assertions, assertion))
-
-
-def _common_types(left: frozenset[str], right: frozenset[str]) -> frozenset[str]:
-    common = left & right
-    if "integer" not in common and (
-        ("integer" in left and "number" in right) or ("number" in left and "integer" in right)
-    ):
-        common |= {"integer"}
-    return common
-
-
-def _types_of(value: Json) -> tuple[str, ...]:
-    match value:
-        case None:
-            return ("null",)
-        case bool():
-            return ("boolean",)
-        case int() | float():
-            return ("number", "integer") if value == int(value) else ("number",)
-        case str():
-            return ("string",)
-        case list():
-            return ("array",)
-        case _:
-            return ("object",)
-
-
-def _place(schema: Schema) -> str:
-    return schema.pointer
-
-
-def _value_schemas(assertion: OneOfValues, schema: Schema) -> tuple[Schema, ...]:
-    """One schema for all scalar values, and one for each array or object."""
-    scalars = tuple(v for v in assertion.values if not isinstance(v, list | dict))
-    found = [value_schema(v, schema.pointer) for v in assertion.values if isinstance(v, list | dict)]
-    if scalars:
-        found.append(Schema(schema.pointer, (OneOfValues(scalars),)))
-    return tuple(found)
-
-
-def value_schema(value: Json, pointer: str) -> Schema:
-    """The schema that only `value` satisfies."""
-    match value:
-        case list():
-            prefix = tuple(value_schema(v, pointer) for v in value)
-            count = ItemCount(len(value), len(value))
-            never = Schema(pointer, never=True)
-            return Schema(pointer, (TypeIs(frozenset(["array"])), Items(prefix, never), count))
-        case dict():
-            named = {name: value_schema(v, pointer) for name, v in value.items()}
-            never = Schema(pointer, never=True)
-            return Schema(
-                pointer,
-                (
-                    TypeIs(frozenset(["object"])),
-                    Properties(named, never),
-                    Required(tuple(value)),
-                ),
-            )
-        case _:
-            return Schema(pointer, (OneOfValues((value,)),))
-
-
-def _strings(branch: _Branch) -> Regular:
-    if "string" not in branch.types:
-        return EMPTY
-    parts: list[Regular] = [ANYTHING]
-    for assertion in branch.assertions:
+    def _take(
+        self, branch: _Branch, assertion: Assertion, kind: str, path: frozenset[Schema]
+    ) -> None:
         match assertion:
-            case StringIn(language=language):
-                parts.append(language)
-            case OneOfValues(values=values):
-                parts.append(words([v for v in values if isinstance(v, str)]))
+            case TypeIs(types=types):
+                if kind not in types and not (kind == "number" and "integer" in types):
+                    branch.alive = False
+                elif kind == "number" and "number" not in types:
+                    branch.assertions.append(assertion)
+            case AllOf(parts=parts):
+                branch.schemas = (*((part, path) for part in parts), *branch.schemas)
+            case AnyOf():
+                branch.unions.append((assertion, path))
+            case OneOf():
+                branch.unions.append((self._one_of(assertion), path))
+            case Not(schema=schema) if not schema.never:
+                branch.unions.append((denied(schema), path))
+            case If(condition=condition, then=then, otherwise=otherwise):
+                pointer = condition.pointer
+                options = (
+                    Schema(pointer, (AllOf((condition, then)),)),
+                    Schema(pointer, (AllOf((negated(condition), otherwise)),)),
+                )
+                branch.unions.append((AnyOf(options), path))
+            case Values(values=values) if kind in ("array", "object"):
+                wanted = list if kind == "array" else dict
+                options = tuple(value_schema(v, "") for v in values if isinstance(v, wanted))
+                branch.unions.append((AnyOf(options), path))
+            case Required(names=names):
+                branch.required |= set(names)
+                branch.assertions.append(assertion)
+                branch.alive = not (branch.required & branch.absent)
+            case Properties(named=named):
+                branch.absent |= {name for name, schema in named.items() if schema.never}
+                branch.assertions.append(assertion)
+                branch.alive = not (branch.required & branch.absent)
+            case _:
+                branch.assertions.append(assertion)
+
+    def _one_of(self, assertion: OneOf) -> AnyOf:
+        """Exactly one option: each, without the others that it can meet at all."""
+        known = self._exclusive.get(assertion)
+        if known is not None:
+            return known
+        if assertion in self._open:  # asked for while deciding it: take nothing for granted
+            return self._without_others(assertion, lambda left, right: True)
+        self._open.add(assertion)
+        memo: dict[frozenset[Schema], bool] = {}
+
+        def meet(left: Schema, right: Schema) -> bool:
+            pair = frozenset((left, right))
+            if pair not in memo:
+                memo[pair] = self.possible(pair)
+            return memo[pair]
+
+        found = self._exclusive[assertion] = self._without_others(assertion, meet)
+        self._open.discard(assertion)
+        return found
+
+    @staticmethod
+    def _without_others(assertion: OneOf, meet: Callable[[Schema, Schema], bool]) -> AnyOf:
+        options: list[Schema] = []
+        for at, option in enumerate(assertion.options):
+            others = [o for k, o in enumerate(assertion.options) if k != at]
+            met = [negated(other) for other in others if other is not option and meet(option, other)]
+            if any(other is option for other in others):
+                met.append(negated(option))
+            options.append(Schema(option.pointer, (AllOf((option, *met)),)) if met else option)
+        return AnyOf(tuple(options))
+
+    # Objects
+
+    def _object(self, branch: list[Assertion]) -> ObjectShape | None:
+        every: list[Properties] = []
+        required: dict[str, None] = {}
+        some: list[SomeMember] = []
+        allowed: list[Regular] = []
+        least, most = 0, None
+        for assertion in branch:
+            match assertion:
+                case Properties():
+                    every.append(assertion)
+                case Required(names=names):
+                    required.update(dict.fromkeys(names))
+                case SomeMember():
+                    some.append(assertion)
+                case PropertyNames(schema=schema, negative=negative):
+                    names = self._strings(schema)
+                    if negative:
+                        some.append(SomeMember(complement(names), Schema(schema.pointer)))
+                    elif names is not ANYTHING:
+                        allowed.append(names)
+                case PropertyCount():
+                    least = max(least, assertion.least)
+                    most = _least_of(most, assertion.most)
+                case _:
+                    pass
+        if most is not None and most < max(least, len(required)):
+            return None
+        return _object_shape(every, list(required), some, allowed, least, most)
+
+
+Path = frozenset[Schema]
+"""The schemas whose assertions led to a place: meeting one again is recursion without end."""
+
+
+@dataclass(slots=True)
+class _Branch:
+    """One alternative in the making."""
+
+    schemas: tuple[tuple[Schema, Path], ...]
+    assertions: list[Assertion] = field(default_factory=list[Assertion])
+    unions: list[tuple[AnyOf, Path]] = field(default_factory=list[tuple[AnyOf, Path]])
+    seen: frozenset[Schema] = frozenset()
+    required: set[str] = field(default_factory=set[str])
+    absent: set[str] = field(default_factory=set[str])
+    alive: bool = True
+
+    def fork(self, option: Schema, path: Path) -> _Branch:
+        return _Branch(
+            ((option, path),),
+            self.assertions.copy(),
+            self.unions.copy(),
+            self.seen,
+            self.required.copy(),
+            self.absent.copy(),
+        )
+
+
+def _sorted(conjunction: Conjunction) -> list[Schema]:
+    return sorted(conjunction, key=lambda schema: schema.number)
+
+
+def _least_of(left: int | None, right: int | None) -> int | None:
+    if left is None or right is None:
+        return right if left is None else left
+    return min(left, right)
+
+
+def _exactly_one(languages: list[Regular]) -> Regular:
+    live = [language for language in languages if language is not EMPTY]
+    if len(live) < 2:
+        return alt(*live)
+    result: list[Regular] = []
+    for at, language in enumerate(live):
+        others = alt(*(o for k, o in enumerate(live) if k != at))
+        result.append(both(language, complement(others)))
+    return alt(*result)
+
+
+def _literals(branch: list[Assertion], kind: str) -> Regular:
+    allowed: list[Json] = [None] if kind == "null" else [True, False]
+    for assertion in branch:
+        match assertion:
+            case Values(values=values):
+                allowed = [a for a in allowed if any(v is a for v in values)]
+            case NotValues(values=values):
+                allowed = [a for a in allowed if not any(v is a for v in values)]
             case _:
                 pass
-    return both(*parts)
+    return words(["null" if a is None else str(a).lower() for a in allowed])
 
 
-def _scalars(branch: _Branch) -> Regular:
-    values: list[Json] | None = None
-    for assertion in branch.assertions:
-        if isinstance(assertion, OneOfValues):
-            scalars = [v for v in assertion.values if not isinstance(v, str | list | dict)]
-            values = scalars if values is None else [v for v in values if _among(v, scalars)]
-    parts: list[Regular] = []
-    if "null" in branch.types and (values is None or None in values):
-        parts.append(words(["null"]))
-    if "boolean" in branch.types:
-        allowed = [b for b in (True, False) if values is None or any(v is b for v in values)]
-        parts.append(words([str(b).lower() for b in allowed]))
-    if branch.types & {"number", "integer"}:
-        parts.append(_numbers(branch, values))
-    return alt(*parts)
-
-
-def _numbers(branch: _Branch, values: list[Json] | None) -> Regular:
-    integer = "number" not in branch.types
-    intervals = [a.interval for a in branch.assertions if isinstance(a, NumberIn)]
-    joint = _joint(intervals)
+def _numbers(branch: list[Assertion]) -> Regular:
+    integer = any(isinstance(a, TypeIs) for a in branch)
+    interval = _joint([a.interval for a in branch if isinstance(a, NumberIn)])
+    values: list[int | float] | None = None
+    excluded: set[Decimal] = set()
+    divisor: Decimal | None = None
+    strange: list[Decimal] = []
+    for assertion in branch:
+        match assertion:
+            case Values():
+                found = [v for v in assertion.values if _is_number(v)]
+                values = found if values is None else [v for v in values if v in found]
+            case NotValues():
+                excluded |= {numbers.decimal(v) for v in assertion.values if _is_number(v)}
+            case MultipleOf(divisor=each, negative=True):
+                strange.append(each)
+            case MultipleOf(divisor=each):
+                divisor = each if divisor is None else numbers.common_multiple(divisor, each)
+            case _:
+                pass
+    parts = [numbers.not_multiple_of(each) for each in strange]
     if values is None:
-        return numbers.number(joint, integer=integer)
-    found = [v for v in values if isinstance(v, int | float) and not isinstance(v, bool)]
-    return alt(
-        *(
-            numbers.exactly(v)
-            for v in found
-            if _inside(numbers.decimal(v), joint) and not (integer and v != int(v))
-        )
-    )
+        pieces = _without(interval, sorted(excluded))
+        options = [numbers.number(p, integer=integer, divisor=divisor) for p in pieces]
+    else:
+        exact = {numbers.decimal(v): v for v in values}
+        options = [
+            numbers.exactly(value)
+            for at, value in exact.items()
+            if _inside(at, interval)
+            and at not in excluded
+            and not (integer and at != at.to_integral_value())
+            and not (divisor is not None and at % divisor)
+        ]
+    return both(alt(*options), *parts) if parts else alt(*options)
+
+
+def _without(interval: Interval, points: list[Decimal]) -> list[Interval]:
+    """What is left of an interval without some points, ascending."""
+    pieces: list[Interval] = []
+    rest = interval
+    for point in points:
+        if _inside(point, rest):
+            pieces.append(replace(rest, high=point, high_open=True))
+            rest = replace(rest, low=point, low_open=True)
+    return [*pieces, rest]
+
+
+def _is_number(value: Json) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _joint(intervals: list[Interval]) -> Interval:
@@ -311,55 +518,98 @@ def _inside(value: Decimal, interval: Interval) -> bool:
     )
 
 
-def _among(value: Json, values: list[Json]) -> bool:
-    """Equality of JSON scalars: 1 is 1.0, but not true."""
-    return any(v == value and isinstance(v, bool) is isinstance(value, bool) for v in values)
-
-
-def _array(branch: _Branch) -> ArrayShape | None:
+def _array(branch: list[Assertion]) -> ArrayShape | None:
     every: list[Items] = []
+    contains: list[Contained] = []
     least, most = 0, None
-    for assertion in branch.assertions:
+    unique = False
+    for assertion in branch:
         match assertion:
             case Items():
                 every.append(assertion)
             case ItemCount():
                 least = max(least, assertion.least)
-                if assertion.most is not None:
-                    most = assertion.most if most is None else min(most, assertion.most)
+                most = _least_of(most, assertion.most)
+            case Contains(schema=schema, least=low, most=high, start=start):
+                if low > 0 or high is not None:
+                    contains.append(Contained(schema, low, high, start))
+            case UniqueItems():
+                unique = True
+            case RepeatedItems():
+                raise UnsupportedSchemaError(
+                    "'uniqueItems' is not supported where it is negated", pointer=""
+                )
             case _:
                 pass
     if most is not None and most < least:
         return None
-    length = max((len(items.prefix) for items in every), default=0)
+    size = max((len(items.prefix) for items in every), default=0)
     prefix = tuple(
-        frozenset(i.prefix[at] if at < len(i.prefix) else i.rest for i in every)
-        for at in range(length)
+        _trim(i.prefix[at] if at < len(i.prefix) else i.rest for i in every) for at in range(size)
     )
-    rest = frozenset(items.rest for items in every)
-    return ArrayShape(tuple(_trim(c) for c in prefix), _trim(rest), least, most)
+    rest = _trim(items.rest for items in every)
+    return ArrayShape(prefix, rest, least, most, tuple(contains), unique)
 
 
-def _object(branch: _Branch) -> ObjectShape:
-    every = [a for a in branch.assertions if isinstance(a, Properties)]
-    required = dict.fromkeys(
-        n for a in branch.assertions if isinstance(a, Required) for n in a.names
-    )
+def _object_shape(
+    every: list[Properties],
+    required: list[str],
+    some: list[SomeMember],
+    allowed: list[Regular],
+    least: int,
+    most: int | None,
+) -> ObjectShape:
     declared = list(dict.fromkeys(name for each in every for name in each.named))
-    late = [name for name in required if name not in set(declared)]
-    names = (*declared, *late)
-    values = tuple(
-        _trim(frozenset(each.named.get(name, each.additional) for each in every)) for name in names
+    known = set(declared)
+    names = (*declared, *(name for name in required if name not in known))
+    needed = set(required)
+
+    def value(name: str) -> Conjunction:
+        if not all(contains(language, name) for language in allowed):
+            return NEVER
+        found: list[Schema] = []
+        for each in every:
+            matching = [s for language, s in each.patterns if contains(language, name)]
+            if name in each.named:
+                matching.append(each.named[name])
+            found += matching or [each.additional]
+        return _trim(found)
+
+    languages = tuple(
+        dict.fromkeys(
+            [language for each in every for language, _ in each.patterns]
+            + [each.names for each in some]
+            + allowed
+        )
     )
+    places = {language: at for at, language in enumerate(languages)}
+
+    def others(mask: tuple[bool, ...]) -> Conjunction:
+        if not all(mask[places[language]] for language in allowed):
+            return NEVER
+        found: list[Schema] = []
+        for each in every:
+            matching = [s for language, s in each.patterns if mask[places[language]]]
+            found += matching or [each.additional]
+        return _trim(found)
+
     return ObjectShape(
         names=names,
         declared=len(declared),
-        values=values,
-        additional=_trim(frozenset(each.additional for each in every)),
-        required=frozenset(at for at, name in enumerate(names) if name in required),
+        values=tuple(value(name) for name in names),
+        required=frozenset(at for at, name in enumerate(names) if name in needed),
+        languages=languages,
+        others=others,
+        some=tuple((places[each.names], each.schema) for each in some),
+        some_named=tuple(
+            frozenset(at for at, name in enumerate(names) if contains(each.names, name))
+            for each in some
+        ),
+        least=least,
+        most=most,
     )
 
 
-def _trim(conjunction: Conjunction) -> Conjunction:
+def _trim(schemas: Iterable[Schema]) -> Conjunction:
     """Without the schemas that allow everything, so that equal meanings are equal sets."""
-    return frozenset(s for s in conjunction if s.assertions or s.never)
+    return frozenset(s for s in schemas if s.assertions or s.never)

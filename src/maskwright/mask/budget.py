@@ -34,83 +34,104 @@ class Budgets:
         self._needed: dict[Configuration, int] = {}
         self._most: dict[Configuration, int] = {}
 
-    def tokens_needed(self, here: Configuration) -> int:
+    def tokens_needed(self, here: Configuration, before: bytes = b"") -> int:
         """Tokens that certainly complete the text from `here`; 0 if it is complete.
 
-        Raises `InputError` if the vocabulary can't spell the completion.
+        `before` is the text so far. Raises `InputError` if the vocabulary can't spell the
+        completion.
         """
         known = self._needed.get(here)
         if known is not None:
             return known
-        with self._grammar.space.lock:
-            text = self._text(here)
-            tokens = self._grammar.vocabulary.fewest(text)
+        grammar = self._grammar
+        with grammar.space.lock:
+            text = self._text(here, before)
+            tokens = grammar.vocabulary.fewest(text)
             self._needed[here] = len(tokens)
             for at, token in enumerate(tokens, start=1):
-                data = np.frombuffer(self._grammar.vocabulary.tokens[token], np.uint8)
-                following = self._grammar.advance(here, data)
+                data = grammar.vocabulary.tokens[token]
+                following = grammar.advance(here, data, before)
                 if following is None:
                     raise AssertionError(f"the completion {text!r} is not accepted")
-                here = following
+                here, before = following, before + data
                 left = len(tokens) - at
                 self._needed[here] = min(self._needed.get(here, left), left)
         return len(tokens)
 
-    def fill(self, here: Configuration, budget: int, out: npt.NDArray[np.int32]) -> None:
+    def fill(
+        self, here: Configuration, budget: int, out: npt.NDArray[np.int32], before: bytes
+    ) -> None:
         """Write the mask at `here` for a text that may go on for `budget` tokens."""
         grammar = self._grammar
         number = grammar.row(here)
         np.copyto(out, grammar.space.table.rows[number])
-        if budget - 1 >= self._most_after(here):
+        if budget - 1 >= self._most_after(here, before):
             return
         leaves, nodes = grammar.following(here)
         kept = np.zeros(len(leaves), np.bool_)
         allowed = np.flatnonzero(leaves >= 0)
-        pairs, group = np.unique(
-            (leaves[allowed].astype(np.int64) << 32) | nodes[allowed], return_inverse=True
+        pairs, first, group = np.unique(
+            (leaves[allowed].astype(np.int64) << 32) | nodes[allowed],
+            return_index=True,
+            return_inverse=True,
         )
-        fits = [self._fits(Configuration(int(p >> 32), int(p & 0xFFFFFFFF)), budget - 1) for p in pairs]
-        kept[allowed] = np.array(fits, np.bool_)[group] if fits else False
+        fits = [
+            self._fits(
+                Configuration(int(pair >> 32), int(pair & 0xFFFFFFFF)),
+                budget - 1,
+                before + grammar.vocabulary.tokens[allowed[at]],
+            )
+            for pair, at in zip(pairs, first, strict=True)
+        ]
+        if fits:
+            kept[allowed] = np.array(fits, np.bool_)[group]
         grammar.write_allowed(here, kept, out)
         if not out.any():
-            needed = self.tokens_needed(here)
+            needed = self.tokens_needed(here, before)
             raise BudgetError(
                 f"{budget} tokens are not enough to complete the text: it needs {needed}",
                 needed=needed,
             )
 
-    def _fits(self, here: Configuration, budget: int) -> bool:
+    def _fits(self, here: Configuration, budget: int, before: bytes) -> bool:
         if budget < 0:
             return False
-        if self._grammar.space.has_every_byte and len(self._text(here)) <= budget:
+        if self._grammar.space.has_every_byte and len(self._text(here, before)) <= budget:
             return True
         try:
-            return self.tokens_needed(here) <= budget
+            return self.tokens_needed(here, before) <= budget
         except InputError:
             return False
 
-    def _text(self, here: Configuration) -> bytes:
+    def _text(self, here: Configuration, before: bytes) -> bytes:
         with self._grammar.space.lock:
-            text = self._completion.of(here)
+            text = self._completion.of(here, before)
         if text is None:
             raise AssertionError("a reachable configuration can always be completed")
         return text
 
-    def _most_after(self, here: Configuration) -> int:
+    def _most_after(self, here: Configuration, before: bytes) -> int:
         """No allowed token leads to a configuration that needs more tokens than this."""
         known = self._most.get(here)
         if known is None:
-            known = self._most[here] = self._worst(here)
+            known = self._most[here] = self._worst(here, before)
         return known
 
-    def _worst(self, here: Configuration) -> int:
-        if not self._grammar.space.has_every_byte:
+    def _worst(self, here: Configuration, before: bytes) -> int:
+        grammar = self._grammar
+        if not grammar.space.has_every_byte:
             return 1 << 30  # a byte may take more than a token: look at each one
-        key = self._grammar.space.leaves.keys[here.leaf]
+        key = grammar.space.leaves.keys[here.leaf]
         inside_string = isinstance(key, Text) and key.inside and characters_left(key.term) != NARROW
-        leaves, nodes = self._grammar.following(here, leaving=inside_string)
-        allowed = leaves >= 0
-        pairs = set(zip(leaves[allowed].tolist(), nodes[allowed].tolist(), strict=True))
-        worst = max((len(self._text(Configuration(*pair))) for pair in pairs), default=0)
+        leaves, nodes = grammar.following(here, leaving=inside_string)
+        allowed = np.flatnonzero(leaves >= 0).tolist()
+        first = {(int(leaves[token]), int(nodes[token])): token for token in reversed(allowed)}
+        worst = max(
+            (
+                len(self._text(Configuration(*pair), before + grammar.vocabulary.tokens[token]))
+                for pair, token in first.items()
+            ),
+            default=0,
+        )
         # A token that stays inside a string makes it no longer, but for a character begun.
-        return max(worst, len(self._text(here)) + _CHARACTER) if inside_string else worst
+        return max(worst, len(self._text(here, before)) + _CHARACTER) if inside_string else worst

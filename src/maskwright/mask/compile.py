@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Final, get_args
+from collections.abc import Mapping
+from typing import Final, Literal, get_args
 
-from maskwright.automaton.derivative import is_live
+from maskwright.grammar.derivative import is_live
 from maskwright.automaton.json_contexts import JsonContexts
 from maskwright.automaton.progress import PropertyOrder
 from maskwright.automaton.text_contexts import TextContexts
 from maskwright.automaton.whitespace import WHITESPACE, WhitespaceName
 from maskwright.automaton.witness import Witnesses
 from maskwright.errors import InputError, RegexError, UnsatisfiableSchemaError
-from maskwright.grammar.schema import Json, Report, ReportEntry, parse_schema
+from maskwright.grammar.drafts import Draft
+from maskwright.grammar.parse_schema import ParseOptions, parse_schema
+from maskwright.grammar.schema import Json, Report, ReportEntry
 from maskwright.grammar.shape import Shapes
 from maskwright.grammar.translate import full_match
 from maskwright.limits import DEFAULT_LIMITS, Limits
@@ -19,7 +22,12 @@ from maskwright.mask.grammar import Grammar
 from maskwright.mask.space import space_of
 from maskwright.vocab import Vocabulary
 
+DraftName = Literal["4", "6", "7", "2019-09", "2020-12"]
+Formats = Literal["enforce", "annotate"]
+
 _ORDERS: Final = get_args(PropertyOrder)
+_FORMATS: Final = get_args(Formats)
+_DRAFTS: Final = dict(zip(get_args(DraftName), Draft, strict=True))
 
 
 def compile_json_schema(
@@ -28,6 +36,9 @@ def compile_json_schema(
     *,
     property_order: PropertyOrder = "schema",
     whitespace: WhitespaceName = "flexible",
+    draft: DraftName = "2020-12",
+    documents: Mapping[str, Json] | None = None,
+    formats: Formats = "enforce",
     limits: Limits | None = None,
 ) -> Grammar:
     """Compile a JSON Schema (a dict, a bool, or JSON text) for a vocabulary.
@@ -36,6 +47,9 @@ def compile_json_schema(
     them, other names behind them; "any" allows every order. Both allow each declared name once.
     `whitespace`: "compact" none, "spaced" one space after `,` and `:`, "pretty" two spaces of
     indentation and a line an item, "flexible" whatever JSON allows, in runs of bounded length.
+    `draft`: what a schema without `$schema` is read as.
+    `documents`: URI → schema document, for references; nothing is ever fetched.
+    `formats`: "enforce" the known ones, or "annotate" only, as the specification has it by default.
 
     Raises `SchemaError` (with the JSON Pointer) for what is not a schema, its subclasses
     `UnsupportedSchemaError` and `UnsatisfiableSchemaError`, and `LimitError`.
@@ -44,18 +58,21 @@ def compile_json_schema(
         raise InputError(f"property_order is one of {', '.join(_ORDERS)}", param="property_order")
     if whitespace not in WHITESPACE:
         raise InputError(f"whitespace is one of {', '.join(WHITESPACE)}", param="whitespace")
+    if draft not in _DRAFTS:
+        raise InputError(f"draft is one of {', '.join(_DRAFTS)}", param="draft")
+    if formats not in _FORMATS:
+        raise InputError(f"formats is one of {', '.join(_FORMATS)}", param="formats")
     limits = limits or DEFAULT_LIMITS
-    parsed = parse_schema(schema, limits)
+    options = ParseOptions(_DRAFTS[draft], documents or {}, formats == "enforce", limits)
+    parsed = parse_schema(schema, options)
     shapes = Shapes(limits)
-    witnesses = Witnesses(shapes, limits)
+    witnesses = Witnesses(shapes, property_order, limits)
     root = frozenset([parsed.root])
     if not witnesses.possible(root):
         raise UnsatisfiableSchemaError("no JSON value matches the schema", pointer="")
     space = space_of(vocab)
     with space.lock:
-        contexts = JsonContexts(
-            root, shapes, witnesses, space.leaves, property_order, WHITESPACE[whitespace]
-        )
+        contexts = JsonContexts(root, shapes, witnesses, space.leaves, WHITESPACE[whitespace])
         return Grammar(space, contexts, parsed.report, limits)
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
-
 if TYPE_CHECKING:
     from maskwright.automaton.machine import Configuration
     from maskwright.mask.grammar import Grammar
@@ -14,14 +12,14 @@ MOST_BYTES: Final = 1024
 """Forced bytes looked at in one go."""
 
 
-def forced_bytes(grammar: Grammar, here: Configuration) -> bytes:
+def forced_bytes(grammar: Grammar, here: Configuration, before: bytes) -> bytes:
     """The bytes that every text goes on with from here."""
     found = bytearray()
     while len(found) < MOST_BYTES and not grammar.accepting(here):
         options = grammar.next_bytes(here)
         if len(options) != 1:
             break
-        following = grammar.advance(here, np.frombuffer(options, np.uint8))
+        following = grammar.advance(here, options, before + found)
         if following is None:
             break
         found += options
@@ -29,14 +27,14 @@ def forced_bytes(grammar: Grammar, here: Configuration) -> bytes:
     return bytes(found)
 
 
-def forced_tokens(grammar: Grammar, here: Configuration) -> list[int]:
+def forced_tokens(grammar: Grammar, here: Configuration, before: bytes) -> list[int]:
     """The canonical tokens of the forced bytes, as far as what follows can't change them.
 
     The text is cut as the vocabulary's tokenizer cuts it. From the first cut on at which the rest
     of the forced bytes is the beginning of some longer token, what comes next could be merged
     with it, so those tokens are left out.
     """
-    data = forced_bytes(grammar, here)
+    data = forced_bytes(grammar, here, before)
     vocabulary = grammar.vocabulary
     settled: list[int] = []
     at = 0

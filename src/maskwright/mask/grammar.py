@@ -9,14 +9,15 @@ import numpy.typing as npt
 
 from maskwright.automaton.leaf import DEAD, Text
 from maskwright.automaton.completion import Completion, Finisher
-from maskwright.automaton.machine import Configuration, Contexts, Machine
-from maskwright.automaton.step import advance, is_accepting, next_bytes
+from maskwright.automaton.last_value import last_value
+from maskwright.automaton.machine import BLOCKED, Configuration, Contexts, Machine
+from maskwright.automaton.step import advance, is_accepting, next_bytes, node_of
 from maskwright.grammar.schema import Report
 from maskwright.limits import Limits
 from maskwright.mask.budget import Budgets
 from maskwright.mask.matcher import Matcher
 from maskwright.mask.space import NARROW, Space, characters_left, packed
-from maskwright.mask.walk import walk
+from maskwright.mask.walk import MOST_DYNAMIC, walk
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -119,14 +120,47 @@ class Grammar:
         """Tokens that the shortest text needs."""
         return self.budgets.tokens_needed(self.start)
 
-    def advance(self, here: Configuration, data: npt.NDArray[np.uint8]) -> Configuration | None:
-        """The configuration after `data` (bytes as uint8); None if the text can't go on so."""
+    def advance(
+        self, here: Configuration, data: bytes, before: bytes | bytearray = b""
+    ) -> Configuration | None:
+        """The configuration after `data`; None if the text can't go on so.
+
+        `before` is the text so far: at the end of a name or item that must differ from those
+        before it, that is where the name or item is read from.
+        """
         with self.space.lock:
+            dynamic = 0
+            done = 0
+            values = np.frombuffer(data, np.uint8)
             while True:
                 arrays = self.machine.arrays
-                leaf, node = advance(self.space.leaves.arrays, arrays, *here, data)
-                if not self._supplied():
+                leaf, node = advance(self.space.leaves.arrays, arrays, *here, values[done:])
+                if self._supplied():
+                    continue
+                if not arrays.counts[7]:
                     return None if leaf == DEAD else Configuration(int(leaf), int(node))
+                dynamic += 1
+                if dynamic > MOST_DYNAMIC:
+                    return None
+                done += int(arrays.counts[9])
+                following = self._dynamic_exit(bytes(before) + data[:done])
+                if following is None:
+                    return None
+                here = following
+
+    def _dynamic_exit(self, text: bytes) -> Configuration | None:
+        """Take the exit at which the last `advance` stopped, knowing the text."""
+        context, label, node = (int(n) for n in self.machine.arrays.counts[4:7])
+        read = last_value(text)
+        found = self.machine.contexts.exit(context, self.space.leaves.labels[label], read)
+        if found.kind == BLOCKED:
+            return None
+        self.machine.know_context(found.context)
+        while True:
+            parent = int(self.machine.arrays.node_parent[node])
+            following = int(node_of(self.machine.arrays, found.context, parent))
+            if not self._supplied():
+                return Configuration(found.leaf, following)
 
     def accepting(self, here: Configuration) -> bool:
         """Whether the text may end here."""

@@ -17,17 +17,19 @@ if TYPE_CHECKING:
 class Matcher:
     """A position in a grammar, moved by tokens.
 
-    All of its state is the list of configurations after each accepted token, so rolling back and
-    forking are list operations, and equal texts give equal states. Not thread-safe; matchers of
+    All of its state is the text, and the configurations after each accepted token, so rolling back
+    and forking are list operations, and equal texts give equal states. Not thread-safe; matchers of
     one grammar may be used in different threads.
     """
 
-    __slots__ = ("_ended", "_grammar", "_path")
+    __slots__ = ("_ended", "_ends", "_grammar", "_path", "_text")
 
-    def __init__(self, grammar: Grammar, path: list[Configuration] | None = None) -> None:
+    def __init__(self, grammar: Grammar) -> None:
         self._grammar = grammar
-        self._path = path or [grammar.start]
-        self._ended = 0
+        self._path = [grammar.start]
+        self._text = bytearray()
+        self._ends = [0]
+        self._ended = False
 
     @property
     def _here(self) -> Configuration:
@@ -51,7 +53,7 @@ class Matcher:
             number = self.row
             np.copyto(out, self._grammar.space.table.rows[number])
         else:
-            self._grammar.budgets.fill(self._here, budget, out)
+            self._grammar.budgets.fill(self._here, budget, out, bytes(self._text))
 
     def accept(self, token: int) -> bool:
         """Move on by a token; False, and nothing changes, if the mask doesn't allow it."""
@@ -61,29 +63,34 @@ class Matcher:
         if token in grammar.vocabulary.eos:
             if not self.accepting:
                 return False
-            self._ended = 1
-            self._path.append(self._here)
+            self._ended = True
+            self._push(self._here, b"")
             return True
-        space = grammar.space
-        data = space.token_data[space.token_start[token] : space.token_stop[token]]
-        following = grammar.advance(self._here, data) if len(data) else None
+        data = grammar.vocabulary.tokens[token]
+        following = grammar.advance(self._here, data, self._text) if data else None
         if following is None:
             return False
-        self._path.append(following)
+        self._push(following, data)
         return True
+
+    def _push(self, here: Configuration, data: bytes) -> None:
+        self._path.append(here)
+        self._text += data
+        self._ends.append(len(self._text))
 
     def accept_bytes(self, data: bytes) -> int:
         """Move on by as many of the bytes as fit, as one step; returns how many fitted."""
         taken = 0
         here = self._here
-        for byte in data:
-            following = self._grammar.advance(here, np.array([byte], np.uint8))
+        while taken < len(data):
+            before = self._text + data[:taken]
+            following = self._grammar.advance(here, data[taken : taken + 1], before)
             if following is None:
                 break
             here = following
             taken += 1
         if taken:
-            self._path.append(here)
+            self._push(here, data[:taken])
         return taken
 
     @property
@@ -99,12 +106,12 @@ class Matcher:
     @property
     def terminated(self) -> bool:
         """Whether an end token has been accepted."""
-        return bool(self._ended)
+        return self._ended
 
     @property
     def min_tokens(self) -> int:
         """Tokens after which the text can be complete, 0 if it is; see `budget` for the bound."""
-        return self._grammar.budgets.tokens_needed(self._here)
+        return self._grammar.budgets.tokens_needed(self._here, bytes(self._text))
 
     def next_bytes(self) -> bytes:
         """The bytes that may come next, ascending."""
@@ -112,7 +119,7 @@ class Matcher:
 
     def forced_tokens(self) -> list[int]:
         """The tokens that must come next whatever is sampled, as the tokenizer would cut them."""
-        return [] if self._ended else forced_tokens(self._grammar, self._here)
+        return [] if self._ended else forced_tokens(self._grammar, self._here, bytes(self._text))
 
     def rollback(self, count: int) -> None:
         """Undo the last `count` accepted tokens; `ValueError` if there were fewer."""
@@ -120,18 +127,22 @@ class Matcher:
             raise ValueError(f"can't roll back {count} of {len(self._path) - 1} tokens")
         if count:
             del self._path[-count:]
-            self._ended = 0
+            del self._ends[-count:]
+            del self._text[self._ends[-1] :]
+            self._ended = False
 
     def fork(self) -> Matcher:
         """An independent matcher at the same position."""
-        twin = Matcher(self._grammar, self._path.copy())
+        twin = Matcher(self._grammar)
+        twin._path = self._path.copy()
+        twin._text = self._text.copy()
+        twin._ends = self._ends.copy()
         twin._ended = self._ended
         return twin
 
     def reset(self) -> None:
         """Back to the start of the text."""
-        self._path = [self._grammar.start]
-        self._ended = 0
+        self.__init__(self._grammar)
 
     def __repr__(self) -> str:
         return f"Matcher({len(self._path) - 1} tokens, at {tuple(self._here)})"

@@ -31,10 +31,6 @@ class Space:
         self.table = RowTable(vocabulary.words)
         self.trie = vocabulary.trie
         self.scratch = Scratch.of_height(self.trie.height)
-        lengths = np.fromiter(map(len, vocabulary.tokens), np.int64, vocabulary.size)
-        self.token_stop = np.cumsum(lengths)
-        self.token_start = self.token_stop - lengths
-        self.token_data = np.frombuffer(b"".join(vocabulary.tokens) or b"\0", np.uint8)
         self._strings: StringRows | None = None
 
     @cached_property

@@ -23,6 +23,14 @@ _CHAIN: Final = 8
 """Leaves that can be left one after the other without reading a byte."""
 
 
+MOST_DYNAMIC: Final = 1
+"""Exits in one token whose outcome depends on the text: after the second, nothing is offered.
+
+Such a token ends two names (or items) that must differ, and whether they do can't be read off the
+configuration alone. The text can still be written with other tokens.
+"""
+
+
 class Scratch(NamedTuple):
     """By depth: the configurations reached by leaving leaves without a byte, lazily extended."""
 
@@ -30,11 +38,18 @@ class Scratch(NamedTuple):
     node: npt.NDArray[np.int32]
     known: npt.NDArray[np.int32]
     """How many of the chain are known; negative where that is all there are."""
+    passed: npt.NDArray[np.int32]
+    """Dynamic exits taken on the way to each of the chain."""
 
     @classmethod
     def of_height(cls, height: int) -> Scratch:
         shape = (height + 2, _CHAIN)
-        return cls(np.zeros(shape, np.int32), np.zeros(shape, np.int32), np.zeros(height + 2, np.int32))
+        return cls(
+            leaf=np.zeros(shape, np.int32),
+            node=np.zeros(shape, np.int32),
+            known=np.zeros(height + 2, np.int32),
+            passed=np.zeros(shape, np.int32),
+        )
 
 
 @njit(cache=True, nogil=True)
@@ -58,13 +73,14 @@ def walk(
     scratch.leaf[0, 0] = leaf
     scratch.node[0, 0] = node
     scratch.known[0] = 1
+    scratch.passed[0, 0] = 0
     at = 0
     visited = 0
     size = len(trie.byte)
     while at < size:
         visited += 1
         depth = trie.depth[at] - 1
-        target, below = _step(leaves, machine, scratch, depth, trie.byte[at])
+        target, below, passed = _step(leaves, machine, scratch, depth, trie.byte[at])
         if target == DEAD:
             at = trie.skip[at]
             continue
@@ -72,7 +88,10 @@ def walk(
         if token >= 0:
             alive, beneath = target, below
             if is_end(leaves, target):
+                machine.counts[8] = passed
                 alive, beneath = settle(leaves, machine, target, below)
+                if machine.counts[8] > MOST_DYNAMIC:
+                    alive = DEAD
             if alive != DEAD:
                 while token >= 0:
                     out[token >> 5] |= np.int32(1) << np.int32(token & 31)
@@ -83,6 +102,7 @@ def walk(
         scratch.leaf[depth + 1, 0] = target
         scratch.node[depth + 1, 0] = below
         scratch.known[depth + 1] = 1
+        scratch.passed[depth + 1, 0] = passed
         at += 1
     return visited
 
@@ -90,32 +110,34 @@ def walk(
 @njit(cache=True, nogil=True, inline="always")
 def _step(
     leaves: LeafArrays, machine: MachineArrays, scratch: Scratch, depth: int, byte: int
-) -> tuple[int, int]:
-    """One byte from the configurations at `depth`."""
+) -> tuple[int, int, int]:
+    """One byte from the configurations at `depth`: (leaf, node, dynamic exits passed)."""
     place = 0
     while True:
         known = scratch.known[depth]
         if place >= abs(known):
             if known < 0 or place >= _CHAIN:
-                return DEAD, 0
+                return DEAD, 0, 0
+            machine.counts[8] = scratch.passed[depth, place - 1]
             leaf, node = leave(
                 leaves, machine, scratch.leaf[depth, place - 1], scratch.node[depth, place - 1]
             )
-            if leaf == DEAD:
+            if leaf == DEAD or machine.counts[8] > MOST_DYNAMIC:
                 scratch.known[depth] = -known
-                return DEAD, 0
+                return DEAD, 0, 0
             scratch.leaf[depth, place] = leaf
             scratch.node[depth, place] = node
+            scratch.passed[depth, place] = machine.counts[8]
             scratch.known[depth] = known + 1
         leaf = scratch.leaf[depth, place]
         node = scratch.node[depth, place]
         if leaves.base[leaf] == UNBUILT:
             ask(machine, leaf, -1)
             scratch.known[depth] = -(place + 1)
-            return DEAD, 0
+            return DEAD, 0, 0
         target = next_leaf(leaves, leaf, byte)
         if target != DEAD and gate_open(leaves, machine, target, node):
-            return target, node
+            return target, node, scratch.passed[depth, place]
         place += 1
 
 

@@ -77,6 +77,11 @@ def shortest(term: Regular, limit: int = DEFAULT_LIMITS.witness_search) -> str |
     return _search(term, limit) if term.live is not False else None
 
 
+def contains(term: Regular, text: str) -> bool:
+    """Whether `text` is in the language."""
+    return derivative(term, text).nullable
+
+
 def derivative(term: Regular, text: str) -> Regular:
     """What may follow after `text`; `EMPTY` if nothing may."""
     for character in text:

@@ -1,0 +1,112 @@
+"""The shortest text that completes a stack of levels."""
+
+from __future__ import annotations
+
+from maskwright.automaton.level import Level, Phase, Thread
+from maskwright.automaton.progress import ArrayProgress, ObjectProgress
+from maskwright.automaton.whitespace import Whitespace
+from maskwright.automaton.witness import Items, Witness, Witnesses, compact, enclosed, member, rendered
+
+
+class Finish:
+    """Texts from the start of what the innermost level waits for, to the end of the document."""
+
+    def __init__(self, witnesses: Witnesses, whitespace: Whitespace) -> None:
+        self._witnesses = witnesses
+        self._whitespace = whitespace
+
+    def of(self, levels: list[Level]) -> str | None:
+        """`levels`, the innermost first; None if nothing completes them."""
+        texts = [self._thread(levels[0], thread, levels[1:]) for thread in levels[0].threads]
+        return min((text for text in texts if text is not None), key=len, default=None)
+
+    def _thread(self, level: Level, thread: Thread, below: list[Level]) -> str | None:
+        """The shortest text that completes one thread, and the levels below with it."""
+        rest = self._rest_of_level(level, thread)
+        if rest is None or not level.bracket:
+            return rest
+        tail = self._behind(below, thread.tag)
+        return None if tail is None else rest + tail
+
+    def _behind(self, levels: list[Level], tag: int) -> str | None:
+        """The completion of the levels below, once thread `tag` of the topmost has its value."""
+        level, below = levels[0], levels[1:]
+        if not level.bracket:
+            return ""
+        owner = self._owners(level)[tag]
+        after = Level(Phase.NEXT, level.bracket, (), level.depth)
+        return self._thread(after, Thread(owner.tag, owner.progress), below)
+
+    def _owners(self, level: Level) -> list[Thread]:
+        """The threads whose values are being read."""
+        if level.phase is not Phase.FIRST:
+            return list(level.threads)
+        return list(
+            dict.fromkeys(
+                Thread(thread.tag, option.after, option.value)
+                for thread in level.threads
+                if isinstance(thread.progress, ArrayProgress)
+                for option in self._witnesses.item_options(thread.progress)
+            )
+        )
+
+    def _rest_of_level(self, level: Level, thread: Thread) -> str | None:
+        """The shortest text from the present phase to the closing bracket."""
+        space, depth = self._whitespace, level.depth
+        progress = thread.progress
+        text = ""
+        if level.phase is Phase.DONE:
+            return text
+        if level.phase is Phase.VALUE:
+            value = None if thread.value is None else self._witnesses.of(thread.value)
+            if value is None:
+                return None
+            text = rendered(value, space, depth)
+            if progress is None:
+                return text
+        assert progress is not None
+        if level.phase is Phase.NAME:
+            assert isinstance(progress, ObjectProgress)
+            first = self._shortest_member(progress)
+            if first is None:
+                return None
+            text, progress = member(first[0], first[1], space, depth), first[2]
+        rest = self._witnesses.rest_of(progress)
+        if rest is None:
+            return None
+        if isinstance(rest, Items):
+            parts = [rendered(value, space, depth) for value in rest.values]
+        else:
+            parts = [member(name, value, space, depth) for name, value in rest.values]
+        closing = "}" if level.bracket == "{" else "]"
+        if level.phase is Phase.FIRST:
+            return enclosed("", parts, closing, space, depth - 1)
+        parts = [space.comma(depth) + part for part in parts]
+        return text + "".join(parts) + space.line(depth - 1) + closing
+
+    def _shortest_member(
+        self, progress: ObjectProgress
+    ) -> tuple[str, Witness, ObjectProgress] | None:
+        """A member that must come now (behind a comma), and the progress behind it."""
+        witnesses = self._witnesses
+        best: tuple[int, str, Witness, ObjectProgress] | None = None
+        shape = progress.shape
+        options = [
+            (shape.names[at], option)
+            for at in progress.names(witnesses.order)
+            for option in witnesses.named_options(progress, at)
+        ]
+        if progress.others_may_come(witnesses.order):
+            for each in witnesses.classes(shape.languages):
+                name = witnesses.fresh_name(progress, each)
+                if name is not None:
+                    found = witnesses.other_options(progress, each, name)
+                    options += [(name, option) for option in found]
+        for name, option in options:
+            value, rest = witnesses.of(option.value), witnesses.rest_of(option.after)
+            if value is None or rest is None:
+                continue
+            size = len(name) + len(compact(value)) + len(compact(rest))
+            if best is None or size < best[0]:
+                best = (size, name, value, option.after)
+        return None if best is None else best[1:]

@@ -1,0 +1,43 @@
+"""The JSON value that a text ends with."""
+
+from __future__ import annotations
+
+_SEPARATORS = b" \t\n\r,:[{"
+
+
+def last_value(text: bytes) -> str:
+    """The last value (or name) of `text`, which is the beginning of a JSON text and ends right
+    behind it."""
+    return text[_start(text) :].decode()
+
+
+def _start(text: bytes) -> int:
+    at = len(text) - 1
+    if text[at] == ord('"'):
+        return _string_start(text, at)
+    depth = 0
+    while at >= 0:
+        byte = text[at]
+        if byte == ord('"'):
+            at = _string_start(text, at)
+        elif byte in b"]}":
+            depth += 1
+        elif byte in b"[{" and depth:
+            depth -= 1
+            if depth == 0:
+                return at
+        elif depth == 0 and byte in _SEPARATORS:
+            return at + 1
+        at -= 1
+    return 0
+
+
+def _string_start(text: bytes, end: int) -> int:
+    """The opening quote of the string whose closing quote stands at `end`."""
+    at = end - 1
+    while True:
+        at = text.rindex(b'"', 0, at + 1)
+        slashes = at - len(text[:at].rstrip(b"\\"))
+        if slashes % 2 == 0:
+            return at
+        at -= 1

@@ -1,0 +1,39 @@
+"""A level of nesting at one point of its reading; see `json_contexts`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import NamedTuple
+
+from maskwright.automaton.progress import Progress
+from maskwright.grammar.shape import Conjunction
+
+
+class Phase(Enum):
+    """What a level waits for."""
+
+    FIRST = "the first item or name, or the closing bracket"
+    NEXT = "a comma or the closing bracket"
+    NAME = "a name"
+    VALUE = "a value"
+    DONE = "nothing more"
+
+
+class Thread(NamedTuple):
+    tag: int
+    """The thread of the parent level that this one belongs to."""
+    progress: Progress | None
+    """None at the root. In phase VALUE, the progress behind the value."""
+    value: Conjunction | None = None
+    """In phase VALUE: what the coming value must satisfy."""
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    phase: Phase
+    bracket: str
+    """`{`, `[`, or nothing at the root."""
+    threads: tuple[Thread, ...]
+    depth: int
+    """Brackets open, counted only where lines are indented."""

@@ -1,0 +1,153 @@
+"""Reading a property name: which names each thread of an object allows, and where they lead."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+
+from maskwright.automaton.level import Thread
+from maskwright.automaton.progress import MemberOption, ObjectProgress
+from maskwright.automaton.witness import NameClass, Witnesses, is_finite
+from maskwright.grammar.regular import (
+    ANYTHING,
+    EMPTY,
+    Regular,
+    alt,
+    both,
+    complement,
+    vector,
+    word_list,
+    word_slice,
+    words,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class NameReader:
+    """The leaf term of a name, and what each thread makes of each name.
+
+    The term is a named vector: its words are all names that some thread knows (so that those not
+    allowed now can be told apart), then the languages of the other names.
+    """
+
+    term: Regular
+    words: tuple[str, ...]
+    bits: int
+    """The words that some thread allows."""
+    others: bool
+    """Whether some thread allows other names."""
+    readers: tuple[_ThreadReader, ...]
+    witnesses: Witnesses
+
+    @classmethod
+    def of(cls, threads: tuple[Thread, ...], witnesses: Witnesses) -> NameReader:
+        parts: dict[Regular, int] = {}
+        readers = tuple(_reader(thread, witnesses, parts) for thread in threads)
+        known = word_list([n for r in readers for n in (*r.progress.shape.names, *r.progress.others)])
+        bits = 0
+        for word, name in enumerate(known.strings):
+            if any(reader.indexes.get(name) in reader.allowed for reader in readers):
+                bits |= 1 << word
+        trie = word_slice(known) if known.strings else EMPTY
+        term = vector((trie, *(parts or (EMPTY,))), named=True)
+        others = any(reader.open is not None for reader in readers)
+        return cls(term, known.strings, bits, others, readers, witnesses)
+
+    def is_other(self, label: Hashable) -> bool:
+        """Whether some thread takes the name for one that its shape does not list."""
+        word, *members = _entries(label)
+        name = self.words[word - 1] if word else None
+        return any(
+            reader.indexes.get(name) is None
+            and name not in reader.progress.others
+            and reader.open is not None
+            and members[reader.open]
+            for reader in self.readers
+        )
+
+    def threads(self, label: Hashable, text: str | None) -> tuple[Thread, ...]:
+        """Where a name leads; `text` is the name, None if it is not known.
+
+        `label`: 1 + the index of the word (0 for another name), then one entry a language.
+        """
+        word, *members = _entries(label)
+        name = self.words[word - 1] if word else None
+        found: dict[Thread, None] = {}
+        for reader in self.readers:
+            for option in self._options(reader, name, members, text):
+                found[Thread(reader.tag, option.after, option.value)] = None
+        return tuple(found)
+
+    def _options(
+        self, reader: _ThreadReader, name: str | None, members: list[int], text: str | None
+    ) -> list[MemberOption]:
+        index = reader.indexes.get(name)
+        progress = reader.progress
+        if index is not None:
+            if index not in reader.allowed:
+                return []
+            return list(self.witnesses.named_options(progress, index))
+        if reader.open is None or not members[reader.open] or name in progress.others:
+            return []
+        mask = tuple(bool(members[at]) for at in reader.languages)
+        each = NameClass(mask, ANYTHING)
+        return list(self.witnesses.other_options(progress, each, name if text is None else text))
+
+
+@dataclass(frozen=True, slots=True)
+class _ThreadReader:
+    tag: int
+    progress: ObjectProgress
+    allowed: frozenset[int]
+    """The indexes of the shape's names that may come now."""
+    indexes: dict[str | None, int]
+    open: int | None
+    """The part of the vector that holds the other names allowed now."""
+    languages: tuple[int, ...]
+    """The parts that hold the shape's languages."""
+
+
+def _reader(thread: Thread, witnesses: Witnesses, parts: dict[Regular, int]) -> _ThreadReader:
+    progress = thread.progress
+    assert isinstance(progress, ObjectProgress)
+    shape = progress.shape
+    allowed = frozenset(
+        at
+        for at in progress.names(witnesses.order)
+        if any(True for _ in witnesses.named_options(progress, at))
+    )
+    language = _other_names(progress, witnesses)
+    opened: int | None = None
+    places: tuple[int, ...] = ()
+    if language is not EMPTY:
+        opened = parts.setdefault(language, len(parts))
+        inside = [both(each, language) for each in shape.languages]
+        places = tuple(parts.setdefault(each, len(parts)) for each in inside)
+    indexes: dict[str | None, int] = {name: at for at, name in enumerate(shape.names)}
+    return _ThreadReader(thread.tag, progress, allowed, indexes, opened, places)
+
+
+def _other_names(progress: ObjectProgress, witnesses: Witnesses) -> Regular:
+    """The names that the shape does not list and that may come now.
+
+    Names used before are left out only where that can matter: from an infinite language one can
+    always go on to a new name.
+    """
+    if not progress.others_may_come(witnesses.order):
+        return EMPTY
+    classes = witnesses.classes(progress.shape.languages)
+    alive = [
+        each for each in classes if any(True for _ in witnesses.other_options(progress, each, None))
+    ]
+    if len(alive) == len(classes):
+        return ANYTHING
+    language = alt(*(each.language for each in alive))
+    if is_finite(language):
+        taken = words([*progress.shape.names, *progress.others])
+        language = both(language, complement(taken))
+    return language if witnesses.language(language) is not None else EMPTY
+
+
+def _entries(label: Hashable) -> tuple[int, ...]:
+    assert isinstance(label, tuple)
+    return label

@@ -1,0 +1,461 @@
+"""From a JSON Schema document to the closed tree of `grammar.schema`.
+
+Each keyword of the schema's draft becomes an assertion, is reported as an annotation, or is
+refused with its JSON Pointer and the reason: there is no fourth case.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any, NoReturn
+
+from maskwright.errors import LimitError, RegexError, SchemaError, UnsupportedSchemaError
+from maskwright.grammar.drafts import ANNOTATIONS, DEFAULT_DRAFT, KEYWORDS, Draft, draft_of
+from maskwright.grammar.formats import format_language
+from maskwright.grammar.numbers import Interval, decimal
+from maskwright.grammar.references import References, Resolver
+from maskwright.grammar.regular import Regular, length
+from maskwright.grammar.schema import (
+    TYPES,
+    AllOf,
+    AnyOf,
+    Assertion,
+    Contains,
+    If,
+    ItemCount,
+    Items,
+    Json,
+    MultipleOf,
+    Not,
+    NumberIn,
+    OneOf,
+    Properties,
+    PropertyCount,
+    PropertyNames,
+    Report,
+    ReportEntry,
+    Required,
+    Schema,
+    StringIn,
+    TypeIs,
+    Unevaluated,
+    UniqueItems,
+    Values,
+)
+from maskwright.grammar.translate import search
+from maskwright.limits import DEFAULT_LIMITS, Limits
+
+
+@dataclass(frozen=True, slots=True)
+class ParseOptions:
+    """`draft`: for a document without `$schema`. `documents`: URI → document, for references.
+
+    `enforce_formats`: else `format` is an annotation, as the specification has it by default.
+    """
+
+    draft: Draft = DEFAULT_DRAFT
+    documents: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    enforce_formats: bool = True
+    limits: Limits = DEFAULT_LIMITS
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedSchema:
+    root: Schema
+    report: Report
+
+
+def parse_schema(source: Json, options: ParseOptions) -> ParsedSchema:
+    """Parse a schema document (a dict or bool, or JSON text).
+
+    Raises `SchemaError` and its subclasses with the JSON Pointer of what is wrong, `LimitError`.
+    """
+    document = _loaded(source)
+    _check_size(document, options.limits)
+    uri = document.get("$schema") if isinstance(document, dict) else None
+    parser = _Parser(options, References(document, draft_of(uri, options.draft), options.documents))
+    root = parser.schema(document, "", options.draft, parser.references.root(), entered=True)
+    while parser.waiting:
+        parser.waiting.popleft()()
+    return ParsedSchema(root, Report(tuple(parser.enforced), tuple(parser.annotations)))
+
+
+def _loaded(source: Json) -> Json:
+    if not isinstance(source, str):
+        return source
+    try:
+        return json.loads(source)
+    except ValueError as error:
+        raise SchemaError(f"the schema is not JSON: {error}", pointer="") from None
+    except RecursionError:
+        raise LimitError("the schema is nested too deep", limit="schema_depth") from None
+
+
+def _check_size(document: Json, limits: Limits) -> None:
+    """Walk the document without recursion, so that no depth of it can hurt."""
+    nodes = 0
+    level: list[Any] = [document]
+    depth = 0
+    while level:
+        nodes += len(level)
+        if nodes > limits.schema_nodes:
+            raise LimitError(
+                f"the schema has more than {limits.schema_nodes:,} values", limit="schema_nodes"
+            )
+        if depth > limits.schema_depth:
+            raise LimitError(
+                f"the schema is nested deeper than {limits.schema_depth}", limit="schema_depth"
+            )
+        below: list[Any] = []
+        for value in level:
+            if isinstance(value, dict):
+                below.extend(value.values())  # pyright: ignore[reportUnknownArgumentType]
+            elif isinstance(value, list):
+                below.extend(value)  # pyright: ignore[reportUnknownArgumentType]
+        level = below
+        depth += 1
+
+
+@dataclass(slots=True)
+class _Parser:
+    options: ParseOptions
+    references: References
+    enforced: list[ReportEntry] = field(default_factory=list[ReportEntry])
+    annotations: list[ReportEntry] = field(default_factory=list[ReportEntry])
+    known: dict[object, Schema] = field(default_factory=dict[object, Schema])
+    waiting: deque[Callable[[], None]] = field(default_factory=deque[Callable[[], None]])
+
+    def schema(
+        self,
+        value: Json,
+        pointer: str,
+        draft: Draft,
+        resolver: Resolver,
+        *,
+        entered: bool = False,
+    ) -> Schema:
+        """The schema of a subdocument; each is parsed once (for each dynamic scope).
+
+        `entered`: the resolver knows already that it is inside.
+        """
+        if isinstance(value, bool):
+            return Schema(pointer, never=not value)
+        if not isinstance(value, dict):
+            raise SchemaError(
+                f"a schema is an object or a boolean, not {_kind(value)}", pointer=pointer
+            )
+        key = (id(value), self.references.scope(resolver))
+        known = self.known.get(key)
+        if known is not None:
+            return known
+        schema = self.known[key] = Schema(pointer)
+        draft = draft_of(value.get("$schema"), draft)
+        if not entered:
+            resolver = self.references.enter(resolver, value, draft)
+        reader = _Reader(self, value, pointer, draft, resolver)
+
+        def read() -> None:
+            schema.assertions = tuple(reader.assertions())
+
+        self.waiting.append(read)
+        return schema
+
+
+@dataclass(slots=True)
+class _Reader:
+    """One schema object."""
+
+    parser: _Parser
+    value: Mapping[str, Json]
+    pointer: str
+    draft: Draft
+    resolver: Resolver
+
+    def assertions(self) -> list[Assertion]:
+        keywords = KEYWORDS[self.draft]
+        found: list[Assertion] = []
+        hidden = self.draft.is_old and "$ref" in self.value
+        for keyword, setting in self.value.items():
+            note = ""
+            if keyword in keywords and not (hidden and keyword != "$ref"):
+                assertion = self.assertion(keyword, setting, f"{self.pointer}/{escape(keyword)}")
+                if isinstance(assertion, str):
+                    note = assertion
+                else:
+                    found += assertion
+                    self.parser.enforced.append(ReportEntry(self.pointer, keyword))
+                    continue
+            elif keyword in keywords:
+                note = "hidden by $ref, as this draft has it"
+            elif keyword not in ANNOTATIONS:
+                note = f"not a keyword of {self.draft.title}, which has it ignored"
+            self.parser.annotations.append(ReportEntry(self.pointer, keyword, note))
+        return found
+
+    def assertion(self, keyword: str, setting: Json, place: str) -> list[Assertion] | str:
+        """What one keyword asserts; a note if it turns out to be an annotation."""
+        match keyword:
+            case "type":
+                return [TypeIs(self.types(setting, place))]
+            case "enum":
+                return [Values(tuple(_list(setting, place)))]
+            case "const":
+                return [Values((setting,))]
+            case "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum":
+                return [NumberIn(self.interval(keyword, setting, place))]
+            case "multipleOf":
+                return [MultipleOf(self.divisor(setting, place))]
+            case "minLength":
+                return [StringIn(length(_count(setting, place), None))]
+            case "maxLength":
+                return [StringIn(length(0, _count(setting, place)))]
+            case "pattern":
+                return [StringIn(self.pattern(setting, place))]
+            case "format":
+                return self.format(setting, place)
+            case "minItems":
+                return [ItemCount(_count(setting, place), None)]
+            case "maxItems":
+                return [ItemCount(0, _count(setting, place))]
+            case "uniqueItems":
+                return [UniqueItems()] if setting is True else []
+            case "prefixItems" | "items" | "additionalItems":
+                return self.items(keyword, place)
+            case "contains":
+                return self.contains(setting, place)
+            case "minContains" | "maxContains":
+                _count(setting, place)
+                return []  # `contains` reads them
+            case "properties" | "patternProperties" | "additionalProperties":
+                return self.properties(keyword, place)
+            case "propertyNames":
+                return [PropertyNames(self.child(setting, place))]
+            case "required":
+                return [Required(_names(setting, place))]
+            case "minProperties":
+                return [PropertyCount(_count(setting, place), None)]
+            case "maxProperties":
+                return [PropertyCount(0, _count(setting, place))]
+            case "dependentRequired" | "dependentSchemas" | "dependencies":
+                return self.dependencies(setting, place)
+            case "allOf":
+                return [AllOf(self.children(setting, place))]
+            case "anyOf":
+                return [AnyOf(self.children(setting, place))]
+            case "oneOf":
+                return [OneOf(self.children(setting, place))]
+            case "not":
+                return [Not(self.child(setting, place))]
+            case "if":
+                return self.condition(setting, place)
+            case "then" | "else":
+                return [] if "if" in self.value else "without 'if' it says nothing"
+            case "unevaluatedProperties":
+                return [Unevaluated("properties", self.child(setting, place))]
+            case "unevaluatedItems":
+                return [Unevaluated("items", self.child(setting, place))]
+            case "$ref" | "$dynamicRef" | "$recursiveRef":
+                return [AllOf((self.reference(keyword, setting, place),))]
+            case _:
+                raise AssertionError(keyword)
+
+    # Sub-schemas
+
+    def child(self, setting: Json, place: str) -> Schema:
+        return self.parser.schema(setting, place, self.draft, self.resolver)
+
+    def children(self, setting: Json, place: str) -> tuple[Schema, ...]:
+        if not isinstance(setting, list) or not setting:
+            _wrong(setting, "a non-empty array of schemas", place)
+        return tuple(self.child(each, f"{place}/{at}") for at, each in enumerate(setting))
+
+    def optional(self, keyword: str) -> Schema:
+        """The subschema in `keyword`; absent means anything."""
+        return self.child(self.value.get(keyword, True), f"{self.pointer}/{keyword}")
+
+    def mapping(self, setting: Json, place: str) -> dict[str, Json]:
+        if not isinstance(setting, dict):
+            _wrong(setting, "an object of schemas", place)
+        return setting
+
+    def reference(self, keyword: str, setting: Json, place: str) -> Schema:
+        if not isinstance(setting, str):
+            _wrong(setting, "a string", place)
+        references = self.parser.references
+        if keyword == "$recursiveRef" and self.resolver is not None:
+            value, resolver = references.find_recursive(self.resolver)
+            target = None
+        else:
+            value, resolver, target = references.find(setting, self.resolver, place)
+        pointer = place if target is None else target
+        return self.parser.schema(value, pointer, self.draft, resolver, entered=True)
+
+    # Keywords
+
+    def types(self, setting: Json, place: str) -> frozenset[str]:
+        names = [setting] if isinstance(setting, str) else setting
+        if not isinstance(names, list):
+            _wrong(setting, "the name of a type or an array of them", place)
+        for name in names:
+            if name not in TYPES:
+                raise SchemaError(
+                    f"unknown type {name!r}; known are {', '.join(sorted(TYPES))}", pointer=place
+                )
+        return frozenset(names)
+
+    def interval(self, keyword: str, setting: Json, place: str) -> Interval:
+        exclusive = keyword.startswith("exclusive")
+        lower = keyword in ("minimum", "exclusiveMinimum")
+        if exclusive and isinstance(setting, bool):  # draft 4
+            bound = self.value.get("minimum" if lower else "maximum")
+            if not setting or bound is None:
+                return Interval()
+            setting = bound
+        limit = decimal(_number(setting, place))
+        if lower:
+            return Interval(low=limit, low_open=exclusive)
+        return Interval(high=limit, high_open=exclusive)
+
+    def divisor(self, setting: Json, place: str) -> Decimal:
+        divisor = decimal(_number(setting, place))
+        if divisor <= 0:
+            raise SchemaError("a divisor is greater than 0", pointer=place)
+        return divisor
+
+    def pattern(self, setting: Json, place: str) -> Regular:
+        if not isinstance(setting, str):
+            _wrong(setting, "a string", place)
+        try:
+            return search(setting, self.parser.options.limits)
+        except RegexError as error:
+            raise UnsupportedSchemaError(
+                f"in the pattern: {error.message}", pointer=place
+            ) from None
+
+    def format(self, setting: Json, place: str) -> list[Assertion] | str:
+        if not isinstance(setting, str):
+            _wrong(setting, "a string", place)
+        if not self.parser.options.enforce_formats:
+            return "an annotation, as asked for"
+        found = format_language(setting, self.draft.title)
+        if found is None:
+            return f"the format {setting!r} is unknown"
+        if found.note:
+            self.parser.annotations.append(ReportEntry(self.pointer, "format", found.note))
+        return [StringIn(found.language)]
+
+    def items(self, keyword: str, place: str) -> list[Assertion] | str:
+        items = self.value.get("items")
+        if keyword == "additionalItems" and not isinstance(items, list):
+            return "without an array in 'items' it says nothing"
+        if isinstance(items, list) and "prefixItems" not in self.value:
+            if keyword == "additionalItems":
+                return []  # `items` reads it
+            prefix = tuple(self.child(v, f"{place}/{at}") for at, v in enumerate(items))
+            rest = self.optional("additionalItems")
+            return [Items(prefix, rest, "additionalItems" in self.value)]
+        if keyword == "items" and "prefixItems" in self.value and self.draft is Draft.DRAFT2020:
+            return []  # `prefixItems` reads it
+        prefix = ()
+        if keyword == "prefixItems":
+            setting = _list(self.value["prefixItems"], place)
+            prefix = tuple(self.child(v, f"{place}/{at}") for at, v in enumerate(setting))
+        return [Items(prefix, self.optional("items"), "items" in self.value)]
+
+    def contains(self, setting: Json, place: str) -> list[Assertion]:
+        least, most = 1, None
+        if "minContains" in KEYWORDS[self.draft]:
+            if "minContains" in self.value:
+                least = _count(self.value["minContains"], f"{self.pointer}/minContains")
+            if "maxContains" in self.value:
+                most = _count(self.value["maxContains"], f"{self.pointer}/maxContains")
+        return [Contains(self.child(setting, place), least, most)]
+
+    def properties(self, keyword: str, place: str) -> list[Assertion]:
+        """One assertion for the three keywords, made at the first of them."""
+        three = ("properties", "patternProperties", "additionalProperties")
+        if keyword != next(k for k in three if k in self.value):
+            return []
+        named: dict[str, Schema] = {}
+        patterns: list[tuple[Regular, Schema]] = []
+        for name, value in self.mapping(self.value.get("properties", {}), place).items():
+            named[name] = self.child(value, f"{self.pointer}/properties/{escape(name)}")
+        for text, value in self.mapping(self.value.get("patternProperties", {}), place).items():
+            below = f"{self.pointer}/patternProperties/{escape(text)}"
+            patterns.append((self.pattern(text, below), self.child(value, below)))
+        additional = self.optional("additionalProperties")
+        covers_all = "additionalProperties" in self.value
+        return [Properties(named, tuple(patterns), additional, covers_all)]
+
+    def dependencies(self, setting: Json, place: str) -> list[Assertion]:
+        found: list[Assertion] = []
+        for name, needed in self.mapping(setting, place).items():
+            below = f"{place}/{escape(name)}"
+            present = Schema(below, (TypeIs(frozenset(["object"])), Required((name,))))
+            if isinstance(needed, list):
+                then = Schema(below, (Required(_names(needed, below)),))
+            elif isinstance(needed, str):  # draft 3 wrote a single name so
+                then = Schema(below, (Required((needed,)),))
+            else:
+                then = self.child(needed, below)
+            found.append(If(present, then, Schema(below)))
+        return found
+
+    def condition(self, setting: Json, place: str) -> list[Assertion]:
+        then, otherwise = self.optional("then"), self.optional("else")
+        return [If(self.child(setting, place), then, otherwise)]
+
+
+def escape(name: str) -> str:
+    """A property name as a step of a JSON Pointer."""
+    return name.replace("~", "~0").replace("/", "~1")
+
+
+def _list(setting: Json, place: str) -> list[Any]:
+    if not isinstance(setting, list):
+        _wrong(setting, "an array", place)
+    return setting
+
+
+def _names(setting: Json, place: str) -> tuple[str, ...]:
+    if not isinstance(setting, list) or not all(isinstance(name, str) for name in setting):
+        _wrong(setting, "an array of strings", place)
+    return tuple(dict.fromkeys(setting))
+
+
+def _number(setting: Json, place: str) -> int | float:
+    if isinstance(setting, bool) or not isinstance(setting, int | float):
+        _wrong(setting, "a number", place)
+    return setting
+
+
+def _count(setting: Json, place: str) -> int:
+    if isinstance(setting, float) and setting.is_integer():
+        setting = int(setting)
+    if isinstance(setting, bool) or not isinstance(setting, int) or setting < 0:
+        _wrong(setting, "a whole number of at least 0", place)
+    return setting
+
+
+def _kind(value: Json) -> str:
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "a boolean"
+        case int() | float():
+            return "a number"
+        case str():
+            return "a string"
+        case list():
+            return "an array"
+        case _:
+            return "an object"
+
+
+def _wrong(value: Json, expected: str, place: str) -> NoReturn:
+    raise SchemaError(f"expected {expected}, found {_kind(value)}", pointer=place)
