@@ -19,13 +19,13 @@ from pathlib import Path
 
 import jsonschema
 import torch
-from report import Report, figures
 from transformers import AutoModelForCausalLM
 
 from maskwright.engine import Engine, EngineConfig, FinishReason, Generation, Request
 from maskwright.mask import Grammar, compile_json_schema
 from maskwright.models import DEMO_PATH, LoadedModel, load
 from maskwright.sampling import SamplingParams
+from report import Report, figures
 
 CLIENTS = (1, 8, 32)
 REPEATS = 3

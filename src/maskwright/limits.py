@@ -30,6 +30,9 @@ class Limits:
     witness_search: int = 200_000
     """States visited in one search for a shortest string of a regular language."""
 
+    divisor: int = 2_500
+    """Remainders that the digits of a number have to be followed through for one `multipleOf`."""
+
     def __post_init__(self) -> None:
         for field in fields(self):
             if getattr(self, field.name) < 1:

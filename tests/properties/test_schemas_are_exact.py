@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import pytest
 
 from maskwright import compile_json_schema
+from maskwright.errors import UnsatisfiableSchemaError
 from tests.matching import vocabulary
 from tests.properties.exactness import check_exact
 from tests.properties.judge import Judge
 from tests.properties.schema_cases import CASES, CHARACTER_TOKENS, STRINGS, TOKENS, Case
-from tests.properties.universe import universe
+from tests.properties.schemas import schema
+from tests.properties.universe import Blocks, universe
 
 SMALL = vocabulary(*TOKENS, alphabet='{}[]",:0123456789.-\\truefalsnbcdADEF /\n')
 WHOLE = vocabulary(*TOKENS, *CHARACTER_TOKENS)
@@ -24,3 +28,20 @@ def test_masks_of_schemas(case: Case) -> None:
     language = [text.data for text in universe(case.blocks) if judge.value(text.value)]
     assert language, "the case says nothing: no text of the universe is valid"
     check_exact(grammar, language, judge)
+
+
+MIXED = Blocks(scalars=("1", "2", '"a"', "null"), names=('"a"', '"b"'), arrays=True, longest=11)
+SEEDS = range(60)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_masks_of_random_schemas(seed: int) -> None:
+    drawn = schema(Random(seed))
+    judge = Judge(drawn, repeats=True)
+    language = [text.data for text in universe(MIXED) if judge.value(text.value)]
+    try:
+        grammar = compile_json_schema(drawn, SMALL, property_order="any")
+    except UnsatisfiableSchemaError:
+        assert not language, drawn
+        return
+    check_exact(grammar, language, judge, seed=seed)

@@ -1,9 +1,10 @@
-"""JSON numbers as regular languages over their spellings: types and ranges.
+"""JSON numbers as regular languages over their spellings: types, ranges and multiples.
 
-A value may be spelled in more than one way (`1`, `1.0`, `-0`). A number without bounds, or bounded
-only by its sign, may carry an exponent; a number with other bounds is spelled without one, so each
-value still has a spelling. Runs of digits are bounded (`MOST_DIGITS`), so that no generation loops
-on them.
+A value may be spelled in more than one way (`1`, `1.0`, `-0`, `1e2`), and a number belongs to a
+language by its value. Two things are bounded, so that no generation loops on digits and every
+language is regular: a run of digits has at most `MOST_DIGITS`, and an exponent follows only one
+digit before the point (as `json.dumps` and `JSON.stringify` write it) and lies in the range of
+double precision. A number without bounds takes an exponent behind any mantissa.
 """
 
 from __future__ import annotations
@@ -13,27 +14,28 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Final
 
-from maskwright.grammar.regular import (
-    EMPTY,
-    EPSILON,
-    Regular,
-    alt,
-    both,
-    char,
-    chars,
-    concat,
-    repeat,
-    words,
+from maskwright.errors import LimitError
+from maskwright.grammar.magnitudes import (
+    DIGIT,
+    LEAST_EXPONENT,
+    MOST_EXPONENT,
+    Magnitudes,
+    Multiples,
+    common,
+    exponents,
 )
+from maskwright.grammar.regular import EMPTY, Regular, alt, char, chars, concat, repeat, words
+from maskwright.limits import DEFAULT_LIMITS
 
 MOST_DIGITS: Final = 40
 """The longest run of digits in one number, unless its bounds themselves are longer."""
 
-DIGIT: Final = chars(((0x30, 0x39),))
-NONZERO: Final = chars(((0x31, 0x39),))
 _MINUS: Final = char("-")
 _ZERO: Final = char("0")
+_NONZERO: Final = chars(((0x31, 0x39),))
 _POINT: Final = char(".")
+_E: Final = chars(((0x45, 0x45), (0x65, 0x65)))
+_ONE: Final = Multiples(1, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,16 @@ class Interval:
         """Whether the bounds say no more than the sign."""
         return self.low in (None, 0) and self.high in (None, 0)
 
+    @property
+    def mirrored(self) -> Interval:
+        """The negatives of its numbers."""
+        low = None if self.high is None else self.high.copy_negate()
+        high = None if self.low is None else self.low.copy_negate()
+        return Interval(low, high, self.high_open, self.low_open)
+
+
+EVERYTHING: Final = Interval()
+
 
 def decimal(value: int | float) -> Decimal:
     """The exact value that a JSON number literal stood for, as far as `json` kept it."""
@@ -57,148 +69,141 @@ def decimal(value: int | float) -> Decimal:
 
 
 @lru_cache(maxsize=4096)
-def number(interval: Interval, *, integer: bool) -> Regular:
-    """The spellings of all numbers (or integers) in `interval`."""
-    magnitude_up = _magnitudes(interval.low, interval.low_open, interval.high, interval.high_open)
-    low = None if interval.high is None else -interval.high
-    high = None if interval.low is None else -interval.low
-    magnitude_down = _magnitudes(low, interval.high_open, high, interval.low_open)
-    term = alt(magnitude_up, concat(_MINUS, magnitude_down))
-    if integer:
-        return both(term, _INTEGER)
-    if not interval.only_sign:
-        return term
-    return alt(term, concat(both(term, _PLAIN), _EXPONENT))
+def number(
+    interval: Interval,
+    *,
+    integer: bool = False,
+    divisor: Decimal | None = None,
+    excluded: Decimal | None = None,
+) -> Regular:
+    """The spellings of all numbers (or integers) in `interval` that are multiples of `divisor` and
+    no multiples of `excluded`, both > 0. Raises `LimitError` for divisors beyond `divisor`."""
+    required = common(_ONE if integer else None, _multiples(divisor))
+    forbidden = _multiples(excluded)
+    if interval.only_sign and required is None and forbidden is None:
+        return alt(_any_magnitude(interval), concat(_MINUS, _any_magnitude(interval.mirrored)))
+    return alt(
+        _magnitudes(interval, required, forbidden),
+        concat(_MINUS, _magnitudes(interval.mirrored, required, forbidden)),
+    )
+
+
+def multiple_of(divisor: Decimal) -> Regular:
+    """The spellings of all multiples of `divisor` > 0."""
+    return number(EVERYTHING, divisor=divisor)
+
+
+def not_multiple_of(divisor: Decimal) -> Regular:
+    """The spellings, without exponents, of all numbers that are no multiples of `divisor` > 0."""
+    return number(EVERYTHING, excluded=divisor)
+
+
+def common_multiple(one: Decimal, other: Decimal) -> Decimal:
+    """The least number > 0 that is a multiple of both."""
+    joint = common(_multiples(one), _multiples(other))
+    assert joint is not None
+    return Decimal((0, tuple(map(int, str(joint.factor))), -joint.places))
 
 
 def exactly(value: int | float) -> Regular:
-    """The spellings of one number: digits with any number of trailing zeros, and Python's own."""
+    """The spellings of one number: with any number of trailing zeros, up to the bounds."""
     exact = decimal(value)
-    spelled = number(Interval(exact, exact), integer=False)
-    written = repr(value)
-    return spelled if "e" not in written else alt(spelled, words([written]))
+    digits, power = _parts(exact)
+    text = str(digits)
+    if digits == 0:
+        return concat(repeat(_MINUS, 0, 1), _with_zeros("0", ""))
+    whole, fraction = text + "0" * power, ""
+    if power < 0:
+        padded = text.zfill(1 - power)
+        whole, fraction = padded[:power], padded[power:]
+    exponent = power + len(text) - 1
+    spelled = alt(
+        _with_zeros(whole, fraction),
+        concat(_with_zeros(text[0], text[1:]), _E, exponents(exponent, exponent)),
+    )
+    return concat(_MINUS, spelled) if exact < 0 else spelled
 
 
-def _digits(least: int, most: int) -> Regular:
-    return repeat(DIGIT, least, most)
+def _with_zeros(whole: str, fraction: str) -> Regular:
+    """The digits before and behind the point, and more zeros."""
+    zeros = max(0, MOST_DIGITS - len(fraction))
+    if fraction:
+        return concat(words([f"{whole}.{fraction}"]), repeat(_ZERO, 0, zeros))
+    return concat(words([whole]), repeat(concat(_POINT, repeat(_ZERO, 1, zeros)), 0, 1))
 
 
-_FRACTION: Final = concat(_POINT, _digits(1, MOST_DIGITS))
-_WHOLE: Final = alt(_ZERO, concat(NONZERO, _digits(0, MOST_DIGITS - 1)))
-_PLAIN: Final = concat(repeat(_MINUS, 0, 1), _WHOLE, repeat(_FRACTION, 0, 1))
-_EXPONENT: Final = concat(
-    chars(((0x45, 0x45), (0x65, 0x65))),
-    repeat(chars(((0x2B, 0x2B), (0x2D, 0x2D))), 0, 1),
-    _digits(1, 4),
-)
-_ANY_WHOLE: Final = alt(_ZERO, concat(NONZERO, repeat(DIGIT)))
-_INTEGER: Final = concat(
-    repeat(_MINUS, 0, 1), _ANY_WHOLE, repeat(concat(_POINT, repeat(_ZERO, 1)), 0, 1)
-)
+def _multiples(divisor: Decimal | None) -> Multiples | None:
+    if divisor is None:
+        return None
+    digits, exponent = _parts(divisor)
+    factor, places = digits * 10 ** max(0, exponent), max(0, -exponent)
+    while places and factor % 10 == 0:
+        factor, places = factor // 10, places - 1
+    multiples = Multiples(factor, places)
+    if multiples.states > DEFAULT_LIMITS.divisor:
+        raise LimitError(
+            f"multiples of {divisor} need {multiples.states:,} states; "
+            f"use a rounder number, or leave multipleOf out",
+            limit="divisor",
+        )
+    return multiples
 
 
 def _magnitudes(
-    low: Decimal | None, low_open: bool, high: Decimal | None, high_open: bool
+    interval: Interval, divisor: Multiples | None, excluded: Multiples | None
 ) -> Regular:
-    """Spellings without a sign of the numbers >= 0 between the bounds."""
-    if high is not None and (high < 0 or (high == 0 and high_open)):
+    """Spellings without a sign of the numbers >= 0 in the interval."""
+    low, high = interval.low, interval.high
+    low_open = interval.low_open
+    if high is not None and (high < 0 or (high == 0 and interval.high_open)):
         return EMPTY
-    if low is not None and low < 0:
-        low, low_open = None, False
-    if high is not None and low is not None:
-        if low > high or (low == high and (low_open or high_open)):
-            return EMPTY
-    longest = max(
-        [MOST_DIGITS] + [_whole_and_fraction(b)[0].__len__() for b in (low, high) if b is not None]
-    )
-    places = max(
-        [MOST_DIGITS] + [_whole_and_fraction(b)[1].__len__() for b in (low, high) if b is not None]
-    )
-    parts = [concat(_whole_up_to(longest), repeat(concat(_POINT, _digits(1, places)), 0, 1))]
-    if low is not None and (low > 0 or low_open):
-        parts.append(_compared(low, low_open, longest, places, above=True))
-    if high is not None:
-        parts.append(_compared(high, high_open, longest, places, above=False))
-    return both(*parts) if len(parts) > 2 else parts[-1]
+    if low is None or low < 0:
+        low, low_open = Decimal(0), False
+    bounds = [low] if high is None else [low, high]
+    wanted = [-_parts(bound)[1] for bound in bounds]
+    wanted += [multiples.places for multiples in (divisor, excluded) if multiples]
+    places = max(MOST_DIGITS, *wanted)
+    least = _units(low, places) + low_open
+    most = None if high is None else _units(high, places) - interval.high_open
+    whole = max(len(str(_units(bound, places))) - places for bound in bounds)
+    return Magnitudes(
+        low=least,
+        high=most,
+        whole=max(MOST_DIGITS, whole),
+        places=places,
+        tiny=low == 0,
+        divisor=divisor,
+        excluded=excluded,
+    ).spellings()
 
 
-def _compared(bound: Decimal, strict: bool, longest: int, places: int, *, above: bool) -> Regular:
-    """Spellings of the numbers >= 0 above (or below) `bound`, which is >= 0."""
-    whole, fraction = _whole_and_fraction(bound)
-    any_fraction = repeat(concat(_POINT, _digits(1, places)), 0, 1)
-    others = _whole_above(whole, longest) if above else _whole_below(whole)
-    at_bound = concat(words([whole]), _fraction_compared(fraction, strict, places, above=above))
-    return alt(concat(others, any_fraction), at_bound)
+def _parts(value: Decimal) -> tuple[int, int]:
+    """`value` as digits times a power of ten, without trailing zeros; the sign is dropped."""
+    _, digits, exponent = value.as_tuple()
+    assert isinstance(exponent, int)
+    text = "".join(map(str, digits)).rstrip("0")
+    return (int(text), exponent + len(digits) - len(text)) if text else (0, 0)
 
 
-def _whole_and_fraction(bound: Decimal) -> tuple[str, str]:
-    """The digits before and after the point, without superfluous zeros: 2.50 → ("2", "5")."""
-    whole, _, fraction = f"{bound:f}".lstrip("-").partition(".")
-    return whole.lstrip("0") or "0", fraction.rstrip("0")
+def _units(value: Decimal, places: int) -> int:
+    digits, exponent = _parts(value)
+    return digits * 10 ** (exponent + places)
 
 
-def _whole_up_to(longest: int) -> Regular:
-    return alt(_ZERO, concat(NONZERO, _digits(0, longest - 1)))
+def _any_magnitude(interval: Interval) -> Regular:
+    """Spellings without a sign of the numbers >= 0, if `interval` says no more than the sign."""
+    above_zero = interval.low is not None and interval.low_open
+    if interval.high is not None:
+        return EMPTY if interval.high_open or above_zero else _with_zeros("0", "")
+    mantissa = _above_zero() if above_zero else alt(_above_zero(), _with_zeros("0", ""))
+    exponent = concat(_E, exponents(LEAST_EXPONENT, MOST_EXPONENT))
+    return concat(mantissa, repeat(exponent, 0, 1))
 
 
-def _whole_above(whole: str, longest: int) -> Regular:
-    """Integers > `whole` of at most `longest` digits."""
-    options: list[Regular] = []
-    if len(whole) < longest:
-        options.append(concat(NONZERO, _digits(len(whole), longest - 1)))
-    for at, digit in enumerate(whole):
-        tail = len(whole) - at - 1
-        options.append(concat(words([whole[:at]]), _digit_range(int(digit) + 1, 9), _exact(tail)))
-    return alt(*options)
-
-
-def _whole_below(whole: str) -> Regular:
-    """Integers >= 0 and < `whole`."""
-    options: list[Regular] = [_ZERO] if whole != "0" else []
-    if len(whole) > 1:
-        options.append(concat(NONZERO, _digits(0, len(whole) - 2)))
-    for at, digit in enumerate(whole):
-        least = 1 if at == 0 else 0
-        tail = len(whole) - at - 1
-        below = _digit_range(least, int(digit) - 1)
-        options.append(concat(words([whole[:at]]), below, _exact(tail)))
-    return alt(*options)
-
-
-def _fraction_compared(fraction: str, strict: bool, places: int, *, above: bool) -> Regular:
-    """`""` or `.digits` of a number whose integer part equals the bound's."""
-    return alt(
-        EPSILON if _may_stop(fraction, strict, above) else EMPTY,
-        concat(_POINT, both(_digits(1, places), _tail_compared(fraction, strict, above))),
-    )
-
-
-def _tail_compared(fraction: str, strict: bool, above: bool) -> Regular:
-    """Digits, read as a fraction, above or below `fraction`."""
-    if not fraction:
-        rest = repeat(DIGIT)
-        if above:
-            return concat(repeat(_ZERO), NONZERO, rest) if strict else rest
-        return EMPTY if strict else repeat(_ZERO)
-    digit = int(fraction[0])
-    beyond = _digit_range(digit + 1, 9) if above else _digit_range(0, digit - 1)
-    return alt(
-        EPSILON if _may_stop(fraction, strict, above) else EMPTY,
-        concat(beyond, repeat(DIGIT)),
-        concat(char(fraction[0]), _tail_compared(fraction[1:], strict, above)),
-    )
-
-
-def _may_stop(rest: str, strict: bool, above: bool) -> bool:
-    """Whether the number may end here, with `rest` (no trailing zeros) of the bound left over."""
-    if above:
-        return not rest and not strict
-    return bool(rest) or not strict
-
-
-def _digit_range(low: int, high: int) -> Regular:
-    return chars(((0x30 + low, 0x30 + high),)) if low <= high else EMPTY
-
-
-def _exact(count: int) -> Regular:
-    return repeat(DIGIT, count, count)
+def _above_zero() -> Regular:
+    """Spellings of the numbers > 0, without exponents."""
+    fraction = concat(_POINT, repeat(DIGIT, 1, MOST_DIGITS))
+    large = concat(_NONZERO, repeat(DIGIT, 0, MOST_DIGITS - 1), repeat(fraction, 0, 1))
+    zeros = repeat(_ZERO, 0, MOST_DIGITS - 1)
+    small = concat(words(["0."]), zeros, _NONZERO, repeat(DIGIT, 0, MOST_DIGITS - 1))
+    return alt(large, small)

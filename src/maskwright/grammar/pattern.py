@@ -216,9 +216,7 @@ class _Parser:
             self.at += 1
             return Anchor("start" if character == "A" else "end")
         if character in "123456789k" and character:
-            self.fail(
-                "back-references are not regular: no finite automaton can check them", start
-            )
+            self.fail("back-references are not regular: no finite automaton can check them", start)
         return Class(self.escaped_set(start))
 
     def escaped_set(self, start: int) -> Ranges:
@@ -295,7 +293,11 @@ class _Parser:
             if self.take("]"):
                 break
             low, single = self.class_member(start)
-            if single and self.peek() == "-" and self.text[self.at + 1 : self.at + 2] not in ("", "]"):
+            if (
+                single
+                and self.peek() == "-"
+                and self.text[self.at + 1 : self.at + 2] not in ("", "]")
+            ):
                 here = self.at
                 self.at += 1
                 high, bounded = self.class_member(start)
