@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from maskwright.grammar.formats import dates, hosts, names, uris
+from maskwright.grammar.formats import dates, expressions, hosts, names, uris
 from maskwright.grammar.regular import Regular
 
 
@@ -44,6 +44,14 @@ def _hostname(draft: str) -> FormatLanguage:
     return FormatLanguage(hosts.plain_hostname(), exact=False, note=note)
 
 
+def _regex(draft: str) -> FormatLanguage:
+    note = (
+        f"back-references, a second named group and groups nested more than "
+        f"{expressions.MOST_NESTING} deep are left out: the syntax of patterns isn't regular"
+    )
+    return FormatLanguage(expressions.regex(), exact=False, note=note)
+
+
 def _relative_json_pointer(draft: str) -> FormatLanguage:
     return FormatLanguage(names.relative_json_pointer(draft == "draft2020-12"))
 
@@ -68,5 +76,6 @@ _FORMATS: Final[dict[str, Callable[[str], FormatLanguage]]] = {
     "uri-template": _same(uris.uri_template),
     "uuid": _same(names.uuid),
     "json-pointer": _same(names.json_pointer),
+    "regex": _regex,
     "relative-json-pointer": _relative_json_pointer,
 }
