@@ -32,12 +32,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from maskbench_worker import Case, Outcome, Text, Worker
-from peers import ENGINES
-from report import Figure, Report, percentile
-from vocabularies import tekken_encoding
+ROOT: Final = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
 
-DATA: Final = Path(__file__).resolve().parents[2] / "shared" / "data" / "maskbench-dev.jsonl.gz"
+from benchmarks.maskbench_worker import Case, Outcome, Text, Worker  # noqa: E402  (after the path)
+from benchmarks.peers import ENGINES  # noqa: E402
+from benchmarks.report import Figure, Report, percentile  # noqa: E402
+from benchmarks.vocabularies import tekken_encoding  # noqa: E402
+
+DATA: Final = ROOT.parent / "shared" / "data" / "maskbench-dev.jsonl.gz"
 PERCENTILES: Final = (25, 50, 75, 90, 99, 99.9)
 PACKAGES: Final = ("numba", "numpy", "llguidance", "xgrammar", "glrmask")
 BASELINE: Final = "llguidance"
@@ -131,18 +134,21 @@ def measure(cases: Sequence[Case], options: argparse.Namespace) -> Iterator[Run]
         for number, case in enumerate(cases, start=1):
             for name in turn:
                 found[name][case.id] = workers[name].run(case)
-            progress(f"{cache} pass, case {number} of {len(cases)}: {case.id}")
+            progress(cache, number, len(cases))
         for name in turn:
             state = cache if name.startswith("maskwright") else ""
             yield Run(name, state, found[name], workers[name].restarts, workers[name].megabytes)
-    progress("")
     for worker in workers.values():
         worker.close()
 
 
-def progress(text: str) -> None:
+def progress(cache: str, done: int, cases: int) -> None:
+    """A line that is written over on a terminal; elsewhere a line every tenth of the way."""
+    text = f"{cache} pass: {done} of {cases} cases"
     if sys.stderr.isatty():
-        print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
+        print(f"\r\x1b[K{text}", end="" if done < cases else "\n", file=sys.stderr, flush=True)
+    elif done * 10 // cases > (done - 1) * 10 // cases:
+        print(text, file=sys.stderr, flush=True)
 
 
 def coverage(report: Report, runs: Iterable[Run]) -> None:

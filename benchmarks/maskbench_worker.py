@@ -14,8 +14,8 @@ from pathlib import Path
 from time import perf_counter_ns
 from typing import Any, Final, Literal
 
-from peers import ENGINES, Engine, allows
-from vocabularies import tekken
+from benchmarks.peers import ENGINES, Engine, allows
+from benchmarks.vocabularies import tekken
 
 THREADS: Final = ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS", "RAYON_NUM_THREADS", "MKL_NUM_THREADS")
 START_UP_S: Final = 300.0

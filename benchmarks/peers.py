@@ -21,9 +21,9 @@ import numpy.typing as npt
 import xgrammar
 from llguidance.tiktoken import lltokenizer_from_encoding
 
+from benchmarks.vocabularies import tekken_encoding
 from maskwright import Grammar, Vocabulary, compile_json_schema
 from maskwright.automaton.progress import PropertyOrder
-from vocabularies import tekken_encoding
 
 Mask = npt.NDArray[np.int32]
 

@@ -1,0 +1,55 @@
+"""What maskbench.py counts, and how it points at the place of a wrong answer."""
+
+from __future__ import annotations
+
+import json
+from argparse import Namespace
+from itertools import pairwise
+
+import pytest
+
+from benchmarks.maskbench import pointer, ratios, sample
+from benchmarks.maskbench_worker import Outcome, Wrong
+
+
+@pytest.mark.parametrize(
+    ("before", "expected"),
+    [
+        ("", ""),
+        ('{"a": ', "/a"),
+        ('{"a": [1, 2, {"b', "/a/2"),
+        ('{"a": [1, 2, {"b": ', "/a/2/b"),
+        ('{"a": {"b": "c"}, "d": "e', "/d"),
+        ('{"a": "]}, \\"x\\": ", "d": fal', "/d"),
+        ('[[], [{}, "', "/1/1"),
+        ('{"a/b": {"~": 1', "/a~1b/~0"),
+    ],
+)
+def test_pointer(before: str, expected: str) -> None:
+    assert pointer(before) == expected
+
+
+@pytest.mark.parametrize("count", [1, 2, 7, 10, 0])
+@pytest.mark.parametrize("seed", [0, 3])
+def test_sample_takes_equal_strides(count: int, seed: int) -> None:
+    lines = [json.dumps({"id": str(number)}) for number in range(10)]
+    found = [
+        lines.index(line) for line in sample(lines, Namespace(cases=count, seed=seed, match=""))
+    ]
+    assert len(found) == (count or 10)
+    assert {later - earlier for earlier, later in pairwise(found)} <= {1, 2, 5}
+
+
+def test_a_wrong_answer_does_not_pass() -> None:
+    assert Outcome("compiled").passes
+    assert not Outcome("refused").passes
+    accepted = Outcome("compiled", wrong=(Wrong(0, 3, False),))
+    assert not accepted.passes
+    assert accepted.has_wrong(valid=False)
+    assert not accepted.has_wrong(valid=True)
+
+
+def test_ratios_are_ours_by_theirs() -> None:
+    row = ratios([1.0, 3.0], [2.0, 6.0], cases=5)
+    assert row["n"] == 5
+    assert row["p50_us"] == row["avg_us"] == row["max_us"] == 0.5
