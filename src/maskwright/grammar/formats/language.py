@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from maskwright.grammar.formats import dates, expressions, hosts, names, uris
+from maskwright.grammar.formats import dates, expressions, hosts, idna, names, uris
 from maskwright.grammar.regular import Regular
 
 
@@ -44,6 +44,14 @@ def _hostname(draft: str) -> FormatLanguage:
     return FormatLanguage(hosts.plain_hostname(), exact=False, note=note)
 
 
+def _idn_hostname(draft: str) -> FormatLanguage:
+    note = (
+        "labels that begin with xn--, long labels outside ASCII and characters that combine are "
+        "left out: no finite automaton computes Punycode"
+    )
+    return FormatLanguage(idna.idn_hostname(), exact=False, note=note)
+
+
 def _regex(draft: str) -> FormatLanguage:
     note = (
         f"back-references, a second named group and groups nested more than "
@@ -67,6 +75,7 @@ _FORMATS: Final[dict[str, Callable[[str], FormatLanguage]]] = {
     "email": _same(hosts.email),
     "idn-email": _same(hosts.idn_email),
     "hostname": _hostname,
+    "idn-hostname": _idn_hostname,
     "ipv4": _same(hosts.ipv4),
     "ipv6": _same(hosts.ipv6),
     "uri": _same(uris.uri),

@@ -1,0 +1,264 @@
+"""Internationalised host names: the labels of IDNA 2008 (RFC 5891-5893), without any Punycode.
+
+Which code points a label may hold is derived from the Unicode tables of the standard library, as
+RFC 5892 says. What is left out, because no small automaton can check it or the tables don't tell:
+
+- labels that begin with `xn--`;
+- labels whose Punycode might be longer than 63 octets: a character outside ASCII counts five;
+- names of more than four labels, if one is not ASCII;
+- sequences that Unicode normalisation might change: characters that combine with the one before,
+  and two marks in a row.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+from functools import cache, partial
+from itertools import chain
+from typing import Final
+
+from maskwright.grammar import charset
+from maskwright.grammar.charset import Ranges
+from maskwright.grammar.formats.hosts import MOST_NAME, plain_label
+from maskwright.grammar.regular import (
+    Regular,
+    alt,
+    both,
+    chars,
+    concat,
+    length,
+    repeat,
+    state,
+)
+
+_MOST_COST: Final = 57
+"""Octets of a label besides `xn--` and one hyphen, so that four labels make a name."""
+_MOST_LABELS: Final = 4
+_COST: Final = 5
+
+_DOTS: Final = chars(charset.of(".\u3002\uff0e\uff61"))
+_ALWAYS: Final = frozenset("\u00df\u03c2\u06fd\u06fe\u0f0b\u3007")
+_NEVER: Final = frozenset("\u0640\u07fa\u302e\u302f\u3031\u3032\u3033\u3034\u3035\u303b")
+_CONTEXT: Final = frozenset(
+    "\u00b7\u0375\u05f3\u05f4\u30fb\u200c\u200d"
+    + "".join(map(chr, chain(range(0x660, 0x66A), range(0x6F0, 0x6FA))))
+)
+_JOINS_LEFT: Final = frozenset(
+    map(chr, chain([0x626, 0x628], range(0x62A, 0x62F), range(0x633, 0x63B), range(0x641, 0x648)))
+) | {"\u0649", "\u064a"}
+"""Arabic letters that join on both sides."""
+_JOINS_RIGHT: Final = _JOINS_LEFT | frozenset("\u0622\u0623\u0624\u0625\u0627\u0629\u062f\u0630")
+_WHOLE_BLOCKS: Final = (
+    (0x3400, 0x4DBF),
+    (0x4E00, 0x9FFF),
+    (0xAC00, 0xD7A3),
+    (0x20000, 0x2A6DF),
+    (0x2A700, 0x2EBE0),
+    (0x30000, 0x3134A),
+)
+"""Ideographs and Hangul syllables, all of which are letters that no normalisation touches."""
+_SKIPPED: Final = ((0x20D0, 0x20FF), (0x1100, 0x11FF), (0xA960, 0xA97F), (0xD7B0, 0xD7FF))
+_NAMED: Final = frozenset("-l\u00b7\u0375\u05f3\u05f4\u30fb\u200c\u200d")
+_SCRIPTS: Final = (
+    ("GREEK ", "greek"),
+    ("HEBREW LETTER", "hebrew"),
+    ("HIRAGANA LETTER", "has"),
+    ("KATAKANA LETTER", "has"),
+    ("IDEOGRAPHIC NUMBER ZERO", "has"),
+)
+_IGNORED: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0")
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """What the rules ask about a character. `named`: the character itself, if a rule names it."""
+
+    named: str = ""
+    cost: int = _COST
+    bidi: str = "L"
+    mark: bool = False
+    moves: bool = False  # a mark that normalisation may move
+    virama: bool = False
+    script: str = ""
+    joins_left: bool = False
+    joins_right: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What the rest of a label depends on.
+
+    `rule`: "" if the name has no right-to-left character, else the label's direction. `ends`:
+    whether the rule lets the label end here. `owes`: what has to come next. `kana`: "needs" behind
+    a Katakana middle dot alone. `digits`: which of the two kinds that don't mix.
+    """
+
+    rule: str
+    room: int = _MOST_COST
+    at: int = 0
+    last: _Kind = _Kind()
+    ends: bool = False
+    owes: str = ""
+    kana: str = ""
+    digits: str = ""
+
+    @property
+    def may_end(self) -> bool:
+        return self.ends and not self.owes and self.kana != "needs" and self.last.named != "-"
+
+    def then(self, kind: _Kind) -> _Seen | None:
+        """Behind one more character; None if it must not stand here."""
+        directed = _directed(self.rule, kind, self.at == 0)
+        digits = kind.bidi if kind.bidi in ("AN", "EN") else self.digits
+        owes = _owed(self.last, kind)
+        if (
+            kind.cost > self.room
+            or (self.at == 0 and (kind.mark or kind.named == "-"))
+            or (self.at == 3 and kind.named == "-" == self.last.named)
+            or (kind.moves and self.last.moves)
+            or (self.owes and self.owes not in (kind.named, kind.script, _joining(kind)))
+            or (self.rule == "rtl" and self.digits not in ("", digits))
+            or not directed
+            or owes is None
+        ):
+            return None
+        return _Seen(
+            self.rule,
+            self.room - kind.cost,
+            min(self.at + 1, 4),
+            kind,
+            self.ends if kind.bidi == "NSM" else _closes(self.rule, kind),
+            owes,
+            "has"
+            if "has" in (self.kana, kind.script)
+            else "needs"
+            if kind.named == "\u30fb"
+            else self.kana,
+            digits,
+        )
+
+
+@cache
+def idn_hostname() -> Regular:
+    ascii_name = concat(plain_label(), repeat(concat(_DOTS, plain_label())))
+    return alt(
+        both(length(1, MOST_NAME), ascii_name),
+        _name(_label(_Seen(""))),
+        _name(alt(_label(_Seen("ltr")), _label(_Seen("rtl")))),
+    )
+
+
+def _name(label: Regular) -> Regular:
+    return concat(label, repeat(concat(_DOTS, label), 0, _MOST_LABELS - 1))
+
+
+def _label(seen: _Seen) -> Regular:
+    return state((_Seen, seen), seen.may_end, partial(_moves, seen), plain=False)
+
+
+def _moves(seen: _Seen) -> list[tuple[int, int, Regular]]:
+    arcs: list[tuple[int, int, Regular]] = []
+    for kind, ranges in _kinds().items():
+        after = seen.then(kind)
+        if after is not None:
+            target = _label(after)
+            arcs += [(low, high, target) for low, high in ranges]
+    return sorted(arcs, key=lambda arc: arc[0])
+
+
+def _directed(rule: str, kind: _Kind, first: bool) -> bool:
+    """RFC 5893's rules 1, 2 and 5."""
+    match rule:
+        case "":
+            return kind.bidi not in ("R", "AN")
+        case "ltr":
+            return kind.bidi == "L" if first else kind.bidi in ("L", "EN", "N", "NSM")
+        case _:
+            return kind.bidi == "R" if first else kind.bidi != "L"
+
+
+def _closes(rule: str, kind: _Kind) -> bool:
+    """RFC 5893's rules 3 and 6."""
+    return rule == "" or kind.bidi in (("L", "EN") if rule == "ltr" else ("R", "EN", "AN"))
+
+
+def _owed(last: _Kind, kind: _Kind) -> str | None:
+    """What has to follow `kind` behind `last` (RFC 5892, appendix A); None: it must not stand."""
+    match kind.named:
+        case "\u00b7":
+            return "l" if last.named == "l" else None
+        case "\u0375":
+            return "greek"
+        case "\u05f3" | "\u05f4":
+            return "" if last.script == "hebrew" else None
+        case "\u200d":
+            return "" if last.virama else None
+        case "\u200c":
+            return "" if last.virama else "join" if last.joins_left else None
+        case _:
+            return ""
+
+
+def _joining(kind: _Kind) -> str:
+    return "join" if kind.joins_right else "no join"
+
+
+@cache
+def _kinds() -> dict[_Kind, Ranges]:
+    """All characters that a label may hold, by what the rules ask about them."""
+    found: dict[_Kind, list[tuple[int, int]]] = {}
+    combining = _combining()
+    for block in _WHOLE_BLOCKS:
+        script = "" if block[0] == 0xAC00 else "has"
+        found.setdefault(_Kind(script=script), []).append(block)
+    whole = charset.union(_WHOLE_BLOCKS, _SKIPPED)
+    for low, high in charset.complement(whole):
+        for point in range(low, min(high, 0x1FFFF) + 1):
+            character = chr(point)
+            if _is_valid(character) and character not in combining:
+                found.setdefault(_kind(character), []).append((point, point))
+    return {kind: charset.normal(ranges) for kind, ranges in found.items()}
+
+
+def _is_valid(character: str) -> bool:
+    """RFC 5892: PVALID, or allowed in context."""
+    if character in _ALWAYS or character in _CONTEXT or character == "-":
+        return True
+    if character in _NEVER or character in _IGNORED:
+        return False
+    if unicodedata.category(character) not in ("Ll", "Lu", "Lo", "Nd", "Lm", "Mn", "Mc"):
+        return False
+    if 0x180B <= ord(character) <= 0x180F or 0xFE00 <= ord(character) <= 0xFE0F:
+        return False
+    if 0x1D100 <= ord(character) <= 0x1D24F:
+        return False
+    folded = unicodedata.normalize("NFKC", character).casefold()
+    return unicodedata.normalize("NFKC", folded) == character
+
+
+def _kind(character: str) -> _Kind:
+    bidi = unicodedata.bidirectional(character)
+    name = unicodedata.name(character, "")
+    order = unicodedata.combining(character)
+    return _Kind(
+        named=character if character in _NAMED else "",
+        cost=1 if character < "\x80" else _COST,
+        bidi="R" if bidi == "AL" else bidi if bidi in ("L", "R", "AN", "EN", "NSM") else "N",
+        mark=unicodedata.category(character).startswith("M"),
+        moves=order != 0,
+        virama=order == 9,
+        script=next((script for prefix, script in _SCRIPTS if name.startswith(prefix)), ""),
+        joins_left=character in _JOINS_LEFT,
+        joins_right=character in _JOINS_RIGHT,
+    )
+
+
+def _combining() -> frozenset[str]:
+    """The characters that normalisation may join with the one before."""
+    found: set[str] = set()
+    for point in range(0x80, 0x1E000):
+        parts = unicodedata.decomposition(chr(point)).split()
+        if len(parts) == 2 and not parts[0].startswith("<"):
+            found.add(chr(int(parts[1], 16)))
+    return frozenset(found)
