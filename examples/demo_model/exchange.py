@@ -13,16 +13,22 @@ from transformers import PreTrainedTokenizerFast
 
 EXAMPLES, PIECES = 0.6, 0.7
 """Shares: of examples that are changed, and of their pieces."""
+LETTERS = (0.25, 0.25, 0.5)
+"""Shares of new pieces of one letter, of two, of more: words the tokenizer doesn't know are cut
+into short pieces, which the corpus alone seldom shows."""
 
 
 class Exchange:
     """The pieces of a tokenizer: those that begin with a capital, and the others."""
 
     def __init__(self, tokenizer: PreTrainedTokenizerFast) -> None:
-        vocabulary = tokenizer.get_vocab()
-        capital = [i for text, i in vocabulary.items() if re.fullmatch("[A-Z][a-z]*", text)]
-        lower = [i for text, i in vocabulary.items() if re.fullmatch("[a-z]+", text)]
-        self.pools = {i: pool for pool in (sorted(capital), sorted(lower)) for i in pool}
+        self.pools: dict[int, tuple[list[int], ...]] = {}
+        for pattern in ("[A-Z]", "[a-z]"):
+            by_length = tuple(
+                sorted(i for text, i in tokenizer.get_vocab().items() if re.fullmatch(form, text))
+                for form in (pattern, f"{pattern}[a-z]", f"{pattern}[a-z]{{2,}}")
+            )
+            self.pools |= {i: by_length for pool in by_length for i in pool}
         self.user = tokenizer.convert_tokens_to_ids("<|user|>")
 
     def __call__(
@@ -38,7 +44,8 @@ class Exchange:
         new: dict[int, int] = {}
         for token in sorted(shared & self.pools.keys()):
             if rng.random() < PIECES:
-                free = [i for i in rng.sample(self.pools[token], 8) if i not in taken]
+                pool = rng.choices(self.pools[token], LETTERS)[0]
+                free = [i for i in rng.sample(pool, 8) if i not in taken]
                 new[token] = free[0] if free else token
                 taken.add(new[token])
         return (
