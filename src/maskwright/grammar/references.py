@@ -49,10 +49,17 @@ class References:
         self._draft = draft
         self.plain = not _needs_registry(document, draft)
         """Whether every reference is a pointer into the document itself."""
-        self._registry: referencing.Registry[Any] = METASCHEMAS
-        if not self.plain:
-            resources = [(uri, self._resource(each, draft)) for uri, each in documents.items()]
-            self._registry = self._registry.with_resources(resources)
+        self._documents = documents
+        self._registry: referencing.Registry[Any] = referencing.Registry(
+            retrieve=self._retrieve  # pyright: ignore[reportCallIssue] - an attrs field
+        )
+
+    def _retrieve(self, uri: str) -> referencing.Resource[Any]:
+        """A registered document or a meta-schema; `NoSuchResource` for any other."""
+        for known in (uri, f"{uri}#"):
+            if known in self._documents:
+                return self._resource(self._documents[known], self._draft)
+        return METASCHEMAS[uri]
 
     def root(self) -> Resolver:
         """The resolver at the document's root; None where none is needed."""
