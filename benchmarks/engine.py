@@ -37,7 +37,7 @@ TEXTS = (
 SCHEMA = {
     "type": "object",
     "properties": {
-        "order": {"type": "integer"},
+        "order": {"type": "integer", "minimum": 0, "maximum": 99999},
         "customer": {"type": "string", "maxLength": 40},
         "date": {"type": "string", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"},
         "items": {
@@ -45,7 +45,10 @@ SCHEMA = {
             "maxItems": 4,
             "items": {
                 "type": "object",
-                "properties": {"name": {"type": "string"}, "count": {"type": "integer"}},
+                "properties": {
+                    "name": {"type": "string"},
+                    "count": {"type": "integer", "minimum": 1, "maximum": 999},
+                },
                 "required": ["name", "count"],
                 "additionalProperties": False,
             },
