@@ -10,7 +10,6 @@ from collections import deque
 from collections.abc import Hashable
 from typing import Protocol
 
-from maskwright.grammar.derivative import shortest
 from maskwright.automaton.last_value import last_value
 from maskwright.automaton.leaf import Text
 from maskwright.automaton.machine import (
@@ -24,8 +23,14 @@ from maskwright.automaton.machine import (
 )
 from maskwright.automaton.witness import spelled
 from maskwright.errors import LimitError
+from maskwright.grammar.derivative import shortest
 from maskwright.grammar.regular import Vector
 from maskwright.limits import Limits
+
+NEARBY = 256
+"""Leaf states looked at for a way out that is shorter than one already found. Behind the quote of
+a free property name there are tens of thousands (each spelling of each escape), none of them
+nearer; without this bound a search there took half a second and most of a leaf's memory."""
 
 
 class Finisher(Protocol):
@@ -73,7 +78,7 @@ class Completion:
         tried: set[Hashable] = set()
         while queue:
             leaf, text = queue.popleft()
-            if best is not None and len(text) >= len(best):
+            if best is not None and (len(text) >= len(best) or len(seen) > NEARBY):
                 break
             key = leaves.keys[leaf]
             direct = isinstance(key, Text) and not isinstance(key.term, Vector)
