@@ -67,6 +67,8 @@ def label(term: Regular) -> Label:
 
 def is_live(term: Regular, limit: int = DEFAULT_LIMITS.witness_search) -> bool:
     """Whether the language of `term` has any string."""
+    if term.live is None and isinstance(term, Alt) and any(o.live for o in term.options):
+        term.live = True
     if term.live is None:
         _decide(term, limit)
     return bool(term.live)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import unicodedata
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from itertools import chain
 from typing import Final
 
@@ -36,6 +36,8 @@ _MOST_COST: Final = 57
 """Octets of a label besides `xn--` and one hyphen, so that four labels make a name."""
 _MOST_LABELS: Final = 4
 _COST: Final = 5
+_LOOKAHEAD: Final = 2
+"""Characters within which every label that was begun can be ended: no rule asks for more."""
 
 _DOTS: Final = chars(charset.of(".\u3002\uff0e\uff61"))
 _ALWAYS: Final = frozenset("\u00df\u03c2\u06fd\u06fe\u0f0b\u3007")
@@ -154,17 +156,44 @@ def _name(label: Regular) -> Regular:
 
 
 def _label(seen: _Seen) -> Regular:
-    return state((_Seen, seen), seen.may_end, partial(_moves, seen), plain=False)
+    return state((_Seen, seen), seen.may_end, partial(_moves, seen), plain=True)
 
 
 def _moves(seen: _Seen) -> list[tuple[int, int, Regular]]:
-    arcs: list[tuple[int, int, Regular]] = []
-    for kind, ranges in _kinds().items():
-        after = seen.then(kind)
-        if after is not None:
-            target = _label(after)
-            arcs += [(low, high, target) for low, high in ranges]
-    return sorted(arcs, key=lambda arc: arc[0])
+    after = {kind: seen.then(kind) for kind in _kinds()}
+    targets = {
+        kind: _label(then)
+        for kind, then in after.items()
+        if then is not None and _completes(then, _LOOKAHEAD)
+    }
+    found: list[tuple[int, int, Regular]] = []
+    for low, high, kind in _spans():
+        target = targets.get(kind)
+        if target is None:
+            continue
+        if found and found[-1][1] + 1 == low and found[-1][2] is target:
+            found[-1] = (found[-1][0], high, target)
+        else:
+            found.append((low, high, target))
+    return found
+
+
+@cache
+def _spans() -> tuple[tuple[int, int, _Kind], ...]:
+    """The characters of all kinds, ascending."""
+    spans = [(low, high, kind) for kind, ranges in _kinds().items() for low, high in ranges]
+    return tuple(sorted(spans, key=lambda span: span[0]))
+
+
+@lru_cache(maxsize=65_536)
+def _completes(seen: _Seen, most: int) -> bool:
+    """Whether a label can end within `most` more characters."""
+    return seen.may_end or (
+        most > 0
+        and any(
+            then is not None and _completes(then, most - 1) for then in map(seen.then, _kinds())
+        )
+    )
 
 
 def _directed(rule: str, kind: _Kind, first: bool) -> bool:
