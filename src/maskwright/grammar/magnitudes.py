@@ -6,9 +6,8 @@ prefix can still be completed is arithmetic, not search. A state remembers of th
 what their continuations depend on: how many there are, how they compare with the same number of
 digits of each bound, and their remainder.
 
-Behind a mantissa with one digit before the point, which isn't zero, an exponent may follow: the
-exponent alone decides about the magnitude, unless it is the bound's own, and then the mantissa
-does.
+Behind a mantissa with one digit before the point an exponent may follow: it alone decides about the
+magnitude, unless it is the bound's own, and then the mantissa does. Zero takes any exponent.
 """
 
 from __future__ import annotations
@@ -34,6 +33,8 @@ from maskwright.grammar.regular import (
 LEAST_EXPONENT: Final = -330
 MOST_EXPONENT: Final = 308
 """The exponents that are spelled: those of double precision."""
+MOST_MANTISSA: Final = 20
+"""Digits between the point and an exponent; double precision needs sixteen."""
 
 DIGIT: Final = chars(((0x30, 0x39),))
 _E: Final = chars(((0x45, 0x45), (0x65, 0x65)))
@@ -71,8 +72,10 @@ class Multiples:
             power *= 10
 
     def least_exponent(self, digits: int, places: int) -> int | None:
-        """The least e for which `digits`·10^(e - `places`) is a multiple without trailing zeros of
-        `digits` being used up; None if there is none."""
+        """The least e for which `digits`·10^(e - `places`) is a multiple (every greater one does
+        then too); None if there is none. `digits` is not zero."""
+        while digits % 10 == 0:
+            digits, places = digits // 10, places - 1
         exponent, rest = places - self.places, digits % self.factor
         for _ in range(self.factor.bit_length() + 1):
             if rest == 0:
@@ -151,6 +154,8 @@ class Magnitudes:
         if fraction is EMPTY and not nullable:
             return EMPTY
         arcs = [(_DOT, _DOT, fraction)] if fraction is not EMPTY else []
+        if nullable:
+            arcs += _exponent_arcs(exponents(LEAST_EXPONENT, MOST_EXPONENT))
         return state((self, "zero"), nullable, lambda: arcs, plain=True)
 
     def _integer(self, count: int, digits: int) -> Regular:
@@ -185,6 +190,7 @@ class Magnitudes:
     def _fraction(self, count: int, digits: int, single: bool) -> Regular:
         """Behind the point and `count` more digits; `digits` are all digits, those before the
         point too, of which there is one and not zero if `single`."""
+        single = single and count <= MOST_MANTISSA
         scale = 10 ** (self.places - count)
         fits = self._has_any(digits * scale, (digits + 1) * scale - 1)
         if not fits and not (
@@ -199,9 +205,12 @@ class Magnitudes:
         mantissa = self._mantissa_sides(digits, count) if single else ()
         undecided = 0 in sides or 0 in mantissa
         if not undecided and self.divisor is None and self.excluded is None:
-            rest = repeat(DIGIT, 1 if count == 0 else 0, self.places - count)
-            after = self._exponents(digits, count) if single else EMPTY
-            return concat(rest, alt(EPSILON if fits else EMPTY, concat(_E, after)))
+            least = 1 if count == 0 else 0
+            rest = repeat(DIGIT, least, self.places - count) if fits else EMPTY
+            if not single:
+                return rest
+            mantissa_rest = repeat(DIGIT, least, MOST_MANTISSA - count)
+            return alt(rest, concat(mantissa_rest, _E, self._exponents(digits, count)))
         key = (self, "fraction", count, single, sides, mantissa, self._rest(digits, count, single))
         nullable = count > 0 and self._contains(digits * scale)
         return state(
@@ -216,6 +225,8 @@ class Magnitudes:
             )
         if single and count > 0:
             arcs += _exponent_arcs(self._exponents(digits, count))
+        if digits == 0 and count > 0 and self._contains(0):
+            arcs += _exponent_arcs(exponents(LEAST_EXPONENT, MOST_EXPONENT))
         return arcs
 
     def _exponents(self, digits: int, count: int) -> Regular:
@@ -241,7 +252,7 @@ class Magnitudes:
 
     def _may_take_exponent(self, digits: int, count: int) -> bool:
         """Whether an exponent may follow behind more digits."""
-        if count == self.places or self.high == 0 or self.excluded is not None:
+        if count == MOST_MANTISSA or self.high == 0 or self.excluded is not None:
             return False
         if self._has_multiple(digits, count):
             return True
@@ -251,7 +262,8 @@ class Magnitudes:
                 mantissa = str(bound).rstrip("0")
                 texts += [t for t in (mantissa, mantissa + "1") if len(t) > count + 1]
         return any(
-            len(text) <= self.places + 1 and self._exponents(int(text), len(text) - 1) is not EMPTY
+            len(text) <= MOST_MANTISSA + 1
+            and self._exponents(int(text), len(text) - 1) is not EMPTY
             for text in texts
         )
 
@@ -259,7 +271,7 @@ class Magnitudes:
         """Whether one of the numbers, spelled with an exponent, begins with `digits`."""
         if self.divisor is None:
             return False
-        least, most = max(count, 1) - self.divisor.places, self.places - self.divisor.places
+        least, most = max(count, 1) - self.divisor.places, MOST_MANTISSA - self.divisor.places
         if not self.tiny:
             least = max(least, self._exponent(self.low))
         if self.high is not None:
@@ -307,6 +319,8 @@ class Magnitudes:
                 continue
             if single or count < multiples.places:
                 found.append(multiples.residue(digits))
+            if single:
+                found.append(multiples.least_exponent(digits, count))
             step = multiples.step(self.places) * 10**count
             found.append(digits * 10**self.places % step == 0)
         return tuple(found)

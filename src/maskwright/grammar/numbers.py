@@ -2,9 +2,10 @@
 
 A value may be spelled in more than one way (`1`, `1.0`, `-0`, `1e2`), and a number belongs to a
 language by its value. Two things are bounded, so that no generation loops on digits and every
-language is regular: a run of digits has at most `MOST_DIGITS`, and an exponent follows only one
-digit before the point (as `json.dumps` and `JSON.stringify` write it) and lies in the range of
-double precision. A number without bounds takes an exponent behind any mantissa.
+language is small: a run of digits has at most `MOST_DIGITS`, and an exponent, in the range of
+double precision, follows only one digit before the point and at most `MOST_MANTISSA` behind it (as
+`json.dumps` and `JSON.stringify` write it). A number that is bounded at most by its sign takes an
+exponent behind any mantissa; one that must not be a multiple of something takes none.
 """
 
 from __future__ import annotations
