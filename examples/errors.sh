@@ -16,4 +16,4 @@ ask '{"messages": [{"role": "user", "content": "hi"}], "max_tokens": 2, "respons
   {"type": "json_schema", "json_schema": {"name": "x", "schema": {"const": "a long constant"}}}}'
 ask '{"messages": [{"role": "user", "content": "hi"}], "response_format":
   {"type": "json_schema", "json_schema": {"name": "x", "schema":
-    {"properties": {"ids": {"type": "array", "uniqueItems": true}}}}}}'
+    {"properties": {"owner": {"$ref": "https://example.org/person.json"}}}}}}'

@@ -178,9 +178,9 @@ REFUSALS: list[tuple[dict[str, Any], str, str]] = [
     ({"messages": [{"role": "user", "content": "x" * 40_000}]}, "messages", "context"),
     ({"response_format": shaped({"type": "str"})}, "response_format.json_schema.schema", "/type"),
     (
-        {"response_format": shaped({"properties": {"a": {"uniqueItems": True}}})},
+        {"response_format": shaped({"properties": {"a": {"$ref": "https://example.org/b.json"}}})},
         "response_format.json_schema.schema",
-        "/properties/a/uniqueItems",
+        "/properties/a/$ref",
     ),
     ({"response_format": shaped(SHAPES["const"]), "max_tokens": 2}, "max_tokens", "tokens"),
     ({"tools": [{"type": "function", "function": {"name": "f"}}]}, "tools", "not supported"),

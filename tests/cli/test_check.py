@@ -86,7 +86,7 @@ def test_any_order_of_properties_matches_unless_asked(run: Run, schema: Path) ->
     ("argument", "told"),
     [
         ('{"type": "str"}', "/type"),
-        ('{"properties": {"a": {"uniqueItems": true}}}', "/properties/a/uniqueItems"),
+        ('{"properties": {"a": {"$ref": "https://example.org/b.json"}}}', "/properties/a/$ref"),
         ('{"type": ', "not valid JSON"),
         ("nowhere.json", "No such file"),
     ],
