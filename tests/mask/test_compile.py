@@ -1,0 +1,266 @@
+"""The compilers' face: what is refused where, limits, the report, orders and whitespace."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from maskwright import Limits, compile_json_schema, compile_regex
+from maskwright.errors import (
+    InputError,
+    LimitError,
+    RegexError,
+    SchemaError,
+    UnsatisfiableSchemaError,
+)
+from tests.matching import EVERY_BYTE, matches
+
+NOT_SCHEMAS: list[tuple[Any, str, str]] = [
+    (1, "", "object or a boolean"),
+    (None, "", "object or a boolean"),
+    ([], "", "object or a boolean"),
+    ("{", "", "not JSON"),
+    ({"type": "text"}, "/type", "unknown type 'text'"),
+    ({"type": 3}, "/type", "type"),
+    ({"type": ["string", None]}, "/type", "type"),
+    ({"enum": "a"}, "/enum", "array"),
+    ({"minimum": "1"}, "/minimum", "number"),
+    ({"maximum": True}, "/maximum", "number"),
+    ({"minLength": -1}, "/minLength", "at least 0"),
+    ({"maxLength": 1.5}, "/maxLength", "whole number"),
+    ({"minItems": "2"}, "/minItems", "whole number"),
+    ({"pattern": 1}, "/pattern", "string"),
+    ({"required": "a"}, "/required", "array of strings"),
+    ({"required": ["a", 1]}, "/required", "array of strings"),
+    ({"properties": []}, "/properties", "object"),
+    ({"anyOf": []}, "/anyOf", "non-empty"),
+    ({"anyOf": {}}, "/anyOf", "array"),
+    ({"allOf": [True, 2]}, "/allOf/1", "object or a boolean"),
+    ({"properties": {"a/b": {"items": {"type": "x"}}}}, "/properties/a~1b/items/type", "'x'"),
+    ({"properties": {"a": {"prefixItems": [{}, {"maxItems": -1}]}}},
+     "/properties/a/prefixItems/1/maxItems", "at least 0"),
+    ({"$ref": "#/$defs/x"}, "/$ref", "nowhere"),
+    ({"$ref": 1}, "/$ref", "string"),
+    ({"$defs": {"x": 5}, "$ref": "#/$defs/x"}, "/$defs/x", "object or a boolean"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("schema", "pointer", "reason"), NOT_SCHEMAS, ids=lambda v: repr(v)[:40])
+def test_what_is_no_schema(schema: Any, pointer: str, reason: str) -> None:
+    with pytest.raises(SchemaError, match=reason) as raised:
+        compile_json_schema(schema, EVERY_BYTE)
+    assert raised.value.pointer == pointer
+    assert raised.value.code == "invalid_json_schema"
+    assert (pointer or "the root") in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("schema", "pointer", "reason"),
+    [
+        ({"pattern": r"(a)\1"}, "/pattern", "back-references"),
+        ({"items": {"pattern": "(?<=a)b"}}, "/items/pattern", "lookbehind"),
+        ({"pattern": "("}, "/pattern", "not closed"),
+    ],
+)
+def test_patterns_in_schemas_are_refused_by_place(schema: Any, pointer: str, reason: str) -> None:
+    with pytest.raises(SchemaError, match=reason) as raised:
+        compile_json_schema(schema, EVERY_BYTE)
+    assert raised.value.pointer == pointer
+
+
+def test_references_out_of_the_document_are_refused() -> None:
+    with pytest.raises(
+        SchemaError, match=r"https://example.org/s.json.*nothing is fetched"
+    ) as raised:
+        compile_json_schema({"items": {"$ref": "https://example.org/s.json"}}, EVERY_BYTE)
+    assert raised.value.pointer == "/items/$ref"
+
+
+def test_references_in_a_circle_are_refused() -> None:
+    x, y = {"$ref": "#/$defs/y"}, {"$ref": "#/$defs/x", "type": "null"}
+    with pytest.raises(SchemaError, match="without end") as raised:
+        compile_json_schema({"$defs": {"x": x, "y": y}, "$ref": "#/$defs/x"}, EVERY_BYTE)
+    assert raised.value.pointer == "/$defs/x"
+
+
+UNSATISFIABLE: list[Any] = [
+    False,
+    {"not": {}},
+    {"type": "string", "minLength": 2, "maxLength": 1},
+    {"type": "integer", "exclusiveMinimum": 1, "exclusiveMaximum": 2},
+    {"type": "string", "enum": [1, None]},
+    {"const": "b", "pattern": "^a"},
+    {"allOf": [{"type": "string"}, {"type": "number"}]},
+    {"type": "array", "items": False, "minItems": 1},
+    {"type": "object", "properties": {"a": False}, "required": ["a"]},
+    {"type": "object", "required": ["a"], "additionalProperties": False},
+    {"type": "object", "properties": {"a": {"$ref": "#"}}, "required": ["a"]},
+    {"type": "array", "items": {"$ref": "#"}, "minItems": 1},
+    {"type": "string", "pattern": "^a$", "minLength": 2},
+]
+
+
+@pytest.mark.parametrize("schema", UNSATISFIABLE, ids=lambda v: repr(v)[:60])
+def test_what_no_value_satisfies(schema: Any) -> None:
+    with pytest.raises(UnsatisfiableSchemaError, match="no JSON value"):
+        compile_json_schema(schema, EVERY_BYTE)
+
+
+@pytest.mark.parametrize("option", ["property_order", "whitespace"])
+def test_unknown_options(option: str) -> None:
+    with pytest.raises(InputError, match=option) as raised:
+        compile_json_schema({}, EVERY_BYTE, **{option: "random"})
+    assert raised.value.param == option
+
+
+@pytest.mark.parametrize("pattern", ["a(?!)", "a^b", "(?=a)b", "[]"])
+def test_patterns_that_match_nothing(pattern: str) -> None:
+    with pytest.raises(RegexError, match="matches no text"):
+        compile_regex(pattern, EVERY_BYTE)
+
+
+def test_json_text_and_booleans_are_schemas() -> None:
+    assert matches(compile_json_schema('{"const": null}', EVERY_BYTE), "null")
+    assert matches(compile_json_schema(True, EVERY_BYTE), '{"a":[1]}')
+
+
+# Limits
+
+
+def nested(depth: int, schema: Any = True) -> Any:
+    for _ in range(depth):
+        schema = {"items": schema}
+    return schema
+
+
+def product_of_unions(count: int) -> Any:
+    options = [[{"type": "object", "required": [f"{at}{b}"]} for b in "xy"] for at in range(count)]
+    return {"type": "object", "allOf": [{"anyOf": each} for each in options]}
+
+
+BOMBS: list[tuple[str, Any, Limits]] = [
+    ("schema_depth", nested(60), Limits(schema_depth=20)),
+    ("schema_depth", nested(5_000), Limits()),
+    ("schema_nodes", {"enum": list(range(2_000))}, Limits(schema_nodes=1_000)),
+    ("pattern_length", {"pattern": "a" * 200}, Limits(pattern_length=100)),
+    ("pattern_terms", {"pattern": "ab" * 50}, Limits(pattern_terms=50)),
+    ("alternatives", product_of_unions(16), Limits()),
+]
+
+
+@pytest.mark.parametrize(("limit", "schema", "limits"), BOMBS, ids=[b[0] for b in BOMBS])
+def test_bombs_meet_the_limit_that_is_named(limit: str, schema: Any, limits: Limits) -> None:
+    with pytest.raises(LimitError, match=limit) as raised:
+        compile_json_schema(schema, EVERY_BYTE, limits=limits)
+    assert raised.value.limit == limit
+
+
+def test_json_text_nested_too_deep() -> None:
+    with pytest.raises(LimitError, match="schema_depth"):
+        compile_json_schema('{"items":' * 100_000 + "{}" + "}" * 100_000, EVERY_BYTE)
+
+
+def test_a_large_enum_is_no_bomb() -> None:
+    values = [f"value number {at}" for at in range(20_000)]
+    grammar = compile_json_schema({"enum": values}, EVERY_BYTE)
+    assert matches(grammar, '"value number 19999"')
+    assert not matches(grammar, '"value number 20000"')
+
+
+def test_a_large_repeat_is_no_bomb() -> None:
+    grammar = compile_regex("[ab]{1,100000}", EVERY_BYTE)
+    assert matches(grammar, "ab" * 20)
+    bounded = compile_json_schema({"type": "string", "maxLength": 10**9}, EVERY_BYTE)
+    assert matches(bounded, '"many"')
+
+
+def test_limits_are_positive() -> None:
+    with pytest.raises(ValueError, match="schema_depth"):
+        Limits(schema_depth=0)
+
+
+# The report
+
+
+def test_the_report_names_every_keyword() -> None:
+    schema = {
+        "title": "T",
+        "type": "object",
+        "properties": {"a/b": {"type": "string", "maxLength": 3, "description": "d", "x-mine": 1}},
+        "required": ["a/b"],
+        "anyOf": [{"required": []}, True],
+    }
+    report = compile_json_schema(schema, EVERY_BYTE).report
+    enforced = {(entry.pointer, entry.keyword) for entry in report.enforced}
+    annotations = {(entry.pointer, entry.keyword) for entry in report.annotations}
+    inner = "/properties/a~1b"
+    assert enforced >= {
+        *(("", keyword) for keyword in ("type", "properties", "required", "anyOf")),
+        *((inner, keyword) for keyword in ("type", "maxLength")),
+        ("/anyOf/0", "required"),
+    }
+    assert annotations == {("", "title"), (inner, "description"), (inner, "x-mine")}
+    assert "enforced    /properties/a~1b/maxLength" in str(report)
+
+
+def test_the_report_of_a_pattern() -> None:
+    report = compile_regex("a", EVERY_BYTE).report
+    assert [entry.keyword for entry in report.enforced] == ["pattern"]
+
+
+# Whitespace and order
+
+VALUE = {"a": [1, {"b": []}], "c": {}}
+SPELLINGS = {
+    "compact": json.dumps(VALUE, separators=(",", ":")),
+    "spaced": json.dumps(VALUE),
+    "pretty": json.dumps(VALUE, indent=2),
+}
+
+
+@pytest.mark.parametrize("whitespace", [*SPELLINGS, "flexible"])
+@pytest.mark.parametrize("spelling", SPELLINGS)
+def test_whitespace(whitespace: str, spelling: str) -> None:
+    for schema in ({}, {"enum": [VALUE]}):
+        grammar = compile_json_schema(schema, EVERY_BYTE, whitespace=whitespace)
+        expected = whitespace in ("flexible", spelling)
+        assert matches(grammar, SPELLINGS[spelling]) is expected
+
+
+def test_flexible_whitespace_is_any_but_bounded() -> None:
+    grammar = compile_json_schema({}, EVERY_BYTE)
+    assert matches(grammar, '{ "a"\t:\r\n[ 1 , 2\n]  }')
+    assert matches(grammar, "[ ]")
+    assert matches(grammar, "[" + " " * 20 + "1]")
+    assert not matches(grammar, "[" + " " * 10_000 + "1]")
+    assert not matches(grammar, "[\u00a01]")
+    assert not matches(grammar, "[1 2]")
+
+
+ORDERED: dict[str, Any] = {
+    "type": "object",
+    "properties": {"b": {}, "a": {}, "c": {}},
+    "required": ["a"],
+}
+
+
+@pytest.mark.parametrize(
+    ("names", "in_order"),
+    [
+        ("a", True), ("ba", True), ("bac", True), ("ac", True), ("bacx", True), ("axy", True),
+        ("ab", False), ("ca", False), ("xa", False), ("axc", False),
+    ],
+)  # fmt: skip
+def test_orders(names: str, in_order: bool) -> None:
+    text = "{" + ",".join(f'"{name}":1' for name in names) + "}"
+    assert matches(compile_json_schema(ORDERED, EVERY_BYTE, property_order="any"), text)
+    assert matches(compile_json_schema(ORDERED, EVERY_BYTE), text) is in_order
+
+
+@pytest.mark.parametrize("order", ["schema", "any"])
+@pytest.mark.parametrize("names", ["", "b", "bc", "aa", "baba", "bb"])
+def test_names_missing_or_twice(order: str, names: str) -> None:
+    text = "{" + ",".join(f'"{name}":1' for name in names) + "}"
+    assert not matches(compile_json_schema(ORDERED, EVERY_BYTE, property_order=order), text)
