@@ -152,4 +152,6 @@ class Core:
 def _as_ours(error: Exception) -> MaskwrightError:
     if isinstance(error, MaskwrightError):
         return error
-    return GenerationError(f"The grammar failed: {type(error).__name__}: {error}")
+    ours = GenerationError(f"The grammar failed: {type(error).__name__}: {error}")
+    ours.__cause__ = error  # its traceback is what the log needs
+    return ours

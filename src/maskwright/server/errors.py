@@ -6,6 +6,7 @@ Clients read the message, the parameter and the code from there; anything else (
 
 from __future__ import annotations
 
+import logging
 import math
 
 from fastapi.responses import JSONResponse
@@ -14,6 +15,8 @@ from maskwright.errors import EmptySupportError, EngineStoppedError, InputError,
 
 MESSAGE_CHARACTERS = 2000
 PARAM_CHARACTERS = 256
+
+log = logging.getLogger(__name__)
 
 
 class HttpError(Exception):
@@ -62,8 +65,13 @@ def describe(error: BaseException) -> tuple[int, dict[str, object]]:
 
 
 def error_response(error: BaseException) -> JSONResponse:
-    """The whole response of an exception; an overloaded server says when to come back."""
+    """The whole response of an exception; an overloaded server says when to come back.
+
+    What is not the caller's doing is logged, with its traceback.
+    """
     status, body = describe(error)
+    if status >= 500:
+        log.error("answering %d", status, exc_info=error)
     headers: dict[str, str] = {}
     if isinstance(error, OverloadedError):
         headers["Retry-After"] = str(max(1, math.ceil(error.retry_after)))

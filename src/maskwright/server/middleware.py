@@ -45,7 +45,7 @@ class RequestIds:
         try:
             await self._app(scope, receive, send_with_id)
         except Exception as error:
-            log.exception("request %s failed", request_id)
+            log.error("request %s failed", request_id)
             if started:
                 raise
             await error_response(error)(scope, receive, send_with_id)
