@@ -17,14 +17,24 @@ reached: it is alive only in contexts that still allow one of them.
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import deque
 from collections.abc import Hashable
 from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from maskwright.grammar.charset import LAST
 from maskwright.grammar.derivative import Arc, arcs, label
-from maskwright.grammar.regular import EMPTY, Regular, Vector, Words, vector
+from maskwright.grammar.regular import (
+    ANYTHING,
+    EMPTY,
+    Regular,
+    Vector,
+    Words,
+    vector,
+    word_arcs,
+)
 
 DEAD: Final = -1
 UNBUILT: Final = -1
@@ -34,6 +44,8 @@ UInt8 = npt.NDArray[np.uint8]
 
 _QUOTE: Final = 0x22
 _BACKSLASH: Final = 0x5C
+_FIRST_LEAD: Final = 0xC2
+_LAST_LEAD: Final = 0xF4
 _SHORT_ESCAPES: Final = {0x22: 0x22, 0x5C: 0x5C, 0x2F: 0x2F} | {
     ord(c): p for c, p in zip("bfnrt", (8, 12, 10, 13, 9), strict=True)
 }
@@ -99,6 +111,14 @@ class Continuation(NamedTuple):
     target: int
 
 
+class Limited(NamedTuple):
+    """One byte from `low` to `high` before `target`: where UTF-8 leaves out some second bytes."""
+
+    low: int
+    high: int
+    target: int
+
+
 class End(NamedTuple):
     """A leaf has been read; `label` says which."""
 
@@ -146,6 +166,7 @@ Key = (
     | LowSurrogate
     | LowHex
     | Continuation
+    | Limited
     | End
     | Choice
     | Spaced
@@ -186,6 +207,8 @@ class LeafTable:
         self._ids: dict[tuple[type[Key], Key], int] = {}  # tuples of two kinds may be equal
         self._label_ids: dict[Hashable, int] = {None: 0}
         self._row_ids: dict[bytes, int] = {}
+        self._expanded: set[int] = set()
+        self._tails: dict[int, Int32] = {}
         self._rows = 1
         self._overrides = 0
         self.arrays = LeafArrays(
@@ -221,8 +244,9 @@ class LeafTable:
                     self.arrays.label[number] = self.label_id(label(term) or None)
                 self._set_gate(number, [term])
             case Partial() | Escape() | Hex() | LowHex() | LowSurrogate():
-                self._set_gate(number, [target for _, _, target in _open_arcs(key)])
-            case Continuation(target=target):
+                if isinstance(key.term, Vector) and key.term.named:
+                    self._set_gate(number, [target for _, _, target in _open_arcs(key)])
+            case Continuation(target=target) | Limited(target=target):
                 self.arrays.gate_low[number] = self.arrays.gate_low[target]
                 self.arrays.gate_high[number] = self.arrays.gate_high[target]
             case End(label=name):
@@ -267,15 +291,52 @@ class LeafTable:
         if self.arrays.base[state] != UNBUILT:
             return
         key = self.keys[state]
-        if isinstance(key, Literal):
-            self._build_override(state, 0, {key.data[0]: self._behind(key)})
+        if isinstance(key, Text) and key.inside and self._build_names(state, key.term):
             return
-        row = self._row(key)
+        if isinstance(key, Text):
+            self._build_text(state, key)
+            return
+        if isinstance(key, Literal):
+            self._store_overrides(state, 0, {key.data[0]: self._behind(key)})
+            return
+        row = np.full(256, DEAD, np.int32)
+        found = self._row(key)
+        if found:
+            row[list(found)] = list(found.values())
         trunk = self._trunk(key)
         if trunk is None:
-            self._build_row(state, row)
+            self._store_row(state, row)
         else:
-            self._build_override(state, trunk, row)
+            self._store_difference(state, trunk, row)
+
+    def expand(self, state: int, most: int) -> None:
+        """Build what can be reached from `state`, nearest first, up to `most` new rows.
+
+        Escapes are left for when a token has one.
+        """
+        if state in self._expanded:
+            return
+        queue = deque([state])
+        seen = {state}
+        built = 0
+        while queue and built < most:
+            here = queue.popleft()
+            if self.arrays.base[here] == UNBUILT:
+                self.build(here)
+                built += 1
+            for target in self._targets(here):
+                if target not in seen and not isinstance(self.keys[target], Escape):
+                    seen.add(target)
+                    queue.append(target)
+        if not queue:
+            self._expanded |= seen
+
+    def _targets(self, state: int) -> list[int]:
+        row = self.arrays.rows[self.arrays.base[state]]
+        start, stop = self.arrays.override_start[state], self.arrays.override_stop[state]
+        found = set(row.tolist()) | set(self.arrays.override_next[start:stop].tolist())
+        found.discard(DEAD)
+        return list(found)
 
     def next_states(self, state: int) -> Row:
         """Byte → next state; the plain form of the row, for tests and drawings."""
@@ -293,10 +354,10 @@ class LeafTable:
 
     def _row(self, key: Key) -> Row:
         match key:
-            case Text(inside=inside, term=term):
-                return self._text_row(inside, term)
             case Partial():
                 return self._partial_row(key)
+            case Limited(low=low, high=high, target=target):
+                return dict.fromkeys(range(low, high + 1), target)
             case Escape(term=term):
                 return self._escape_row(term)
             case Hex() | LowHex():
@@ -310,7 +371,7 @@ class LeafTable:
                 members = [b for _, b in _HEX] if digits else range(0x80, 0xC0)
                 return dict.fromkeys(members, follow)
             case Choice(inside=inside, text=text, marks=marks):
-                row = {} if text is EMPTY else self._text_row(inside=False, term=text)
+                row = {} if text is EMPTY else self.next_states(self.state(Text(False, text)))
                 if inside is not EMPTY:
                     row[_QUOTE] = self.state(Text(inside=True, term=inside))
                 return row | dict(marks)
@@ -323,43 +384,104 @@ class LeafTable:
                 return follow
             case Literal():
                 return {key.data[0]: self._behind(key)}
-            case End() | Dead():
-                return {}
+            case Text() | End() | Dead():
+                return {}  # built elsewhere
 
     def _behind(self, key: Literal) -> int:
         rest = key.data[1:]
         return self.state(Literal(rest, key.target)) if rest else key.target
 
-    def _text_row(self, inside: bool, term: Regular) -> Row:
-        row: Row = {}
+    def _build_text(self, state: int, key: Text) -> None:
+        inside, term = key
+        row = np.full(256, DEAD, np.int32)
         transitions = arcs(term)
         for low, high, target in transitions:
             first = max(low, 0x20) if inside else low
             if first <= min(high, 0x7F):
-                row.update(
-                    dict.fromkeys(
-                        range(first, min(high, 0x7F) + 1), self.state(Text(inside, target))
-                    )
-                )
-        if transitions and transitions[-1][1] > 0x7F:
-            self._lead_bytes(row, inside, term)
+                row[first : min(high, 0x7F) + 1] = self.state(Text(inside, target))
+        if transitions:
+            low, high, target = transitions[-1]
+            if low <= 0x80 and high == LAST:
+                row[_FIRST_LEAD : _LAST_LEAD + 1] = self._tail(self.state(Text(inside, target)))
+            elif high > 0x7F:
+                for byte, follow in self._lead_bytes(inside, term).items():
+                    row[byte] = follow
         if inside:
-            row.pop(_QUOTE, None)
-            row.pop(_BACKSLASH, None)
+            row[_QUOTE] = row[_BACKSLASH] = DEAD
             if transitions:
                 row[_BACKSLASH] = self.state(Escape(term))
             name = label(term)
             if name:
                 row[_QUOTE] = self.state(End(name))
-        return row
+        trunk = self._trunk(key)
+        if trunk is None:
+            self._store_row(state, row)
+        else:
+            self._store_difference(state, trunk, row)
 
-    def _lead_bytes(self, row: Row, inside: bool, term: Regular) -> None:
-        for byte in range(0xC2, 0xF5):
+    def _build_names(self, state: int, term: Regular) -> bool:
+        """Build a node of a trie of names, and all below it; False if it is not a plain one.
+
+        Beside the names stands nothing or any other name, so the row is that of the other names
+        with the few bytes that go on with one of these.
+        """
+        if not isinstance(term, Vector) or not term.named or not isinstance(term.parts[0], Words):
+            return False
+        others = term.parts[1:]
+        words = term.parts[0]
+        if any(p is not EMPTY and p is not ANYTHING for p in others) or not all(
+            name.isascii() for name in words.table.strings[words.low : words.high]
+        ):
+            return False
+        rest = vector((EMPTY, *others), named=True)
+        trunk = 0
+        if rest is not EMPTY:
+            below = self.state(Text(True, rest))
+            self.build(below)
+            trunk = int(self.arrays.base[below])
+        stack = [(state, words)]
+        while stack:
+            here, node = stack.pop()
+            if self.arrays.base[here] != UNBUILT:
+                continue
+            whole = vector((node, *others), named=True)
+            overrides: dict[int, int] = {}
+            for point, _, child in word_arcs(node):
+                if point >= 0x20 and point not in (_QUOTE, _BACKSLASH):
+                    following = self.state(Text(True, vector((child, *others), named=True)))
+                    overrides[point] = following
+                    stack.append((following, child))
+            if node.high > node.low + node.nullable or rest is not EMPTY:
+                overrides[_BACKSLASH] = self.state(Escape(whole))
+            if node.nullable:
+                overrides[_QUOTE] = self.state(End(label(whole)))
+            self._store_overrides(here, trunk, overrides)
+        return True
+
+    def _tail(self, target: int) -> Int32:
+        """The states behind each lead byte where every character outside ASCII goes to `target`."""
+        known = self._tails.get(target)
+        if known is None:
+            one, two, three = (self.state(Continuation(False, n, target)) for n in (1, 2, 3))
+            known = np.full(_LAST_LEAD + 1 - _FIRST_LEAD, two, np.int32)
+            known[: 0xE0 - _FIRST_LEAD] = one
+            known[0xE0 - _FIRST_LEAD] = self.state(Limited(0xA0, 0xBF, one))
+            known[0xED - _FIRST_LEAD] = self.state(Limited(0x80, 0x9F, one))
+            known[0xF0 - _FIRST_LEAD :] = three
+            known[0xF0 - _FIRST_LEAD] = self.state(Limited(0x90, 0xBF, two))
+            known[0xF4 - _FIRST_LEAD] = self.state(Limited(0x80, 0x8F, two))
+            self._tails[target] = known
+        return known
+
+    def _lead_bytes(self, inside: bool, term: Regular) -> Row:
+        row: Row = {}
+        for byte in range(_FIRST_LEAD, _LAST_LEAD + 1):
             left = 1 if byte < 0xE0 else 2 if byte < 0xF0 else 3
             base = (byte & (0x3F >> left)) << (6 * left)
             target = self._partial(inside, term, base, left)
             if target != DEAD:
                 row[byte] = target
+        return row
 
     def _partial(self, inside: bool, term: Regular, base: int, left: int) -> int:
         """The state behind the bytes that leave the code points of a block of 64**left open."""
@@ -451,41 +573,39 @@ class LeafTable:
         self.build(state)
         return int(self.arrays.base[state])
 
-    def _build_row(self, state: int, row: Row) -> None:
-        content = np.full(256, DEAD, np.int32)
-        if row:
-            content[list(row)] = list(row.values())
-        data = content.tobytes()
+    def _store_row(self, state: int, row: Int32) -> None:
+        data = row.tobytes()
         number = self._row_ids.get(data)
         if number is None:
-            if not row:
-                number = 0
-            else:
+            number = 0
+            if (row != DEAD).any():
                 if self._rows >= len(self.arrays.rows):
                     self._replace(rows=_doubled(self.arrays.rows, DEAD))
                 number = self._rows
                 self._rows += 1
-                self.arrays.rows[number] = content
+                self.arrays.rows[number] = row
             self._row_ids[data] = number
         self.arrays.base[state] = number
 
-    def _build_override(self, state: int, trunk: int, row: Row) -> None:
+    def _store_difference(self, state: int, trunk: int, row: Int32) -> None:
         """Store `row` as its differences from row `trunk`."""
-        content = np.full(256, DEAD, np.int32)
-        if row:
-            content[list(row)] = list(row.values())
-        differing = np.flatnonzero(content != self.arrays.rows[trunk])
+        differing = np.flatnonzero(row != self.arrays.rows[trunk])
         if len(differing) > 8:
-            self._build_row(state, row)
+            self._store_row(state, row)
             return
-        start, stop = self._overrides, self._overrides + len(differing)
+        pairs = zip(differing.tolist(), row[differing].tolist(), strict=True)
+        self._store_overrides(state, trunk, dict(pairs))
+
+    def _store_overrides(self, state: int, trunk: int, overrides: Row) -> None:
+        start, stop = self._overrides, self._overrides + len(overrides)
         while stop > len(self.arrays.override_byte):
             self._replace(
                 override_byte=_doubled(self.arrays.override_byte, 0),
                 override_next=_doubled(self.arrays.override_next, 0),
             )
-        self.arrays.override_byte[start:stop] = differing
-        self.arrays.override_next[start:stop] = content[differing]
+        for at, (byte, target) in enumerate(overrides.items(), start):
+            self.arrays.override_byte[at] = byte
+            self.arrays.override_next[at] = target
         self.arrays.override_start[state] = start
         self.arrays.override_stop[state] = stop
         self._overrides = stop

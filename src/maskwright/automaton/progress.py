@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import product
 from typing import Literal, NamedTuple
 
-from maskwright.grammar.schema import Schema, negated, value_schema
+from maskwright.grammar.schema import AllOf, Json, NotValues, Schema, negated, value_schema
 from maskwright.grammar.shape import ArrayShape, Conjunction, ObjectShape
 
 PropertyOrder = Literal["schema", "any"]
@@ -55,7 +55,7 @@ class ArrayProgress(NamedTuple):
             return
         base = shape.item(self.index)
         if self.seen:
-            base |= {_not_value(text) for text in self.seen}
+            base |= {_none_of(self.seen)}
         choices = [self._counted(at) for at in range(len(shape.contains))]
         for chosen in product(*choices):
             value = base.union(*(schemas for schemas, _ in chosen))
@@ -199,6 +199,9 @@ class ObjectProgress(NamedTuple):
 Progress = ArrayProgress | ObjectProgress
 
 @lru_cache(maxsize=10_000)
-def _not_value(text: str) -> Schema:
-    """The schema of everything but one value, given as canonical JSON."""
-    return negated(value_schema(json.loads(text), ""))
+def _none_of(texts: frozenset[str]) -> Schema:
+    """The schema of everything but some values, given as canonical JSON."""
+    values: list[Json] = [json.loads(text) for text in sorted(texts)]
+    scalars = tuple(v for v in values if not isinstance(v, list | dict))
+    others = (negated(value_schema(v, "")) for v in values if isinstance(v, list | dict))
+    return Schema("", (NotValues(scalars), AllOf(tuple(others))))

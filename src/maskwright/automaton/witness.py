@@ -124,6 +124,7 @@ class Witnesses:
         self._known: dict[Conjunction, Witness | None] = {}
         self._rests: dict[Progress, Items | Members | None] = {}
         self._classes: dict[tuple[Regular, ...], tuple[NameClass, ...]] = {}
+        self._fresh: dict[tuple[Regular, tuple[str, ...], frozenset[str]], str | None] = {}
         shapes.possible = self.possible
 
     def of(self, conjunction: Conjunction) -> Witness | None:
@@ -318,8 +319,11 @@ class Witnesses:
         Not the empty one: of all others there are several of the same length, so that a
         completion is no longer where a name is being written that is not known yet.
         """
-        taken = words(["", *progress.shape.names, *progress.others])
-        return self.language(both(each.language, complement(taken)))
+        key = (each.language, progress.shape.names, progress.others)
+        if key not in self._fresh:
+            taken = words(["", *progress.shape.names, *progress.others])
+            self._fresh[key] = self.language(both(each.language, complement(taken)))
+        return self._fresh[key]
 
     def _required(
         self, progress: ObjectProgress, value_of: Callable[[Conjunction], Witness | None]

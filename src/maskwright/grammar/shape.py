@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from fractions import Fraction
 from functools import cached_property
 from typing import Final
 
@@ -470,7 +471,7 @@ def _numbers(branch: list[Assertion]) -> Regular:
             if _inside(at, interval)
             and at not in excluded
             and not (integer and at != at.to_integral_value())
-            and not (divisor is not None and at % divisor)
+            and not (divisor is not None and Fraction(at) % Fraction(divisor))
         ]
     return both(alt(*options), *parts) if parts else alt(*options)
 

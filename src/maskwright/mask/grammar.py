@@ -16,7 +16,7 @@ from maskwright.grammar.schema import Report
 from maskwright.limits import Limits
 from maskwright.mask.budget import Budgets
 from maskwright.mask.matcher import Matcher
-from maskwright.mask.space import NARROW, Space, characters_left, packed
+from maskwright.mask.space import Space, packed
 from maskwright.mask.walk import MOST_DYNAMIC, walk
 
 if TYPE_CHECKING:
@@ -70,10 +70,8 @@ class Grammar:
         with space.lock:
             key = space.leaves.keys[here.leaf]
             ready, trie = None, space.trie
-            if isinstance(key, Text) and key.inside:
-                bound = characters_left(key.term)
-                if bound != NARROW:
-                    ready, trie = space.strings.staying(bound), space.strings.leaving
+            if isinstance(key, Text) and key.inside and not space.leaves.arrays.gate_high[here.leaf]:
+                ready, trie = space.strings.ready(here.leaf, key.term), space.strings.leaving
             while True:
                 out = np.zeros(space.vocabulary.words, np.int32) if ready is None else ready.copy()
                 arrays = self.machine.arrays

@@ -11,9 +11,21 @@ import numpy as np
 import numpy.typing as npt
 
 from maskwright.automaton.leaf import DEAD, LeafTable, Text
-from maskwright.grammar.regular import ANY_CHAR, ANYTHING, EMPTY, Alt, Concat, Regular, Repeat, Vector
+from maskwright.grammar.regular import (
+    ANY_CHAR,
+    ANYTHING,
+    EMPTY,
+    Alt,
+    Both,
+    Complement,
+    Concat,
+    Regular,
+    Repeat,
+    Vector,
+    Words,
+)
 from maskwright.mask.rows import RowTable
-from maskwright.mask.walk import Scratch, classify
+from maskwright.mask.walk import Scratch, classify, walk_inside
 from maskwright.vocab import Vocabulary
 from maskwright.vocab.trie import Trie
 
@@ -61,8 +73,11 @@ class StringRows:
 
     def __init__(self, space: Space) -> None:
         vocabulary = space.vocabulary
+        self._space = space
+        self._known: dict[int, npt.NDArray[np.int32]] = {}
         leaf = space.leaves.state(Text(inside=True, term=ANYTHING))
         stays = np.zeros(vocabulary.size, np.uint8)
+        space.leaves.expand(leaf, 64)
         self._characters = np.zeros(vocabulary.size, np.int32)
         while True:
             missing = classify(space.leaves.arrays, space.trie, leaf, stays, self._characters)
@@ -74,8 +89,30 @@ class StringRows:
         self._rows: dict[int, npt.NDArray[np.int32]] = {}
         self.leaving = Trie.build(vocabulary.tokens, np.flatnonzero(stays == 2).tolist())
 
-    def staying(self, most: int | None) -> npt.NDArray[np.int32]:
-        """The row of the tokens that stay inside when at most `most` characters may follow."""
+    def ready(self, leaf: int, term: Regular) -> npt.NDArray[np.int32]:
+        """The row of the tokens that stay inside from `leaf`, a place between two characters."""
+        bound = characters_left(term)
+        if bound != NARROW:
+            return self._of_length(bound)
+        row = self._known.get(leaf)
+        if row is None:
+            row = self._known[leaf] = self._walked(leaf)
+        return row
+
+    def _walked(self, leaf: int) -> npt.NDArray[np.int32]:
+        space = self._space
+        missing = np.zeros(256, np.int32)
+        space.leaves.expand(leaf, 64)
+        while True:
+            row = np.zeros(space.vocabulary.words, np.int32)
+            count = walk_inside(space.leaves.arrays, space.trie, leaf, row, missing)
+            if not count:
+                return row
+            for state in set(missing[:count].tolist()):
+                space.leaves.expand(state, 64)
+
+    def _of_length(self, most: int | None) -> npt.NDArray[np.int32]:
+        """The tokens that stay inside when at most `most` characters may follow, whichever."""
         bound = self._most if most is None else min(most, self._most)
         row = self._rows.get(bound)
         if row is None:
@@ -111,8 +148,28 @@ def characters_left(term: Regular) -> int | None:
             if None in bounds:
                 return None
             return max(b for b in bounds if b is not None) if NARROW not in bounds else NARROW
+        case Both(parts=parts):
+            return _but_for_some(parts)
         case _:
             return NARROW
+
+
+def _but_for_some(parts: tuple[Regular, ...]) -> int | None:
+    """Strings with finitely many exceptions: longer ones can always still be written."""
+    free = [part for part in parts if not isinstance(part, Complement)]
+    bounds = [characters_left(part) for part in free]
+    if len(free) > 1 or NARROW in bounds:
+        return NARROW
+    bound = bounds[0] if bounds else None
+    for part in parts:
+        if isinstance(part, Complement):
+            if not isinstance(part.body, Words):
+                return NARROW
+            words = part.body
+            strings = words.table.strings[words.low : words.high]
+            if bound is not None and bound <= max(map(len, strings)) - words.depth:
+                return NARROW
+    return bound
 
 
 _spaces: WeakKeyDictionary[Vocabulary, Space] = WeakKeyDictionary()

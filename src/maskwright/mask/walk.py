@@ -177,3 +177,40 @@ def classify(
             token = trie.twin[token]
         at += 1
     return DEAD
+
+
+@njit(cache=True, nogil=True)
+def walk_inside(
+    leaves: LeafArrays, trie: Trie, leaf: int, out: np.ndarray, missing: np.ndarray
+) -> int:
+    """Set in `out` (int32 words) the tokens that stay inside one leaf automaton from `leaf` on.
+
+    Returns how many states were found without a row; `missing` (int32) lists the first of them.
+    """
+    height = 1
+    for depth in trie.depth:
+        height = max(height, depth + 1)
+    path = np.zeros(height, np.int32)
+    path[0] = leaf
+    count = 0
+    at = 0
+    while at < len(trie.byte):
+        depth = trie.depth[at]
+        before = path[depth - 1]
+        if leaves.base[before] == UNBUILT:
+            if count < len(missing):
+                missing[count] = before
+            count += 1
+            at = trie.skip[at]
+            continue
+        target = next_leaf(leaves, before, trie.byte[at])
+        if target == DEAD or leaves.label[target] != 0:
+            at = trie.skip[at]
+            continue
+        path[depth] = target
+        token = trie.token[at]
+        while token >= 0:
+            out[token >> 5] |= np.int32(1) << np.int32(token & 31)
+            token = trie.twin[token]
+        at += 1
+    return count
