@@ -4,13 +4,14 @@ VENV ?= .venv
 # What is installed already, else the CPU build.
 TORCH ?= $(if $(wildcard $(VENV)/ready-cuda),cuda,cpu)
 
-# The version stands in constraints.txt. Linux wheels on PyPI carry several GB of CUDA libraries;
-# the CPU build has a local version label and comes from PyTorch's own index, where pip's
-# configured sources don't have it already. `===` matches the build without a label.
+# The version stands in constraints.txt. Ordinary Linux wheels carry several GB of CUDA libraries, so
+# the CPU build (it has a local version label) is taken where pip finds it: in the sources it is
+# configured with, or at TORCH_CPU_INDEX, for which pass the address of PyTorch's CPU wheels. Else the
+# ordinary build, which runs on a CPU as well. `===` matches the build without a label.
 TORCH_VERSION := $(shell sed -n 's/^torch==//p' constraints.txt)
-TORCH_CPU_INDEX ?= https://download.pytorch.org/whl/cpu
+TORCH_CPU_INDEX ?=
 PIP := $(VENV)/bin/python -m pip
-torch_cpu = $(PIP) install 'torch==$(TORCH_VERSION)+cpu' || $(PIP) install --index-url $(TORCH_CPU_INDEX) 'torch==$(TORCH_VERSION)'
+torch_cpu = $(PIP) install $(TORCH_CPU_INDEX:%=--extra-index-url=%) 'torch==$(TORCH_VERSION)+cpu' || $(PIP) install 'torch==$(TORCH_VERSION)'
 torch_cuda = $(PIP) install 'torch===$(TORCH_VERSION)'
 READY := $(VENV)/ready-$(TORCH)
 BENCHMARKS := $(filter-out $(addprefix %/,maskbench_worker.py peers.py report.py vocabularies.py),$(wildcard benchmarks/*.py))
