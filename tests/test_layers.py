@@ -26,7 +26,9 @@ LAYERS = (
 # What may be imported from outside: the grammar half starts fast and runs anywhere; above the face
 # anything goes that pyproject.toml lists.
 KERNEL_NEEDS = frozenset({"torch", "triton", *sys.stdlib_module_names})
-GRAMMAR_NEEDS = frozenset({"numpy", "numba", *sys.stdlib_module_names})
+# The references of JSON Schema documents, and the meta-schemas: pure Python, and quick to import.
+SCHEMA_NEEDS = frozenset({"referencing", "jsonschema_specifications"})
+GRAMMAR_NEEDS = frozenset({"numpy", "numba", *SCHEMA_NEEDS, *sys.stdlib_module_names})
 HEAVY = frozenset({"torch", "triton", "transformers", "tokenizers", "safetensors", "fastapi"})
 
 

@@ -81,10 +81,11 @@ class Completion:
             if best is not None and (len(text) >= len(best) or len(seen) > NEARBY):
                 break
             key = leaves.keys[leaf]
-            direct = isinstance(key, Text) and not isinstance(key.term, Vector)
-            if direct:
+            direct = False
+            label = leaves.label_of(leaf)
+            if isinstance(key, Text) and not isinstance(key.term, Vector):
+                direct, label = True, 1
                 text += self._shortest(key)
-            label = 1 if direct else leaves.label_of(leaf)
             if label is not None and (direct or label not in tried):
                 tried.add(label)
                 tail = self._behind(here.node, label, before + text)

@@ -5,7 +5,15 @@ from __future__ import annotations
 from maskwright.automaton.level import Level, Phase, Thread
 from maskwright.automaton.progress import ArrayProgress, ObjectProgress
 from maskwright.automaton.whitespace import Whitespace
-from maskwright.automaton.witness import Items, Witness, Witnesses, compact, enclosed, member, rendered
+from maskwright.automaton.witness import (
+    Items,
+    Witness,
+    Witnesses,
+    compact,
+    enclosed,
+    member,
+    rendered,
+)
 
 
 class Finish:

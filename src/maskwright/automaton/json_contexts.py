@@ -257,13 +257,15 @@ class JsonContexts:
         of_kind = tuple(kinds.index((s.strings, s.scalars)) for s in shapes)
         strings, scalars = (self._together([kind[at] for kind in kinds]) for at in (0, 1))
         marks: list[tuple[int, int]] = []
-        for byte, mark, kind in (("{", Mark.OBJECT, ObjectProgress), ("[", Mark.ARRAY, ArrayProgress)):
-            if any(
-                isinstance(progress, kind) and self.witnesses.rest_of(progress) is not None
-                for thread in threads
-                if thread.value is not None
-                for progress in self.witnesses.containers(thread.value)
-            ):
+        opened = {
+            isinstance(progress, ObjectProgress)
+            for thread in threads
+            if thread.value is not None
+            for progress in self.witnesses.containers(thread.value)
+            if self.witnesses.rest_of(progress) is not None
+        }
+        for byte, mark, is_object in (("{", Mark.OBJECT, True), ("[", Mark.ARRAY, False)):
+            if is_object in opened:
                 marks.append((ord(byte), self._leaves.state(End(mark))))
         leaf = self._leaves.state(Choice(strings, scalars, tuple(marks)))
         if level.phase is Phase.FIRST:

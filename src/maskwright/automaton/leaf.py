@@ -19,7 +19,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Hashable
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -622,7 +622,7 @@ class LeafTable:
             gate_high=_doubled(old.gate_high, 0),
         )
 
-    def _replace(self, **arrays: npt.NDArray[np.int32] | npt.NDArray[np.uint8]) -> None:
+    def _replace(self, **arrays: npt.NDArray[Any]) -> None:
         self.arrays = self.arrays._replace(**arrays)
 
 
@@ -676,6 +676,6 @@ def _start(arc: Arc) -> int:
     return arc[0]
 
 
-def _doubled(array: npt.NDArray[np.generic], fill: int) -> npt.NDArray[np.generic]:
+def _doubled(array: npt.NDArray[Any], fill: int) -> npt.NDArray[Any]:
     more = np.full_like(array, fill)
     return np.concatenate([array, more])

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from maskwright.automaton.level import Thread
 from maskwright.automaton.progress import MemberOption, ObjectProgress
-from maskwright.automaton.witness import NameClass, Witnesses, is_finite
+from maskwright.automaton.witness import NameClass, Witnesses
 from maskwright.grammar.regular import (
     ANYTHING,
     EMPTY,
@@ -43,14 +43,14 @@ class NameReader:
     def of(cls, threads: tuple[Thread, ...], witnesses: Witnesses) -> NameReader:
         parts: dict[Regular, int] = {}
         readers = tuple(_reader(thread, witnesses, parts) for thread in threads)
-        known = word_list([n for r in readers for n in (*r.progress.shape.names, *r.progress.others)])
+        others = any(reader.open is not None for reader in readers)
+        known = word_list([name for reader in readers for name in reader.told_apart(others)])
         bits = 0
         for word, name in enumerate(known.strings):
             if any(reader.indexes.get(name) in reader.allowed for reader in readers):
                 bits |= 1 << word
         trie = word_slice(known) if known.strings else EMPTY
         term = vector((trie, *(parts or (EMPTY,))), named=True)
-        others = any(reader.open is not None for reader in readers)
         return cls(term, known.strings, bits, others, readers, witnesses)
 
     def is_other(self, label: Hashable) -> bool:
@@ -105,6 +105,19 @@ class _ThreadReader:
     """The part of the vector that holds the other names allowed now."""
     languages: tuple[int, ...]
     """The parts that hold the shape's languages."""
+    anything: bool
+    """Whether any name may come that has not been told apart."""
+
+    def told_apart(self, others: bool) -> tuple[str, ...]:
+        """The names that the trie has to know on behalf of this thread.
+
+        Where other names may come, a name that may not must not keep the way to itself open: it
+        is known only where it is an exception among all names.
+        """
+        names = self.progress.shape.names
+        if self.anything or not others:
+            return (*names, *self.progress.others)
+        return tuple(names[at] for at in self.allowed)
 
 
 def _reader(thread: Thread, witnesses: Witnesses, parts: dict[Regular, int]) -> _ThreadReader:
@@ -124,15 +137,12 @@ def _reader(thread: Thread, witnesses: Witnesses, parts: dict[Regular, int]) -> 
         inside = [both(each, language) for each in shape.languages]
         places = tuple(parts.setdefault(each, len(parts)) for each in inside)
     indexes: dict[str | None, int] = {name: at for at, name in enumerate(shape.names)}
-    return _ThreadReader(thread.tag, progress, allowed, indexes, opened, places)
+    anything = language is ANYTHING
+    return _ThreadReader(thread.tag, progress, allowed, indexes, opened, places, anything)
 
 
 def _other_names(progress: ObjectProgress, witnesses: Witnesses) -> Regular:
-    """The names that the shape does not list and that may come now.
-
-    Names used before are left out only where that can matter: from an infinite language one can
-    always go on to a new name.
-    """
+    """The names that the shape does not list and that may come now; `EMPTY` if there are none."""
     if not progress.others_may_come(witnesses.order):
         return EMPTY
     classes = witnesses.classes(progress.shape.languages)
@@ -141,10 +151,8 @@ def _other_names(progress: ObjectProgress, witnesses: Witnesses) -> Regular:
     ]
     if len(alive) == len(classes):
         return ANYTHING
-    language = alt(*(each.language for each in alive))
-    if is_finite(language):
-        taken = words([*progress.shape.names, *progress.others])
-        language = both(language, complement(taken))
+    taken = words([*progress.shape.names, *progress.others])
+    language = both(alt(*(each.language for each in alive)), complement(taken))
     return language if witnesses.language(language) is not None else EMPTY
 
 

@@ -28,7 +28,7 @@ class ArrayProgress(NamedTuple):
     """`index` items have been read; counting stops where more makes no difference."""
 
     shape: ArrayShape
-    index: int = 0
+    index: int = 0  # pyright: ignore[reportIncompatibleMethodOverride] - hides tuple.index
     counts: tuple[int, ...] = ()
     """For each `contains`, how many items it has counted."""
     seen: frozenset[str] = frozenset()
@@ -106,7 +106,7 @@ class ObjectProgress(NamedTuple):
     shape: ObjectShape
     position: int = 0
     seen: int = 0
-    count: int = 0
+    count: int = 0  # pyright: ignore[reportIncompatibleMethodOverride] - hides tuple.count
     """Members read, as far as counting them makes a difference."""
     met: int = 0
     """The members in `shape.some` that have been read, as a bit set."""
@@ -197,6 +197,7 @@ class ObjectProgress(NamedTuple):
 
 
 Progress = ArrayProgress | ObjectProgress
+
 
 @lru_cache(maxsize=10_000)
 def _none_of(texts: frozenset[str]) -> Schema:

@@ -5,7 +5,8 @@ never built, an exit never asked for) they note in `pending` and treat as dead; 
 the requests (`Machine.supply`) and runs them again.
 """
 
-# pyright: reportUntypedFunctionDecorator=false
+# Compiled code: array elements are plain numbers here, which numpy's types don't say.
+# pyright: reportUntypedFunctionDecorator=false, reportArgumentType=false, reportReturnType=false
 from __future__ import annotations
 
 import numpy as np

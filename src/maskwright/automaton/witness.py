@@ -289,9 +289,7 @@ class Witnesses:
                 heappush(queue, (size, next(tie), following, (*parts, (name, witness))))
         return result
 
-    def _steps(
-        self, here: Progress, recorded: bool
-    ) -> Iterator[tuple[str, Conjunction, Progress]]:
+    def _steps(self, here: Progress, recorded: bool) -> Iterator[tuple[str, Conjunction, Progress]]:
         if isinstance(here, ArrayProgress):
             for option in here.options():
                 yield "", option.value, option.after

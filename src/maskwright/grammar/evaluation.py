@@ -81,7 +81,7 @@ def _members(case: _Case, schema: Schema) -> _Case:
     if case.every_member:
         return case
     free = Schema(schema.pointer)
-    named = {name: free for name in case.names}
+    named = dict.fromkeys(case.names, free)
     patterns = tuple((p, free) for p in case.patterns)
     rest = Properties(named, patterns, schema)
     return replace(case, assertions=(*case.assertions, rest), every_member=True)

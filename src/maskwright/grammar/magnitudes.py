@@ -31,7 +31,7 @@ from maskwright.grammar.regular import (
 )
 
 LEAST_EXPONENT: Final = -330
-MOST_EXPONENT: Final = 308
+MOST_EXPONENT: Final = 307
 """The exponents that are spelled: those of double precision."""
 MOST_MANTISSA: Final = 20
 """Digits between the point and an exponent; double precision needs sixteen."""

@@ -177,5 +177,7 @@ def _some_member(assertion: Properties, is_object: TypeIs, pointer: str) -> list
     if assertion.additional.assertions or assertion.additional.never:
         known = alt(words(list(assertion.named)), *(names for names, _ in assertion.patterns))
         others = both(ANYTHING, complement(known))
-        found.append(Schema(pointer, (is_object, SomeMember(others, negated(assertion.additional)))))
+        found.append(
+            Schema(pointer, (is_object, SomeMember(others, negated(assertion.additional))))
+        )
     return found

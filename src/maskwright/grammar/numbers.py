@@ -25,7 +25,7 @@ from maskwright.grammar.magnitudes import (
     common,
     exponents,
 )
-from maskwright.grammar.regular import EMPTY, Regular, alt, char, chars, concat, repeat, words
+from maskwright.grammar.regular import EMPTY, Regular, alt, both, char, chars, concat, repeat, words
 from maskwright.limits import DEFAULT_LIMITS
 
 MOST_DIGITS: Final = 40
@@ -197,8 +197,13 @@ def _any_magnitude(interval: Interval) -> Regular:
     if interval.high is not None:
         return EMPTY if interval.high_open or above_zero else _with_zeros("0", "")
     mantissa = _above_zero() if above_zero else alt(_above_zero(), _with_zeros("0", ""))
-    exponent = concat(_E, exponents(LEAST_EXPONENT, MOST_EXPONENT))
-    return concat(mantissa, repeat(exponent, 0, 1))
+    # No double precision overflows: 40 digits leave less room for an exponent than one does.
+    exponent = concat(_E, exponents(LEAST_EXPONENT, MOST_EXPONENT - MOST_DIGITS))
+    short = concat(DIGIT, repeat(concat(_POINT, repeat(DIGIT, 1, MOST_DIGITS)), 0, 1))
+    if above_zero:
+        short = both(short, mantissa)
+    large = concat(short, _E, exponents(LEAST_EXPONENT, MOST_EXPONENT))
+    return alt(concat(mantissa, repeat(exponent, 0, 1)), large)
 
 
 def _above_zero() -> Regular:

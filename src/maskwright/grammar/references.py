@@ -109,7 +109,7 @@ class References:
     @staticmethod
     def find_recursive(resolver: Resolver) -> tuple[Json, Resolver]:
         """Where `$recursiveRef: "#"` leads."""
-        found = lookup_recursive_ref(resolver)
+        found: Any = lookup_recursive_ref(resolver)
         return found.contents, found.resolver
 
     def _lookup(self, target: str, pointer: str) -> Json:
@@ -125,8 +125,8 @@ class References:
         return value
 
     @staticmethod
-    def _resource(value: Json, draft: Draft) -> referencing.Resource[Any]:
-        uri = value.get("$schema") if isinstance(value, dict) else None
+    def _resource(value: object, draft: Draft) -> referencing.Resource[Any]:
+        uri: Any = value.get("$schema") if isinstance(value, dict) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
         return _SPECIFICATIONS[draft_of(uri, draft)].create_resource(value)  # pyright: ignore[reportArgumentType] - any JSON value will do
 
 

@@ -260,8 +260,6 @@ def value_schema(value: Json, pointer: str) -> Schema:
         case dict():
             named = {name: value_schema(v, pointer) for name, v in value.items()}
             kind = TypeIs(frozenset(["object"]))
-            return Schema(
-                pointer, (kind, Properties(named, (), never), Required(tuple(value)))
-            )
+            return Schema(pointer, (kind, Properties(named, (), never), Required(tuple(value))))
         case _:
             return Schema(pointer, (Values((value,)),))

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
-from typing import Final
+from typing import Final, TypeGuard
 
 from maskwright.errors import LimitError, SchemaError, UnsupportedSchemaError
 from maskwright.grammar import numbers
@@ -340,7 +340,9 @@ class Shapes:
         options: list[Schema] = []
         for at, option in enumerate(assertion.options):
             others = [o for k, o in enumerate(assertion.options) if k != at]
-            met = [negated(other) for other in others if other is not option and meet(option, other)]
+            met = [
+                negated(other) for other in others if other is not option and meet(option, other)
+            ]
             if any(other is option for other in others):
                 met.append(negated(option))
             options.append(Schema(option.pointer, (AllOf((option, *met)),)) if met else option)
@@ -487,7 +489,7 @@ def _without(interval: Interval, points: list[Decimal]) -> list[Interval]:
     return [*pieces, rest]
 
 
-def _is_number(value: Json) -> bool:
+def _is_number(value: Json) -> TypeGuard[int | float]:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 

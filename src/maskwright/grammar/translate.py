@@ -25,7 +25,6 @@ from maskwright.grammar.pattern import (
     parse_pattern,
 )
 from maskwright.grammar.regular import (
-    ANY_CHAR,
     ANYTHING,
     EMPTY,
     EPSILON,

@@ -50,7 +50,7 @@ _LONG_NAMES: Final = {
 
 @cache
 def property_ranges(name: str) -> Ranges | None:
-    """The code points with a property (`Lu`, `Letter`, `gc=Nd`, `Any`, `ASCII`), None if unknown."""
+    """The code points with a property (`Lu`, `Letter`, `gc=Nd`, `Any`, …), None if unknown."""
     key, _, value = name.rpartition("=")
     if key not in ("", "gc", "General_Category"):
         return None

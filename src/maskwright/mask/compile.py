@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, Literal, get_args
 
-from maskwright.grammar.derivative import is_live
 from maskwright.automaton.json_contexts import JsonContexts
 from maskwright.automaton.progress import PropertyOrder
 from maskwright.automaton.text_contexts import TextContexts
 from maskwright.automaton.whitespace import WHITESPACE, WhitespaceName
 from maskwright.automaton.witness import Witnesses
 from maskwright.errors import InputError, RegexError, UnsatisfiableSchemaError
+from maskwright.grammar.derivative import is_live
 from maskwright.grammar.drafts import Draft
 from maskwright.grammar.parse_schema import ParseOptions, parse_schema
 from maskwright.grammar.schema import Json, Report, ReportEntry

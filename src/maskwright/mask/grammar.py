@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Final, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from maskwright.automaton.leaf import DEAD, Text
 from maskwright.automaton.completion import Completion, Finisher
 from maskwright.automaton.last_value import last_value
+from maskwright.automaton.leaf import DEAD, Text
 from maskwright.automaton.machine import BLOCKED, Configuration, Contexts, Machine
 from maskwright.automaton.step import advance, is_accepting, next_bytes, node_of
 from maskwright.grammar.schema import Report
@@ -70,7 +70,8 @@ class Grammar:
         with space.lock:
             key = space.leaves.keys[here.leaf]
             ready, trie = None, space.trie
-            if isinstance(key, Text) and key.inside and not space.leaves.arrays.gate_high[here.leaf]:
+            gated = bool(space.leaves.arrays.gate_high[here.leaf])
+            if isinstance(key, Text) and key.inside and not gated:
                 ready, trie = space.strings.ready(here.leaf, key.term), space.strings.leaving
             while True:
                 out = np.zeros(space.vocabulary.words, np.int32) if ready is None else ready.copy()
@@ -173,9 +174,7 @@ class Grammar:
         """The bytes that may come next, ascending."""
         allowed = np.zeros(256, np.bool_)
         self._run(
-            lambda: bool(
-                next_bytes(self.space.leaves.arrays, self.machine.arrays, *here, allowed)
-            )
+            lambda: bool(next_bytes(self.space.leaves.arrays, self.machine.arrays, *here, allowed))
         )
         return bytes(np.flatnonzero(allowed).astype(np.uint8))
 

@@ -18,7 +18,7 @@ class RowTable:
 
     def number(self, row: npt.NDArray[np.int32]) -> int:
         """The number of a row with this content; the row is copied."""
-        key = blake2b(row, digest_size=16).digest()
+        key = blake2b(row.tobytes(), digest_size=16).digest()
         known = self._numbers.get(key)
         if known is not None:
             return known

@@ -5,7 +5,8 @@ path is kept in `Scratch`; where a byte leads nowhere, its whole subtree is skip
 inside a token are not interned; only stack nodes are.
 """
 
-# pyright: reportUntypedFunctionDecorator=false
+# Compiled code: array elements are plain numbers here, which numpy's types don't say.
+# pyright: reportUntypedFunctionDecorator=false, reportArgumentType=false, reportReturnType=false
 from __future__ import annotations
 
 from typing import Final, NamedTuple
