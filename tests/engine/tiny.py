@@ -65,6 +65,9 @@ class LiteralGrammar:
         self.lengths: dict[bytes, int] = {}
         self.min_tokens = self.shortest(text)
 
+    def least_tokens(self, enough: int) -> int:
+        return self.min_tokens
+
     def matcher(self) -> LiteralMatcher:
         return LiteralMatcher(self)
 

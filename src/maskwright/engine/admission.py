@@ -56,7 +56,7 @@ class Admission:
                 "The grammar was compiled for another vocabulary than this model's.",
                 param="grammar",
             )
-        needed = request.grammar.min_tokens
+        needed = request.grammar.least_tokens(request.max_tokens)
         if needed > request.max_tokens:
             raise BudgetError(
                 f"The shortest output of this grammar takes {needed} tokens, but max_tokens is "

@@ -7,6 +7,8 @@ a text that starts within its budget always has a next token that stays within i
 
 from __future__ import annotations
 
+from heapq import heappop, heappush
+from itertools import count
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -20,6 +22,9 @@ from maskwright.mask.space import NARROW, characters_left
 if TYPE_CHECKING:
     from maskwright.automaton.completion import Completion
     from maskwright.mask.grammar import Grammar
+
+MOST_TRIES: Final = 300
+"""Configurations looked at in search of a spelling with fewer tokens."""
 
 _CHARACTER: Final = 12
 """Bytes that can be needed to finish a character in JSON: the rest of two \\uXXXX."""
@@ -57,6 +62,51 @@ class Budgets:
                 left = len(tokens) - at
                 self._needed[here] = min(self._needed.get(here, left), left)
         return len(tokens)
+
+    def least_tokens(self, here: Configuration, enough: int) -> int:
+        """As `tokens_needed` from the start of a text, but where that is more than `enough`, other
+        ways of spelling a text are tried (`MOST_TRIES` of them), the most promising first."""
+        best = self.tokens_needed(here)
+        if best <= enough:
+            return best
+        grammar = self._grammar
+        longest = grammar.space.trie.height
+        tie = count()
+        queue: list[tuple[int, int, int, Configuration, bytes, tuple[int, ...]]]
+        queue = [(0, 0, next(tie), here, b"", ())]
+        seen: set[Configuration] = set()
+        for _ in range(MOST_TRIES):
+            if not queue or best <= enough:
+                break
+            _, _, _, place, before, path = heappop(queue)
+            if place in seen or len(path) + 1 >= best:
+                continue
+            seen.add(place)
+            for following, token in grammar.successors(place):
+                text = before + grammar.vocabulary.tokens[token]
+                left = len(self._text(following, text))
+                steps = (*path, token)
+                if left == 0 and self._note(here, steps):
+                    best = min(best, len(steps))
+                bound = len(steps) + -(-left // longest)
+                if bound < best:
+                    heappush(queue, (bound, left, next(tie), following, text, steps))
+        return best
+
+    def _note(self, here: Configuration, tokens: tuple[int, ...]) -> bool:
+        """Remember a way to complete the text; False if it turns out not to be one."""
+        places = [here]
+        before = b""
+        for token in tokens:
+            data = self._grammar.vocabulary.tokens[token]
+            following = self._grammar.advance(places[-1], data, before)
+            if following is None:
+                return False
+            places.append(following)
+            before += data
+        for left, place in enumerate(reversed(places)):
+            self._needed[place] = min(self._needed.get(place, left), left)
+        return True
 
     def fill(
         self, here: Configuration, budget: int, out: npt.NDArray[np.int32], before: bytes
@@ -123,13 +173,10 @@ class Budgets:
             return 1 << 30  # a byte may take more than a token: look at each one
         key = grammar.space.leaves.keys[here.leaf]
         inside_string = isinstance(key, Text) and key.inside and characters_left(key.term) != NARROW
-        leaves, nodes = grammar.following(here, leaving=inside_string)
-        allowed = np.flatnonzero(leaves >= 0).tolist()
-        first = {(int(leaves[token]), int(nodes[token])): token for token in reversed(allowed)}
         worst = max(
             (
-                len(self._text(Configuration(*pair), before + grammar.vocabulary.tokens[token]))
-                for pair, token in first.items()
+                len(self._text(place, before + grammar.vocabulary.tokens[token]))
+                for place, token in grammar.successors(here, leaving=inside_string)
             ),
             default=0,
         )

@@ -102,6 +102,19 @@ class Grammar:
                 if not self._supplied():
                     return leaves, nodes
 
+    def successors(
+        self, here: Configuration, *, leaving: bool = False
+    ) -> list[tuple[Configuration, int]]:
+        """The configurations that one token leads to, each with the first such token."""
+        leaves, nodes = self.following(here, leaving=leaving)
+        allowed = np.flatnonzero(leaves >= 0)
+        pairs = (leaves[allowed].astype(np.int64) << 32) | nodes[allowed]
+        distinct, first = np.unique(pairs, return_index=True)
+        return [
+            (Configuration(pair >> 32, pair & 0xFFFFFFFF), int(allowed[at]))
+            for pair, at in zip(distinct.tolist(), first.tolist(), strict=True)
+        ]
+
     def write_allowed(
         self, here: Configuration, kept: npt.NDArray[np.bool_], out: npt.NDArray[np.int32]
     ) -> None:
@@ -116,8 +129,14 @@ class Grammar:
 
     @property
     def min_tokens(self) -> int:
-        """Tokens that the shortest text needs."""
+        """Tokens in which a text can certainly be written: those of the shortest text."""
         return self.budgets.tokens_needed(self.start)
+
+    def least_tokens(self, enough: int) -> int:
+        """The fewest tokens found for any text; looks beyond `min_tokens` if that is more than
+        `enough`, for some longer texts take fewer tokens."""
+        with self.space.lock:
+            return self.budgets.least_tokens(self.start, enough)
 
     def advance(
         self, here: Configuration, data: bytes, before: bytes | bytearray = b""

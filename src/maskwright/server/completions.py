@@ -126,7 +126,7 @@ def choice_seed(seed: int | None, index: int) -> int | None:
 
 
 def _check_budget(request: ChatRequest, grammar: Grammar, limit: int) -> None:
-    needed = grammar.min_tokens
+    needed = grammar.least_tokens(limit)
     if needed <= limit:
         return
     if request.limit is not None and request.limit.tokens < needed:
