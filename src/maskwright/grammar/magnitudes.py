@@ -32,7 +32,8 @@ from maskwright.grammar.regular import (
 
 LEAST_EXPONENT: Final = -330
 MOST_EXPONENT: Final = 307
-"""The exponents that are spelled: those of double precision."""
+"""The exponents that are spelled: those at which no mantissa overflows double precision. `1e308`,
+which does not either, is spelled too."""
 MOST_MANTISSA: Final = 20
 """Digits between the point and an exponent; double precision needs sixteen."""
 
@@ -172,7 +173,7 @@ class Magnitudes:
         )
         mantissa = self._mantissa_sides(digits, 0) if single else ()
         residues = tuple(m.residue(digits) for m in (self.divisor, self.excluded) if m)
-        key = (self, "integer", count, sides, mantissa, residues)
+        key = (self, "integer", count, sides, mantissa, residues, single and digits == 1)
         nullable = self._contains(digits * self._unit)
         return state(key, nullable, partial(self._integer_moves, count, digits), plain=True)
 
@@ -184,7 +185,7 @@ class Magnitudes:
         if count < self.whole:
             arcs += _digit_arcs(lambda digit: self._integer(count + 1, digits * 10 + digit))
         if count == 1:
-            arcs += _exponent_arcs(self._exponents(digits, 0))
+            arcs += _exponent_arcs(self._exponents(digits, 0, MOST_EXPONENT + (digits == 1)))
         return arcs
 
     def _fraction(self, count: int, digits: int, single: bool) -> Regular:
@@ -229,11 +230,11 @@ class Magnitudes:
             arcs += _exponent_arcs(exponents(LEAST_EXPONENT, MOST_EXPONENT))
         return arcs
 
-    def _exponents(self, digits: int, count: int) -> Regular:
-        """What may follow `e` behind a mantissa of 1 + `count` digits."""
+    def _exponents(self, digits: int, count: int, most: int = MOST_EXPONENT) -> Regular:
+        """What may follow `e` behind a mantissa of 1 + `count` digits: at most `most`."""
         if self.high == 0 or self.excluded is not None:
             return EMPTY
-        least, most = LEAST_EXPONENT, MOST_EXPONENT
+        least = LEAST_EXPONENT
         if not self.tiny:
             least = max(least, self._exponent(self.low))
             least += least == self._exponent(self.low) and _mantissa(digits, count, self.low) < 0

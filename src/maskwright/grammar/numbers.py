@@ -203,7 +203,8 @@ def _any_magnitude(interval: Interval) -> Regular:
     if above_zero:
         short = both(short, mantissa)
     large = concat(short, _E, exponents(LEAST_EXPONENT, MOST_EXPONENT))
-    return alt(concat(mantissa, repeat(exponent, 0, 1)), large)
+    largest = concat(char("1"), _E, exponents(MOST_EXPONENT + 1, MOST_EXPONENT + 1))
+    return alt(concat(mantissa, repeat(exponent, 0, 1)), large, largest)
 
 
 def _above_zero() -> Regular:
