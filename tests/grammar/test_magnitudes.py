@@ -53,7 +53,12 @@ def between(low: str | None, high: str | None, ends: str = "[]") -> Interval:
 @pytest.mark.parametrize(
     ("interval", "integer", "accepted", "rejected"),
     [
-        (between(None, None), False, "0 -0 1.50 12e3 1E-5 1e+308 0.0e0", "01 1. .5 2e308 1e309 +1 1e"),
+        (
+            between(None, None),
+            False,
+            "0 -0 1.50 12e3 1E-5 1e+308 0.0e0",
+            "01 1. .5 2e308 1e309 +1 1e",
+        ),
         (
             between(None, None),
             True,

@@ -14,6 +14,7 @@ from maskwright.grammar.schema import (
     AnyOf,
     Assertion,
     Contains,
+    DigitsOnly,
     If,
     ItemCount,
     Items,
@@ -65,6 +66,8 @@ def _denied(assertion: Assertion, pointer: str) -> Schema:
             return conjunction(Values(values))
         case NumberIn(interval=interval):
             return union(*(conjunction(is_number, NumberIn(i)) for i in _outside(interval)))
+        case DigitsOnly(negative=negative):
+            return conjunction(is_number, DigitsOnly(not negative))
         case MultipleOf(divisor=divisor, negative=negative):
             return conjunction(is_number, MultipleOf(divisor, not negative))
         case StringIn(language=language):

@@ -25,6 +25,7 @@ from maskwright.grammar.schema import (
     AnyOf,
     Assertion,
     Contains,
+    DigitsOnly,
     If,
     ItemCount,
     Items,
@@ -200,7 +201,10 @@ class _Reader:
         """What one keyword asserts; a note if it turns out to be an annotation."""
         match keyword:
             case "type":
-                return [TypeIs(self.types(setting, place))]
+                types = self.types(setting, place)
+                if self.draft is Draft.DRAFT4 and "integer" in types and "number" not in types:
+                    return [TypeIs(types), DigitsOnly()]
+                return [TypeIs(types)]
             case "enum":
                 return [Values(tuple(_list(setting, place)))]
             case "const":

@@ -46,6 +46,14 @@ class NumberIn:
 
 
 @dataclass(frozen=True, slots=True)
+class DigitsOnly:
+    """Numbers written without a point or an exponent, or (negative) all others: draft 4 tells
+    integers by their spelling."""
+
+    negative: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class MultipleOf:
     """Multiples of `divisor`, or (negative) all other numbers."""
 
@@ -175,6 +183,7 @@ Assertion = (
     | Values
     | NotValues
     | NumberIn
+    | DigitsOnly
     | MultipleOf
     | StringIn
     | Items

@@ -36,6 +36,7 @@ from maskwright.grammar.schema import (
     AnyOf,
     Assertion,
     Contains,
+    DigitsOnly,
     If,
     ItemCount,
     Items,
@@ -59,6 +60,7 @@ from maskwright.grammar.schema import (
     negated,
     value_schema,
 )
+from maskwright.grammar.translate import full_match
 from maskwright.limits import DEFAULT_LIMITS, Limits
 
 Conjunction = frozenset[Schema]
@@ -448,6 +450,7 @@ def _numbers(branch: list[Assertion]) -> Regular:
     excluded: set[Decimal] = set()
     divisor: Decimal | None = None
     strange: list[Decimal] = []
+    parts: list[Regular] = []
     for assertion in branch:
         match assertion:
             case Values():
@@ -455,13 +458,16 @@ def _numbers(branch: list[Assertion]) -> Regular:
                 values = found if values is None else [v for v in values if v in found]
             case NotValues():
                 excluded |= {numbers.decimal(v) for v in assertion.values if _is_number(v)}
+            case DigitsOnly(negative=negative):
+                digits = full_match(r"-?\d+")
+                parts.append(complement(digits) if negative else digits)
             case MultipleOf(divisor=each, negative=True):
                 strange.append(each)
             case MultipleOf(divisor=each):
                 divisor = each if divisor is None else numbers.common_multiple(divisor, each)
             case _:
                 pass
-    parts = [numbers.not_multiple_of(each) for each in strange]
+    parts += [numbers.not_multiple_of(each) for each in strange]
     if values is None:
         pieces = _without(interval, sorted(excluded))
         options = [numbers.number(p, integer=integer, divisor=divisor) for p in pieces]
