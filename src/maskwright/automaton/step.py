@@ -3,6 +3,9 @@
 All functions read `LeafArrays` and `MachineArrays`. What they need and can't find (a row that was
 never built, an exit never asked for) they note in `pending` and treat as dead; the caller serves
 the requests (`Machine.supply`) and runs them again.
+
+Numba caches compiled functions by file and does not see that one compiled elsewhere (`mask.walk`)
+contains these: after a change here, touch `mask/walk.py` too.
 """
 
 # Compiled code: array elements are plain numbers here, which numpy's types don't say.
