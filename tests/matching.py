@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -69,14 +69,11 @@ def shortest_ending(matcher: Matcher) -> bytes:
     return text
 
 
-def parsed(text: str | bytes, *, repeatable: Callable[[str], bool] = lambda name: False) -> Any:
-    """The JSON value; `ValueError` also for NaN, and for a name that comes twice.
-
-    Names for which `repeatable` holds may come twice.
-    """
+def parsed(text: str | bytes) -> Any:
+    """The JSON value; `ValueError` also for NaN, and for a name that comes twice."""
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        names = [name for name, _ in pairs if not repeatable(name)]
+        names = [name for name, _ in pairs]
         if len(set(names)) < len(names):
             raise ValueError(f"a name comes twice among {names}")
         return dict(pairs)

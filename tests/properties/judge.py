@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import jsonschema
+from jsonschema.validators import validator_for
 
 from tests.matching import parsed
 
@@ -14,15 +15,12 @@ class Judge:
     """Independent of the machine: asks the validator that users would ask.
 
     `order` is "any" or "schema"; for the latter, properties may be declared in one place only.
-    Names that the schema doesn't mention may come twice; with `repeats` any name may.
     """
 
-    def __init__(self, schema: Any, order: str = "any", *, repeats: bool = False) -> None:
-        jsonschema.Draft202012Validator.check_schema(schema)
-        self._validator = jsonschema.Draft202012Validator(in_python(schema))
+    def __init__(self, schema: Any, order: str = "any") -> None:
+        self._validator = validator(schema)
         self._schema = schema
         self._order = order
-        self._unique = frozenset[str]() if repeats else frozenset(_mentioned(schema))
         self._known: dict[bytes, bool] = {}
 
     def __call__(self, text: bytes) -> bool:
@@ -33,7 +31,7 @@ class Judge:
 
     def _judged(self, text: bytes) -> bool:
         try:
-            value = parsed(text, repeatable=lambda name: name not in self._unique)
+            value = parsed(text)
         except ValueError:
             return False
         return self.value(value)
@@ -54,11 +52,21 @@ class Judge:
         )
 
 
+def validator(schema: Any) -> Any:
+    """The validator of the schema's draft, formats included."""
+    of_draft = validator_for(schema, default=jsonschema.Draft202012Validator)
+    of_draft.check_schema(schema)
+    return of_draft(in_python(schema), format_checker=of_draft.FORMAT_CHECKER)
+
+
 def in_python(schema: Any) -> Any:
     """The schema with patterns in Python's syntax, where `$` also stands before a last line end."""
     match schema:
         case {"pattern": str(pattern), **rest}:
             return {"pattern": pattern.replace("$", "\\Z"), **in_python(rest)}
+        case {"patternProperties": dict(named), **rest}:
+            values = {name.replace("$", "\\Z"): in_python(each) for name, each in named.items()}
+            return {"patternProperties": values, **in_python(rest)}
         case dict():
             return {name: in_python(value) for name, value in schema.items()}
         case list():
@@ -70,14 +78,3 @@ def in_python(schema: Any) -> Any:
 def has_lone_surrogate(value: Any) -> bool:
     """JSON may spell half a surrogate pair; no Unicode text holds one, and no mask allows it."""
     return any(0xD800 <= ord(c) < 0xE000 for c in json.dumps(value, ensure_ascii=False))
-
-
-def _mentioned(schema: Any) -> list[str]:
-    match schema:
-        case dict():
-            inner = [name for value in schema.values() for name in _mentioned(value)]
-            return [*schema.get("properties", {}), *schema.get("required", []), *inner]
-        case list():
-            return [name for value in schema for name in _mentioned(value)]
-        case _:
-            return []

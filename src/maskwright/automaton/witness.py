@@ -151,7 +151,11 @@ class Witnesses:
                 key = progress._replace(others=frozenset())
         if key not in self._rests:
             self._rests[key] = self._search(progress, self.of)
-        return self._rests[key]
+        found = self._rests[key]
+        if isinstance(found, Members) and isinstance(progress, ObjectProgress):
+            if any(name in progress.others for name, _ in found.values):
+                return self._search(progress, self.of)  # as long, with names that are still free
+        return found
 
     def classes(self, languages: tuple[Regular, ...]) -> tuple[NameClass, ...]:
         """The sets of names that lie in the same languages, without the empty ones."""
@@ -197,23 +201,36 @@ class Witnesses:
     # Solving
 
     def _solve(self, conjunction: Conjunction) -> None:
-        group = self._reachable(conjunction)
-        best: dict[Conjunction, Witness | None] = {c: self._scalar(c) for c in group}
-        sizes = {c: _size(w) for c, w in best.items()}
-        containers = {c: list(self.containers(c)) for c in group}
+        best: dict[Conjunction, Witness | None] = {}
+        sizes: dict[Conjunction, float] = {}
+        containers: dict[Conjunction, list[Progress]] = {}
+
+        def join(conjunction: Conjunction) -> None:
+            for each in self._reachable(conjunction):
+                if each not in best:
+                    best[each] = self._scalar(each)
+                    sizes[each] = _size(best[each])
+                    containers[each] = list(self.containers(each))
 
         def value_of(needed: Conjunction) -> Witness | None:
-            return best[needed] if needed in best else self._known.get(needed)
+            if needed in self._known:
+                return self._known[needed]
+            if needed not in best:  # an item that must differ from those before it
+                join(needed)
+            return best[needed]
 
+        join(conjunction)
         changed = True
         while changed:
+            count_before = len(best)
             changed = False
-            for member in group:
+            for member in list(best):
                 for progress in containers[member]:
                     found = self._search(progress, value_of)
                     size = _size(found)
                     if size < sizes[member]:
                         best[member], sizes[member], changed = found, size, True
+            changed = changed or len(best) > count_before
         self._known.update(best)
 
     def containers(self, conjunction: Conjunction) -> Iterator[Progress]:
