@@ -44,6 +44,11 @@ NOT_SCHEMAS: list[tuple[Any, str, str]] = [
     ({"$ref": "#/$defs/x"}, "/$ref", "nowhere"),
     ({"$ref": 1}, "/$ref", "string"),
     ({"$defs": {"x": 5}, "$ref": "#/$defs/x"}, "/$defs/x", "object or a boolean"),
+    ('{"const": [1, 1e999]}', "/const/1", "finite"),
+    ('{"items": {"minimum": NaN}}', "/items/minimum", "finite"),
+    ({"multipleOf": float("inf")}, "/multipleOf", "finite"),
+    ({"enum": [(1, 2)]}, "/enum/0", "a tuple is not a value of JSON"),
+    ({"properties": {1: {}}}, "/properties", "the name 1 is not a string"),
 ]  # fmt: skip
 
 

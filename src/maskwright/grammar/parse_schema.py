@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
+from math import isfinite
 from typing import Any, NoReturn
 
 from maskwright.errors import LimitError, RegexError, SchemaError, UnsupportedSchemaError
@@ -76,7 +77,7 @@ def parse_schema(source: Json, options: ParseOptions) -> ParsedSchema:
     Raises `SchemaError` and its subclasses with the JSON Pointer of what is wrong, `LimitError`.
     """
     document = _loaded(source)
-    _check_size(document, options.limits)
+    _check_document(document, options.limits)
     uri = document.get("$schema") if isinstance(document, dict) else None
     parser = _Parser(options, References(document, draft_of(uri, options.draft), options.documents))
     root = parser.schema(document, "", options.draft, parser.references.root(), entered=True)
@@ -96,10 +97,13 @@ def _loaded(source: Json) -> Json:
         raise LimitError("the schema is nested too deep", limit="schema_depth") from None
 
 
-def _check_size(document: Json, limits: Limits) -> None:
-    """Walk the document without recursion, so that no depth of it can hurt."""
+def _check_document(document: Json, limits: Limits) -> None:
+    """Size, depth and values, without recursion, so that no depth of the document can hurt.
+
+    Python's `json` reads `NaN` and makes an infinity of `1e999`; JSON has neither.
+    """
     nodes = 0
-    level: list[Any] = [document]
+    level: list[tuple[str, Any]] = [("", document)]
     depth = 0
     while level:
         nodes += len(level)
@@ -111,14 +115,30 @@ def _check_size(document: Json, limits: Limits) -> None:
             raise LimitError(
                 f"the schema is nested deeper than {limits.schema_depth}", limit="schema_depth"
             )
-        below: list[Any] = []
-        for value in level:
-            if isinstance(value, dict):
-                below.extend(value.values())  # pyright: ignore[reportUnknownArgumentType]
-            elif isinstance(value, list):
-                below.extend(value)  # pyright: ignore[reportUnknownArgumentType]
-        level = below
+        level = [child for place, value in level for child in _children(value, place)]
         depth += 1
+
+
+def _children(value: Any, place: str) -> Iterator[tuple[str, Any]]:
+    """The values in a value, with their places. Raises SchemaError for what is not JSON."""
+    match value:
+        case dict():
+            for name, child in value.items():  # pyright: ignore[reportUnknownVariableType]
+                if not isinstance(name, str):
+                    raise SchemaError(f"the name {name!r} is not a string", pointer=place)
+                yield f"{place}/{escape(name)}", child
+        case list():
+            for index, child in enumerate(value):  # pyright: ignore[reportUnknownArgumentType,reportUnknownVariableType]
+                yield f"{place}/{index}", child
+        case float() if not isfinite(value):
+            raise SchemaError(
+                f"a number of JSON is finite, and here within double precision; found {value}",
+                pointer=place,
+            )
+        case None | bool() | int() | float() | str():
+            pass
+        case _:
+            raise SchemaError(f"a {type(value).__name__} is not a value of JSON", pointer=place)
 
 
 @dataclass(slots=True)
