@@ -42,6 +42,13 @@ def test_a_file_whose_json_is_no_schema(tmp_path: Path) -> None:
         read_schema(str(file))
 
 
+def test_a_file_that_is_not_utf8(tmp_path: Path) -> None:
+    file = tmp_path / "schema.json"
+    file.write_bytes(b'{"const": "\xff"}')
+    with pytest.raises(InputError, match=r"schema\.json: not UTF-8 \(byte 11\)"):
+        read_schema(str(file))
+
+
 def test_a_missing_file_is_named() -> None:
     with pytest.raises(InputError, match=r"missing\.json: No such file"):
         read_text("missing.json")

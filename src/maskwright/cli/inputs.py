@@ -15,10 +15,12 @@ def read_schema(argument: str) -> dict[str, object] | bool:
     Raises InputError with line and column.
     """
     inline = argument.lstrip().startswith("{") or argument.strip() in ("true", "false")
-    text = argument if inline else read_text(argument).decode("utf-8", "replace")
     name = "the schema" if inline else argument
     try:
+        text = argument if inline else read_text(argument).decode("utf-8")
         schema: object = json.loads(text)
+    except UnicodeDecodeError as error:
+        raise InputError(f"{name}: not UTF-8 (byte {error.start})", param="schema") from None
     except json.JSONDecodeError as error:
         raise InputError(
             f"{name}:{error.lineno}:{error.colno}: not valid JSON: {error.msg}", param="schema"
