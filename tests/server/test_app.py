@@ -199,6 +199,7 @@ def test_a_defect_is_a_500_with_a_request_id(client: Client, engine: ScriptedEng
     ("method", "path", "status", "code"),
     [
         ("GET", "/", 404, "not_found"),
+        ("GET", "/openapi.json", 404, "not_found"),
         ("POST", "/v1/completions", 404, "not_found"),
         ("GET", "/v1/chat/completions", 405, "method_not_allowed"),
         ("DELETE", "/v1/models", 405, "method_not_allowed"),
@@ -220,7 +221,9 @@ def test_models_and_health(client: Client, engine: ScriptedEngine, prefix: str) 
     assert (card["object"], card["max_model_len"]) == ("model", CONTEXT)
     assert client.call("GET", f"{prefix}/health").status_code == 200
     engine.alive = False
-    assert client.call("GET", f"{prefix}/health").status_code == 503
+    stopped = client.call("GET", f"{prefix}/health")
+    assert stopped.status_code == 503
+    assert stopped.json()["error"]["code"] == "engine_stopped"
 
 
 def test_a_name_with_slashes_can_be_asked_for(client: Client) -> None:

@@ -28,7 +28,7 @@ def create_app(engine: Engine, config: ServerConfig | None = None) -> FastAPI:
     """The application over a started engine, which stays its caller's to stop."""
     config = config or ServerConfig()
     routes = Routes(engine, config)
-    app = FastAPI(title="Maskwright", docs_url=None, redoc_url=None, redirect_slashes=False)
+    app = FastAPI(title="Maskwright", openapi_url=None, redirect_slashes=False)
     for prefix in ("/v1", ""):
         app.add_api_route(f"{prefix}/chat/completions", routes.chat, methods=["POST"])
         app.add_api_route(f"{prefix}/models", routes.models, methods=["GET"])
@@ -82,7 +82,7 @@ class Routes:
 
     async def health(self) -> JSONResponse:
         if not self._engine.alive:
-            raise HttpError(503, "the engine has stopped", code="engine_dead")
+            raise HttpError(503, "the engine has stopped", code="engine_stopped")
         return JSONResponse({"status": "ok"})
 
     def _card(self) -> Json:
