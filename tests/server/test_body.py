@@ -28,7 +28,7 @@ BAD = [
     (b'{"a": "\\ud800"}', "\\ud800"),
     (b'{"\\udfff": 1}', "\\udfff"),
     (b'{"a": [{"b": "\\ud83d"}]}', "\\ud83d"),
-    (b'{"a": ' + b"9" * 5000 + b"}", "not valid JSON"),
+    (b'{"a": ' + b"9" * 5000 + b"}", "too many digits"),
     (nested(MAX_DEPTH + 1), "levels deep"),
     (b'{"a":' + b"[" * 200_000, "levels deep"),
     (b'{"a":' * 200_000, "levels deep"),
