@@ -36,6 +36,8 @@ def test_what_cannot_be_done_is_one_line(run: Run) -> None:
         ((*ASKED, "--model", "/no/such/folder"), "/no/such/folder"),
         ((*ASKED, "--temperature", "-1"), "temperature"),
         (("generate", '{"type": "str"}', "--prompt", "x"), "/type"),
+        (("generate", '{"const": "\udcff"}', "--prompt", "x"), "the schema is not UTF-8"),
+        (("generate", "true", "--prompt", "\udcff"), "prompt is not UTF-8"),
     ):
         found = run(*arguments)
         assert found.returncode == 2

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from maskwright.automaton.whitespace import WhitespaceName
-from maskwright.cli.inputs import read_schema
+from maskwright.cli.inputs import read_schema, text_argument
 from maskwright.engine import Engine, EngineConfig, Generation, Request
 from maskwright.mask import compile_json_schema
 from maskwright.models import DEMO_PATH, load
@@ -37,6 +37,7 @@ def generate(
     seed: Annotated[int | None, typer.Option(help="Makes sampling repeatable.")] = None,
 ) -> None:
     shape = read_schema(schema)
+    prompt = text_argument(prompt, "prompt")
     loaded = load(model)
     grammar = compile_json_schema(shape, loaded.vocab, whitespace=whitespace)
     told = json.dumps(shape, ensure_ascii=False, separators=(",", ":"))

@@ -17,7 +17,7 @@ def read_schema(argument: str) -> dict[str, object] | bool:
     inline = argument.lstrip().startswith("{") or argument.strip() in ("true", "false")
     name = "the schema" if inline else argument
     try:
-        text = argument if inline else read_text(argument).decode("utf-8")
+        text = text_argument(argument, name) if inline else read_text(argument).decode("utf-8")
         schema: object = json.loads(text)
     except UnicodeDecodeError as error:
         raise InputError(f"{name}: not UTF-8 (byte {error.start})", param="schema") from None
@@ -30,6 +30,13 @@ def read_schema(argument: str) -> dict[str, object] | bool:
     if not isinstance(schema, dict | bool):
         raise InputError(f"{name}: a schema is a JSON object, true or false", param="schema")
     return schema
+
+
+def text_argument(argument: str, param: str) -> str:
+    """An argument of the command line, refused if it isn't UTF-8 (Python marks such bytes)."""
+    if not argument.isascii() and any("\udc80" <= character <= "\udcff" for character in argument):
+        raise InputError(f"{param} is not UTF-8", param=param)
+    return argument
 
 
 def read_text(path: str) -> bytes:
