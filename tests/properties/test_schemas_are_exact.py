@@ -19,7 +19,14 @@ from tests.properties.schemas import schema
 from tests.properties.universe import Blocks, universe
 
 ALPHABET = '{}[]",:0123456789.-\\truefalsnbcdADEF /\n'
-EVERY_CASE = [*CASES, *ALGEBRA, *CONTAINERS]
+EVERY_CASE = [
+    pytest.param(
+        case,
+        id=case.name,
+        marks=[pytest.mark.xfail(strict=True, reason=case.fault)] if case.fault else [],
+    )
+    for case in (*CASES, *ALGEBRA, *CONTAINERS)
+]
 
 
 @cache
@@ -31,7 +38,7 @@ WHOLE = vocabulary(*TOKENS, *CHARACTER_TOKENS)
 """For strings, where every byte may come."""
 
 
-@pytest.mark.parametrize("case", EVERY_CASE, ids=lambda case: case.name)
+@pytest.mark.parametrize("case", EVERY_CASE)
 def test_masks_of_schemas(case: Case) -> None:
     vocab = WHOLE if case.blocks in (STRINGS, FORMATTED) else small(case.without)
     grammar = compile_json_schema(case.schema, vocab, property_order=case.order)
