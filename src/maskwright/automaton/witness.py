@@ -152,9 +152,9 @@ class Witnesses:
         if key not in self._rests:
             self._rests[key] = self._search(progress, self.of)
         found = self._rests[key]
-        if isinstance(found, Members) and isinstance(progress, ObjectProgress):
-            if any(name in progress.others for name, _ in found.values):
-                return self._search(progress, self.of)  # as long, with names that are still free
+        others = progress.others if isinstance(progress, ObjectProgress) else frozenset[str]()
+        if isinstance(found, Members) and any(name in others for name, _ in found.values):
+            return self._search(progress, self.of)  # with names that are still free
         return found
 
     def classes(self, languages: tuple[Regular, ...]) -> tuple[NameClass, ...]:
