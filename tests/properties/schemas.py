@@ -93,3 +93,34 @@ def _sometimes_without_type(random: Random, found: dict[str, Any]) -> dict[str, 
     if random.random() < 0.2:
         del found["type"]
     return found
+
+
+def combined(random: Random, depth: int = 2) -> Any:
+    """A schema of the keywords that combine other schemas, or see a container as a whole."""
+    if depth <= 0 or random.random() < 0.2:
+        return _unreferring(_schema(random, 1))
+
+    def part() -> Any:
+        return _unreferring(combined(random, depth - 1))
+
+    name = random.choice(NAMES)
+    options: list[dict[str, Any]] = [
+        {"oneOf": [part(), part()]},
+        {"not": part()},
+        {"allOf": [part(), part(), {"not": part()}]},
+        {"if": part(), "then": part(), "else": part()},
+        {"type": "object", "patternProperties": {"[ab]": part(), "[bc]": part()}},
+        {"type": "object", "propertyNames": {"pattern": "^[ab]"}, "maxProperties": 2},
+        {"dependentRequired": {name: [random.choice(NAMES)]}, "minProperties": 1},
+        {"dependentSchemas": {name: part()}},
+        {"type": "array", "contains": part(), "maxContains": random.randint(1, 2)},
+        {"type": "array", "contains": part(), "maxItems": 2},
+        {"properties": {name: part()}, "anyOf": [part(), True], "unevaluatedProperties": part()},
+        {"prefixItems": [part()], "unevaluatedItems": part(), "type": "array"},
+        {"type": ["integer", "null"], "multipleOf": 2},
+    ]
+    return random.choice(options)
+
+
+def _unreferring(drawn: Any) -> Any:
+    return True if "$ref" in repr(drawn) else drawn

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -15,7 +16,7 @@ from tests.properties.container_cases import CONTAINERS
 from tests.properties.exactness import check_exact
 from tests.properties.judge import Judge
 from tests.properties.schema_cases import CASES, CHARACTER_TOKENS, FORMATTED, STRINGS, TOKENS, Case
-from tests.properties.schemas import schema
+from tests.properties.schemas import combined, schema
 from tests.properties.universe import Blocks, universe
 
 ALPHABET = '{}[]",:0123456789.-\\truefalsnbcdADEF /\n'
@@ -52,9 +53,20 @@ MIXED = Blocks(scalars=("1", "2", '"a"', "null"), names=('"a"', '"b"'), arrays=T
 SEEDS = range(60)
 
 
+COMBINED = range(28)
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 def test_masks_of_random_schemas(seed: int) -> None:
-    drawn = schema(Random(seed))
+    _check(schema(Random(seed)), seed)
+
+
+@pytest.mark.parametrize("seed", COMBINED)
+def test_masks_of_combined_schemas(seed: int) -> None:
+    _check(combined(Random(seed)), seed)
+
+
+def _check(drawn: Any, seed: int) -> None:
     judge = Judge(drawn)
     language = [text.data for text in universe(MIXED) if judge.value(text.value)]
     try:
