@@ -17,7 +17,7 @@ from numba import njit
 
 from maskwright.automaton.leaf import DEAD, UNBUILT, LeafArrays
 from maskwright.automaton.machine import MachineArrays
-from maskwright.automaton.step import ask, gate_open, is_end, leave, next_leaf, settle
+from maskwright.automaton.step import ask, leave, next_leaf, settle
 from maskwright.vocab.trie import Trie
 
 _CHAIN: Final = 8
@@ -70,76 +70,99 @@ def walk(
     If `next_leaves` and `next_nodes` (int32 [V]) are not empty, the configuration behind each
     allowed token goes there. Returns the trie nodes visited. What the walk could not find out is
     noted in `machine.pending`; then the row is not complete.
+
+    One loop without calls but for leaving leaves, over arrays in local names: handing the tables
+    to a function costs thirty times what a node does.
     """
-    scratch.leaf[0, 0] = leaf
-    scratch.node[0, 0] = node
-    scratch.known[0] = 1
-    scratch.passed[0, 0] = 0
+    rows, base, label = leaves.rows, leaves.base, leaves.label
+    override_start, override_stop = leaves.override_start, leaves.override_stop
+    override_byte, override_next = leaves.override_byte, leaves.override_next
+    gate_low, gate_high = leaves.gate_low, leaves.gate_high
+    node_context, gate_start = machine.node_context, machine.gate_start
+    gate_bits, counts = machine.gate_bits, machine.counts
+    trie_byte, trie_depth, trie_skip = trie.byte, trie.depth, trie.skip
+    trie_token, trie_twin = trie.token, trie.twin
+    chain_leaf, chain_node = scratch.leaf, scratch.node
+    chain_known, chain_passed = scratch.known, scratch.passed
+    recording = len(next_leaves) > 0
+    chain_leaf[0, 0] = leaf
+    chain_node[0, 0] = node
+    chain_known[0] = 1
+    chain_passed[0, 0] = 0
     at = 0
     visited = 0
-    size = len(trie.byte)
+    size = len(trie_byte)
     while at < size:
         visited += 1
-        depth = trie.depth[at] - 1
-        target, below, passed = _step(leaves, machine, scratch, depth, trie.byte[at])
+        depth = trie_depth[at] - 1
+        byte = trie_byte[at]
+        target = DEAD
+        place = 0
+        while True:  # the leaf itself, then what can be reached by leaving it
+            known = chain_known[depth]
+            if place >= abs(known):
+                if known < 0 or place >= _CHAIN:
+                    break
+                counts[8] = chain_passed[depth, place - 1]
+                here, below = leave(
+                    leaves, machine, chain_leaf[depth, place - 1], chain_node[depth, place - 1]
+                )
+                if here == DEAD or counts[8] > MOST_DYNAMIC:
+                    chain_known[depth] = -known
+                    break
+                chain_leaf[depth, place] = here
+                chain_node[depth, place] = below
+                chain_passed[depth, place] = counts[8]
+                chain_known[depth] = known + 1
+            here = chain_leaf[depth, place]
+            if base[here] == UNBUILT:
+                ask(machine, here, -1)
+                chain_known[depth] = -(place + 1)
+                break
+            target = rows[base[here], byte]
+            for override in range(override_start[here], override_stop[here]):
+                if override_byte[override] == byte:
+                    target = override_next[override]
+            if target != DEAD and gate_high[target] > 0:
+                start = gate_start[node_context[chain_node[depth, place]]]
+                if start >= 0:
+                    open_names = False
+                    for name in range(gate_low[target], gate_high[target]):
+                        word = gate_bits[start + (name >> 6)]
+                        if (word >> np.uint64(name & 63)) & np.uint64(1):
+                            open_names = True
+                            break
+                    if not open_names:
+                        target = DEAD
+            if target != DEAD:
+                break
+            place += 1
         if target == DEAD:
-            at = trie.skip[at]
+            at = trie_skip[at]
             continue
-        token = trie.token[at]
+        below = chain_node[depth, place]
+        passed = chain_passed[depth, place]
+        token = trie_token[at]
         if token >= 0:
             alive, beneath = target, below
-            if is_end(leaves, target):
-                machine.counts[8] = passed
+            if label[target] != 0 and base[target] <= 0:  # perhaps the end of a leaf
+                counts[8] = passed
                 alive, beneath = settle(leaves, machine, target, below)
-                if machine.counts[8] > MOST_DYNAMIC:
+                if counts[8] > MOST_DYNAMIC:
                     alive = DEAD
             if alive != DEAD:
                 while token >= 0:
                     out[token >> 5] |= np.int32(1) << np.int32(token & 31)
-                    if len(next_leaves) > 0:
+                    if recording:
                         next_leaves[token] = alive
                         next_nodes[token] = beneath
-                    token = trie.twin[token]
-        scratch.leaf[depth + 1, 0] = target
-        scratch.node[depth + 1, 0] = below
-        scratch.known[depth + 1] = 1
-        scratch.passed[depth + 1, 0] = passed
+                    token = trie_twin[token]
+        chain_leaf[depth + 1, 0] = target
+        chain_node[depth + 1, 0] = below
+        chain_known[depth + 1] = 1
+        chain_passed[depth + 1, 0] = passed
         at += 1
     return visited
-
-
-@njit(cache=True, nogil=True, inline="always")
-def _step(
-    leaves: LeafArrays, machine: MachineArrays, scratch: Scratch, depth: int, byte: int
-) -> tuple[int, int, int]:
-    """One byte from the configurations at `depth`: (leaf, node, dynamic exits passed)."""
-    place = 0
-    while True:
-        known = scratch.known[depth]
-        if place >= abs(known):
-            if known < 0 or place >= _CHAIN:
-                return DEAD, 0, 0
-            machine.counts[8] = scratch.passed[depth, place - 1]
-            leaf, node = leave(
-                leaves, machine, scratch.leaf[depth, place - 1], scratch.node[depth, place - 1]
-            )
-            if leaf == DEAD or machine.counts[8] > MOST_DYNAMIC:
-                scratch.known[depth] = -known
-                return DEAD, 0, 0
-            scratch.leaf[depth, place] = leaf
-            scratch.node[depth, place] = node
-            scratch.passed[depth, place] = machine.counts[8]
-            scratch.known[depth] = known + 1
-        leaf = scratch.leaf[depth, place]
-        node = scratch.node[depth, place]
-        if leaves.base[leaf] == UNBUILT:
-            ask(machine, leaf, -1)
-            scratch.known[depth] = -(place + 1)
-            return DEAD, 0, 0
-        target = next_leaf(leaves, leaf, byte)
-        if target != DEAD and gate_open(leaves, machine, target, node):
-            return target, node, scratch.passed[depth, place]
-        place += 1
 
 
 @njit(cache=True, nogil=True)
