@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -269,3 +269,20 @@ def test_orders(names: str, in_order: bool) -> None:
 def test_names_missing_or_twice(order: str, names: str) -> None:
     text = "{" + ",".join(f'"{name}":1' for name in names) + "}"
     assert not matches(compile_json_schema(ORDERED, EVERY_BYTE, property_order=order), text)
+
+
+@pytest.mark.parametrize(
+    ("integers", "accepted", "rejected"),
+    [
+        ("any", ["7", "-7", "7.0", "7e0"], ["7.5", "07"]),
+        ("digits", ["7", "-7", "0"], ["7.0", "7e0", "7.5"]),
+    ],
+)
+def test_spelling_of_integers(
+    integers: Literal["any", "digits"], accepted: list[str], rejected: list[str]
+) -> None:
+    grammar = compile_json_schema({"type": "integer"}, EVERY_BYTE, integers=integers)
+    for text in (*accepted, *rejected):
+        matcher = grammar.matcher()
+        whole = matcher.accept_bytes(text.encode()) == len(text) and matcher.accepting
+        assert whole is (text in accepted)

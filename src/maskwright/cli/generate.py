@@ -39,7 +39,7 @@ def generate(
     shape = read_schema(schema)
     prompt = text_argument(prompt, "prompt")
     loaded = load(model)
-    grammar = compile_json_schema(shape, loaded.vocab, whitespace=whitespace)
+    grammar = compile_json_schema(shape, loaded.vocab, whitespace=whitespace, integers="digits")
     told = json.dumps(shape, ensure_ascii=False, separators=(",", ":"))
     tokens = loaded.render_chat([{"role": "user", "content": prompt}], response_schema=told)
     with Engine(loaded, EngineConfig(max_running=1)) as engine:

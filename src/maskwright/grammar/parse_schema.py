@@ -56,12 +56,15 @@ from maskwright.limits import DEFAULT_LIMITS, Limits
 class ParseOptions:
     """`draft`: for a document without `$schema`. `documents`: URI → document, for references.
 
+    `plain_integers`: what `type` calls an integer is written in digits alone, as draft 4 has it
+    anyway; else `1.0` and `1e2` are integers too.
     `enforce_formats`: else `format` is an annotation, as the specification has it by default.
     """
 
     draft: Draft = DEFAULT_DRAFT
     documents: Mapping[str, Json] = field(default_factory=dict[str, Json])
     enforce_formats: bool = True
+    plain_integers: bool = False
     limits: Limits = DEFAULT_LIMITS
 
 
@@ -222,7 +225,8 @@ class _Reader:
         match keyword:
             case "type":
                 types = self.types(setting, place)
-                if self.draft is Draft.DRAFT4 and "integer" in types and "number" not in types:
+                plain = self.draft is Draft.DRAFT4 or self.parser.options.plain_integers
+                if plain and "integer" in types and "number" not in types:
                     return [TypeIs(types), DigitsOnly()]
                 return [TypeIs(types)]
             case "enum":

@@ -24,9 +24,11 @@ from maskwright.vocab import Vocabulary
 
 DraftName = Literal["4", "6", "7", "2019-09", "2020-12"]
 Formats = Literal["enforce", "annotate"]
+Integers = Literal["any", "digits"]
 
 _ORDERS: Final = get_args(PropertyOrder)
 _FORMATS: Final = get_args(Formats)
+_INTEGERS: Final = get_args(Integers)
 _DRAFTS: Final = dict(zip(get_args(DraftName), Draft, strict=True))
 
 
@@ -39,6 +41,7 @@ def compile_json_schema(
     draft: DraftName = "2020-12",
     documents: Mapping[str, Json] | None = None,
     formats: Formats = "enforce",
+    integers: Integers = "any",
     limits: Limits | None = None,
 ) -> Grammar:
     """Compile a JSON Schema (a dict, a bool, or JSON text) for a vocabulary.
@@ -49,6 +52,8 @@ def compile_json_schema(
     indentation and a line an item, "flexible" whatever JSON allows, in runs of bounded length.
     `draft`: what a schema without `$schema` is read as.
     `documents`: URI → schema document, for references; nothing is ever fetched.
+    `integers`: "any" spelling of the value (`1`, `1.0`, `1e2`), or "digits" alone, which typed
+    clients prefer; every value has one.
     `formats`: "enforce" the known ones, or "annotate" only, as the specification has it by default.
 
     Raises `SchemaError` (with the JSON Pointer) for what is not a schema, its subclasses
@@ -62,8 +67,16 @@ def compile_json_schema(
         raise InputError(f"draft is one of {', '.join(_DRAFTS)}", param="draft")
     if formats not in _FORMATS:
         raise InputError(f"formats is one of {', '.join(_FORMATS)}", param="formats")
+    if integers not in _INTEGERS:
+        raise InputError(f"integers is one of {', '.join(_INTEGERS)}", param="integers")
     limits = limits or DEFAULT_LIMITS
-    options = ParseOptions(_DRAFTS[draft], documents or {}, formats == "enforce", limits)
+    options = ParseOptions(
+        draft=_DRAFTS[draft],
+        documents=documents or {},
+        enforce_formats=formats == "enforce",
+        plain_integers=integers == "digits",
+        limits=limits,
+    )
     parsed = parse_schema(schema, options)
     shapes = Shapes(limits)
     witnesses = Witnesses(shapes, property_order, limits)

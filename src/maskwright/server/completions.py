@@ -66,7 +66,9 @@ class ChatCompletions:
             raise
 
     def _compile(self, schema: str) -> Grammar:
-        grammar = compile_json_schema(schema, self._loaded.vocab, whitespace=self._whitespace)
+        grammar = compile_json_schema(
+            schema, self._loaded.vocab, whitespace=self._whitespace, integers="digits"
+        )
         _ = grammar.min_tokens  # counted here, and not on the event loop
         return grammar
 
