@@ -218,3 +218,13 @@ def test_a_matcher_shows_where_it_stands(grammar: Grammar) -> None:
     matcher: Matcher = grammar.matcher()
     matcher.accept(ord("{"))
     assert repr(matcher).startswith("Matcher(1 tokens, at (")
+
+
+@pytest.mark.parametrize(
+    "out", [np.zeros(9, np.int64), np.zeros((1, 9), np.int32), np.zeros(8, np.int32)]
+)
+def test_an_array_that_does_not_fit_is_refused(out: np.ndarray) -> None:
+    assert EVERY_BYTE.words == 9
+    matcher = compile_json_schema(True, EVERY_BYTE).matcher()
+    with pytest.raises(ValueError, match=r"int32 of shape \(9,\)"):
+        matcher.fill_mask(out)

@@ -45,8 +45,12 @@ class Matcher:
 
         `budget` is the number of tokens that may still come, the next one included; near the end
         only tokens stay allowed after which the text can be completed within it. Raises
-        `BudgetError` if that is no longer possible. After an end token nothing is allowed.
+        `BudgetError` if that is no longer possible, `ValueError` for an array of another type or
+        shape. After an end token nothing is allowed.
         """
+        words = self._grammar.vocabulary.words
+        if out.dtype != np.int32 or out.shape != (words,):
+            raise ValueError(f"out must be int32 of shape ({words},), not {out.dtype} {out.shape}")
         if self._ended:
             out[:] = 0
         elif budget is None:
