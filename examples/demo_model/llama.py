@@ -10,7 +10,7 @@ from pathlib import Path
 
 import torch
 import torch.nn.functional as F
-from safetensors.torch import save_file
+from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
 
@@ -212,3 +212,9 @@ def save(model: Model, folder: Path, end: int, pad: int) -> None:
     (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
     generation = {"eos_token_id": end, "pad_token_id": pad, "do_sample": False}
     (folder / "generation_config.json").write_text(json.dumps(generation, indent=2) + "\n")
+
+
+def load(model: Model, folder: Path) -> None:
+    """Take the weights of a checkpoint that `save` wrote, to go on from them."""
+    weights = load_file(folder / "model.safetensors")
+    model.load_state_dict({k.removeprefix("model."): v.float() for k, v in weights.items()})

@@ -9,7 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from examples.demo_model.batches import Batch
-from examples.demo_model.llama import Model, Shape
+from examples.demo_model.llama import Model, Shape, load
 from examples.demo_model.muon import Muon
 
 ADAM_SHARE = 0.2
@@ -29,7 +29,13 @@ class Progress:
 class State:
     """Model and optimisers of one worker."""
 
-    def __init__(self, path: Path, rate: float, shape: Shape = Shape()) -> None:  # noqa: B008
+    def __init__(
+        self,
+        path: Path,
+        rate: float,
+        shape: Shape = Shape(),  # noqa: B008
+        start: Path | None = None,
+    ) -> None:
         torch.manual_seed(0)
         self.path, self.rate = path, rate
         self.model = Model(shape)
@@ -41,6 +47,8 @@ class State:
             others, lr=rate * ADAM_SHARE, betas=(0.9, 0.98), weight_decay=0.0
         )
         self.progress = Progress()
+        if start is not None and not path.exists():
+            load(self.model, start)
         if path.exists():
             saved = torch.load(path, weights_only=True)
             self.model.load_state_dict(saved["model"])

@@ -101,7 +101,7 @@ def work(rank: int, shared: Shared, options: argparse.Namespace) -> None:
     """One worker: train until the deadline, meet, average, again."""
     torch.set_num_threads(1)
     tokenizer = AutoTokenizer.from_pretrained(options.tokenizer)
-    state = State(options.work / "latest.pt", options.rate)
+    state = State(options.work / "latest.pt", options.rate, start=options.start)
     log = Log(state, tokenizer, options) if rank == 0 else None
     total, decay = options.minutes * 60, max(options.decay_minutes * 60, 1e-9)
     batches = _batches(shared, tokenizer, options)
@@ -147,6 +147,7 @@ def main() -> None:
     parser.add_argument("--tokenizer", type=Path, required=True)
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--minutes", type=float, required=True)
+    parser.add_argument("--start", type=Path, help="a checkpoint to start from, else from nothing")
     parser.add_argument("--decay-minutes", type=float, default=25)
     parser.add_argument("--rate", type=float, default=0.02)
     parser.add_argument("--easy-tokens", type=float, default=3e6)
@@ -158,7 +159,7 @@ def main() -> None:
     options = parser.parse_args()
     options.work.mkdir(parents=True, exist_ok=True)
     options.began = time.time()
-    state = State(options.work / "latest.pt", options.rate)
+    state = State(options.work / "latest.pt", options.rate, start=options.start)
     context = mp.get_context("spawn")
     shared = Shared(
         slots=torch.zeros(options.workers, state.flat().numel()).share_memory_(),

@@ -12,7 +12,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from examples.demo_model.batches import Batch, stream
 from examples.demo_model.held_out import evaluate, held_out
-from examples.demo_model.llama import Model, Shape, save
+from examples.demo_model.llama import Model, Shape, load, save
 from examples.demo_model.muon import orthogonal
 from examples.demo_model.state import State
 from maskwright.models import DEMO_PATH
@@ -119,3 +119,12 @@ def test_the_configuration_is_written(tmp_path: Path) -> None:
     config = json.loads((tmp_path / "config.json").read_text())
     assert config["head_dim"] * config["num_attention_heads"] == config["hidden_size"]
     assert config["tie_word_embeddings"] is True
+
+
+def test_a_run_starts_from_a_checkpoint(tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    model = Model(QUICK)
+    save(model, tmp_path, end=1, pad=0)
+    state = State(tmp_path / "latest.pt", rate=0.02, shape=QUICK, start=tmp_path)
+    load(model, tmp_path)  # the halved weights
+    assert torch.equal(state.flat(), torch.nn.utils.parameters_to_vector(model.parameters()))
