@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
-from functools import cached_property
 from typing import Final, TypeGuard
 
 from maskwright.errors import LimitError, SchemaError, UnsupportedSchemaError
@@ -114,7 +113,7 @@ class ObjectShape:
     most: int | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Shape:
     strings: Regular
     """The values (not spellings) of strings."""
@@ -122,12 +121,6 @@ class Shape:
     """The spellings of numbers, booleans and null."""
     arrays: tuple[ArrayShape, ...]
     objects: tuple[ObjectShape, ...]
-
-    @cached_property
-    def is_empty(self) -> bool:
-        return not (
-            self.strings is not EMPTY or self.scalars is not EMPTY or self.arrays or self.objects
-        )
 
 
 Possible = Callable[[Conjunction], bool]
