@@ -71,8 +71,8 @@ def walk(
     allowed token goes there. Returns the trie nodes visited. What the walk could not find out is
     noted in `machine.pending`; then the row is not complete.
 
-    One loop without calls but for leaving leaves, over arrays in local names: handing the tables
-    to a function costs thirty times what a node does.
+    One loop without calls but for leaving leaves, over arrays in local names: with the tables
+    handed to a function for each node, a narrow mask took four times as long.
     """
     rows, base, label = leaves.rows, leaves.base, leaves.label
     override_start, override_stop = leaves.override_start, leaves.override_stop
