@@ -1,0 +1,81 @@
+"""Context-free grammars as a closed tree: what every dialect, tag and tool format is parsed into.
+
+A grammar is a set of named rules over terminals. A terminal is a regular language over text, a
+JSON value under a schema, or a special token. The text of a grammar is the concatenation of the
+texts of its terminals, read as one machine over bytes: nothing separates tokens but what the rules
+say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from maskwright.grammar.regular import Regular
+from maskwright.grammar.schema import Schema
+
+
+@dataclass(frozen=True, slots=True)
+class Terminal:
+    """A text of a regular language."""
+
+    language: Regular
+
+
+@dataclass(frozen=True, slots=True)
+class JsonValue:
+    """A JSON value that satisfies `schema`."""
+
+    schema: Schema
+
+
+@dataclass(frozen=True, slots=True)
+class SpecialToken:
+    """One token out of ranges of ids (first, last), which no text spells."""
+
+    ids: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """What the rule `name` generates."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sequence:
+    parts: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    options: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """`least` to `most` copies (None: any number)."""
+
+    body: Expression
+    least: int = 0
+    most: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Capture:
+    """`body`, whose beginning and end are reported as events under `name`."""
+
+    name: str
+    body: Expression
+
+
+Expression = Terminal | JsonValue | SpecialToken | Ref | Sequence | Choice | Repeat | Capture
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """A grammar: every `Ref` in it names one of `rules`."""
+
+    start: str
+    rules: Mapping[str, Expression]
