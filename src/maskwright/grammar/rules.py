@@ -64,10 +64,14 @@ class Repeat:
 
 @dataclass(frozen=True, slots=True)
 class Capture:
-    """`body`, whose beginning and end are reported as events under `name`."""
+    """`body`, whose beginning and end are reported as events under `name`.
+
+    What is captured is the text of `body` without `tail`, with which every such text ends.
+    """
 
     name: str
     body: Expression
+    tail: str = ""
 
 
 Expression = Terminal | JsonValue | SpecialToken | Ref | Sequence | Choice | Repeat | Capture
