@@ -9,6 +9,8 @@ holds ``{v}``; for a boolean it is "clause if true ~ clause if false". Alternati
 from dataclasses import dataclass
 from functools import cache
 
+from examples.demo_model.wordings import MORE
+
 
 @dataclass(frozen=True, slots=True)
 class Field:
@@ -263,10 +265,24 @@ def _alternatives(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(" / ") if part.strip())
 
 
-def _parse_field(line: str) -> Field:
+@cache
+def _further() -> dict[tuple[str, str], tuple[str, ...]]:
+    """Training's further wordings, by domain and first key."""
+    found: dict[tuple[str, str], tuple[str, ...]] = {}
+    for block in MORE.strip().split("\n\n"):
+        domain, *lines = block.splitlines()
+        for line in lines:
+            key, clauses = line.split(" | ")
+            found[domain, key] = _alternatives(clauses)
+    return found
+
+
+def _parse_field(line: str, domain: str) -> Field:
     keys, kind, clauses = (part.strip() for part in line.split(" | "))
     known, _, held_out = clauses.partition(" // ")
-    return Field(tuple(keys.split(",")), kind, _alternatives(known), _alternatives(held_out))
+    names = tuple(keys.split(","))
+    more = _further().get((domain, names[0]), ())
+    return Field(names, kind, (*_alternatives(known), *more), _alternatives(held_out))
 
 
 @cache
@@ -284,7 +300,7 @@ def domains() -> tuple[Domain, ...]:
                 kind,
                 _alternatives(subjects),
                 tuple(pronouns.split(",")),
-                tuple(_parse_field(line) for line in lines),
+                tuple(_parse_field(line, name) for line in lines),
             )
         )
     return tuple(found)

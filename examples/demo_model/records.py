@@ -61,9 +61,17 @@ def _absent(rng: random.Random, fact: Fact) -> Fact:
 
 
 def domain_facts(
-    rng: random.Random, domain: Domain, count: int, held_out: bool, keys: list[str] | None = None
+    rng: random.Random,
+    domain: Domain,
+    count: int,
+    held_out: bool,
+    keys: list[str] | None = None,
+    wording: random.Random | None = None,
 ) -> list[Fact]:
-    """Facts on different fields of the domain; ``keys`` fixes fields and names (for lists)."""
+    """Facts on different fields of the domain; ``keys`` fixes fields and names (for lists).
+
+    ``wording`` draws the clauses: one of the same state gives two records the same ones.
+    """
     if keys is None:
         fields = rng.sample(domain.fields, min(count, len(domain.fields)))
     else:
@@ -77,7 +85,7 @@ def domain_facts(
         key = keys[position] if keys else rng.choice(free)
         used.add(key)
         value = draw(rng, field.kind, held_out)
-        clause = pick(rng, field.clauses, field.held_out_clauses, held_out)
+        clause = pick(wording or rng, field.clauses, field.held_out_clauses, held_out)
         if field.kind == "bool":
             facts.append(_boolean(value, key, clause))
         else:
