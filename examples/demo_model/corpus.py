@@ -153,7 +153,7 @@ def _several(rng: random.Random, held_out: bool, level: float) -> Example:
     domain = rng.choice(domains())
     style = Style.draw(rng, simple=_simple(rng, held_out, level))
     long = level > 0.6 and rng.random() < (0.12 if held_out else 0.05)
-    count = rng.randint(12, 26) if long else rng.randint(2, 4)
+    count = rng.randint(12, 26) if long else rng.randint(2, 4 if held_out else 6)
     props, entries = group(rng, domain, count, held_out)
     separator = rng.choice((" ", "\n", "\n"))
     text = separator.join(entry for entry, _ in entries)
@@ -275,13 +275,13 @@ def _chat(rng: random.Random, held_out: bool, level: float) -> Example:
 
 # (task, weight at level 0, weight at level 1)
 TASKS = (
-    (_pairs, 60, 5),
-    (_flat, 40, 26),
-    (_nested, 0, 9),
+    (_pairs, 60, 4),
+    (_flat, 40, 22),
+    (_nested, 0, 8),
     (_listing, 0, 22),
-    (_several, 0, 25),
-    (_any_object, 0, 3),
-    (_tool_call, 0, 8),
+    (_several, 0, 34),
+    (_any_object, 0, 2),
+    (_tool_call, 0, 6),
     (_chat, 0, 2),
 )
 # (task, weight in the evaluation)
