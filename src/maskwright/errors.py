@@ -52,6 +52,17 @@ class UnsatisfiableSchemaError(SchemaError):
     default_code = "unsatisfiable_json_schema"
 
 
+class StructuralTagError(InputError):
+    """A structural tag is malformed, or can't be enforced, at `pointer` (RFC 6901)."""
+
+    default_code = "invalid_structural_tag"
+
+    def __init__(self, message: str, *, pointer: str, param: str | None = None) -> None:
+        super().__init__(f"{message} (at {pointer or 'the root'})", param=param)
+        self.reason = message
+        self.pointer = pointer
+
+
 class RegexError(InputError):
     """A pattern can't be parsed or isn't regular; the message shows a caret under `position`."""
 

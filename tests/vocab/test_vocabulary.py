@@ -311,3 +311,9 @@ def test_tekken() -> None:
     assert vocab.tokens[1_000 : 1_000 + 256] == tuple(bytes([byte]) for byte in range(256))
     for text in TEXTS:
         assert vocab.decode(vocab.encode(text.encode())) == text.encode()
+
+
+def test_special_tokens_are_known_by_name() -> None:
+    vocabulary = Vocabulary([b"a", b"<|end|>", b"<|tool|>", b""], special=[2, 3], eos=1)
+    assert vocabulary.special_tokens == {"<|end|>": 1, "<|tool|>": 2}
+    assert vocabulary.tokens == (b"a", b"", b"", b"")

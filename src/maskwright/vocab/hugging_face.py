@@ -29,7 +29,8 @@ class Backend(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ReadTokenizer:
-    """A tokenizer, read: `tokens` by id, holes empty; `eos` is None where it names none.
+    """A tokenizer, read: `tokens` by id, holes empty, special ones by name; `eos` is None where it
+    names none.
 
     `encode` gives ids for bytes, or None where the tokenizer can't spell them exactly.
     """
@@ -49,15 +50,18 @@ def read_tokenizer(tokenizer: object) -> ReadTokenizer:
     if not pieces:
         raise InputError("the tokenizer's vocabulary is empty", param="tokenizer")
     steps = parse_decoder(description["decoder"])
-    tokens = tuple(
-        piece_bytes(pieces[i], steps) if i in pieces else b"" for i in range(max(pieces) + 1)
-    )
     special = frozenset(
         [
             *_special(description, backend),
             *cast(list[int], getattr(tokenizer, "all_special_ids", [])),
         ]
     )
+
+    def text(token_id: int) -> bytes:
+        piece = pieces.get(token_id, "")
+        return piece.encode() if token_id in special else piece_bytes(piece, steps)
+
+    tokens = tuple(map(text, range(max(pieces) + 1)))
     eos = cast("int | None", getattr(tokenizer, "eos_token_id", None))
     return ReadTokenizer(tokens, special, eos, _encoder(backend, serialised, tokens))
 

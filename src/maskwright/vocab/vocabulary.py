@@ -24,7 +24,8 @@ class Vocabulary:
     `tokens[i]` is what token `i` adds to a text that has already begun. Ids that add no text
     (special and end tokens, padding of the model's output layer, holes) hold `b""`, and no mask
     ever allows them, but for an end token where the text may end. Two ids with equal bytes are
-    both allowed.
+    both allowed. `special_tokens` has the ids of the special tokens by name, which is what
+    `tokens` held for them at first.
 
     Raises `InputError` for a token that isn't bytes, or a special or end id out of range.
     """
@@ -45,8 +46,11 @@ class Vocabulary:
             raise InputError("a vocabulary needs a token that isn't empty", param="tokens")
         self.eos: tuple[int, ...] = tuple(dict.fromkeys(_ids(eos, len(texts), "eos")))
         self.special: frozenset[int] = frozenset((*_ids(special, len(texts), "special"), *self.eos))
-        for token_id in self.special:
+        self.special_tokens: dict[str, int] = {}
+        for token_id in sorted(self.special, reverse=True):
+            self.special_tokens[texts[token_id].decode(errors="replace")] = token_id
             texts[token_id] = b""
+        self.special_tokens.pop("", None)
         self.tokens: tuple[bytes, ...] = tuple(texts)
         self._encoder: Encoder | None = None
 

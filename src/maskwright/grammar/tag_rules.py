@@ -1,0 +1,226 @@
+"""From structural tags to rules.
+
+Free text is cut where structure begins: a text up to a trigger, or up to the end of the tag it
+stands in, is one terminal, so nothing has to be decided twice. What a vocabulary has as a special
+token is that token here, and its name is plain text wherever it stands in free text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final, assert_never
+
+from maskwright.errors import StructuralTagError
+from maskwright.grammar.free_text import text_until, text_without
+from maskwright.grammar.parse_tag import begins
+from maskwright.grammar.regular import words
+from maskwright.grammar.rules import (
+    Capture,
+    Choice,
+    Expression,
+    Repeat,
+    SpecialToken,
+    Terminal,
+)
+from maskwright.grammar.rules import Sequence as Series
+from maskwright.grammar.structural_tag import (
+    AnyText,
+    ConstString,
+    Format,
+    GrammarText,
+    JsonSchemaText,
+    Or,
+    RegexText,
+    Repeated,
+    SeparatedTags,
+    Sequence,
+    Tag,
+    Token,
+    TriggeredTags,
+)
+
+Mark = str | Token
+Marks = tuple[Mark, ...]
+
+EMPTY_TEXT: Final = Series(())
+
+
+@dataclass(frozen=True, slots=True)
+class TagRules:
+    """Translates formats; what lies beyond tags is asked for."""
+
+    special: Mapping[str, int]
+    """Ids of the vocabulary's special tokens by name."""
+    size: int
+    """Tokens of the vocabulary."""
+    leaf: Callable[[JsonSchemaText | RegexText | GrammarText], Expression]
+
+    def expression(self, format: Format) -> Expression:
+        return self._format(format, ())
+
+    def _format(self, format: Format, ends: Marks) -> Expression:
+        """`format`, and behind it one of `ends`, if there are any."""
+        match format:
+            case AnyText():
+                return self._text(format, ends)
+            case TriggeredTags():
+                return self._triggered(format, ends)
+            case Sequence(elements=elements) if elements:
+                *before, last = elements
+                return series(*map(self.expression, before), self._format(last, ends))
+            case Or(elements=elements):
+                return Choice(tuple(self._format(element, ends) for element in elements))
+            case _:
+                return series(self._alone(format), self._any(ends))
+
+    def _alone(
+        self,
+        format: ConstString
+        | JsonSchemaText
+        | RegexText
+        | GrammarText
+        | Token
+        | Sequence
+        | Repeated
+        | Tag
+        | SeparatedTags,
+    ) -> Expression:
+        """`format`, which ends by itself."""
+        match format:
+            case ConstString(value=value):
+                return self._literal(value)
+            case Token():
+                return self._token(format)
+            case JsonSchemaText() | RegexText() | GrammarText():
+                return self.leaf(format)
+            case Sequence():
+                return EMPTY_TEXT
+            case Repeated(content=content, least=least, most=most):
+                return Repeat(self.expression(content), least, most)
+            case Tag(begin=begin):
+                return series(self._mark(begin), self._inside(format))
+            case SeparatedTags():
+                return self._separated(format)
+        assert_never(format)
+
+    def _inside(self, tag: Tag) -> Expression:
+        """A tag behind its beginning."""
+        return self._format(tag.content, () if tag.ends == ("",) else tag.ends)
+
+    def _text(self, text: AnyText, ends: Marks) -> Expression:
+        if not ends:
+            return Capture("text", Terminal(text_without(text.excludes, text.max_chars)))
+        return self._up_to(ends, (), text.excludes, text.max_chars)
+
+    def _up_to(
+        self, ends: Marks, others: Marks, without: tuple[str, ...], most: int | None = None
+    ) -> Expression:
+        """Free text and the first of `ends`, none of `others` standing in it."""
+        texts = [end for end in map(self._spelled, ends) if isinstance(end, str)]
+        stops = (*texts, *(o for o in map(self._spelled, others) if isinstance(o, str)))
+        options: list[Expression] = []
+        for end in ends:
+            spelled = self._spelled(end)
+            if isinstance(spelled, str):
+                rest = tuple(stop for stop in stops if stop != spelled)
+                text = Terminal(text_until(spelled, rest, without, most))
+                options.append(Capture("text", text, tail=spelled))
+            else:
+                text = Terminal(text_without((*stops, *without), most))
+                options.append(series(Capture("text", text), spelled))
+        return options[0] if len(options) == 1 else Choice(tuple(options))
+
+    def _triggered(self, format: TriggeredTags, ends: Marks) -> Expression:
+        """Text up to a trigger and the rest of a tag, over and over; then text to the end."""
+        rounds: list[Expression] = []
+        for trigger in format.triggers:
+            tags = [tag for tag in format.tags if begins(tag, trigger)]
+            if not tags:
+                continue
+            others = (*(t for t in format.triggers if t != trigger), *ends)
+            text = self._up_to((trigger,), others, format.excludes)
+            rests = [series(self._behind(tag.begin, trigger), self._inside(tag)) for tag in tags]
+            rounds.append(series(text, rests[0] if len(rests) == 1 else Choice(tuple(rests))))
+        once = rounds[0] if len(rounds) == 1 else Choice(tuple(rounds))
+        least = 1 if format.at_least_one else 0
+        if ends:
+            last = self._up_to(ends, format.triggers, format.excludes)
+        else:
+            texts = (t for t in map(self._spelled, format.triggers) if isinstance(t, str))
+            last = Capture("text", Terminal(text_without((*texts, *format.excludes))))
+        if not format.stop_after_first:
+            return series(Repeat(once, least, None), last)
+        stopped = series(once, self._any(ends))
+        return stopped if least else Choice((stopped, last))
+
+    def _separated(self, format: SeparatedTags) -> Expression:
+        tags = Choice(tuple(self.expression(tag) for tag in format.tags))
+        more = Repeat(series(self._literal(format.separator), tags))
+        some = tags if format.stop_after_first else series(tags, more)
+        return some if format.at_least_one else Repeat(some, 0, 1)
+
+    # Marks
+
+    def _any(self, marks: Marks) -> Expression:
+        found = tuple(map(self._mark, marks))
+        return EMPTY_TEXT if not found else found[0] if len(found) == 1 else Choice(found)
+
+    def _mark(self, mark: Mark) -> Expression:
+        return self._literal(mark) if isinstance(mark, str) else self._token(mark)
+
+    def _behind(self, begin: Mark, trigger: Mark) -> Expression:
+        """What is left of a tag's beginning once its trigger has been read."""
+        if isinstance(begin, str) and isinstance(trigger, str):
+            return self._literal(begin[len(trigger) :])
+        return EMPTY_TEXT
+
+    def _spelled(self, mark: Mark) -> str | Expression:
+        """The text of a mark, or an expression where it isn't plain text."""
+        found = self._mark(mark)
+        return mark if isinstance(mark, str) and isinstance(found, Terminal) else found
+
+    def _literal(self, text: str) -> Expression:
+        return literal(text, self.special)
+
+    def _token(self, token: Token) -> Expression:
+        number = token.token
+        if isinstance(number, str):
+            if number not in self.special:
+                raise StructuralTagError(
+                    f"{number!r} is no special token of this vocabulary", pointer=token.pointer
+                )
+            number = self.special[number]
+        if not 0 <= number < self.size:
+            raise StructuralTagError(
+                f"token {number} is not in the vocabulary of {self.size}", pointer=token.pointer
+            )
+        return SpecialToken(((number, number),))
+
+
+def literal(text: str, special: Mapping[str, int]) -> Expression:
+    """`text`, with each special token's name in it as that token; the longest name counts."""
+    parts: list[Expression] = []
+    plain = at = 0
+    by_length = sorted((name for name in special if name and name in text), key=len, reverse=True)
+    while at < len(text):
+        name = next((name for name in by_length if text.startswith(name, at)), None)
+        if name is None:
+            at += 1
+            continue
+        if plain < at:
+            parts.append(Terminal(words([text[plain:at]])))
+        parts.append(SpecialToken(((special[name], special[name]),)))
+        at += len(name)
+        plain = at
+    if plain < len(text):
+        parts.append(Terminal(words([text[plain:]])))
+    return series(*parts)
+
+
+def series(*parts: Expression) -> Expression:
+    """The parts one after the other, flat."""
+    flat: list[Expression] = []
+    for part in parts:
+        flat.extend(part.parts if isinstance(part, Series) else [part])
+    return flat[0] if len(flat) == 1 else Series(tuple(flat))

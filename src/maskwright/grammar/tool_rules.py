@@ -1,0 +1,156 @@
+"""From tools and a format to rules.
+
+Under `auto`, an answer is free text up to the format's trigger, then calls; or text alone. The
+names of the tools are read letter by letter along a tree, so that many tools cost no more than the
+few that a text can still become.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from itertools import takewhile
+from typing import Final
+
+from maskwright.grammar.free_text import text_until, text_without
+from maskwright.grammar.regular import chars, repeat
+from maskwright.grammar.rules import (
+    Capture,
+    Choice,
+    Expression,
+    Repeat,
+    Sequence,
+    Terminal,
+)
+from maskwright.grammar.tag_rules import literal, series
+from maskwright.grammar.tool_format import Template, ToolFormat
+from maskwright.grammar.tools import Tool, ToolChoice
+
+MOST_CALLS: Final = 128
+"""Calls in one answer."""
+
+_DIGITS: Final = repeat(chars(((ord("0"), ord("9")),)), 1, 3)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolRules:
+    """Builds the grammar of an answer in one format."""
+
+    format: ToolFormat
+    special: Mapping[str, int]
+    """Ids of the vocabulary's special tokens by name."""
+    arguments: Callable[[Tool], Expression]
+    """What stands for `$arguments`."""
+
+    def expression(
+        self, choice: ToolChoice, *, parallel: bool, reasoning: bool, answer: Expression | None
+    ) -> Expression:
+        """An answer: words (or `answer`, in their place) or calls, as `choice` has it."""
+        match choice.mode:
+            case "none":
+                said = self._words(answer)
+            case "auto":
+                said = self._words_or_calls(choice.tools, parallel, answer)
+            case "required":
+                said = self._calls(choice.tools, parallel, "")
+            case "one":
+                said = self._calls(choice.tools, False, "")
+        if not (reasoning and self.format.reasoning):
+            return said
+        return series(Repeat(self._section("reasoning", self.format.reasoning), 0, 1), said)
+
+    def _words(self, answer: Expression | None) -> Expression:
+        words = answer or Capture("text", Terminal(text_without(self._plain_trigger)))
+        return self._filled(self.format.text, {"$text": words})
+
+    @property
+    def _plain_trigger(self) -> tuple[str, ...]:
+        """The trigger, where plain text could spell it."""
+        found = literal(self.format.trigger, self.special)
+        return (self.format.trigger,) if isinstance(found, Terminal) else ()
+
+    def _words_or_calls(
+        self, tools: tuple[Tool, ...], parallel: bool, answer: Expression | None
+    ) -> Expression:
+        if answer is not None or self.format.text != ("$text",):
+            return Choice((self._words(answer), self._calls(tools, parallel, "")))
+        trigger = self.format.trigger
+        if self._plain_trigger:
+            before: Expression = Capture("text", Terminal(text_until(trigger)), tail=trigger)
+        else:
+            before = series(
+                Capture("text", Terminal(text_without())), literal(trigger, self.special)
+            )
+        return Choice((self._words(None), series(before, self._calls(tools, parallel, trigger))))
+
+    def _calls(self, tools: tuple[Tool, ...], parallel: bool, read: str) -> Expression:
+        """The calls, once `read` of their beginning has been read."""
+        begin = "".join(self.format.begin)
+        first = self._call(tools, read[len(begin) :])
+        more: Expression = Sequence(())
+        if parallel and self.format.parallel:
+            more = Repeat(
+                series(self._filled(self.format.separator, {}), self._call(tools, "")),
+                0,
+                MOST_CALLS - 1,
+            )
+        return series(
+            literal(begin[len(read) :], self.special),
+            first,
+            more,
+            self._filled(self.format.end, {}),
+        )
+
+    def _call(self, tools: tuple[Tool, ...], read: str) -> Expression:
+        """One call of any of the tools, of which `read` has been read."""
+        at = self.format.call.index("$name")
+        before = "".join(self.format.call[:at])[len(read) :]
+        text, *behind = self.format.call[at + 1 :]  # a name is never the end of another
+        named = {
+            tool.name + text: Capture(
+                f"call:{tool.name}",
+                self._filled(
+                    tuple(behind),
+                    {
+                        "$arguments": Capture("arguments", self.arguments(tool)),
+                        "$index": Terminal(_DIGITS),
+                    },
+                ),
+            )
+            for tool in tools
+        }
+        return series(literal(before, self.special), self._by_name(named))
+
+    def _by_name(self, named: Mapping[str, Expression]) -> Expression:
+        """One of the texts and what belongs to it, told apart letter by letter."""
+        if len(named) == 1:
+            [(text, rest)] = named.items()
+            return series(literal(text, self.special), rest)
+        common = _common_beginning(named)
+        groups: dict[str, dict[str, Expression]] = {}
+        for text, rest in named.items():
+            left = text[len(common) :]
+            groups.setdefault(left[:1], {})[left] = rest
+        branches = Choice(tuple(self._by_name(group) for group in groups.values()))
+        return series(literal(common, self.special), branches)
+
+    def _section(self, name: str, template: Template) -> Expression:
+        """A template whose `$text` is free text up to what follows it."""
+        at = template.index("$text")
+        before = literal("".join(template[:at]), self.special)
+        end = "".join(template[at + 1 :])
+        tail = literal(end, self.special)
+        if isinstance(tail, Terminal):
+            return series(before, Capture(name, Terminal(text_until(end)), tail=end))
+        return series(before, Capture(name, Terminal(text_without())), tail)
+
+    def _filled(self, template: Template, parts: Mapping[str, Expression]) -> Expression:
+        return series(
+            *(parts[p] if p.startswith("$") else literal(p, self.special) for p in template)
+        )
+
+
+def _common_beginning(texts: Collection[str]) -> str:
+    first, last = min(texts), max(texts)
+    same = takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False))
+    return "".join(character for character, _ in same)
