@@ -29,6 +29,7 @@ from maskwright.grammar.derivative import Arc, arcs, label
 from maskwright.grammar.regular import (
     ANYTHING,
     EMPTY,
+    Parallel,
     Regular,
     Vector,
     Words,
@@ -133,6 +134,17 @@ class Choice(NamedTuple):
     marks: tuple[tuple[int, int], ...]
 
 
+class Entry(NamedTuple):
+    """The start of a text of `text` or of one of `marks` (byte, next state).
+
+    With a `label` it may be left at once; that `text` contains the empty text doesn't count.
+    """
+
+    text: Regular
+    marks: tuple[tuple[int, int], ...]
+    label: Hashable
+
+
 class Spaced(NamedTuple):
     """At most `left` more bytes of whitespace; may be left at once, with `label`."""
 
@@ -169,6 +181,7 @@ Key = (
     | Limited
     | End
     | Choice
+    | Entry
     | Spaced
     | Padded
     | Literal
@@ -195,6 +208,8 @@ class LeafArrays(NamedTuple):
     gate_low: Int32
     gate_high: Int32
     """[states]: names that can still be reached; high 0 is no gate."""
+    eager: UInt8
+    """[states]: 1 where the leaf is left as soon as the state is reached; see `Parallel`."""
 
 
 class LeafTable:
@@ -221,6 +236,7 @@ class LeafTable:
             label=np.zeros(256, np.int32),
             gate_low=np.zeros(256, np.int32),
             gate_high=np.zeros(256, np.int32),
+            eager=np.zeros(256, np.uint8),
         )
         self.dead = self.state(Dead())
 
@@ -242,6 +258,7 @@ class LeafTable:
             case Text(inside=inside, term=term):
                 if not inside:
                     self.arrays.label[number] = self.label_id(label(term) or None)
+                    self.arrays.eager[number] = isinstance(term, Parallel) and term.changed
                 self._set_gate(number, [term])
             case Partial() | Escape() | Hex() | LowHex() | LowSurrogate():
                 if isinstance(key.term, Vector) and key.term.named:
@@ -252,7 +269,7 @@ class LeafTable:
             case End(label=name):
                 self.arrays.label[number] = self.label_id(name)
                 self.arrays.base[number] = 0
-            case Spaced(label=name):
+            case Spaced(label=name) | Entry(label=name):
                 self.arrays.label[number] = self.label_id(name)
             case Dead():
                 self.arrays.base[number] = 0
@@ -374,6 +391,9 @@ class LeafTable:
                 row = {} if text is EMPTY else self.next_states(self.state(Text(False, text)))
                 if inside is not EMPTY:
                     row[_QUOTE] = self.state(Text(inside=True, term=inside))
+                return row | dict(marks)
+            case Entry(text=text, marks=marks):
+                row = {} if text is EMPTY else self.next_states(self.state(Text(False, text)))
                 return row | dict(marks)
             case Spaced(left=left) | Padded(left=left):
                 follow = {} if isinstance(key, Spaced) else self.next_states(key.target)
@@ -620,6 +640,7 @@ class LeafTable:
             label=_doubled(old.label, 0),
             gate_low=_doubled(old.gate_low, 0),
             gate_high=_doubled(old.gate_high, 0),
+            eager=_doubled(old.eager, 0),
         )
 
     def _replace(self, **arrays: npt.NDArray[Any]) -> None:

@@ -16,7 +16,16 @@ import numpy as np
 from numba import njit
 
 from maskwright.automaton.leaf import DEAD, UNBUILT, LeafArrays
-from maskwright.automaton.machine import BLOCKED, DONE, DYNAMIC, NO_NODE, POP, PUSH, MachineArrays
+from maskwright.automaton.machine import (
+    BLOCKED,
+    DONE,
+    DYNAMIC,
+    NO_FRAME,
+    NO_NODE,
+    POP,
+    PUSH,
+    MachineArrays,
+)
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -95,7 +104,12 @@ def leave(leaves: LeafArrays, machine: MachineArrays, leaf: int, node: int) -> t
             node = machine.node_parent[node]
             label = machine.exit_leaf[slot]
             continue
-        parent = node if kind == PUSH else machine.node_parent[node]
+        parent = machine.node_parent[node]
+        if kind == PUSH:
+            frame = machine.exit_frame[slot]
+            parent = node if frame == NO_FRAME else node_of(machine, frame, parent)
+            if parent == NO_NODE:
+                return DEAD, node
         next_node = node_of(machine, machine.exit_context[slot], parent)
         if next_node == NO_NODE:
             return DEAD, node
@@ -128,6 +142,8 @@ def move(
             return DEAD, node
         following = next_leaf(leaves, leaf, byte)
         if following != DEAD and gate_open(leaves, machine, following, node):
+            if leaves.eager[following]:
+                return leave(leaves, machine, following, node)
             return following, node
         leaf, node = leave(leaves, machine, leaf, node)
         if leaf == DEAD:

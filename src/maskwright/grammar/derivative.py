@@ -21,6 +21,7 @@ from maskwright.grammar.regular import (
     Complement,
     Concat,
     Loop,
+    Parallel,
     Regular,
     Repeat,
     State,
@@ -29,6 +30,7 @@ from maskwright.grammar.regular import (
     alt,
     both,
     concat,
+    parallel,
     repeat,
     vector,
     word_arcs,
@@ -37,7 +39,7 @@ from maskwright.grammar.regular import complement as negation
 from maskwright.limits import DEFAULT_LIMITS
 
 Arc = tuple[int, int, Regular]
-Label = int | tuple[int, ...]
+Label = int | tuple[int, ...] | Parallel
 
 
 def arcs(term: Regular) -> tuple[Arc, ...]:
@@ -52,8 +54,11 @@ def label(term: Regular) -> Label:
     """What reading up to here has matched; 0 is nothing.
 
     1 for a nullable term; for a `Vector` a tuple with one entry a part: 1 where the part is
-    nullable, for the `Words` part of a named vector 1 + the index of the word.
+    nullable, for the `Words` part of a named vector 1 + the index of the word. A `Parallel` in
+    which a part has ended or died is its own label.
     """
+    if isinstance(term, Parallel):
+        return term if term.changed else 0
     if not isinstance(term, Vector):
         return int(term.nullable)
     if not term.nullable:
@@ -127,6 +132,8 @@ def _derive(term: Regular) -> Sequence[Arc]:
             return _steps(unfold())
         case State(moves=moves):
             return moves()
+        case Parallel(parts=parts):
+            return _merge([_steps(p) for p in parts], lambda t: parallel(tuple(t)), EMPTY)
         case Vector(parts=parts, named=named):
             return _merge(
                 [_steps(p) for p in parts], lambda t: vector(tuple(t), named=named), EMPTY

@@ -178,6 +178,22 @@ class Vector(Regular):
         self.named = named
 
 
+class Parallel(Regular):
+    """Several languages read in step, of which one may end where others go on.
+
+    Its language is the union of `parts`. It is its own label, so that whoever leaves a leaf of it
+    knows what is left of each part. `changed`: one of the parts has just ended or died, and the
+    leaf has to be left.
+    """
+
+    __slots__ = ("changed", "parts")
+
+    def __init__(self, parts: tuple[Regular, ...]) -> None:
+        super().__init__(any(p.nullable for p in parts), all(p.plain for p in parts))
+        self.parts = parts
+        self.changed = self.nullable or EMPTY in parts
+
+
 _numbers = count()
 _terms: WeakValueDictionary[tuple[object, ...], Regular] = WeakValueDictionary()
 _lists: WeakValueDictionary[tuple[str, ...], WordList] = WeakValueDictionary()
@@ -347,6 +363,13 @@ def vector(parts: tuple[Regular, ...], *, named: bool = False) -> Regular:
         return EMPTY
     key = (Vector, parts, named)
     return _terms.get(key) or _keep(key, Vector(parts, named))
+
+
+def parallel(parts: tuple[Regular, ...]) -> Regular:
+    if all(p is EMPTY for p in parts):
+        return EMPTY
+    key = (Parallel, parts)
+    return _terms.get(key) or _keep(key, Parallel(parts))
 
 
 def loop(

@@ -77,7 +77,7 @@ def walk(
     rows, base, label = leaves.rows, leaves.base, leaves.label
     override_start, override_stop = leaves.override_start, leaves.override_stop
     override_byte, override_next = leaves.override_byte, leaves.override_next
-    gate_low, gate_high = leaves.gate_low, leaves.gate_high
+    gate_low, gate_high, eager = leaves.gate_low, leaves.gate_high, leaves.eager
     node_context, gate_start = machine.node_context, machine.gate_start
     gate_bits, counts = machine.gate_bits, machine.counts
     trie_byte, trie_depth, trie_skip = trie.byte, trie.depth, trie.skip
@@ -142,6 +142,13 @@ def walk(
             continue
         below = chain_node[depth, place]
         passed = chain_passed[depth, place]
+        if eager[target]:
+            counts[8] = passed
+            target, below = leave(leaves, machine, target, below)
+            passed = counts[8]
+            if target == DEAD or passed > MOST_DYNAMIC:
+                at = trie_skip[at]
+                continue
         token = trie_token[at]
         if token >= 0:
             alive, beneath = target, below
