@@ -33,9 +33,9 @@ from maskwright.grammar.tool_format import Template
 _CONTAINERS = TypeIs(frozenset(("array", "object")))
 
 
-def json_arguments(schema: Schema) -> Expression:
+def json_arguments(schema: Schema) -> JsonValue:
     """One JSON object."""
-    return Capture("arguments", JsonValue(_object(schema)))
+    return JsonValue(_object(schema))
 
 
 def _object(schema: Schema) -> Schema:
@@ -56,12 +56,11 @@ class Parameters:
 
     def expression(self, schema: Schema) -> Expression:
         """Raises `UnsupportedSchemaError` for what can't be said parameter by parameter."""
-        options = [
+        options: list[Expression] = [
             self._members(shape, schema)
             for shape in self.shapes.of(frozenset([_object(schema)])).objects
         ]
-        body = options[0] if len(options) == 1 else Choice(tuple(options))
-        return Capture("arguments", body)
+        return _any(tuple(options))
 
     def _members(self, shape: ObjectShape, schema: Schema) -> Expression:
         self._check(shape, schema)
@@ -90,28 +89,39 @@ class Parameters:
         at, key = self.template.index("$value"), f"parameter:{name}"
         before = "".join(name if part == "$key" else part for part in self.template[:at])
         tail = "".join(self.template[at + 1 :])
-        return series(
-            literal(before, self.special), Capture(key, self._value(value, tail), tail=tail)
-        )
-
-    def _value(self, value: Conjunction, tail: str) -> Expression:
-        """A value and the text behind it."""
-        shape = self.shapes.of(value)
         behind = literal(tail, self.special)
-        options: list[Expression] = []
         if isinstance(behind, Terminal):
-            text = both(concat(shape.strings, words([tail])), text_until(tail))
-            plain = alt(text, concat(shape.scalars, words([tail])))
-            if plain is not EMPTY:
-                options.append(Terminal(plain))
+            said = Capture(key, self._value_and(tail, value), tail=tail)
         else:
-            plain = alt(shape.strings, shape.scalars)
-            if plain is not EMPTY:
-                options.append(series(Terminal(plain), behind))
-        if (shape.arrays or shape.objects) and shape.strings is not ANYTHING:
-            containers = Schema("", (_CONTAINERS, AllOf(tuple(value))))
-            options.append(series(JsonValue(containers), behind))
-        return options[0] if len(options) == 1 else Choice(tuple(options))
+            said = series(Capture(key, self._value(value)), behind)
+        return series(literal(before, self.special), said)
+
+    def _value_and(self, tail: str, value: Conjunction) -> Expression:
+        """A value and the text behind it, which can't stand in it."""
+        shape = self.shapes.of(value)
+        end = words([tail])
+        text = both(concat(shape.strings, end), text_until(tail))
+        plain = alt(text, concat(shape.scalars, end))
+        options = [] if plain is EMPTY else [Terminal(plain)]
+        containers = [series(one, Terminal(end)) for one in self._containers(value)]
+        return _any((*options, *containers))
+
+    def _value(self, value: Conjunction) -> Expression:
+        shape = self.shapes.of(value)
+        plain = alt(shape.strings, shape.scalars)
+        options = [] if plain is EMPTY else [Terminal(plain)]
+        return _any((*options, *self._containers(value)))
+
+    def _containers(self, value: Conjunction) -> list[Expression]:
+        """Arrays and objects; where any text will do, they are no less than that."""
+        shape = self.shapes.of(value)
+        if shape.strings is ANYTHING or not (shape.arrays or shape.objects):
+            return []
+        return [JsonValue(Schema("", (_CONTAINERS, AllOf(tuple(value)))))]
+
+
+def _any(options: tuple[Expression, ...]) -> Expression:
+    return options[0] if len(options) == 1 else Choice(options)
 
 
 def parameter_value(text: str, shape: Shape) -> Json:
