@@ -71,8 +71,10 @@ class RegexError(InputError):
     def __init__(
         self, reason: str, *, pattern: str, position: int, param: str | None = None
     ) -> None:
-        caret = " " * position + "^"
-        super().__init__(f"{reason} at position {position}\n  {pattern}\n  {caret}", param=param)
+        start = pattern.rfind("\n", 0, position) + 1
+        line = pattern[start:].partition("\n")[0]
+        caret = " " * (position - start) + "^"
+        super().__init__(f"{reason} at position {position}\n  {line}\n  {caret}", param=param)
         self.reason = reason
         self.pattern = pattern
         self.position = position

@@ -21,6 +21,8 @@ class Limits:
     """Characters of one regular expression."""
     pattern_terms: int = 50_000
     """Terms of one regular expression after parsing."""
+    lookbehind_states: int = 256
+    """States of the automaton that follows all lookbehinds, `^` and word boundaries of a pattern."""
     alternatives: int = 4_096
     """Branches of one union after `anyOf` has been multiplied out."""
     leaf_states: int = 400_000

@@ -153,13 +153,16 @@ Moves = Callable[[], Sequence[tuple[int, int, Regular]]]
 class State(Regular):
     """A state of an automaton that is written out, not derived: `moves()` lists its transitions
     (low, high, target), disjoint and ascending. It is plain if none of them leads to a language
-    that may be empty."""
+    that may be empty. `shortest()` is a shortest string, where searching for it would be long."""
 
-    __slots__ = ("moves",)
+    __slots__ = ("moves", "shortest")
 
-    def __init__(self, nullable: bool, moves: Moves, plain: bool) -> None:
+    def __init__(
+        self, nullable: bool, moves: Moves, plain: bool, shortest: Callable[[], str] | None
+    ) -> None:
         super().__init__(nullable, plain)
         self.moves = moves
+        self.shortest = shortest
 
 
 class Vector(Regular):
@@ -380,10 +383,17 @@ def loop(
     return _terms.get(full) or _keep(full, Loop(nullable, unfold, plain))
 
 
-def state(key: tuple[object, ...], nullable: bool, moves: Moves, *, plain: bool) -> Regular:
+def state(
+    key: tuple[object, ...],
+    nullable: bool,
+    moves: Moves,
+    *,
+    plain: bool,
+    shortest: Callable[[], str] | None = None,
+) -> Regular:
     """The state known by `key`; see `State`."""
     full = (State, *key)
-    return _terms.get(full) or _keep(full, State(nullable, moves, plain))
+    return _terms.get(full) or _keep(full, State(nullable, moves, plain, shortest))
 
 
 def length(least: int, most: int | None) -> Regular:
