@@ -80,6 +80,25 @@ class RegexError(InputError):
         self.position = position
 
 
+class GrammarError(InputError):
+    """A grammar can't be read, or says what can't be enforced, at `line` and `column` (from 1).
+
+    The message shows the line with a caret.
+    """
+
+    default_code = "invalid_grammar"
+
+    def __init__(self, reason: str, *, text: str, position: int, param: str | None = None) -> None:
+        start = text.rfind("\n", 0, position) + 1
+        shown = text[start:].partition("\n")[0].rstrip("\r")
+        self.line = text.count("\n", 0, position) + 1
+        self.column = position - start + 1
+        caret = "".join("\t" if c == "\t" else " " for c in shown[: position - start]) + "^"
+        place = f"line {self.line}, column {self.column}"
+        super().__init__(f"{reason} ({place})\n  {shown}\n  {caret}", param=param)
+        self.reason = reason
+
+
 class LimitError(InputError):
     """Counted work or size passed a limit; `limit` is its name in `maskwright.limits.Limits`."""
 
