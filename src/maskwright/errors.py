@@ -63,6 +63,18 @@ class StructuralTagError(InputError):
         self.pointer = pointer
 
 
+class UnsatisfiableGrammarError(InputError):
+    """No text matches the grammar."""
+
+    default_code = "unsatisfiable_grammar"
+
+
+class UnsupportedGrammarError(InputError):
+    """A grammar that is valid, but that this version can't hold to."""
+
+    default_code = "unsupported_grammar"
+
+
 class RegexError(InputError):
     """A pattern can't be parsed or isn't regular; the message shows a caret under `position`."""
 

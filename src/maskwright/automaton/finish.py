@@ -23,24 +23,36 @@ class Finish:
         self._witnesses = witnesses
         self._whitespace = whitespace
 
-    def of(self, levels: list[Level]) -> str | None:
-        """`levels`, the innermost first; None if nothing completes them."""
-        texts = [self._thread(levels[0], thread, levels[1:]) for thread in levels[0].threads]
-        return min((text for text in texts if text is not None), key=len, default=None)
+    def of(self, levels: list[Level]) -> dict[int, str]:
+        """By tag of the outermost level: the shortest text that completes it so, if there is one.
 
-    def _thread(self, level: Level, thread: Thread, below: list[Level]) -> str | None:
-        """The shortest text that completes one thread, and the levels below with it."""
+        `levels`, the innermost first.
+        """
+        found: dict[int, str] = {}
+        for thread in levels[0].threads:
+            ending = self._thread(levels[0], thread, levels[1:])
+            if ending is not None:
+                tag, text = ending
+                if tag not in found or len(text) < len(found[tag]):
+                    found[tag] = text
+        return found
+
+    def _thread(self, level: Level, thread: Thread, below: list[Level]) -> tuple[int, str] | None:
+        """The shortest text that completes one thread, and the levels below with it; and the tag
+        of the outermost."""
         rest = self._rest_of_level(level, thread)
-        if rest is None or not level.bracket:
-            return rest
+        if rest is None:
+            return None
+        if not level.bracket:
+            return thread.tag, rest
         tail = self._behind(below, thread.tag)
-        return None if tail is None else rest + tail
+        return None if tail is None else (tail[0], rest + tail[1])
 
-    def _behind(self, levels: list[Level], tag: int) -> str | None:
+    def _behind(self, levels: list[Level], tag: int) -> tuple[int, str] | None:
         """The completion of the levels below, once thread `tag` of the topmost has its value."""
         level, below = levels[0], levels[1:]
         if not level.bracket:
-            return ""
+            return level.threads[tag].tag, ""
         owner = self._owners(level)[tag]
         after = Level(Phase.NEXT, level.bracket, (), level.depth)
         return self._thread(after, Thread(owner.tag, owner.progress), below)

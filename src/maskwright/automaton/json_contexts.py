@@ -47,12 +47,22 @@ class Closed(NamedTuple):
     tags: tuple[int, ...]
 
 
+class Satisfied(NamedTuple):
+    """The result of a value that stands in something else: which of its schemas it satisfies."""
+
+    which: tuple[int, ...]
+
+
 class JsonContexts:
-    """Implements `machine.Contexts` and `completion.Finisher` for one schema."""
+    """Implements `machine.Contexts` and `completion.Finisher` for one schema.
+
+    Without a `root`, for values within something else: each is begun by `begin`, and ends by a
+    `POP` with `Satisfied`.
+    """
 
     def __init__(
         self,
-        root: Conjunction,
+        root: Conjunction | None,
         shapes: Shapes,
         witnesses: Witnesses,
         leaves: LeafTable,
@@ -73,8 +83,13 @@ class JsonContexts:
     # The machine's questions
 
     def start(self) -> tuple[int, int]:
-        root = Level(Phase.VALUE, "", (Thread(0, None, self._root),), 0)
-        context = self._context(root)
+        assert self._root is not None
+        return self.begin((self._root,))
+
+    def begin(self, roots: tuple[Conjunction, ...]) -> tuple[int, int]:
+        """The first context and leaf state of a value that satisfies one of `roots`."""
+        threads = tuple(Thread(tag, None, root) for tag, root in enumerate(roots))
+        context = self._context(Level(Phase.VALUE, "", threads, 0))
         return context, self._value_reader(context).leaf
 
     def exit(self, context: int, label: Hashable, text: str | None = None) -> Exit:
@@ -112,10 +127,13 @@ class JsonContexts:
         return None if reader.others else (reader.bits, len(reader.words))
 
     def finish(self, contexts: list[int], leaf: int) -> bytes | None:
+        return min(self.endings(contexts, leaf).values(), key=len, default=None)
+
+    def endings(self, contexts: list[int], leaf: int) -> dict[int, bytes]:
+        """The shortest text that completes the value by satisfying each of its schemas."""
         levels = [self.levels[context] for context in contexts]
         colon = b":" + self.whitespace.after_colon if leaf == self._colon else b""
-        rest = self._finish.of(levels)
-        return None if rest is None else colon + rest.encode()
+        return {tag: colon + rest.encode() for tag, rest in self._finish.of(levels).items()}
 
     # Levels
 
@@ -167,6 +185,8 @@ class JsonContexts:
     def _after_value(self, level: Level, threads: list[Thread], text: str | None) -> Exit:
         if not threads:
             return Exit(BLOCKED)
+        if not level.bracket and self._root is None:
+            return Exit(POP, result=Satisfied(tuple(thread.tag for thread in threads)))
         if not level.bracket:
             return Exit(STAY, DONE, self._leaves.dead)
         item = None if text is None else canonical(text)

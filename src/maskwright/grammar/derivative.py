@@ -136,7 +136,7 @@ def _derive(term: Regular) -> Sequence[Arc]:
         case State(moves=moves):
             return moves()
         case Parallel(parts=parts):
-            return _merge([_steps(p) for p in parts], lambda t: parallel(tuple(t)), EMPTY)
+            return _merge([arcs(p) for p in parts], lambda t: parallel(tuple(t)), EMPTY)
         case Vector(parts=parts, named=named):
             return _merge(
                 [_steps(p) for p in parts], lambda t: vector(tuple(t), named=named), EMPTY

@@ -186,13 +186,13 @@ class Parallel(Regular):
 
     Its language is the union of `parts`. It is its own label, so that whoever leaves a leaf of it
     knows what is left of each part. `changed`: one of the parts has just ended or died, and the
-    leaf has to be left.
+    leaf has to be left. Each part is `EMPTY` or living, so the term is plain.
     """
 
     __slots__ = ("changed", "parts")
 
     def __init__(self, parts: tuple[Regular, ...]) -> None:
-        super().__init__(any(p.nullable for p in parts), all(p.plain for p in parts))
+        super().__init__(any(p.nullable for p in parts), plain=True)
         self.parts = parts
         self.changed = self.nullable or EMPTY in parts
 

@@ -51,10 +51,10 @@ class Budgets:
         grammar = self._grammar
         with grammar.space.lock:
             text = self._text(here, before)
-            tokens = grammar.vocabulary.fewest(text)
+            tokens = grammar.vocabulary.spelled(text)
             self._needed[here] = len(tokens)
             for at, token in enumerate(tokens, start=1):
-                data = grammar.vocabulary.tokens[token]
+                data = grammar.vocabulary.spellings[token]
                 following = grammar.advance(here, data, before)
                 if following is None:
                     raise AssertionError(f"the completion {text!r} is not accepted")
@@ -83,7 +83,7 @@ class Budgets:
                 continue
             seen.add(place)
             for following, token in grammar.successors(place):
-                text = before + grammar.vocabulary.tokens[token]
+                text = before + grammar.vocabulary.spellings[token]
                 left = len(self._text(following, text))
                 steps = (*path, token)
                 if left == 0 and self._note(here, steps):
@@ -98,7 +98,7 @@ class Budgets:
         places = [here]
         before = b""
         for token in tokens:
-            data = self._grammar.vocabulary.tokens[token]
+            data = self._grammar.vocabulary.spellings[token]
             following = self._grammar.advance(places[-1], data, before)
             if following is None:
                 return False
@@ -129,7 +129,7 @@ class Budgets:
             self._fits(
                 Configuration(int(pair >> 32), int(pair & 0xFFFFFFFF)),
                 budget - 1,
-                before + grammar.vocabulary.tokens[allowed[at]],
+                before + grammar.vocabulary.spellings[allowed[at]],
             )
             for pair, at in zip(pairs, first, strict=True)
         ]
@@ -175,7 +175,7 @@ class Budgets:
         inside_string = isinstance(key, Text) and key.inside and characters_left(key.term) != NARROW
         worst = max(
             (
-                len(self._text(place, before + grammar.vocabulary.tokens[token]))
+                len(self._text(place, before + grammar.vocabulary.spellings[token]))
                 for place, token in grammar.successors(here, leaving=inside_string)
             ),
             default=0,

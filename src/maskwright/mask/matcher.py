@@ -70,7 +70,7 @@ class Matcher:
             self._ended = True
             self._push(self._here, b"")
             return True
-        data = grammar.vocabulary.tokens[token]
+        data = grammar.vocabulary.spellings[token]
         following = grammar.advance(self._here, data, self._text) if data else None
         if following is None:
             return False
