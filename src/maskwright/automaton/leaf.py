@@ -239,7 +239,7 @@ class LeafTable:
         self.keys: list[Key] = []
         self.labels: list[Hashable] = [None]
         self._ids: dict[tuple[type[Key], Key], int] = {}  # tuples of two kinds may be equal
-        self._label_ids: dict[Hashable, int] = {None: 0}
+        self._label_ids: dict[tuple[type, Hashable], int] = {(type(None), None): 0}
         self._row_ids: dict[bytes, int] = {}
         self._expanded: set[int] = set()
         self._tails: dict[int, Int32] = {}
@@ -297,9 +297,10 @@ class LeafTable:
         return number
 
     def label_id(self, name: Hashable) -> int:
-        known = self._label_ids.get(name)
+        typed = (type(name), name)
+        known = self._label_ids.get(typed)
         if known is None:
-            known = self._label_ids[name] = len(self.labels)
+            known = self._label_ids[typed] = len(self.labels)
             self.labels.append(name)
         return known
 
