@@ -40,9 +40,8 @@ class Grammar:
         self.vocabulary: Final = space.vocabulary
         self.space: Final = space
         self._positions: dict[Configuration, Position] = {}
-        self._listed: tuple[object, ...] = (None,) * 4
         self._directory = Directory()
-        self._scratch = Scratch.of(space.trie.height, space.vocabulary.words)
+        self.scratch = Scratch.of(space.trie.height, space.vocabulary.words)
         with space.lock:
             self.machine = Machine(space.leaves, contexts, limits)
             self.budgets: Final = Budgets(self, Completion(self.machine, contexts, limits))
@@ -98,11 +97,15 @@ class Grammar:
         whole: bool = False,
     ) -> int:
         """The number of the mask row, computed afresh; see `mask.walk.find_row`."""
-        ready = NOT_READY if whole else self.space.ready(here.leaf)
-        behind = [0 if array is None else int(array.ctypes.data) for array in (leaves, nodes)]
+        leaf, node = here
+        base, fingerprint = NOT_READY if whole else self.space.ready(leaf)
+        to_leaves = 0 if leaves is None else int(leaves.ctypes.data)
+        to_nodes = 0 if nodes is None else int(nodes.ctypes.data)
         resumed = 0
         while True:
-            number = find_row(self._address(), *here, *ready, resumed, *behind)
+            number = find_row(
+                self.address(), leaf, node, base, fingerprint, resumed, to_leaves, to_nodes
+            )
             if number >= 0:
                 return number
             if number == FULL:
@@ -111,17 +114,21 @@ class Grammar:
                 self.machine.supply()
             resumed = 1
 
-    def _address(self) -> int:
+    def address(self) -> int:
         """Where compiled code finds everything."""
         space = self.space
-        tables = (space.leaves.arrays, self.machine.arrays, space.table.arrays, space.leaving)
-        if any(new is not old for new, old in zip(tables, self._listed, strict=True)):
-            self._listed = tables
-            leaves, machine, rows, leaving = tables
-            self._directory.write(
-                leaves, machine, rows, space.whole, leaving, space.spelling, self._scratch
+        directory, leaves, machine = self._directory, space.leaves.arrays, self.machine.arrays
+        rows, leaving = space.table.arrays, space.leaving
+        if (
+            directory.leaves is not leaves
+            or directory.machine is not machine
+            or directory.rows is not rows
+            or directory.leaving is not leaving
+        ):
+            directory.write(
+                leaves, machine, rows, space.whole, leaving, space.spelling, self.scratch
             )
-        return self._directory.address
+        return directory.address
 
     def following(
         self, here: Configuration, *, leaving: bool = False
@@ -181,14 +188,10 @@ class Grammar:
         differ from those before it.
         """
         with self.space.lock:
-            while (
-                behind := take_token(self._address(), *position.configuration, token)
-            ) == PENDING:
+            while (behind := take_token(self.address(), *position.configuration, token)) == PENDING:
                 self.machine.supply()
             if behind == DYNAMIC:
-                here = self.advance(
-                    position.configuration, self.vocabulary.tokens[token], before()
-                )
+                here = self.advance(position.configuration, self.vocabulary.tokens[token], before())
                 return None if here is None else self.position(here)
             if behind < 0:
                 return None
@@ -209,7 +212,7 @@ class Grammar:
             done = 0
             values = np.frombuffer(data, np.uint8)
             while True:
-                behind = take_bytes(self._address(), *here, values[done:])
+                behind = take_bytes(self.address(), *here, values[done:])
                 if behind == PENDING:
                     self.machine.supply()
                     continue
@@ -234,7 +237,7 @@ class Grammar:
         self.machine.know_context(found.context)
         while True:
             parent = int(self.machine.arrays.node_parent[node])
-            following = int(node_of(self.machine.arrays, found.context, parent))
+            following = int(node_of(self.address(), found.context, parent))
             if not self._supplied():
                 return Configuration(found.leaf, following)
 
@@ -242,9 +245,7 @@ class Grammar:
         """Whether the text may end here."""
         position = self.position(here)
         if position.accepting is None:
-            position.accepting = self._run(
-                lambda: bool(is_accepting(self.space.leaves.arrays, self.machine.arrays, *here))
-            )
+            position.accepting = self._run(lambda: bool(is_accepting(self.address(), *here)))
         return position.accepting
 
     def complete(self, position: Position) -> bool:
@@ -257,9 +258,7 @@ class Grammar:
     def next_bytes(self, here: Configuration) -> bytes:
         """The bytes that may come next, ascending."""
         allowed = np.zeros(256, np.bool_)
-        self._run(
-            lambda: bool(next_bytes(self.space.leaves.arrays, self.machine.arrays, *here, allowed))
-        )
+        self._run(lambda: bool(next_bytes(self.address(), *here, allowed)))
         return bytes(np.flatnonzero(allowed).astype(np.uint8))
 
     def _run(self, question: Callable[[], bool]) -> bool:

@@ -13,14 +13,13 @@ lock.
 # pyright: reportMissingParameterType=false
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final, NamedTuple, overload
 
 import numpy as np
 import numpy.typing as npt
-from numba import carray, njit
+from numba import njit
 
-from maskwright.mask.pointer import pointer
+from maskwright.automaton.directory import copy_bytes, int32s, int64s
 
 Row = npt.NDArray[np.int32]
 
@@ -45,14 +44,14 @@ class RowArrays(NamedTuple):
     """Open-addressing hash of fingerprint → number, a power of two, -1 is empty."""
     records: npt.NDArray[np.int64]
     """[rows]: the address of each record, which is int64: [0] the fingerprint, [1] the address of
-    the row that it is based on or 0, [2] how many words differ, then these: word << 32 | content."""
+    the row that it is based on, or 0, [2] how many words differ, then those: word << 32 | bits."""
     page: npt.NDArray[np.int64]
     """Where new records go."""
     counts: npt.NDArray[np.int64]
     """[0] rows, [1] words used in the page."""
 
 
-class RowTable(Sequence[Row]):
+class RowTable:
     """`table[n]` is mask n: int32 words, bit i of word w allows token 32*w+i. Grows only. Row 0
     allows nothing.
 
@@ -123,13 +122,13 @@ class RowTable(Sequence[Row]):
 @njit(["int64(int64, int32[::1])"], cache=True)
 def write_row(address, out):
     """Write the row of a record; `out` (int32) has as many words as the table's rows."""
-    head = carray(pointer(address), 3, np.int64)
+    head = int64s(address, 3)
     if head[1]:
-        out[:] = carray(pointer(head[1]), len(out), np.int32)
+        copy_bytes(out.ctypes.data, head[1], 4 * len(out))  # pyright: ignore[reportCallIssue]
     else:
         out[:] = 0
     count = head[2]
-    patches = carray(pointer(address + 24), count, np.int64)
+    patches = int64s(address + 24, count)
     for at in range(count):
         patch = patches[at]
         out[patch >> 32] = np.int32(patch & 0xFFFFFFFF)
@@ -160,7 +159,7 @@ def row_number(rows, fingerprint, base, added, touched, count, whole):
     page[used] = fingerprint
     page[used + 1] = base
     page[used + 2] = count
-    words = carray(pointer(base), len(added), np.int32)
+    words = int32s(base, len(added))
     for at in range(count):
         word = touched[at]
         content = added[word] | words[word] if base else added[word]
@@ -175,22 +174,29 @@ def row_number(rows, fingerprint, base, added, touched, count, whole):
 @njit(cache=True)
 def _is_row(record, fingerprint, base, added, touched, count, whole):
     """Whether a record has this very content; compared in full, if the fingerprint agrees."""
-    head = carray(pointer(record), 3, np.int64)
+    head = int64s(record, 3)
     if head[0] != fingerprint:
         return False
-    words = len(added)
-    ours, theirs = whole[:words], whole[words:]
+    if head[1] == base:
+        if head[2] != count:
+            return False
+        words = int32s(base, len(added))
+        patches = int64s(record + 24, count)
+        for at in range(count):
+            word = patches[at] >> 32
+            content = added[word] | words[word] if base else added[word]
+            if added[word] == 0 or content != np.int32(patches[at] & 0xFFFFFFFF):
+                return False
+        return True
+    ours, theirs = whole[: len(added)], whole[len(added) :]
     write_row(record, theirs)
     if base:
-        ours[:] = carray(pointer(base), words, np.int32)
+        copy_bytes(ours.ctypes.data, base, 4 * len(ours))  # pyright: ignore[reportCallIssue]
     else:
         ours[:] = 0
     for at in range(count):
         ours[touched[at]] |= added[touched[at]]
-    for word in range(words):
-        if ours[word] != theirs[word]:
-            return False
-    return True
+    return bool((ours == theirs).all())
 
 
 @njit(cache=True, inline="always")
@@ -218,7 +224,7 @@ def _fingerprint(row):
 def _rehash(slots, records, count):
     mask = len(slots) - 1
     for number in range(count):
-        head = carray(pointer(records[number]), 1, np.int64)
+        head = int64s(records[number], 1)
         slot = head[0] & mask
         while slots[slot] >= 0:
             slot = (slot + 1) & mask

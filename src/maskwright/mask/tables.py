@@ -1,10 +1,4 @@
-"""The arrays that compiled code reads, behind one address.
-
-Handing some forty arrays to a compiled function costs several microseconds a call, for each is
-taken out of its Python object. So a grammar keeps their addresses and lengths in a *directory*, and
-hands over where that is: one int. Arrays that grow are replaced by longer ones, and the directory
-is written anew; it keeps hold of whatever it lists.
-"""
+"""What a walk over a vocabulary reads and writes, in the same directory as the machine."""
 
 # Compiled code: array elements are plain numbers here, which numpy's types don't say.
 # pyright: reportUntypedFunctionDecorator=false, reportArgumentType=false, reportReturnType=false
@@ -17,20 +11,25 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import carray, njit
+from numba import njit
 
+from maskwright.automaton.directory import (
+    ENTRIES,
+    enter,
+    enter_machine,
+    int32_at,
+    int64_at,
+    opened,
+    uint8_at,
+)
 from maskwright.automaton.leaf import LeafArrays
 from maskwright.automaton.machine import MachineArrays
-from maskwright.mask.pointer import pointer
 from maskwright.mask.rows import RowArrays
 from maskwright.vocab import Vocabulary
 from maskwright.vocab.trie import Fan
 
 CHAIN: Final = 8
 """Leaves that can be left one after the other without reading a byte."""
-
-_PLACES: Final = 64
-"""Arrays that a directory has room for; the first entry of each is an address, then a length."""
 
 
 class Scratch(NamedTuple):
@@ -61,11 +60,16 @@ class Scratch(NamedTuple):
     def of(cls, height: int, words: int) -> Scratch:
         depths = height + 2
         return cls(
-            *(np.zeros(depths * CHAIN, np.int32) for _ in range(3)),
-            *(np.zeros(depths, np.int32) for _ in range(3)),
-            *(np.zeros(words, np.int32) for _ in range(2)),
-            np.zeros(2 * words, np.int32),
-            np.zeros(8, np.int64),
+            leaf=np.zeros(depths * CHAIN, np.int32),
+            node=np.zeros(depths * CHAIN, np.int32),
+            passed=np.zeros(depths * CHAIN, np.int32),
+            known=np.zeros(depths, np.int32),
+            cursor=np.zeros(depths, np.int32),
+            stop=np.zeros(depths, np.int32),
+            added=np.zeros(words, np.int32),
+            touched=np.zeros(words, np.int32),
+            row=np.zeros(2 * words, np.int32),
+            state=np.zeros(8, np.int64),
         )
 
 
@@ -88,12 +92,16 @@ class Spelling(NamedTuple):
 class Directory:
     """Where the arrays of one grammar are."""
 
-    __slots__ = ("_kept", "_places", "address")
+    __slots__ = ("_entries", "_kept", "address", "leaves", "leaving", "machine", "rows")
 
     def __init__(self) -> None:
-        self._places = np.zeros(2 * _PLACES, np.int64)
+        self._entries = np.zeros(2 * ENTRIES, np.int64)
         self._kept: tuple[Any, ...] = ()
-        self.address: Final = int(self._places.ctypes.data)
+        self.leaves: LeafArrays | None = None
+        self.machine: MachineArrays | None = None
+        self.rows: RowArrays | None = None
+        self.leaving: Fan | None = None
+        self.address: Final = int(self._entries.ctypes.data)
         """What compiled code is given; valid as long as the directory lives."""
 
     def write(
@@ -107,157 +115,87 @@ class Directory:
         scratch: Scratch,
     ) -> None:
         """List these arrays from now on."""
-        self._kept = (leaves, machine, rows, whole, leaving, spelling, scratch)
-        _write(self._places, *self._kept)
+        self.leaves, self.machine, self.rows, self.leaving = leaves, machine, rows, leaving
+        self._kept = (whole, spelling, scratch)
+        enter_machine(self._entries, leaves, machine)
+        _enter_tables(self._entries, rows, whole, leaving, spelling, scratch)
 
 
 @njit(cache=True)
-def _write(places, leaves, machine, rows, whole, leaving, spelling, scratch):
-    _note(places, 0, leaves.rows)
-    _note(places, 1, leaves.base)
-    _note(places, 2, leaves.override_start)
-    _note(places, 3, leaves.override_stop)
-    _note(places, 4, leaves.override_byte)
-    _note(places, 5, leaves.override_next)
-    _note(places, 6, leaves.label)
-    _note(places, 7, leaves.gate_low)
-    _note(places, 8, leaves.gate_high)
-    _note(places, 10, machine.node_context)
-    _note(places, 11, machine.node_parent)
-    _note(places, 12, machine.node_slots)
-    _note(places, 13, machine.exit_keys)
-    _note(places, 14, machine.exit_kind)
-    _note(places, 15, machine.exit_context)
-    _note(places, 16, machine.exit_leaf)
-    _note(places, 17, machine.gate_start)
-    _note(places, 18, machine.gate_bits)
-    _note(places, 19, machine.counts)
-    _note(places, 20, machine.pending)
-    _note(places, 24, rows.slots)
-    _note(places, 25, rows.records)
-    _note(places, 26, rows.page)
-    _note(places, 27, rows.counts)
-    for at, fan in ((30, whole), (36, leaving)):
-        _note(places, at, fan.byte)
-        _note(places, at + 1, fan.first)
-        _note(places, at + 2, fan.count)
-        _note(places, at + 3, fan.token)
-        _note(places, at + 4, fan.twin)
-        places[2 * (at + 5)] = fan.roots
-    _note(places, 42, spelling.data)
-    _note(places, 43, spelling.start)
-    _note(places, 44, spelling.eos)
-    _note(places, 48, scratch.leaf)
-    _note(places, 49, scratch.node)
-    _note(places, 50, scratch.passed)
-    _note(places, 51, scratch.known)
-    _note(places, 52, scratch.cursor)
-    _note(places, 53, scratch.stop)
-    _note(places, 54, scratch.added)
-    _note(places, 55, scratch.touched)
-    _note(places, 56, scratch.row)
-    _note(places, 57, scratch.state)
-
-
-@njit(cache=True)
-def _note(places, at, array):
-    places[2 * at] = array.ctypes.data
-    places[2 * at + 1] = array.size
-
-
-@njit(cache=True, inline="always")
-def _int32(places, at):
-    return carray(pointer(places[2 * at]), places[2 * at + 1], np.int32)
-
-
-@njit(cache=True, inline="always")
-def _int64(places, at):
-    return carray(pointer(places[2 * at]), places[2 * at + 1], np.int64)
-
-
-@njit(cache=True, inline="always")
-def _uint8(places, at):
-    return carray(pointer(places[2 * at]), places[2 * at + 1], np.uint8)
-
-
-@njit(cache=True, inline="always")
-def leaf_arrays(address):
-    """The leaf table in a directory."""
-    places = carray(pointer(address), 2 * _PLACES, np.int64)
-    return LeafArrays(
-        carray(pointer(places[0]), (places[1] >> 8, 256), np.int32),
-        _int32(places, 1),
-        _int32(places, 2),
-        _int32(places, 3),
-        _uint8(places, 4),
-        _int32(places, 5),
-        _int32(places, 6),
-        _int32(places, 7),
-        _int32(places, 8),
-    )
-
-
-@njit(cache=True, inline="always")
-def machine_arrays(address):
-    """The machine in a directory."""
-    places = carray(pointer(address), 2 * _PLACES, np.int64)
-    return MachineArrays(
-        _int32(places, 10),
-        _int32(places, 11),
-        _int32(places, 12),
-        _int64(places, 13),
-        _int32(places, 14),
-        _int32(places, 15),
-        _int32(places, 16),
-        _int32(places, 17),
-        carray(pointer(places[36]), places[37], np.uint64),
-        _int64(places, 19),
-        carray(pointer(places[40]), (places[41] >> 1, 2), np.int64),
-    )
+def _enter_tables(directory, rows, whole, leaving, spelling, scratch):
+    enter(directory, 32, rows.slots)
+    enter(directory, 33, rows.records)
+    enter(directory, 34, rows.page)
+    enter(directory, 35, rows.counts)
+    for at, fan in ((36, whole), (42, leaving)):
+        enter(directory, at, fan.byte)
+        enter(directory, at + 1, fan.first)
+        enter(directory, at + 2, fan.children)
+        enter(directory, at + 3, fan.token)
+        enter(directory, at + 4, fan.twin)
+        directory[2 * at + 10] = fan.roots
+    enter(directory, 48, spelling.data)
+    enter(directory, 49, spelling.start)
+    enter(directory, 50, spelling.eos)
+    enter(directory, 52, scratch.leaf)
+    enter(directory, 53, scratch.node)
+    enter(directory, 54, scratch.passed)
+    enter(directory, 55, scratch.known)
+    enter(directory, 56, scratch.cursor)
+    enter(directory, 57, scratch.stop)
+    enter(directory, 58, scratch.added)
+    enter(directory, 59, scratch.touched)
+    enter(directory, 60, scratch.row)
+    enter(directory, 61, scratch.state)
 
 
 @njit(cache=True, inline="always")
 def row_arrays(address):
-    """The row table in a directory."""
-    places = carray(pointer(address), 2 * _PLACES, np.int64)
-    return RowArrays(_int32(places, 24), _int64(places, 25), _int64(places, 26), _int64(places, 27))
+    """The row table in the directory at an address."""
+    directory = opened(address)
+    return RowArrays(
+        int32_at(directory, 32),
+        int64_at(directory, 33),
+        int64_at(directory, 34),
+        int64_at(directory, 35),
+    )
 
 
 @njit(cache=True, inline="always")
 def fan(address, leaving):
-    """The tree of all tokens in a directory, or of those that leave a string."""
-    places = carray(pointer(address), 2 * _PLACES, np.int64)
-    at = 36 if leaving else 30
+    """The trie of all tokens, or of those that leave a string."""
+    directory = opened(address)
+    at = 42 if leaving else 36
     return Fan(
-        _uint8(places, at),
-        _int32(places, at + 1),
-        _int32(places, at + 2),
-        _int32(places, at + 3),
-        _int32(places, at + 4),
-        places[2 * at + 10],
+        uint8_at(directory, at),
+        int32_at(directory, at + 1),
+        int32_at(directory, at + 2),
+        int32_at(directory, at + 3),
+        int32_at(directory, at + 4),
+        directory[2 * at + 10],
     )
 
 
 @njit(cache=True, inline="always")
 def spelling(address):
-    """The vocabulary's tokens in a directory."""
-    places = carray(pointer(address), 2 * _PLACES, np.int64)
-    return Spelling(_uint8(places, 42), _int64(places, 43), _int64(places, 44))
+    """The vocabulary's tokens."""
+    directory = opened(address)
+    return Spelling(uint8_at(directory, 48), int64_at(directory, 49), int64_at(directory, 50))
 
 
 @njit(cache=True, inline="always")
 def scratch_arrays(address):
-    """The walk's scratch in a directory."""
-    places = carray(pointer(address), 2 * _PLACES, np.int64)
+    """The walk's scratch."""
+    directory = opened(address)
     return Scratch(
-        _int32(places, 48),
-        _int32(places, 49),
-        _int32(places, 50),
-        _int32(places, 51),
-        _int32(places, 52),
-        _int32(places, 53),
-        _int32(places, 54),
-        _int32(places, 55),
-        _int32(places, 56),
-        _int64(places, 57),
+        int32_at(directory, 52),
+        int32_at(directory, 53),
+        int32_at(directory, 54),
+        int32_at(directory, 55),
+        int32_at(directory, 56),
+        int32_at(directory, 57),
+        int32_at(directory, 58),
+        int32_at(directory, 59),
+        int32_at(directory, 60),
+        int64_at(directory, 61),
     )

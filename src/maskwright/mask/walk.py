@@ -16,17 +16,23 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from numba import carray, njit
+from numba import njit
 
+from maskwright.automaton.directory import int32s, leaf_arrays, machine_arrays
 from maskwright.automaton.leaf import DEAD, UNBUILT, LeafArrays
-from maskwright.automaton.step import advance, ask, gate_open, is_accepting, leave, next_leaf, settle
-from maskwright.mask.pointer import pointer
+from maskwright.automaton.step import (
+    advance,
+    ask,
+    gate_open,
+    is_accepting,
+    leave,
+    next_leaf,
+    settle,
+)
 from maskwright.mask.rows import row_number, scattered
 from maskwright.mask.tables import (
     CHAIN,
     fan,
-    leaf_arrays,
-    machine_arrays,
     row_arrays,
     scratch_arrays,
     spelling,
@@ -59,9 +65,6 @@ def find_row(address, leaf, node, base, fingerprint, resumed, next_leaves, next_
     fingerprint; with 0 all tokens are walked. `next_leaves` and `next_nodes` are 0, or the
     addresses of int32 [V] for the configuration behind each token that is walked and allowed.
     """
-    leaves = leaf_arrays(address)
-    machine = machine_arrays(address)
-    trie = fan(address, base != 0)
     scratch = scratch_arrays(address)
     state = scratch.state
     if not resumed:
@@ -72,19 +75,20 @@ def find_row(address, leaf, node, base, fingerprint, resumed, next_leaves, next_
         scratch.passed[0] = 0
         scratch.known[0] = 1
         scratch.cursor[0] = 0
-        scratch.stop[0] = trie.roots
+        scratch.stop[0] = fan(address, base != 0).roots
         state[0] = _WALKING
         state[1] = 0
         state[2] = 0
         state[3] = fingerprint
         state[4] = 0
     if state[0] == _WALKING:
-        if not _walk(leaves, machine, trie, scratch, next_leaves, next_nodes):
+        if not _walk(address, base != 0, next_leaves, next_nodes):
             return PENDING
         state[0] = _ENDING
     if state[0] == _ENDING:
-        accepting = is_accepting(leaves, machine, leaf, node)
-        if machine.counts[1] or machine.counts[2]:
+        accepting = is_accepting(address, leaf, node)
+        counts = machine_arrays(address).counts
+        if counts[1] or counts[2]:
             return PENDING
         if accepting:
             for token in spelling(address).eos:
@@ -112,23 +116,21 @@ def _add(scratch, token):
 
 
 @njit(cache=True)
-def _walk(leaves, machine, trie, scratch, next_leaves, next_nodes):
-    """Walk on from where the scratch stands; False if something is missing.
-
-    One loop without calls but for leaving leaves, over arrays in local names: with the tables
-    handed to a function for each node, a narrow mask took four times as long.
-    """
+def _walk(address, leaving, next_leaves, next_nodes):
+    """Walk on from where the scratch stands; False if something is missing."""
+    leaves, machine = leaf_arrays(address), machine_arrays(address)
+    trie, scratch = fan(address, leaving), scratch_arrays(address)
     rows, base, label = leaves.rows, leaves.base, leaves.label
     override_start, override_stop = leaves.override_start, leaves.override_stop
     override_byte, override_next = leaves.override_byte, leaves.override_next
-    counts = machine.counts
-    trie_byte, trie_first, trie_count = trie.byte, trie.first, trie.count
+    eager, counts = leaves.eager, machine.counts
+    trie_byte, trie_first, trie_children = trie.byte, trie.first, trie.children
     trie_token, trie_twin = trie.token, trie.twin
     chain_leaf, chain_node, chain_passed = scratch.leaf, scratch.node, scratch.passed
     state = scratch.state
     recording = next_leaves != 0
-    leaf_behind = carray(pointer(next_leaves), len(trie_twin), np.int32)
-    node_behind = carray(pointer(next_nodes), len(trie_twin), np.int32)
+    leaf_behind = int32s(next_leaves, len(trie_twin))
+    node_behind = int32s(next_nodes, len(trie_twin))
     depth = state[1]
     visited = 0
     while depth >= 0:
@@ -150,9 +152,7 @@ def _walk(leaves, machine, trie, scratch, next_leaves, next_nodes):
                         known = -known
                         break
                     counts[8] = chain_passed[place - 1]
-                    here, below = leave(
-                        leaves, machine, chain_leaf[place - 1], chain_node[place - 1]
-                    )
+                    here, below = leave(address, chain_leaf[place - 1], chain_node[place - 1])
                     if counts[1] or counts[2]:
                         waiting = True
                         break
@@ -185,12 +185,22 @@ def _walk(leaves, machine, trie, scratch, next_leaves, next_nodes):
                 continue
             below = chain_node[place]
             passed = chain_passed[place]
+            if eager[target]:
+                counts[8] = passed
+                target, below = leave(address, target, below)
+                passed = counts[8]
+                if counts[1] or counts[2]:
+                    waiting = True
+                    break
+                if target == DEAD or passed > MOST_DYNAMIC:
+                    at += 1
+                    continue
             token = trie_token[at]
             if token >= 0:
                 alive, beneath = target, below
                 if label[target] != 0 and base[target] <= 0:  # perhaps the end of a leaf
                     counts[8] = passed
-                    alive, beneath = settle(leaves, machine, target, below)
+                    alive, beneath = settle(address, target, below)
                     if counts[1] or counts[2]:
                         waiting = True
                         break
@@ -202,7 +212,7 @@ def _walk(leaves, machine, trie, scratch, next_leaves, next_nodes):
                         leaf_behind[token] = alive
                         node_behind[token] = beneath
                     token = trie_twin[token]
-            if trie_count[at] > 0:
+            if trie_children[at] > 0:
                 down = at
                 chain_leaf[chain + CHAIN] = target
                 chain_node[chain + CHAIN] = below
@@ -219,7 +229,7 @@ def _walk(leaves, machine, trie, scratch, next_leaves, next_nodes):
             depth += 1
             scratch.known[depth] = 1
             scratch.cursor[depth] = trie_first[down]
-            scratch.stop[depth] = trie_first[down] + trie_count[down]
+            scratch.stop[depth] = trie_first[down] + trie_children[down]
         else:
             depth -= 1
     state[1] = depth
@@ -239,11 +249,11 @@ def take_token(address, leaf, node, token):
 @njit(cache=True)
 def take_bytes(address, leaf, node, data):
     """The same after `data` (uint8)."""
-    machine = machine_arrays(address)
-    leaf, node = advance(leaf_arrays(address), machine, leaf, node, data)
-    if machine.counts[1] or machine.counts[2]:
+    leaf, node = advance(address, leaf, node, data)
+    counts = machine_arrays(address).counts
+    if counts[1] or counts[2]:
         return PENDING
-    if machine.counts[7]:
+    if counts[7]:
         return DYNAMIC
     return NOWHERE if leaf == DEAD else (np.int64(leaf) << 32) | np.int64(node)
 

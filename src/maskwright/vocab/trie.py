@@ -44,13 +44,13 @@ class Trie(NamedTuple):
 class Fan(NamedTuple):
     """A trie with the children of each node side by side: for walks that reject most of them.
 
-    Node i's children are first[i] .. first[i] + count[i] - 1; those of the root, which is no node,
-    are 0 .. roots - 1.
+    Node i's children are first[i] .. first[i] + children[i] - 1, the root's are 0 .. roots - 1; the
+    root itself is no node.
     """
 
     byte: npt.NDArray[np.uint8]
     first: npt.NDArray[np.int32]
-    count: npt.NDArray[np.int32]
+    children: npt.NDArray[np.int32]
     token: npt.NDArray[np.int32]
     twin: npt.NDArray[np.int32]
     roots: int
@@ -137,7 +137,7 @@ def _fan_out(
     place = np.zeros(size, np.int32)
     byte = np.zeros(size, np.uint8)
     first = np.zeros(size, np.int32)
-    count = np.zeros(size, np.int32)
+    children = np.zeros(size, np.int32)
     token = np.full(size, -1, np.int32)
     free = 0
     at = 0
@@ -155,5 +155,5 @@ def _fan_out(
             place[at] = free
             free += 1
             at = trie.skip[at]
-        count[here] = free - first[here]
-    return byte, first, count, token
+        children[here] = free - first[here]
+    return byte, first, children, token
