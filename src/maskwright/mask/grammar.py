@@ -191,7 +191,8 @@ class Grammar:
             while (behind := take_token(self.address(), *position.configuration, token)) == PENDING:
                 self.machine.supply()
             if behind == DYNAMIC:
-                here = self.advance(position.configuration, self.vocabulary.tokens[token], before())
+                data = self.vocabulary.spellings[token]
+                here = self.advance(position.configuration, data, before())
                 return None if here is None else self.position(here)
             if behind < 0:
                 return None

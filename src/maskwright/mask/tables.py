@@ -74,7 +74,7 @@ class Scratch(NamedTuple):
 
 
 class Spelling(NamedTuple):
-    """The vocabulary's tokens: token i is data[start[i]:start[i + 1]]."""
+    """The vocabulary's tokens as the machine reads them: token i is data[start[i]:start[i + 1]]."""
 
     data: npt.NDArray[np.uint8]
     start: npt.NDArray[np.int64]
@@ -83,8 +83,8 @@ class Spelling(NamedTuple):
     @classmethod
     def of(cls, vocabulary: Vocabulary) -> Spelling:
         return cls(
-            np.frombuffer(b"".join(vocabulary.tokens), np.uint8),
-            np.cumsum([0, *map(len, vocabulary.tokens)], dtype=np.int64),
+            np.frombuffer(b"".join(vocabulary.spellings), np.uint8),
+            np.cumsum([0, *map(len, vocabulary.spellings)], dtype=np.int64),
             np.array(vocabulary.eos, np.int64),
         )
 
