@@ -1,8 +1,9 @@
 """What a grammar generates, found out the naive way: the oracle for grammars drawn at random.
 
 A table over (rule, position) is filled with where a text that the rule generates may end, and
-whether the whole rest of the text is the beginning of one, in sweeps until nothing changes. It knows
-no sets of items, no automata and no stack. Terminals are runs of characters, read byte by byte.
+whether the whole rest of the text is the beginning of one, in sweeps until nothing changes. It
+knows no sets of items, no automata and no stack. Terminals are runs of characters, read byte by
+byte.
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ from tests.properties.naive_rules import NaiveRules, draw_rules
 TOKENS = ("aa", "ab", "ba", "aba", "bb", "aé", "éa", "éb", "bbab", b"\xa9a", b"b\xc3", b"a\xc3")
 VOCAB = vocabulary(*TOKENS, alphabet=b"ab\xc3\xa9")
 EOS = VOCAB.eos[0]
+SINGLE = vocabulary(alphabet=b"ab\xc3\xa9")
 
 
 def check_masks(rules: NaiveRules, texts: int, longest: int) -> int:
@@ -55,3 +56,57 @@ def check_masks(rules: NaiveRules, texts: int, longest: int) -> int:
 @pytest.mark.parametrize("seed", range(60))
 def test_masks_of_rules_drawn_at_random(seed: int) -> None:
     check_masks(draw_rules(Random(seed)), texts=25, longest=6)
+
+
+def walk_with_budget(rules: NaiveRules, random: Random) -> None:
+    """A text whose every token is drawn from a mask with a budget ends in time, and is right."""
+    matcher = compile_rules(rules.real(), VOCAB).matcher()
+    budget = matcher.min_tokens + random.randrange(6)
+    text = b""
+    while budget:
+        mask = allowed(matcher, budget)
+        assert mask <= allowed(matcher)
+        token = random.choice(sorted(mask))
+        if token == EOS:
+            break
+        assert matcher.accept(token)
+        text += VOCAB.tokens[token]
+        budget -= 1
+    assert matcher.accepting and rules.judge(text)[0]
+
+
+def check_shortest(rules: NaiveRules, random: Random, deepest: int) -> None:
+    """Behind each byte of a text drawn at random, no ending is shorter than the one known.
+
+    Where every token is a byte, the tokens needed are the bytes of the shortest ending."""
+    matcher = compile_rules(rules.real(), SINGLE).matcher()
+    text = b""
+    for _ in range(6):
+        needed = matcher.min_tokens
+        assert (needed == 0) is matcher.accepting
+        assert not _ends_within(rules, text, min(needed - 1, deepest))
+        following = sorted(allowed(matcher) - set(SINGLE.eos))
+        if not following:
+            break
+        token = random.choice(following)
+        assert matcher.accept(token)
+        text += SINGLE.tokens[token]
+
+
+def _ends_within(rules: NaiveRules, text: bytes, most: int) -> bool:
+    """Whether at most `most` bytes complete the text."""
+    if most < 0 or not rules.judge(text)[1]:
+        return False
+    if rules.judge(text)[0]:
+        return True
+    return any(_ends_within(rules, text + byte, most - 1) for byte in SINGLE.tokens if byte)
+
+
+@pytest.mark.parametrize("seed", range(60, 100))
+def test_texts_within_budgets_end_in_time(seed: int) -> None:
+    random = Random(seed)
+    rules = draw_rules(random)
+    if rules.start in rules.alive:
+        for _ in range(4):
+            walk_with_budget(rules, random)
+        check_shortest(rules, random, deepest=3)

@@ -16,6 +16,7 @@ from maskwright.automaton.machine import (
     BLOCKED,
     DONE,
     DYNAMIC,
+    NO_FRAME,
     POP,
     PUSH,
     Configuration,
@@ -143,7 +144,9 @@ class Completion:
                 continue
             if step.context == DONE:
                 return b""
-            below = stack if step.kind == PUSH else stack[1:]
+            below = stack[1:]
+            if step.kind == PUSH:
+                below = [stack[0] if step.frame == NO_FRAME else step.frame, *below]
             return self._finisher.finish([step.context, *below], step.leaf)
 
     def _stack(self, node: int) -> list[int]:

@@ -240,7 +240,13 @@ def _concat(head: Regular, tail: Regular) -> Regular:
     if tail is EPSILON:
         return head
     if isinstance(head, Concat):
-        return _concat(head.head, _concat(head.tail, tail))
+        parts: list[Regular] = []
+        while isinstance(head, Concat):
+            parts.append(head.head)
+            head = head.tail
+        for part in (head, *reversed(parts)):
+            tail = _concat(part, tail)
+        return tail
     if head is ANYTHING and tail is ANYTHING:
         return ANYTHING
     key = (Concat, head, tail)
