@@ -72,7 +72,8 @@ def walk_with_budget(rules: NaiveRules, random: Random) -> None:
         assert matcher.accept(token)
         text += VOCAB.tokens[token]
         budget -= 1
-    assert matcher.accepting and rules.judge(text)[0]
+    assert matcher.accepting
+    assert rules.judge(text)[0]
 
 
 def check_shortest(rules: NaiveRules, random: Random, deepest: int) -> None:

@@ -228,7 +228,7 @@ class RuleContexts:
             _, leaf = contexts.begin(tuple(self.values.root(value) for value in group))
             for byte in self._leaves.next_states(leaf):
                 if byte in taken or byte in marks:
-                    other = "text" if byte in taken else "JSON value with other options"
+                    other = "text" if byte in taken else "value with other options"
                     raise UnsupportedGrammarError(
                         f"a JSON value may begin with {chr(byte)!r} where a {other} may too: "
                         "write something before one of them that tells them apart"

@@ -113,8 +113,11 @@ def _derive(term: Regular) -> Sequence[Arc]:
             return [(low, high, EPSILON) for low, high in term.ranges]
         case Words():
             return list(word_arcs(term))
-        case Concat():
-            return _derive_concat(term)
+        case Concat(head=head, tail=tail):
+            found = [(low, high, concat(t, tail)) for low, high, t in _steps(head)]
+            if not head.nullable:
+                return found
+            return _merge([found, _steps(tail)], lambda t: alt(*t), EMPTY)
         case Repeat(body=body, least=least, most=most):
             left = None if most is None else most - 1
             rest = repeat(body, max(0, least - 1), left)
@@ -140,19 +143,6 @@ def _derive(term: Regular) -> Sequence[Arc]:
             )
         case _:
             return []
-
-
-def _derive_concat(term: Concat) -> Sequence[Arc]:
-    columns: list[Sequence[Arc]] = []
-    rest: Regular = term
-    while isinstance(rest, Concat):
-        columns.append([(low, high, concat(t, rest.tail)) for low, high, t in _steps(rest.head)])
-        if not rest.head.nullable:
-            break
-        rest = rest.tail
-    else:
-        columns.append(_steps(rest))
-    return columns[0] if len(columns) == 1 else _merge(columns, lambda t: alt(*t), EMPTY)
 
 
 def _low(arc: Arc) -> int:
