@@ -25,7 +25,7 @@ from maskwright.grammar.rules import (
     Terminal,
 )
 
-MOST_PARTS: Final = 1_024
+MOST_PARTS: Final = 256
 """Terms strung together (or set side by side) in one terminal. Rules that double each other would
 else be written out in full."""
 
