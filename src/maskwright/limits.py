@@ -22,7 +22,9 @@ class Limits:
     pattern_terms: int = 50_000
     """Terms of one regular expression after parsing."""
     lookbehind_states: int = 256
-    """States of the automaton that follows all lookbehinds, `^` and word boundaries of a pattern."""
+    """States of the automaton that follows the lookbehinds, `^` and `\\b` of a pattern."""
+    grammar_length: int = 2_000_000
+    """Characters of one grammar."""
     alternatives: int = 4_096
     """Branches of one union after `anyOf` has been multiplied out."""
     grammar_rules: int = 20_000

@@ -45,7 +45,7 @@ Label = int | tuple[int, ...] | Parallel
 def arcs(term: Regular) -> tuple[Arc, ...]:
     """Transitions (low, high, target), inclusive, disjoint, ascending, to living targets only."""
     if term.arcs is None:
-        found = _steps(term)
+        found = transitions(term)
         term.arcs = found if term.plain else tuple(arc for arc in found if is_live(arc[2]))
     return term.arcs
 
@@ -100,7 +100,7 @@ def derivative(term: Regular, text: str) -> Regular:
     return term
 
 
-def _steps(term: Regular) -> tuple[Arc, ...]:
+def transitions(term: Regular) -> tuple[Arc, ...]:
     """All transitions, also those to targets that may turn out to be dead."""
     if term.steps is None:
         term.steps = tuple(_joined(_derive(term)))
@@ -114,32 +114,32 @@ def _derive(term: Regular) -> Sequence[Arc]:
         case Words():
             return list(word_arcs(term))
         case Concat(head=head, tail=tail):
-            found = [(low, high, concat(t, tail)) for low, high, t in _steps(head)]
+            found = [(low, high, concat(t, tail)) for low, high, t in transitions(head)]
             if not head.nullable:
                 return found
-            return _merge([found, _steps(tail)], lambda t: alt(*t), EMPTY)
+            return _merge([found, transitions(tail)], lambda t: alt(*t), EMPTY)
         case Repeat(body=body, least=least, most=most):
             left = None if most is None else most - 1
             rest = repeat(body, max(0, least - 1), left)
-            return [(low, high, concat(t, rest)) for low, high, t in _steps(body)]
+            return [(low, high, concat(t, rest)) for low, high, t in transitions(body)]
         case Alt(options=options):
-            return _merge([_steps(o) for o in options], lambda t: alt(*t), EMPTY)
+            return _merge([transitions(o) for o in options], lambda t: alt(*t), EMPTY)
         case Both(parts=parts):
-            return _merge([_steps(p) for p in parts], lambda t: both(*t), EMPTY)
+            return _merge([transitions(p) for p in parts], lambda t: both(*t), EMPTY)
         case Complement(body=body):
-            inner = list(_steps(body))
+            inner = list(transitions(body))
             gaps = complement(tuple((low, high) for low, high, _ in inner))
             inner += [(low, high, EMPTY) for low, high in gaps]
             return [(low, high, negation(t)) for low, high, t in sorted(inner, key=_low)]
         case Loop(unfold=unfold):
-            return _steps(unfold())
+            return transitions(unfold())
         case State(moves=moves):
             return moves()
         case Parallel(parts=parts):
             return _merge([arcs(p) for p in parts], lambda t: parallel(tuple(t)), EMPTY)
         case Vector(parts=parts, named=named):
             return _merge(
-                [_steps(p) for p in parts], lambda t: vector(tuple(t), named=named), EMPTY
+                [transitions(p) for p in parts], lambda t: vector(tuple(t), named=named), EMPTY
             )
         case _:
             return []
@@ -201,7 +201,7 @@ def _decide(term: Regular, limit: int) -> None:
                 step.live = True
                 step = came_from[step]
             return
-        for _, _, target in _steps(state):
+        for _, _, target in transitions(state):
             if target not in came_from and target.live is not False:
                 came_from[target] = state
                 queue.append(target)

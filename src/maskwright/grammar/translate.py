@@ -90,7 +90,7 @@ def search(text: str, limits: Limits = DEFAULT_LIMITS, flags: Flags | None = Non
     later = translation.places_by_last_character()
     if later is None:
         return language(Sequence((_EVERYTHING, tree, _EVERYTHING)), limits)
-    after = dict.fromkeys(translation.places, ANYTHING)
+    after = translation.everywhere(ANYTHING)
     return alt(
         translation.translate(tree, after, translation.start),
         *(
@@ -111,9 +111,7 @@ def language(tree: Pattern, limits: Limits = DEFAULT_LIMITS) -> Regular:
     if is_plain(tree):
         return _plain(tree)
     translation = _Translation(tree, limits)
-    nothing: Regular = EPSILON
-    after = dict.fromkeys(translation.places, nothing)
-    return translation.translate(tree, after, translation.start)
+    return translation.translate(tree, translation.everywhere(EPSILON), translation.start)
 
 
 class _Translation:
@@ -155,6 +153,10 @@ class _Translation:
             return None
         return [(Before(states), ranges) for ranges, states in first]
 
+    def everywhere(self, follow: Regular) -> After:
+        """The same after every place."""
+        return dict.fromkeys(self.places, follow)
+
     def holds(self, look: Pattern, before: Before) -> bool:
         return before.states[self._looks[look]].nullable
 
@@ -175,7 +177,7 @@ class _Translation:
             case Anchor():
                 return self._anchor(node, after[before], before)
             case Lookahead(body=body, negative=negative):
-                seen = self.translate(body, dict.fromkeys(self.places, ANYTHING), before)
+                seen = self.translate(body, self.everywhere(ANYTHING), before)
                 return both(complement(seen) if negative else seen, after[before])
             case Lookbehind(body=body, negative=negative):
                 there = self.holds(Lookbehind(body, negative=False), before)
