@@ -31,6 +31,7 @@ from maskwright.grammar.regular import (
     Both,
     Chars,
     Concat,
+    Measured,
     Regular,
     Repeat,
     Words,
@@ -398,6 +399,8 @@ def is_finite(term: Regular) -> bool:
             return all(is_finite(part) for part in parts)
         case Both(parts=parts):
             return any(is_finite(part) for part in parts)
+        case Measured(core=core, most=most):
+            return most is not None or is_finite(core)
         case Repeat(body=body, most=most):
             return most is not None and is_finite(body)
         case _:
