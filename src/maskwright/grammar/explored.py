@@ -38,6 +38,8 @@ class Explored:
         self.terms: list[Regular] = []
         self.steps: list[tuple[tuple[int, int, int], ...] | None] = []
         """By state: (low, high, target), None where it has not been asked for."""
+        self.found: list[int] = []
+        """The states whose transitions are known, in the order in which they were found."""
         self._arcs = arcs
         self._numbers: dict[Regular, int] = {}
         self._seen: deque[int] = deque()
@@ -61,6 +63,7 @@ class Explored:
         if self.steps[state] is None:
             found = self._arcs(self.terms[state])
             self.steps[state] = tuple((low, high, self._number(t)) for low, high, t in found)
+            self.found.append(state)
 
     def can_measure(self, least: int) -> bool:
         """Whether `fewest` can be asked for this length."""
