@@ -7,6 +7,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from maskwright.grammar import charset
 from maskwright.grammar.explored import Explored
 
 UNKNOWN: Final = -2
@@ -25,6 +26,10 @@ class CharacterArrays(NamedTuple):
     low: Int32
     high: Int32
     target: Int32
+    loop_low: npt.NDArray[np.uint64]
+    loop_high: npt.NDArray[np.uint64]
+    """[states]: the characters that lead from a state to itself: bit n of the first for the ASCII
+    character n < 64, of the second for n - 64; bit 0 if all characters outside ASCII do."""
 
 
 class Characters:
@@ -39,6 +44,8 @@ class Characters:
             low=np.zeros(0, np.int32),
             high=np.zeros(0, np.int32),
             target=np.zeros(0, np.int32),
+            loop_low=np.zeros(0, np.uint64),
+            loop_high=np.zeros(0, np.uint64),
         )
         self._steps = 0
         self._states = 0
@@ -52,6 +59,8 @@ class Characters:
                 ascii=_longer(self.arrays.ascii, more, UNKNOWN),
                 start=_longer(self.arrays.start, more, UNKNOWN),
                 stop=_longer(self.arrays.stop, more, UNKNOWN),
+                loop_low=_longer(self.arrays.loop_low, more, 0),
+                loop_high=_longer(self.arrays.loop_high, more, 0),
             )
         found = self.automaton.found[self._states :]
         self._states += len(found)
@@ -77,10 +86,25 @@ class Characters:
                 if low > 0x7F:
                     break
                 row[low : high + 1] = target
+            loops = row == state
+            loops[0] = _loops_beyond_ascii(state, steps)
+            bits = np.packbits(loops, bitorder="little").view(np.uint64)
+            arrays.loop_low[state], arrays.loop_high[state] = bits
             arrays.start[state], arrays.stop[state] = at, at + len(steps)
             at += len(steps)
         self._steps = at
         return arrays
+
+
+def _loops_beyond_ascii(state: int, steps: tuple[tuple[int, int, int], ...]) -> bool:
+    """Whether every character outside ASCII leads from a state to itself."""
+    reached = 0x80
+    for low, high, target in steps:
+        if high >= reached:
+            if target != state or low > reached:
+                return False
+            reached = 0xE000 if 0xD800 <= high + 1 < 0xE000 else high + 1
+    return reached > charset.LAST
 
 
 def _longer(array: npt.NDArray[Any], more: int, fill: int) -> npt.NDArray[Any]:

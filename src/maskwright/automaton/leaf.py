@@ -25,6 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from maskwright.grammar.charset import LAST
+from maskwright.grammar.counting import counted
 from maskwright.grammar.derivative import Arc, arcs, label
 from maskwright.grammar.regular import (
     ANYTHING,
@@ -410,7 +411,7 @@ class LeafTable:
             case Choice(inside=inside, text=text, marks=marks):
                 row = {} if text is EMPTY else self.next_states(self.state(Text(False, text)))
                 if inside is not EMPTY:
-                    row[_QUOTE] = self.state(Text(inside=True, term=inside))
+                    row[_QUOTE] = self.state(Text(inside=True, term=counted(inside)))
                 return row | dict(marks)
             case Entry(text=text, marks=marks):
                 row = {} if text is EMPTY else self.next_states(self.state(Text(False, text)))

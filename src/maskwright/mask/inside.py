@@ -16,6 +16,7 @@ import numpy.typing as npt
 from numba import njit
 
 from maskwright.automaton.characters import UNKNOWN, CharacterArrays
+from maskwright.mask.subtrees import Subtrees
 from maskwright.vocab.trie import Trie
 
 # How much of a character has been read.
@@ -232,6 +233,7 @@ def _read(byte: int, part: int, value: int) -> tuple[int, int]:
 @njit(cache=True, nogil=True)
 def walk_string(
     trie: Trie,
+    subtrees: Subtrees,
     characters: CharacterArrays,
     measure: Measure,
     path: Path,
@@ -251,6 +253,8 @@ def walk_string(
     ascii_rows, start = characters.ascii, characters.start
     trie_byte, trie_depth, trie_skip, trie_token = trie.byte, trie.depth, trie.skip, trie.token
     states, parts, values, counts = path.state, path.part, path.value, path.count
+    loop_low, loop_high = characters.loop_low, characters.loop_high
+    subtree_low, subtree_high, first = subtrees.low, subtrees.high, subtrees.first
     bounded = len(measure.fewest) > 0
     states[0] = state
     parts[0] = part
@@ -272,6 +276,24 @@ def walk_string(
             lacking += 1
             at = trie_skip[at]
             continue
+        if (
+            part == 0
+            and subtree_low[at] & ~loop_low[here] == 0
+            and subtree_high[at] & ~loop_high[here] == 0
+        ):
+            longest = count + subtrees.height[at]
+            fits = True
+            if bounded:
+                # All lengths up to the longest occur; with a least length, some may not do.
+                longest += measure.fewest[0, here]
+                fits = longest <= measure.most and measure.least <= count
+            if fits:
+                needed = max(needed, longest)
+                for place in range(first[at], first[trie_skip[at]]):
+                    token = subtrees.order[place]
+                    out[token >> 5] |= np.int32(1) << np.int32(token & 31)
+                at = trie_skip[at]
+                continue
         target = -1
         if part == 0 and byte < 0x80 and byte != 0x5C:
             part = 0

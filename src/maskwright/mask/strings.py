@@ -50,6 +50,7 @@ from maskwright.mask.inside import (
     walk_string,
 )
 from maskwright.mask.rows import packed
+from maskwright.mask.subtrees import Subtrees
 from maskwright.mask.walk import classify
 from maskwright.vocab import Vocabulary
 from maskwright.vocab.trie import Trie
@@ -90,6 +91,7 @@ class StringRows:
         quoting = [at for at, token in enumerate(vocabulary.tokens) if b'"' in token]
         self.leaving = Trie.build(vocabulary.tokens, quoting)
         """All tokens that may pass a closing quote."""
+        self._subtrees = Subtrees.of(self._trie, self._stays)
         self._path = Path.of_height(self._trie.height)
         self._by_length: dict[int, Row] = {}
         self._by_leaf: dict[int, Row | None] = {}
@@ -194,9 +196,17 @@ class StringRows:
         while True:
             row = np.zeros(self._vocabulary.words, np.int32)
             missing[:] = -1
-            arrays = characters.update()
             lacking, needed = walk_string(
-                self._trie, arrays, measure, self._path, state, part, value, row, missing
+                self._trie,
+                self._subtrees,
+                characters.update(),
+                measure,
+                self._path,
+                state,
+                part,
+                value,
+                row,
+                missing,
             )
             if not lacking:
                 return row, needed
