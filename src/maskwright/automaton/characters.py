@@ -29,7 +29,8 @@ class CharacterArrays(NamedTuple):
     loop_low: npt.NDArray[np.uint64]
     loop_high: npt.NDArray[np.uint64]
     """[states]: the characters that lead from a state to itself: bit n of the first for the ASCII
-    character n < 64, of the second for n - 64; bit 0 if all characters outside ASCII do."""
+    character n < 64, of the second for n - 64; bit 0 if all characters outside ASCII do. Control
+    characters, which JSON escapes, are left out."""
 
 
 class Characters:
@@ -87,6 +88,7 @@ class Characters:
                     break
                 row[low : high + 1] = target
             loops = row == state
+            loops[:0x20] = False
             loops[0] = _loops_beyond_ascii(state, steps)
             bits = np.packbits(loops, bitorder="little").view(np.uint64)
             arrays.loop_low[state], arrays.loop_high[state] = bits

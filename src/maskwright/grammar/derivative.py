@@ -167,15 +167,15 @@ def place(term: Regular) -> tuple[Explored, int]:
 def _measured_steps(term: Measured) -> list[Arc]:
     """Those of the core behind which a string of the wanted length can come."""
     least, most = max(term.least - 1, 0), None if term.most is None else term.most - 1
-    automaton, number = place(term.core)
+    automaton, state = place(term.core)
     if not automaton.can_measure(term.least):
         return [(low, high, measured(t, least, most)) for low, high, t in arcs(term.core)]
-    automaton.find(number)
+    automaton.find(state)
     fewest = automaton.fewest(least)[least].tolist()
     longest = NEVER - 1 if most is None else most
     found: list[Arc] = []
     targets: dict[int, Regular] = {}
-    for low, high, number in automaton.steps[number] or ():
+    for low, high, number in automaton.steps[state] or ():
         if fewest[number] <= longest:
             target = targets.get(number)
             if target is None:

@@ -7,6 +7,7 @@ within a character; it stays inside if a character that it begins can follow.
 
 # Compiled code: array elements are plain numbers here, which numpy's types don't say.
 # pyright: reportUntypedFunctionDecorator=false, reportArgumentType=false, reportReturnType=false
+# pyright: reportAssignmentType=false
 from __future__ import annotations
 
 from typing import Final, NamedTuple
@@ -55,13 +56,13 @@ class Path(NamedTuple):
     """How much of a character has been read."""
     value: npt.NDArray[np.int32]
     """What of the code point is known."""
-    count: npt.NDArray[np.int32]
+    read: npt.NDArray[np.int32]
     """Characters read."""
 
     @classmethod
     def of_height(cls, height: int) -> Path:
-        state, part, value, count = (np.zeros(height + 2, np.int32) for _ in range(4))
-        return cls(state, part, value, count)
+        state, part, value, read = (np.zeros(height + 2, np.int32) for _ in range(4))
+        return cls(state, part, value, read)
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -103,9 +104,9 @@ def _some(
         first, last = max(characters.low[at], low), min(characters.high[at], high)
         if first > high:
             return False
-        if (first < 0xD800 or last > 0xDFFF) and first <= last:
-            if _alive(measure, characters.target[at], count + 1):
-                return True
+        spelled = first <= last and (first < 0xD800 or last > 0xDFFF)
+        if spelled and _alive(measure, characters.target[at], count + 1):
+            return True
     return False
 
 
@@ -252,13 +253,12 @@ def walk_string(
     """
     ascii_rows, start = characters.ascii, characters.start
     trie_byte, trie_depth, trie_skip, trie_token = trie.byte, trie.depth, trie.skip, trie.token
-    states, parts, values, counts = path.state, path.part, path.value, path.count
+    states, parts, values, counts = path.state, path.part, path.value, path.read
     loop_low, loop_high = characters.loop_low, characters.loop_high
     subtree_low, subtree_high, first = subtrees.low, subtrees.high, subtrees.first
     bounded = len(measure.fewest) > 0
     states[0] = state
-    parts[0] = part
-    values[0] = value
+    parts[0], values[0] = part, value
     counts[0] = 0
     lacking = listed = 0
     needed = 0
