@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 
 from maskwright.automaton.leaf import LeafTable
 from maskwright.mask.rows import Ready, RowTable
-from maskwright.mask.strings import StringRows
+from maskwright.mask.strings import StringRows, is_within
 from maskwright.mask.tables import Spelling
 from maskwright.vocab import Vocabulary
 from maskwright.vocab.trie import Fan, Trie
@@ -60,8 +60,9 @@ class Space:
         known = self._ready.get(leaf)
         if known is None:
             known = NOT_READY
-            if self.leaves.is_inside(leaf) and not self.leaves.arrays.gate_high[leaf]:
-                known = self.table.ready(self.strings.ready(leaf, self.leaves.keys))
+            keys = self.leaves.keys
+            if is_within(leaf, keys) and not self.leaves.arrays.gate_high[leaf]:
+                known = self.table.ready(self.strings.ready(leaf, keys))
             self._ready[leaf] = known
         return known
 

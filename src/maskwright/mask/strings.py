@@ -90,28 +90,26 @@ class StringRows:
         self._longest = int(self._lengths[self._stays].max(initial=0))
         quoting = [at for at, token in enumerate(vocabulary.tokens) if b'"' in token]
         self.leaving = Trie.build(vocabulary.tokens, quoting)
-        """All tokens that may pass a closing quote."""
+        """All tokens that may pass a closing quote; they are in no ready row."""
+        marks = np.zeros(vocabulary.size, np.bool_)
+        marks[quoting] = True
+        self._others = ~packed(marks)
         self._subtrees = Subtrees.of(self._trie, self._stays)
         self._path = Path.of_height(self._trie.height)
         self._by_length: dict[int, Row] = {}
-        self._by_leaf: dict[int, Row | None] = {}
         self._walked: dict[tuple[Explored, int, int, int, int, int], tuple[Row, int]] = {}
         self._characters: dict[Explored, Characters] = {}
 
-    def ready(self, leaf: int, keys: Sequence[Key]) -> Row | None:
-        """The row of the tokens that stay inside from `leaf`; None if it is not inside a string."""
-        if leaf not in self._by_leaf:
-            if len(self._by_leaf) >= MOST_ROWS:
-                self._forget()
-            self._by_leaf[leaf] = self._row(keys[leaf], keys)
-        return self._by_leaf[leaf]
-
-    def _row(self, key: Key, keys: Sequence[Key]) -> Row | None:
-        match key:
-            case Text(inside=True, term=term):
+    def ready(self, leaf: int, keys: Sequence[Key]) -> Row:
+        """The row of the tokens that stay inside from `leaf`, a place within a string, without
+        those in `leaving`."""
+        if len(self._walked) >= MOST_ROWS:
+            self._forget()
+        match keys[leaf]:
+            case Text(term=term):
                 bound = characters_left(term)
                 return self._of_length(bound) if bound != NARROW else self._of_term(term, 0, 0)
-            case Partial(inside=True, term=term, base=base, left=left):
+            case Partial(term=term, base=base, left=left):
                 return self._of_term(term, left, base >> (6 * left))
             case Escape(term=term):
                 return self._of_term(term, BACKSLASH, 0)
@@ -124,15 +122,13 @@ class StringRows:
                 return self._of_term(term, PAIR_DIGITS + left, value)
             case Continuation(digits=digits, left=left, target=target):
                 behind = keys[target]
-                if isinstance(behind, Text) and behind.inside:
-                    part = (ANY_DIGITS if digits else ANY_BYTES) + left
-                    return self._of_term(behind.term, part, 0)
-            case _:
-                pass
-        return None
+                assert isinstance(behind, Text)
+                part = (ANY_DIGITS if digits else ANY_BYTES) + left
+                return self._of_term(behind.term, part, 0)
+            case key:
+                raise AssertionError(f"{key} is no place within a string")
 
     def _forget(self) -> None:
-        self._by_leaf.clear()
         self._walked.clear()
         self._characters.clear()
 
@@ -141,7 +137,9 @@ class StringRows:
         bound = self._longest if most is None else min(most, self._longest)
         row = self._by_length.get(bound)
         if row is None:
-            row = self._by_length[bound] = packed(self._stays & (self._lengths <= bound))
+            row = self._by_length[bound] = packed(
+                self._stays & ~self._quoting & (self._lengths <= bound)
+            )
         return row
 
     def _of_term(self, term: Regular, part: int, value: int) -> Row:
@@ -209,9 +207,23 @@ class StringRows:
                 missing,
             )
             if not lacking:
-                return row, needed
+                return row & self._others, needed
             for other in missing[missing >= 0].tolist():
                 automaton.find(other)
+
+
+def is_within(leaf: int, keys: Sequence[Key]) -> bool:
+    """Whether a leaf state is a place within a JSON string."""
+    match keys[leaf]:
+        case Text(inside=inside) | Partial(inside=inside):
+            return inside
+        case Escape() | Hex() | LowSurrogate() | LowHex():
+            return True
+        case Continuation(target=target):
+            behind = keys[target]
+            return isinstance(behind, Text) and behind.inside
+        case _:
+            return False
 
 
 NARROW: Final = -1
