@@ -10,7 +10,6 @@ from typing import Final
 from maskwright.grammar.derivative import parted
 from maskwright.grammar.regular import (
     EPSILON,
-    Alt,
     Chars,
     Concat,
     Regular,
@@ -53,20 +52,15 @@ def counted(term: Regular) -> Regular:
 
 
 def _length(term: Regular) -> int | None:
-    """The length of all strings of a language, by the look of the term; None if they differ."""
+    """The length of all strings of a language, by the look of the term; None if they differ or
+    that doesn't show at once."""
     match term:
         case Chars():
             return 1
         case Words(table=table, low=low, high=high, depth=depth):
             lengths = {len(string) - depth for string in table.strings[low:high]}
-        case Concat(head=head, tail=tail):
-            one, other = _length(head), _length(tail)
-            return None if one is None or other is None else one + other
-        case Repeat(body=body, least=least, most=most):
-            each = _length(body)
-            return least * each if each is not None and least == most else None
-        case Alt(options=options):
-            lengths = {_length(option) for option in options}
+            return lengths.pop() if len(lengths) == 1 else None
+        case Repeat(body=Chars(), least=least, most=most):
+            return least if least == most else None
         case _:
             return 0 if term is EPSILON else None
-    return lengths.pop() if len(lengths) == 1 else None

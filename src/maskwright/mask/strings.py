@@ -137,9 +137,8 @@ class StringRows:
         bound = self._longest if most is None else min(most, self._longest)
         row = self._by_length.get(bound)
         if row is None:
-            row = self._by_length[bound] = packed(
-                self._stays & ~self._quoting & (self._lengths <= bound)
-            )
+            row = packed(self._stays & (self._lengths <= bound)) & self._others
+            self._by_length[bound] = row
         return row
 
     def _of_term(self, term: Regular, part: int, value: int) -> Row:
