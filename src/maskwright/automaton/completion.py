@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Hashable
 from typing import Protocol
 
+from maskwright.automaton.finish import Ending
 from maskwright.automaton.last_value import last_value
 from maskwright.automaton.leaf import Text
 from maskwright.automaton.machine import (
@@ -36,10 +37,10 @@ nearer; without this bound a search there took half a second and most of a leaf'
 class Finisher(Protocol):
     """Contexts that know how to finish."""
 
-    def finish(self, contexts: list[int], leaf: int) -> bytes | None:
+    def finish(self, contexts: list[int], leaf: int, before: bytes) -> Ending:
         """The shortest text that completes a stack of contexts, the innermost first.
 
-        `leaf` is the state in which `exit` entered the innermost. None if nothing completes it.
+        `leaf` is the state in which `exit` entered the innermost, `before` the text so far.
         """
         ...
 
@@ -135,7 +136,9 @@ class Completion:
             if step.context == DONE:
                 return b""
             below = stack if step.kind == PUSH else stack[1:]
-            return self._finisher.finish([step.context, *below], step.leaf)
+            ending = self._finisher.finish([step.context, *below], step.leaf, text)
+            self._dynamic |= ending.by_text
+            return None if ending.text is None else ending.text.encode()
 
     def _stack(self, node: int) -> list[int]:
         """The contexts from `node` down to the root."""

@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from maskwright.automaton.last_value import open_brackets
 from maskwright.automaton.level import Level, Phase, Thread
 from maskwright.automaton.progress import ArrayProgress, ObjectProgress
+from maskwright.automaton.supply import canonical
+from maskwright.automaton.values import Read
 from maskwright.automaton.whitespace import Whitespace
 from maskwright.automaton.witness import (
     Items,
@@ -16,49 +23,34 @@ from maskwright.automaton.witness import (
 )
 
 
+class Ending(NamedTuple):
+    """The shortest text that completes something."""
+
+    text: str | None
+    """None if nothing completes it."""
+    by_text: bool = False
+    """Whether it depends on the text so far, not on the configuration alone."""
+
+
 class Finish:
     """Texts from the start of what the innermost level waits for, to the end of the document."""
 
-    def __init__(self, witnesses: Witnesses, whitespace: Whitespace) -> None:
+    def __init__(
+        self, witnesses: Witnesses, whitespace: Whitespace, owners: Callable[[Level], list[Read]]
+    ) -> None:
+        """`owners` tells the threads whose values are being read on a level, by their tags."""
         self._witnesses = witnesses
         self._whitespace = whitespace
+        self._owners = owners
 
-    def of(self, levels: list[Level]) -> str | None:
-        """`levels`, the innermost first; None if nothing completes them."""
-        texts = [self._thread(levels[0], thread, levels[1:]) for thread in levels[0].threads]
-        return min((text for text in texts if text is not None), key=len, default=None)
+    def of(self, levels: list[Level], before: str) -> Ending:
+        """`levels`, the innermost first; `before` is the text so far."""
+        work = _Work(self, before)
+        texts = [work.thread(levels[0], thread, levels[1:]) for thread in levels[0].threads]
+        shortest = min((text for text in texts if text is not None), key=len, default=None)
+        return Ending(shortest, work.by_text)
 
-    def _thread(self, level: Level, thread: Thread, below: list[Level]) -> str | None:
-        """The shortest text that completes one thread, and the levels below with it."""
-        rest = self._rest_of_level(level, thread)
-        if rest is None or not level.bracket:
-            return rest
-        tail = self._behind(below, thread.tag)
-        return None if tail is None else rest + tail
-
-    def _behind(self, levels: list[Level], tag: int) -> str | None:
-        """The completion of the levels below, once thread `tag` of the topmost has its value."""
-        level, below = levels[0], levels[1:]
-        if not level.bracket:
-            return ""
-        owner = self._owners(level)[tag]
-        after = Level(Phase.NEXT, level.bracket, (), level.depth)
-        return self._thread(after, Thread(owner.tag, owner.progress), below)
-
-    def _owners(self, level: Level) -> list[Thread]:
-        """The threads whose values are being read."""
-        if level.phase is not Phase.FIRST:
-            return list(level.threads)
-        return list(
-            dict.fromkeys(
-                Thread(thread.tag, option.after, option.value)
-                for thread in level.threads
-                if isinstance(thread.progress, ArrayProgress)
-                for option in self._witnesses.item_options(thread.progress)
-            )
-        )
-
-    def _rest_of_level(self, level: Level, thread: Thread) -> str | None:
+    def rest_of_level(self, level: Level, thread: Thread) -> str | None:
         """The shortest text from the present phase to the closing bracket."""
         space, depth = self._whitespace, level.depth
         progress = thread.progress
@@ -66,6 +58,10 @@ class Finish:
         if level.phase is Phase.DONE:
             return text
         if level.phase is Phase.VALUE:
+            if isinstance(progress, ArrayProgress):
+                assert thread.value is not None
+                items = self._witnesses.rest_with(thread.value, progress)
+                return None if items is None else self._items(items, level)
             value = None if thread.value is None else self._witnesses.of(thread.value)
             if value is None:
                 return None
@@ -91,6 +87,20 @@ class Finish:
             return enclosed("", parts, closing, space, depth - 1)
         parts = [space.comma(depth) + part for part in parts]
         return text + "".join(parts) + space.line(depth - 1) + closing
+
+    def _items(self, items: Items, level: Level) -> str:
+        """Items, the first of which stands where it has to, and the closing bracket."""
+        space, depth = self._whitespace, level.depth
+        parts = [rendered(value, space, depth) for value in items.values]
+        return space.comma(depth).join(parts) + space.line(depth - 1) + "]"
+
+    def owner(self, level: Level, tag: int) -> Read:
+        return self._owners(level)[tag]
+
+    def differing(self, progress: ArrayProgress, item: str) -> ArrayProgress | None:
+        """The progress behind an item, given as JSON; None if it may not stand there."""
+        behind = progress.with_item(canonical(item))
+        return behind if self._witnesses.rest_of(behind) is not None else None
 
     def _shortest_member(
         self, progress: ObjectProgress
@@ -118,3 +128,40 @@ class Finish:
             if best is None or size < best[0]:
                 best = (size, name, value, option.after)
         return None if best is None else best[1:]
+
+
+@dataclass(slots=True)
+class _Work:
+    """One search for an ending: threads are followed through the levels below."""
+
+    finish: Finish
+    before: str
+    by_text: bool = False
+
+    def thread(
+        self, level: Level, thread: Thread, below: list[Level], begun: str = ""
+    ) -> str | None:
+        """The shortest text that completes one thread, and the levels below with it. `begun` is
+        what has been found for the levels above."""
+        rest = self.finish.rest_of_level(level, thread)
+        if rest is None or not level.bracket:
+            return rest
+        tail = self.behind(below, thread.tag, begun + rest)
+        return None if tail is None else rest + tail
+
+    def behind(self, levels: list[Level], tag: int, begun: str) -> str | None:
+        """The completion of the levels below, once thread `tag` of the topmost has its value."""
+        level, below = levels[0], levels[1:]
+        if not level.bracket:
+            return ""
+        owner = self.finish.owner(level, tag)
+        progress = owner.thread.progress
+        if owner.watched and isinstance(progress, ArrayProgress) and not progress.may_close():
+            self.by_text = True
+            brackets = open_brackets(self.before)
+            start = brackets[sum(each.bracket != "" for each in levels)]
+            progress = self.finish.differing(progress, self.before[start:] + begun)
+            if progress is None:
+                return None
+        after = Level(Phase.NEXT, level.bracket, (), level.depth)
+        return self.thread(after, Thread(owner.thread.tag, progress), below, begun)

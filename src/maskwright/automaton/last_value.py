@@ -11,6 +11,24 @@ def last_value(text: bytes) -> str:
     return text[_start(text) :].decode()
 
 
+def open_brackets(text: str) -> list[int]:
+    """Where the arrays and objects begin that are open at the end of a JSON text, the outermost
+    first."""
+    found: list[int] = []
+    in_string = escaped = False
+    for at, character in enumerate(text):
+        if in_string:
+            in_string = escaped or character != '"'
+            escaped = character == "\\" and not escaped
+        elif character in "[{":
+            found.append(at)
+        elif character in "]}":
+            found.pop()
+        elif character == '"':
+            in_string = True
+    return found
+
+
 def _start(text: bytes) -> int:
     at = len(text) - 1
     if text[at] == ord('"'):

@@ -1,0 +1,38 @@
+"""Reading a text from its end: the last value, and the brackets that are open."""
+
+from __future__ import annotations
+
+import pytest
+
+from maskwright.automaton.last_value import last_value, open_brackets
+
+LAST = [
+    ("[1,23", "23"),
+    ('["a', None),
+    (r'["a\"b"', r'"a\"b"'),
+    (r'["a\\","b"', '"b"'),
+    ('{"a":{"b":[1,2]}', '{"b":[1,2]}'),
+    ('{"a]":[ "}" ]', '[ "}" ]'),
+    ("[1, true", "true"),
+    ('{"name"', '"name"'),
+]
+
+
+@pytest.mark.parametrize(("text", "value"), [each for each in LAST if each[1]])
+def test_last_value(text: str, value: str) -> None:
+    assert last_value(text.encode()) == value
+
+
+OPEN = [
+    ("", []),
+    ("[1,[2", [0, 3]),
+    ('{"a":[{"b":"]}"', [0, 5, 6]),
+    (r'["\"[","{\\', [0]),
+    ('[[],{"a":{}', [0, 4]),
+    ('[["\\\\"],[', [0, 8]),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), OPEN)
+def test_open_brackets(text: str, expected: list[int]) -> None:
+    assert open_brackets(text) == expected
