@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from maskwright.automaton.last_value import last_value, open_brackets
+from maskwright.automaton.last_value import last_value, open_bracket
 
 LAST = [
     ("[1,23", "23"),
@@ -24,15 +24,16 @@ def test_last_value(text: str, value: str) -> None:
 
 
 OPEN = [
-    ("", []),
     ("[1,[2", [0, 3]),
     ('{"a":[{"b":"]}"', [0, 5, 6]),
-    (r'["\"[","{\\', [0]),
+    (r'["\"[","{\\"', [0]),
+    ('a "text" [ before: [1,{"a":', [19, 22]),
     ('[[],{"a":{}', [0, 4]),
     ('[["\\\\"],[', [0, 8]),
 ]
 
 
 @pytest.mark.parametrize(("text", "expected"), OPEN)
-def test_open_brackets(text: str, expected: list[int]) -> None:
-    assert open_brackets(text) == expected
+def test_open_bracket(text: str, expected: list[int]) -> None:
+    found = [open_bracket(text.encode(), count) for count in range(1, len(expected) + 1)]
+    assert found[::-1] == expected

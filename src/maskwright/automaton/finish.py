@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from maskwright.automaton.last_value import open_brackets
+from maskwright.automaton.last_value import open_bracket
 from maskwright.automaton.level import Level, Phase, Thread
 from maskwright.automaton.progress import ArrayProgress, ObjectProgress
 from maskwright.automaton.supply import canonical
@@ -24,12 +24,19 @@ from maskwright.automaton.witness import (
 
 
 class Ending(NamedTuple):
-    """The shortest text that completes something."""
+    """The shortest text that completes a stack of contexts."""
 
-    text: str | None
+    text: bytes | None
     """None if nothing completes it."""
     by_text: bool = False
     """Whether it depends on the text so far, not on the configuration alone."""
+
+
+class Endings(NamedTuple):
+    """As `Ending`, one by each tag of the outermost level."""
+
+    texts: dict[int, str]
+    by_text: bool
 
 
 class Finish:
@@ -43,14 +50,52 @@ class Finish:
         self._whitespace = whitespace
         self._owners = owners
 
-    def of(self, levels: list[Level], before: str) -> Ending:
-        """`levels`, the innermost first; `before` is the text so far."""
-        work = _Work(self, before)
-        texts = [work.thread(levels[0], thread, levels[1:]) for thread in levels[0].threads]
-        shortest = min((text for text in texts if text is not None), key=len, default=None)
-        return Ending(shortest, work.by_text)
+    def of(self, levels: list[Level], before: bytes) -> Endings:
+        """By tag of the outermost level: the shortest text that completes it so, if there is one.
 
-    def rest_of_level(self, level: Level, thread: Thread) -> str | None:
+        `levels`, the innermost first; `before` is the text so far.
+        """
+        work = _Work(before, len(levels))
+        found: dict[int, str] = {}
+        for thread in levels[0].threads:
+            ending = self._thread(levels[0], thread, levels[1:], "", work)
+            if ending is not None:
+                tag, text = ending
+                if tag not in found or len(text) < len(found[tag]):
+                    found[tag] = text
+        return Endings(found, work.by_text)
+
+    def _thread(
+        self, level: Level, thread: Thread, below: list[Level], begun: str, work: _Work
+    ) -> tuple[int, str] | None:
+        """The shortest text that completes one thread, and the levels below with it; and the tag
+        of the outermost. `begun` is what has been found for the levels above."""
+        rest = self._rest_of_level(level, thread)
+        if rest is None:
+            return None
+        if not level.bracket:
+            return thread.tag, rest
+        tail = self._behind(below, thread.tag, begun + rest, work)
+        return None if tail is None else (tail[0], rest + tail[1])
+
+    def _behind(
+        self, levels: list[Level], tag: int, begun: str, work: _Work
+    ) -> tuple[int, str] | None:
+        """The completion of the levels below, once thread `tag` of the topmost has its value."""
+        level, below = levels[0], levels[1:]
+        if not level.bracket:
+            return level.threads[tag].tag, ""
+        owner = self._owners(level)[tag]
+        progress = owner.thread.progress
+        if owner.watched and isinstance(progress, ArrayProgress) and not progress.may_close():
+            work.by_text = True
+            progress = progress.with_item(canonical(work.item(len(levels)) + begun))
+            if self._witnesses.rest_of(progress) is None:
+                return None
+        after = Level(Phase.NEXT, level.bracket, (), level.depth)
+        return self._thread(after, Thread(owner.thread.tag, progress), below, begun, work)
+
+    def _rest_of_level(self, level: Level, thread: Thread) -> str | None:
         """The shortest text from the present phase to the closing bracket."""
         space, depth = self._whitespace, level.depth
         progress = thread.progress
@@ -94,14 +139,6 @@ class Finish:
         parts = [rendered(value, space, depth) for value in items.values]
         return space.comma(depth).join(parts) + space.line(depth - 1) + "]"
 
-    def owner(self, level: Level, tag: int) -> Read:
-        return self._owners(level)[tag]
-
-    def differing(self, progress: ArrayProgress, item: str) -> ArrayProgress | None:
-        """The progress behind an item, given as JSON; None if it may not stand there."""
-        behind = progress.with_item(canonical(item))
-        return behind if self._witnesses.rest_of(behind) is not None else None
-
     def _shortest_member(
         self, progress: ObjectProgress
     ) -> tuple[str, Witness, ObjectProgress] | None:
@@ -132,36 +169,12 @@ class Finish:
 
 @dataclass(slots=True)
 class _Work:
-    """One search for an ending: threads are followed through the levels below."""
+    """One search for an ending of `levels` levels."""
 
-    finish: Finish
-    before: str
+    before: bytes
+    levels: int
     by_text: bool = False
 
-    def thread(
-        self, level: Level, thread: Thread, below: list[Level], begun: str = ""
-    ) -> str | None:
-        """The shortest text that completes one thread, and the levels below with it. `begun` is
-        what has been found for the levels above."""
-        rest = self.finish.rest_of_level(level, thread)
-        if rest is None or not level.bracket:
-            return rest
-        tail = self.behind(below, thread.tag, begun + rest)
-        return None if tail is None else rest + tail
-
-    def behind(self, levels: list[Level], tag: int, begun: str) -> str | None:
-        """The completion of the levels below, once thread `tag` of the topmost has its value."""
-        level, below = levels[0], levels[1:]
-        if not level.bracket:
-            return ""
-        owner = self.finish.owner(level, tag)
-        progress = owner.thread.progress
-        if owner.watched and isinstance(progress, ArrayProgress) and not progress.may_close():
-            self.by_text = True
-            brackets = open_brackets(self.before)
-            start = brackets[sum(each.bracket != "" for each in levels)]
-            progress = self.finish.differing(progress, self.before[start:] + begun)
-            if progress is None:
-                return None
-        after = Level(Phase.NEXT, level.bracket, (), level.depth)
-        return self.thread(after, Thread(owner.thread.tag, progress), below, begun)
+    def item(self, below: int) -> str:
+        """What has been read of the item of the `below`-th level from the outermost."""
+        return self.before[open_bracket(self.before, self.levels - below) :].decode()

@@ -18,7 +18,7 @@ from enum import Enum
 from functools import cached_property
 from typing import NamedTuple
 
-from maskwright.automaton.finish import Ending, Finish
+from maskwright.automaton.finish import Ending, Endings, Finish
 from maskwright.automaton.leaf import Choice, End, LeafTable, Literal, Padded, Spaced
 from maskwright.automaton.level import Level, Phase, Thread
 from maskwright.automaton.machine import BLOCKED, DONE, DYNAMIC, POP, PUSH, STAY, Exit
@@ -49,12 +49,22 @@ class Closed(NamedTuple):
     tags: tuple[int, ...]
 
 
+class Satisfied(NamedTuple):
+    """The result of a value that stands in something else: which of its schemas it satisfies."""
+
+    which: tuple[int, ...]
+
+
 class JsonContexts:
-    """Implements `machine.Contexts` and `completion.Finisher` for one schema."""
+    """Implements `machine.Contexts` and `completion.Finisher` for one schema.
+
+    Without a `root`, for values within something else: each is begun by `begin`, and ends by a
+    `POP` with `Satisfied`.
+    """
 
     def __init__(
         self,
-        root: Conjunction,
+        root: Conjunction | None,
         shapes: Shapes,
         witnesses: Witnesses,
         leaves: LeafTable,
@@ -76,8 +86,13 @@ class JsonContexts:
     # The machine's questions
 
     def start(self) -> tuple[int, int]:
-        root = Level(Phase.VALUE, "", (Thread(0, None, self._root),), 0)
-        context = self._context(root)
+        assert self._root is not None
+        return self.begin((self._root,))
+
+    def begin(self, roots: tuple[Conjunction, ...]) -> tuple[int, int]:
+        """The first context and leaf state of a value that satisfies one of `roots`."""
+        threads = tuple(Thread(tag, None, root) for tag, root in enumerate(roots))
+        context = self._context(Level(Phase.VALUE, "", threads, 0))
         return context, self._value_reader(context)[1]
 
     def exit(self, context: int, label: Hashable, text: str | None = None) -> Exit:
@@ -115,10 +130,16 @@ class JsonContexts:
         return None if reader.others else (reader.bits, len(reader.words))
 
     def finish(self, contexts: list[int], leaf: int, before: bytes) -> Ending:
+        found = self.endings(contexts, leaf, before)
+        text = min(found.texts.values(), key=len, default=None)
+        return Ending(None if text is None else text.encode(), found.by_text)
+
+    def endings(self, contexts: list[int], leaf: int, before: bytes) -> Endings:
+        """The shortest text that completes the value by satisfying each of its schemas."""
         levels = [self.levels[context] for context in contexts]
         colon = ":" + self.whitespace.after_colon.decode() if leaf == self._colon else ""
-        found = self._finish.of(levels, before.decode() + colon)
-        return found if found.text is None else found._replace(text=colon + found.text)
+        found = self._finish.of(levels, before + colon.encode())
+        return found._replace(texts={tag: colon + rest for tag, rest in found.texts.items()})
 
     def _owners(self, level: Level) -> list[Read]:
         reader, _ = self._value_reader(self._context(level))
@@ -174,6 +195,8 @@ class JsonContexts:
     def _after_value(self, level: Level, read: list[Read], text: str | None) -> Exit:
         if not read:
             return Exit(BLOCKED)
+        if not level.bracket and self._root is None:
+            return Exit(POP, result=Satisfied(tuple(each.thread.tag for each in read)))
         if not level.bracket:
             return Exit(STAY, DONE, self._leaves.dead)
         item = None if text is None else canonical(text)

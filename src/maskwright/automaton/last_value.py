@@ -11,22 +11,24 @@ def last_value(text: bytes) -> str:
     return text[_start(text) :].decode()
 
 
-def open_brackets(text: str) -> list[int]:
-    """Where the arrays and objects begin that are open at the end of a JSON text, the outermost
-    first."""
-    found: list[int] = []
-    in_string = escaped = False
-    for at, character in enumerate(text):
-        if in_string:
-            in_string = escaped or character != '"'
-            escaped = character == "\\" and not escaped
-        elif character in "[{":
-            found.append(at)
-        elif character in "]}":
-            found.pop()
-        elif character == '"':
-            in_string = True
-    return found
+def open_bracket(text: bytes, count: int) -> int:
+    """Where the innermost array or object begins that is open at the end of `text`, which ends
+    with JSON outside of strings; for a `count` of 2 the one around it, and so on."""
+    depth = 0
+    at = len(text)
+    while True:
+        at -= 1
+        byte = text[at]
+        if byte == ord('"'):
+            at = _string_start(text, at)
+        elif byte in b"]}":
+            depth += 1
+        elif byte in b"[{":
+            depth -= 1
+            count -= depth < 0
+            depth = max(depth, 0)
+            if count == 0:
+                return at
 
 
 def _start(text: bytes) -> int:

@@ -145,6 +145,24 @@ class Entry(NamedTuple):
     label: Hashable
 
 
+class TokenId(NamedTuple):
+    """`left` bytes before the end of a special token's spelling (see `automaton.special`).
+
+    The ids from `base` on are open. `sets` are of ranges (first, last); the label at the end
+    says in which of them the id is.
+    """
+
+    sets: tuple[tuple[tuple[int, int], ...], ...]
+    base: int
+    left: int
+
+
+class TokenRead(NamedTuple):
+    """A label: a special token has been read, which is in these of the sets."""
+
+    which: tuple[int, ...]
+
+
 class Spaced(NamedTuple):
     """At most `left` more bytes of whitespace; may be left at once, with `label`."""
 
@@ -182,6 +200,7 @@ Key = (
     | End
     | Choice
     | Entry
+    | TokenId
     | Spaced
     | Padded
     | Literal
@@ -220,7 +239,7 @@ class LeafTable:
         self.keys: list[Key] = []
         self.labels: list[Hashable] = [None]
         self._ids: dict[tuple[type[Key], Key], int] = {}  # tuples of two kinds may be equal
-        self._label_ids: dict[Hashable, int] = {None: 0}
+        self._label_ids: dict[tuple[type, Hashable], int] = {(type(None), None): 0}
         self._row_ids: dict[bytes, int] = {}
         self._expanded: set[int] = set()
         self._tails: dict[int, Int32] = {}
@@ -273,14 +292,15 @@ class LeafTable:
                 self.arrays.label[number] = self.label_id(name)
             case Dead():
                 self.arrays.base[number] = 0
-            case Choice() | Literal() | Padded():
+            case Choice() | Literal() | Padded() | TokenId():
                 pass
         return number
 
     def label_id(self, name: Hashable) -> int:
-        known = self._label_ids.get(name)
+        typed = (type(name), name)
+        known = self._label_ids.get(typed)
         if known is None:
-            known = self._label_ids[name] = len(self.labels)
+            known = self._label_ids[typed] = len(self.labels)
             self.labels.append(name)
         return known
 
@@ -402,6 +422,8 @@ class LeafTable:
                     self.build(shorter)  # a token may run through all of them
                     follow = follow | dict.fromkeys(_SPACES, shorter)
                 return follow
+            case TokenId():
+                return self._token_row(key)
             case Literal():
                 return {key.data[0]: self._behind(key)}
             case Text() | End() | Dead():
@@ -410,6 +432,21 @@ class LeafTable:
     def _behind(self, key: Literal) -> int:
         rest = key.data[1:]
         return self.state(Literal(rest, key.target)) if rest else key.target
+
+    def _token_row(self, key: TokenId) -> Row:
+        row: Row = {}
+        size = 1 << (7 * (key.left - 1))
+        for byte in range(128):
+            low = key.base + byte * size
+            open_sets = tuple(
+                at
+                for at, ranges in enumerate(key.sets)
+                if any(first < low + size and last >= low for first, last in ranges)
+            )
+            if open_sets:
+                after = TokenId(key.sets, low, key.left - 1)
+                row[byte] = self.state(after if after.left else End(TokenRead(open_sets)))
+        return row
 
     def _build_text(self, state: int, key: Text) -> None:
         inside, term = key

@@ -30,4 +30,4 @@ class TextContexts:
 
     def finish(self, contexts: list[int], leaf: int, before: bytes) -> Ending:
         """Never asked for: leaving the leaf ends the text."""
-        return Ending("")
+        return Ending(b"")

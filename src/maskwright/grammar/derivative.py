@@ -81,7 +81,10 @@ def is_live(term: Regular, limit: int = DEFAULT_LIMITS.witness_search) -> bool:
 
 def shortest(term: Regular, limit: int = DEFAULT_LIMITS.witness_search) -> str | None:
     """A shortest string of the language, None if there is none."""
-    return _search(term, limit) if term.live is not False else None
+    if term.live is False:
+        return None
+    composed = _compose(term)
+    return _search(term, limit) if composed is None else composed
 
 
 def contains(term: Regular, text: str) -> bool:
@@ -133,7 +136,7 @@ def _derive(term: Regular) -> Sequence[Arc]:
         case State(moves=moves):
             return moves()
         case Parallel(parts=parts):
-            return _merge([_steps(p) for p in parts], lambda t: parallel(tuple(t)), EMPTY)
+            return _merge([arcs(p) for p in parts], lambda t: parallel(tuple(t)), EMPTY)
         case Vector(parts=parts, named=named):
             return _merge(
                 [_steps(p) for p in parts], lambda t: vector(tuple(t), named=named), EMPTY
@@ -221,6 +224,30 @@ def _search(term: Regular, limit: int) -> str | None:
                 queue.append((target, text + chr(_readable(low, high))))
         _check(len(seen), limit)
     return None
+
+
+def _compose(term: Regular) -> str | None:
+    """A shortest string put together from those of the parts; None where that can't be done."""
+    if term.nullable:
+        return ""
+    match term:
+        case Chars():
+            return chr(_readable(*term.ranges[0]))
+        case Words(table=table, low=low, high=high, depth=depth):
+            return min(table.strings[low:high], key=len)[depth:]
+        case State(shortest=found) if found is not None:
+            return found()
+        case Concat(head=head, tail=tail):
+            first, rest = _compose(head), _compose(tail)
+            return None if first is None or rest is None else first + rest
+        case Repeat(body=body, least=least):
+            each = _compose(body)
+            return None if each is None else each * least
+        case Alt(options=options):
+            found = [each for each in map(_compose, options) if each is not None]
+            return min(found, key=len) if len(found) == len(options) else None
+        case _:
+            return None
 
 
 def _readable(low: int, high: int) -> int:
