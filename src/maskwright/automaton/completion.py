@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Hashable, Iterator
 from typing import Protocol
 
+from maskwright.automaton.finish import Ending
 from maskwright.automaton.last_value import last_value
 from maskwright.automaton.leaf import Entry, Text
 from maskwright.automaton.machine import (
@@ -37,10 +38,10 @@ nearer; without this bound a search there took half a second and most of a leaf'
 class Finisher(Protocol):
     """Contexts that know how to finish."""
 
-    def finish(self, contexts: list[int], leaf: int) -> bytes | None:
+    def finish(self, contexts: list[int], leaf: int, before: bytes) -> Ending:
         """The shortest text that completes a stack of contexts, the innermost first.
 
-        `leaf` is the state in which `exit` entered the innermost. None if nothing completes it.
+        `leaf` is the state in which `exit` entered the innermost, `before` the text so far.
         """
         ...
 
@@ -74,7 +75,9 @@ class Completion:
             return b""
         leaves = self._machine.leaves
         if isinstance(leaves.keys[here.leaf], Entry):
-            return self._finisher.finish(self._stack(here.node), here.leaf)
+            ending = self._finisher.finish(self._stack(here.node), here.leaf, before)
+            self._dynamic |= ending.by_text
+            return ending.text
         best: bytes | None = None
         seen = {here.leaf}
         queue: deque[tuple[int, bytes]] = deque([(here.leaf, b"")])
@@ -147,7 +150,9 @@ class Completion:
             below = stack[1:]
             if step.kind == PUSH:
                 below = [stack[0] if step.frame == NO_FRAME else step.frame, *below]
-            return self._finisher.finish([step.context, *below], step.leaf)
+            ending = self._finisher.finish([step.context, *below], step.leaf, text)
+            self._dynamic |= ending.by_text
+            return ending.text
 
     def _stack(self, node: int) -> list[int]:
         """The contexts from `node` down to the root."""

@@ -19,6 +19,7 @@ from collections.abc import Hashable, Iterable
 from enum import Enum
 from typing import NamedTuple
 
+from maskwright.automaton.finish import Ending
 from maskwright.automaton.json_contexts import JsonContexts, Satisfied
 from maskwright.automaton.leaf import End, Entry, LeafTable, TokenId, TokenRead
 from maskwright.automaton.leaf import Text as TextState
@@ -142,22 +143,24 @@ class RuleContexts:
         here = self._contexts[context]
         return here.contexts.gate(here.number) if isinstance(here, InValue) else None
 
-    def finish(self, contexts: list[int], leaf: int) -> bytes | None:
+    def finish(self, contexts: list[int], leaf: int, before: bytes) -> Ending:
         stack = [self._contexts[context] for context in contexts]
         first = stack[0]
         if first is None:
-            return b""
+            return Ending(b"")
         if isinstance(first, Reading):
             kernel = self.sets.kernel(first.kernel)
             if first.whole:
-                return b""
-            return self._finish.of(kernel, [c.kernel for c in stack[1:] if isinstance(c, Waiting)])
+                return Ending(b"")
+            below = [c.kernel for c in stack[1:] if isinstance(c, Waiting)]
+            return Ending(self._finish.of(kernel, below))
         assert isinstance(first, InValue)
         numbers = [c.number for c in stack if isinstance(c, InValue)]
         waiting = [c.kernel for c in stack if isinstance(c, Waiting)]
-        endings = first.contexts.endings(numbers, leaf)
+        found = first.contexts.endings(numbers, leaf, before)
+        endings = {tag: text.encode() for tag, text in found.texts.items()}
         values = _in_order(self.sets.outlook(waiting[0]).values)
-        return self._finish.of_value(endings, values, waiting)
+        return Ending(self._finish.of_value(endings, values, waiting), found.by_text)
 
     # Sets
 
