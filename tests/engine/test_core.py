@@ -154,8 +154,8 @@ def random_config(rng: random.Random) -> EngineConfig:
 @given(st.integers(0, 2**32))
 def test_nothing_but_the_request_decides_its_tokens(loaded: LoadedModel, seed: int) -> None:
     """Neighbours, chunks, preemption, cancels, cached prefixes, drafts, forced runs and overlap
-    change no token and no bit of a logit of any request. (With overlap the steps depend on time, so the generator is not
-    hypothesis' own.)"""
+    change no token and no bit of a logit of any request. (With overlap the steps depend on time,
+    so the generator is not hypothesis' own.)"""
     rng = random.Random(seed)
     config = random_config(rng)
     harness = Harness(loaded, config)
