@@ -49,11 +49,12 @@ class Answers:
         *,
         parallel: bool = True,
         reasoning: Reasoning = "none",
+        stop: tuple[str, ...] = (),
     ) -> None:
         self._schemas: dict[str, Any] = {}
         self._format = tool_format(format)
         self._special = special or {}
-        rules = ToolRules(self._format, self._special, self._arguments)
+        rules = ToolRules(self._format, self._special, self._arguments, stop)
         self._expression = rules.expression(choice, parallel=parallel, reasoning=reasoning)
 
     def _arguments(self, tool: Tool) -> Expression:
@@ -263,6 +264,17 @@ def test_reasoning_comes_first() -> None:
         answers = Answers("hermes", auto(), special, reasoning="begun")
         [captured] = answers.readings(f"Hm.\n</think>\n\n{one}")
         assert captured[0] == ("reasoning", "Hm.")
+
+
+def test_stop_strings_end_words_and_may_stand_in_arguments() -> None:
+    one, _ = FORMATS["hermes"]
+    for special in ({}, {"<tool_call>": 0, "</tool_call>": 1}):
+        answers = Answers("hermes", auto(), special, stop=("Bern", "!"))
+        assert answers.readings(f"so{one}")
+        assert answers.readings("so!") == {(("text", "so"),)}
+        assert answers.readings("so") == {(("text", "so"),)}
+        assert not answers.readings("so! so")
+        assert not answers.readings(f"so!{one}")
 
 
 def test_string_parameters_stand_as_they_are() -> None:
