@@ -81,6 +81,12 @@ class ToolRules:
             options.append(Capture("text", Terminal(text), tail=stop))
         return options[0] if len(options) == 1 else Choice(tuple(options))
 
+    @property
+    def _plain_trigger(self) -> tuple[str, ...]:
+        """The trigger, where plain text could spell it."""
+        found = literal(self.format.trigger, self.special)
+        return (self.format.trigger,) if isinstance(found, Terminal) else ()
+
     def _words_or_calls(
         self, tools: tuple[Tool, ...], parallel: bool, answer: Expression | None
     ) -> Expression:
