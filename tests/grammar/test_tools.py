@@ -9,10 +9,10 @@ import pytest
 
 from maskwright.errors import InputError, UnsupportedSchemaError
 from maskwright.grammar.parse_schema import ParseOptions, parse_schema
-from maskwright.grammar.rules import Expression
+from maskwright.grammar.rules import Expression, JsonValue
 from maskwright.grammar.schema import Schema
 from maskwright.grammar.shape import Shapes
-from maskwright.grammar.tool_arguments import Parameters, json_arguments
+from maskwright.grammar.tool_arguments import Parameters, object_schema
 from maskwright.grammar.tool_format import tool_format, tool_format_names
 from maskwright.grammar.tool_rules import Reasoning, ToolRules
 from maskwright.grammar.tools import Tool, ToolChoice, parse_tool_choice, parse_tools
@@ -60,9 +60,9 @@ class Answers:
     def _arguments(self, tool: Tool) -> Expression:
         root = parse_schema(tool.parameters, ParseOptions()).root
         if self._format.parameter:
-            parameters = Parameters(self._format.parameter, self._special, Shapes())
+            parameters = Parameters(self._format.parameter, self._special, Shapes(), JsonValue)
             return parameters.expression(root)
-        found = json_arguments(root)
+        found = JsonValue(object_schema(root))
         self._schemas[repr(found.schema.number)] = tool.parameters
         return found
 
@@ -289,7 +289,7 @@ def test_parameters_that_cant_be_said_one_by_one_are_refused() -> None:
     schema = parse_schema({"minProperties": 3, "properties": {"a": {}, "b": {}}}, ParseOptions())
     template = tool_format("qwen_coder").parameter
     with pytest.raises(UnsupportedSchemaError, match="minProperties"):
-        Parameters(template, {}, Shapes()).expression(schema.root)
+        Parameters(template, {}, Shapes(), JsonValue).expression(schema.root)
 
 
 @pytest.mark.parametrize(

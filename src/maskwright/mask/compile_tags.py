@@ -17,7 +17,7 @@ from maskwright.grammar.schema import Json, Report, ReportEntry, Schema
 from maskwright.grammar.shape import Shapes
 from maskwright.grammar.structural_tag import GrammarText, JsonSchemaText, RegexText
 from maskwright.grammar.tag_rules import TagRules
-from maskwright.grammar.tool_arguments import Parameters, json_arguments
+from maskwright.grammar.tool_arguments import Parameters, object_schema
 from maskwright.grammar.tool_format import ToolFormat, tool_format
 from maskwright.grammar.tool_rules import Reasoning, ToolRules
 from maskwright.grammar.tools import Tool, ToolChoice, parse_tool_choice, parse_tools
@@ -142,9 +142,7 @@ class _Parts:
     def value(self, schema: Schema) -> JsonValue:
         return JsonValue(schema, self.whitespace, self.property_order)
 
-    def leaf(
-        self, leaf: JsonSchemaText | RegexText | GrammarText, vocab: Vocabulary
-    ) -> Expression:
+    def leaf(self, leaf: JsonSchemaText | RegexText | GrammarText, vocab: Vocabulary) -> Expression:
         """What a tag's format says of the text in it. Faults are told with their place."""
         try:
             match leaf:
@@ -168,7 +166,10 @@ class _Parts:
 
     def _included(self, rules: Rules) -> Expression:
         """The start of another grammar, whose rules get names of their own."""
-        raise NotImplementedError
+        prefix = f"{len(self.rules)}:"
+        for name, body in rules.rules.items():
+            self.rules[prefix + name] = renamed(body, prefix)
+        return Ref(prefix + rules.start)
 
     def arguments(self, format: ToolFormat, vocab: Vocabulary) -> Callable[[Tool], Expression]:
         def written(tool: Tool) -> Expression:
@@ -176,7 +177,7 @@ class _Parts:
                 root = self.schema(tool.parameters, f"/{tool.name}")
                 if format.parameter:
                     return self._parameters(format.parameter, vocab).expression(root)
-                return self.value(json_arguments(root).schema)
+                return self.value(object_schema(root))
             except (SchemaError, RegexError, LimitError) as error:
                 error.param = tool.place
                 error.args = (f"tool {tool.name!r}: {error}",)
