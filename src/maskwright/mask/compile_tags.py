@@ -9,7 +9,6 @@ from typing import Literal, get_args
 from maskwright.automaton.progress import PropertyOrder
 from maskwright.automaton.whitespace import WHITESPACE, WhitespaceName
 from maskwright.errors import InputError, LimitError, RegexError, SchemaError, StructuralTagError
-from maskwright.grammar.dialects import read_grammar
 from maskwright.grammar.parse_schema import ParseOptions, parse_schema
 from maskwright.grammar.parse_tag import parse_tag
 from maskwright.grammar.rules import Capture, Expression, JsonValue, Ref, Rules, Terminal
@@ -155,7 +154,7 @@ class _Parts:
                 case RegexText(pattern=pattern):
                     return Terminal(full_match(pattern, self.limits))
                 case GrammarText(grammar=text):
-                    return self._included(read_grammar(text, limits=self.limits))
+                    raise NotImplementedError(text)
         except SchemaError as error:
             error.pointer = leaf.pointer + error.pointer
             raise
