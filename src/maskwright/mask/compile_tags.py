@@ -154,7 +154,7 @@ class _Parts:
                 case RegexText(pattern=pattern):
                     return Terminal(full_match(pattern, self.limits))
                 case GrammarText(grammar=text):
-                    raise NotImplementedError(text)
+                    return self._included(read_grammar(text, limits=self.limits))
         except SchemaError as error:
             error.pointer = leaf.pointer + error.pointer
             raise
