@@ -153,8 +153,8 @@ class _Parts:
                     return self.value(self.schema(source, leaf.pointer))
                 case RegexText(pattern=pattern):
                     return Terminal(full_match(pattern, self.limits))
-                case GrammarText(grammar=text):
-                    return self._included(read_grammar(text, limits=self.limits))
+                case GrammarText():
+                    raise StructuralTagError("grammars in tags are not supported", pointer=leaf.pointer)
         except SchemaError as error:
             error.pointer = leaf.pointer + error.pointer
             raise
