@@ -174,6 +174,19 @@ def test_text_is_told_as_soon_as_it_is_certain() -> None:
     ]
 
 
+def test_a_text_that_goes_no_further_is_told_whole() -> None:
+    tag = {"type": "tag", "begin": "<", "content": {"type": "any_text"}, "end": "</b>"}
+    matcher = compile_structural_tag({"format": tag}, BYTES).matcher()
+    for byte in b"<a</":
+        assert matcher.accept(byte)
+    assert matcher.events() == [CaptureBegun("text"), CaptureText("text", "a")]
+    assert matcher.events(final=True) == [CaptureText("text", "</")]
+    matcher = compile_structural_tag({"format": {"type": "any_text"}}, BYTES).matcher()
+    matcher.accept(ord("a"))
+    told = [CaptureBegun("text"), CaptureText("text", "a"), CaptureEnded("text", "a")]
+    assert matcher.events(final=True) == told
+
+
 def test_events_go_on_after_a_rollback_and_in_a_fork() -> None:
     grammar = compile_json_schema({"type": "array"}, BYTES)
     matcher = grammar.matcher()

@@ -168,12 +168,14 @@ class CaptureReader:
             rest = {t: {log[count:] for log in logs} for t, logs in self._threads.items()}
             self._threads = defaultdict(set, rest)
 
-    def pieces(self) -> Iterator[Event]:
-        """The text of open captures that is certain: no tail has begun there, no character."""
+    def pieces(self, *, final: bool = False) -> Iterator[Event]:
+        """The text of open captures that is certain: no tail has begun there, no character. If the
+        text is `final`, that is all of it."""
         undecided = [log[0].at for logs in self._threads.values() for log in logs if log]
-        stop = min([*undecided, len(self._text)])
+        stop = len(self._text) if final else min([*undecided, len(self._text)])
         for one in self._told:
-            yield from self._tell_one(one, stop - self._held(one, stop))
+            held = 0 if final else self._held(one, stop)
+            yield from self._tell_one(one, stop - held)
 
     def _tell(self, stop: int) -> Iterator[Event]:
         """The text of open captures up to `stop`, which is theirs."""
@@ -207,7 +209,7 @@ class CaptureReader:
     def _plain(self, start: int, stop: int) -> str:
         """The text, special tokens left out."""
         data = bytes(self._text[start:stop])
-        return b"".join(text for text, _ in pieces(data)).decode()
+        return b"".join(text for text, _ in pieces(data)).decode(errors="replace")
 
 
 def _common_beginning(logs: Sequence[Log]) -> Log:

@@ -154,7 +154,9 @@ class _Parts:
                 case RegexText(pattern=pattern):
                     return Terminal(full_match(pattern, self.limits))
                 case GrammarText():
-                    raise StructuralTagError("grammars in tags are not supported", pointer=leaf.pointer)
+                    raise StructuralTagError(
+                        "grammars in tags are not supported", pointer=leaf.pointer
+                    )
         except SchemaError as error:
             error.pointer = leaf.pointer + error.pointer
             raise

@@ -163,19 +163,20 @@ class Matcher:
         here = self._path[-1].configuration
         return forced_tokens(self._grammar, here, bytes(self._read()))
 
-    def events(self) -> list[Event]:
+    def events(self, *, final: bool = False) -> list[Event]:
         """What the text accepted since the last call says: captures, and JSON's structure.
 
         Joined, the pieces of text are the same however the text was cut into tokens and calls.
+        `final`: the text goes no further, so that what was held back is told.
         What has been told is not taken back when tokens are rolled back; events go on from there.
         """
-        text, ended = bytes(self._read()), self.terminated
+        text, ended = bytes(self._read()), self.terminated or (final and self.accepting)
         reader = self._events
         if reader is None or reader.read > len(text) or (reader.ended and not ended):
             reader = self._events = EventReader(self._grammar)
             if self._told:
                 reader.go_on(text[: self._told], ended=False)
-        found = reader.go_on(text[reader.read :], ended=ended)
+        found = reader.go_on(text[reader.read :], ended=ended, final=final)
         self._told = reader.read
         return found
 

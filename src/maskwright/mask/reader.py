@@ -36,8 +36,11 @@ class EventReader:
         """Bytes read so far."""
         return len(self._trace.text)
 
-    def go_on(self, data: bytes, *, ended: bool) -> list[Event]:
-        """The events of the next piece of the text, which the grammar must accept."""
+    def go_on(self, data: bytes, *, ended: bool = False, final: bool = False) -> list[Event]:
+        """The events of the next piece of the text, which the grammar must accept.
+
+        `ended`: it is the last one of a complete text; `final`: of any text.
+        """
         with self._grammar.space.lock:
             found: list[Event] = []
             for left in self._trace.read(data):
@@ -50,7 +53,7 @@ class EventReader:
             if level is not None and may_read_string(level):
                 found += self._json.string_text(self.read)
             if self._captures is not None:
-                found += self._captures.pieces()
+                found += self._captures.pieces(final=final)
             return found
 
     def _left(self, left: Left) -> Iterator[Event]:

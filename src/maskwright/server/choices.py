@@ -81,7 +81,8 @@ class Choices:
                     raise delta
                 if delta.error is not None:
                     raise delta.error
-                parts = self._readers[index].read(delta.text, delta.token_ids)
+                final = delta.finish_reason is not None
+                parts = self._readers[index].read(delta.text, delta.token_ids, final=final)
                 called.update(index for part in parts if isinstance(part, CallBegun))
                 reason = None
                 if delta.finish_reason is not None:
@@ -105,7 +106,7 @@ async def _read(
 
 def _answer(completion: Completion, reader: PartReader) -> Answer:
     message = Message()
-    for part in reader.read(completion.text, completion.token_ids):
+    for part in reader.read(completion.text, completion.token_ids, final=True):
         message.add(part)
     reason = _openai_reason(completion.finish_reason, called=bool(message.calls))
     return Answer(message, completion.completion_tokens, reason)

@@ -12,7 +12,6 @@ from jinja2 import TemplateError
 from maskwright.engine import Engine, Generation, Request
 from maskwright.errors import BudgetError, InputError
 from maskwright.mask import Grammar
-from maskwright.models import LoadedModel
 from maskwright.server.choices import Choices
 from maskwright.server.config import ServerConfig
 from maskwright.server.grammars import GrammarStore
@@ -33,7 +32,7 @@ class ChatCompletions:
     def __init__(self, engine: Engine, config: ServerConfig) -> None:
         self._engine = engine
         self._loaded = engine.loaded
-        tool_format = config.tool_format or tool_format_of(_template(engine.loaded))
+        tool_format = config.tool_format or tool_format_of(engine.loaded.chat_template)
         self._recipes = Recipes(engine.loaded.vocab, config.whitespace, tool_format)
         self._grammars = GrammarStore(config.grammars)
         # One thread: a fast tokenizer refuses to be used by two at once.
@@ -122,12 +121,6 @@ def _reader(use: ToolUse | None, grammar: Grammar | None) -> Callable[[], PartRe
     if use is None or grammar is None or not use.constrains:
         return WordReader
     return lambda: ToolReader(grammar)
-
-
-def _template(loaded: LoadedModel) -> str:
-    """The chat template's text; a model may have several, by name."""
-    template: object = loaded.tokenizer.chat_template
-    return template if isinstance(template, str) else str(template or "")
 
 
 def choice_seed(seed: int | None, index: int) -> int | None:

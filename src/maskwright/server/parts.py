@@ -51,15 +51,15 @@ Part: TypeAlias = Words | Reasoning | CallBegun | ArgumentsText
 class PartReader(Protocol):
     """Reads one answer from its start."""
 
-    def read(self, text: str, token_ids: Sequence[int]) -> list[Part]:
-        """What the next text and tokens say."""
+    def read(self, text: str, token_ids: Sequence[int], *, final: bool) -> list[Part]:
+        """What the next text and tokens say; `final` with the last ones."""
         ...
 
 
 class WordReader:
     """Everything is words."""
 
-    def read(self, text: str, token_ids: Sequence[int]) -> list[Part]:
+    def read(self, text: str, token_ids: Sequence[int], *, final: bool) -> list[Part]:
         return [Words(text)] if text else []
 
 
@@ -71,11 +71,12 @@ class ToolReader:
         self._call = -1
         self._members = 0
 
-    def read(self, text: str, token_ids: Sequence[int]) -> list[Part]:
+    def read(self, text: str, token_ids: Sequence[int], *, final: bool) -> list[Part]:
         for token in token_ids:
             accepted = self._matcher.accept(token)
             assert accepted, "the engine sampled a token that the grammar forbids"
-        return [part for event in self._matcher.events() for part in self._parts(event)]
+        events = self._matcher.events(final=final)
+        return [part for event in events for part in self._parts(event)]
 
     def _parts(self, event: Event) -> Iterator[Part]:
         match event:
