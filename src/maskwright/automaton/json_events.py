@@ -78,7 +78,7 @@ class JsonReader:
 
     def string_text(self, stop: int) -> Iterator[Event]:
         """What is new of the string that is being read, up to `stop`."""
-        if self._text[self._mark : self._mark + 1] != b'"':
+        if not self._text.startswith(b'"', self._mark):
             return
         found = _WHOLE_CHARACTERS.match(self._text, self._told, stop)
         assert found is not None

@@ -23,9 +23,9 @@ from maskwright.automaton.finish import Ending
 from maskwright.automaton.json_contexts import JsonContexts, Satisfied
 from maskwright.automaton.leaf import End, Entry, LeafTable, TokenId, TokenRead
 from maskwright.automaton.leaf import Text as TextState
+from maskwright.automaton.level import Level
 from maskwright.automaton.machine import BLOCKED, DONE, NO_FRAME, POP, PUSH, STAY, Exit
 from maskwright.automaton.rule_finish import RuleFinish
-from maskwright.automaton.level import Level
 from maskwright.automaton.rule_network import Call, RuleNetwork, Symbol, Text
 from maskwright.automaton.rule_sets import (
     WHOLE,

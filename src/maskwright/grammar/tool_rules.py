@@ -104,11 +104,13 @@ class ToolRules:
     def _calls(self, tools: tuple[Tool, ...], parallel: bool, read: str) -> Expression:
         """The calls, once `read` of their beginning has been read."""
         begin = "".join(self.format.begin)
-        first = self._call(tools, read[len(begin) :])
+        kind = "parameters" if self.format.parameter else "arguments"
+        arguments = {tool.name: Capture(kind, self.arguments(tool)) for tool in tools}
+        first = self._call(arguments, read[len(begin) :])
         more: Expression = Sequence(())
         if parallel and self.format.parallel:
             more = Repeat(
-                series(self._filled(self.format.separator, {}), self._call(tools, "")),
+                series(self._filled(self.format.separator, {}), self._call(arguments, "")),
                 0,
                 MOST_CALLS - 1,
             )
@@ -119,24 +121,17 @@ class ToolRules:
             self._filled(self.format.end, {}),
         )
 
-    def _call(self, tools: tuple[Tool, ...], read: str) -> Expression:
-        """One call of any of the tools, of which `read` has been read."""
-        kind = "parameters" if self.format.parameter else "arguments"
+    def _call(self, arguments: Mapping[str, Expression], read: str) -> Expression:
+        """One call of any of the tools, by name, of which `read` has been read."""
         at = self.format.call.index("$name")
         before = "".join(self.format.call[:at])[len(read) :]
         text, *behind = self.format.call[at + 1 :]  # a name is never the end of another
         named = {
-            tool.name + text: Capture(
-                f"call:{tool.name}",
-                self._filled(
-                    tuple(behind),
-                    {
-                        "$arguments": Capture(kind, self.arguments(tool)),
-                        "$index": Terminal(_DIGITS),
-                    },
-                ),
+            name + text: Capture(
+                f"call:{name}",
+                self._filled(tuple(behind), {"$arguments": said, "$index": Terminal(_DIGITS)}),
             )
-            for tool in tools
+            for name, said in arguments.items()
         }
         return series(literal(before, self.special), self._by_name(named))
 

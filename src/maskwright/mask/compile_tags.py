@@ -9,9 +9,19 @@ from typing import Literal, get_args
 from maskwright.automaton.progress import PropertyOrder
 from maskwright.automaton.whitespace import WHITESPACE, WhitespaceName
 from maskwright.errors import InputError, LimitError, RegexError, SchemaError, StructuralTagError
+from maskwright.grammar.dialects.read import read_grammar
+from maskwright.grammar.dialects.special import SpecialTokens
 from maskwright.grammar.parse_schema import ParseOptions, parse_schema
 from maskwright.grammar.parse_tag import parse_tag
-from maskwright.grammar.rules import Capture, Expression, JsonValue, Ref, Rules, Terminal
+from maskwright.grammar.rules import (
+    Capture,
+    Expression,
+    JsonValue,
+    Ref,
+    Rules,
+    Terminal,
+    renamed,
+)
 from maskwright.grammar.schema import Json, Report, ReportEntry, Schema
 from maskwright.grammar.shape import Shapes
 from maskwright.grammar.structural_tag import GrammarText, JsonSchemaText, RegexText
@@ -153,13 +163,12 @@ class _Parts:
                     return self.value(self.schema(source, leaf.pointer))
                 case RegexText(pattern=pattern):
                     return Terminal(full_match(pattern, self.limits))
-                case GrammarText():
-                    raise StructuralTagError(
-                        "grammars in tags are not supported", pointer=leaf.pointer
-                    )
+                case GrammarText(grammar=text):
+                    tokens = SpecialTokens(vocab.special_tokens, frozenset(vocab.eos))
+                    read = read_grammar(text, tokens=tokens, limits=self.limits)
+                    return self._included(read.rules)
         except SchemaError as error:
-            error.pointer = leaf.pointer + error.pointer
-            raise
+            raise type(error)(error.reason, pointer=leaf.pointer + error.pointer) from None
         except (RegexError, LimitError):
             raise
         except InputError as error:
@@ -179,10 +188,11 @@ class _Parts:
                 if format.parameter:
                     return self._parameters(format.parameter, vocab).expression(root)
                 return self.value(object_schema(root))
-            except (SchemaError, RegexError, LimitError) as error:
+            except SchemaError as error:
+                told = f"tool {tool.name!r}: {error.reason}"
+                raise type(error)(told, pointer=error.pointer, param=tool.place) from None
+            except (RegexError, LimitError) as error:
                 error.param = tool.place
-                error.args = (f"tool {tool.name!r}: {error}",)
-                error.message = f"tool {tool.name!r}: {error.message}"
                 raise
 
         return written

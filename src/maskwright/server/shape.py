@@ -14,9 +14,10 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TypeAlias, cast
+from typing import Literal, TypeAlias, cast
 
 from maskwright.errors import InputError
+from maskwright.grammar.dialects.detect import DIALECTS, Dialect
 from maskwright.server.fields import Fields, invalid, missing, shown
 
 Schema: TypeAlias = dict[str, object] | bool
@@ -65,7 +66,7 @@ class GrammarShape:
     """The answer is a text of a grammar."""
 
     grammar: str
-    dialect: str
+    dialect: Dialect | Literal["auto"]
     place: str
 
 
@@ -171,7 +172,8 @@ def _response_format(body: Fields) -> Shape:
             return RegexShape(_text(fields, name), fields.at(name))
         case "grammar":
             fields.only("type", "grammar", "syntax")
-            dialect = fields.choice("syntax", ("auto", "lark", "gbnf", "ebnf")) or "auto"
+            syntax = fields.choice("syntax", ("auto", *DIALECTS))
+            dialect = cast("Dialect | Literal['auto']", syntax or "auto")
             return GrammarShape(_text(fields, "grammar"), dialect, fields.at("grammar"))
         case "structural_tag":
             return TagShape(_compact(fields.values), fields.place)
