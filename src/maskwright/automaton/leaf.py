@@ -270,12 +270,7 @@ class LeafTable:
         known = self._ids.get(typed)
         if known is not None:
             return known
-        number = self.count
-        self.count += 1
-        self._ids[typed] = number
-        self.keys.append(key)
-        if number >= len(self.arrays.base):
-            self._grow_states()
+        number = self._new(typed)
         match key:
             case Text(inside=inside, term=term):
                 if not inside:
@@ -296,16 +291,20 @@ class LeafTable:
                 pass
         return number
 
+    def _new(self, typed: tuple[type[Key], Key]) -> int:
+        number = self._ids[typed] = self.count
+        self.count += 1
+        self.keys.append(typed[1])
+        if number >= len(self.arrays.base):
+            self._grow_states()
+        return number
+
     def _toward(self, key: Continuation | Limited) -> int:
         """The state of `key`; the quick way for what each state between characters has seven of."""
         typed = (type(key), key)
         number = self._ids.get(typed)
         if number is None:
-            number = self._ids[typed] = self.count
-            self.count += 1
-            self.keys.append(key)
-            if number >= len(self.arrays.base):
-                self._grow_states()
+            number = self._new(typed)
             if self.arrays.gate_high[key.target]:
                 self.arrays.gate_low[number] = self.arrays.gate_low[key.target]
                 self.arrays.gate_high[number] = self.arrays.gate_high[key.target]
@@ -492,18 +491,15 @@ class LeafTable:
             self._store_difference(state, trunk, row)
 
     def _build_names(self, state: int, term: Regular) -> bool:
-        """Build a node of a trie of names, and all below it; False if it is not a plain one.
+        """Build a node of a trie of names; False if it is not a plain one.
 
         Beside the names stands nothing or any other name, so the row is that of the other names
         with the few bytes that go on with one of these.
         """
         if not isinstance(term, Vector) or not term.named or not isinstance(term.parts[0], Words):
             return False
-        others = term.parts[1:]
-        words = term.parts[0]
-        if any(p is not EMPTY and p is not ANYTHING for p in others) or not all(
-            name.isascii() for name in words.table.strings[words.low : words.high]
-        ):
+        node, others = term.parts[0], term.parts[1:]
+        if any(p is not EMPTY and p is not ANYTHING for p in others) or not node.table.ascii:
             return False
         rest = vector((EMPTY, *others), named=True)
         trunk = 0
@@ -511,24 +507,30 @@ class LeafTable:
             below = self.state(Text(True, rest))
             self.build(below)
             trunk = int(self.arrays.base[below])
-        stack = [(state, words)]
-        while stack:
-            here, node = stack.pop()
-            if self.arrays.base[here] != UNBUILT:
-                continue
-            whole = vector((node, *others), named=True)
-            overrides: dict[int, int] = {}
-            for point, _, child in word_arcs(node):
-                if point >= 0x20 and point not in (_QUOTE, _BACKSLASH):
-                    following = self.state(Text(True, vector((child, *others), named=True)))
-                    overrides[point] = following
-                    stack.append((following, child))
-            if node.high > node.low + node.nullable or rest is not EMPTY:
-                overrides[_BACKSLASH] = self.state(Escape(whole))
-            if node.nullable:
-                overrides[_QUOTE] = self.state(End(label(whole)))
-            self._store_overrides(here, trunk, overrides)
+        first = node.low + node.nullable
+        overrides: dict[int, int] = {}
+        for point, _, child in word_arcs(node):
+            if point >= 0x20 and point not in (_QUOTE, _BACKSLASH):
+                following = Text(True, vector((child, *others), named=True))
+                overrides[point] = self._named(following, child.low, child.high, rest is EMPTY)
+        if node.high > first or rest is not EMPTY:
+            overrides[_BACKSLASH] = self._named(Escape(term), first, node.high, rest is EMPTY)
+        if node.nullable:
+            overrides[_QUOTE] = self.state(End(label(term)))
+        self._store_overrides(state, trunk, overrides)
         return True
+
+    def _named(self, key: Text | Escape, low: int, high: int, gated: bool) -> int:
+        """The state of `key`, from which the words low..high-1 can be reached; `gated`: and no
+        other name."""
+        typed = (type(key), key)
+        number = self._ids.get(typed)
+        if number is None:
+            number = self._new(typed)
+            if gated:
+                self.arrays.gate_low[number] = low
+                self.arrays.gate_high[number] = high
+        return number
 
     def _tail(self, target: int) -> Int32:
         """The states behind each lead byte where every character outside ASCII goes to `target`."""

@@ -21,6 +21,7 @@ from maskwright.automaton.leaf import (
     Partial,
     Text,
 )
+from maskwright.grammar.counting import counted
 from maskwright.grammar.derivative import parted, place
 from maskwright.grammar.explored import NEVER, Explored
 from maskwright.grammar.regular import (
@@ -107,24 +108,22 @@ class StringRows:
             self._forget()
         match keys[leaf]:
             case Text(term=term):
-                bound = characters_left(term)
-                return self._of_length(bound) if bound != NARROW else self._of_term(term, 0, 0)
+                return self._behind(term, BETWEEN, 0)
             case Partial(term=term, base=base, left=left):
-                return self._of_term(term, left, base >> (6 * left))
+                return self._behind(term, left, base >> (6 * left))
             case Escape(term=term):
-                return self._of_term(term, BACKSLASH, 0)
+                return self._behind(term, BACKSLASH, 0)
             case Hex(term=term, base=base, left=left):
-                return self._of_term(term, DIGITS + left, base >> (4 * left))
+                return self._behind(term, DIGITS + left, base >> (4 * left))
             case LowSurrogate(term=term, high=high, seen=seen):
-                return self._of_term(term, PAIR + seen, (high - 0xD800) << 16)
+                return self._behind(term, PAIR + seen, (high - 0xD800) << 16)
             case LowHex(term=term, high=high, base=base, left=left):
                 value = (high - 0xD800) << 16 | base >> (4 * left)
-                return self._of_term(term, PAIR_DIGITS + left, value)
+                return self._behind(term, PAIR_DIGITS + left, value)
             case Continuation(digits=digits, left=left, target=target):
                 behind = keys[target]
                 assert isinstance(behind, Text)
-                part = (ANY_DIGITS if digits else ANY_BYTES) + left
-                return self._of_term(behind.term, part, 0)
+                return self._behind(behind.term, (ANY_DIGITS if digits else ANY_BYTES) + left, 0)
             case key:
                 raise AssertionError(f"{key} is no place within a string")
 
@@ -141,8 +140,18 @@ class StringRows:
             self._by_length[bound] = row
         return row
 
-    def _of_term(self, term: Regular, part: int, value: int) -> Row:
+    def _behind(self, term: Regular, part: int, value: int) -> Row:
         """The row behind `part` and `value` of a character; see `walk_string`."""
+        if part == BETWEEN:
+            bound = characters_left(term)
+            if bound != NARROW:
+                return self._of_length(bound)
+        if isinstance(term, Vector):  # a string goes on as long as it does in one of the languages
+            rows = [self._behind(p, part, value) for p in set(term.parts) if p is not EMPTY]
+            return np.bitwise_or.reduce(rows)
+        return self._of_term(counted(term), part, value)
+
+    def _of_term(self, term: Regular, part: int, value: int) -> Row:
         core, least, most = parted(term)
         automaton, state = place(core)
         if core is term:
@@ -209,6 +218,7 @@ class StringRows:
                 return row & self._others, needed
             for other in missing[missing >= 0].tolist():
                 automaton.find(other)
+            automaton.explore(AT_ONCE)  # what the next row would lack
 
 
 def is_within(leaf: int, keys: Sequence[Key]) -> bool:
