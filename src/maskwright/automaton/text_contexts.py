@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 from maskwright.automaton.finish import Ending
-from maskwright.automaton.leaf import LeafTable, Text
+from maskwright.automaton.leaf import LeafTable
+from maskwright.automaton.leaf_keys import Text
 from maskwright.automaton.machine import DONE, STAY, Exit
 from maskwright.grammar.regular import Regular
 

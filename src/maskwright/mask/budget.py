@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import numpy.typing as npt
 
-from maskwright.automaton.leaf import Text
+from maskwright.automaton.leaf_keys import Text
 from maskwright.automaton.machine import Configuration
 from maskwright.errors import BudgetError, InputError
 from maskwright.mask.position import UNKNOWN

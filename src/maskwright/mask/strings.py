@@ -9,18 +9,18 @@ import numpy as np
 import numpy.typing as npt
 
 from maskwright.automaton.characters import Characters
-from maskwright.automaton.leaf import (
-    DEAD,
+from maskwright.automaton.leaf import LeafTable
+from maskwright.automaton.leaf_keys import (
     Continuation,
     Escape,
     Hex,
     Key,
-    LeafTable,
     LowHex,
     LowSurrogate,
     Partial,
     Text,
 )
+from maskwright.automaton.leaf_rows import DEAD
 from maskwright.grammar.counting import counted
 from maskwright.grammar.derivative import parted, place
 from maskwright.grammar.explored import NEVER, Explored
