@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
-from maskwright.automaton.leaf import DEAD, LeafTable, Text
+from maskwright.automaton.leaf import DEAD, Entry, LeafTable, Text
 from maskwright.grammar.regular import (
     ANY_CHAR,
     ANYTHING,
@@ -19,13 +19,15 @@ from maskwright.grammar.regular import (
     Both,
     Complement,
     Concat,
+    Parallel,
     Regular,
     Repeat,
     Vector,
     Words,
 )
-from maskwright.mask.rows import Ready, RowTable
-from maskwright.mask.tables import Spelling
+from maskwright.mask.rows import RowTable, packed
+from maskwright.mask.tables import Begun, FanTable, Spelling
+from maskwright.mask.text_rows import Run, TextRows
 from maskwright.mask.walk import classify, walk_inside
 from maskwright.vocab import Vocabulary
 from maskwright.vocab.trie import Fan, Trie
@@ -33,7 +35,7 @@ from maskwright.vocab.trie import Fan, Trie
 MOST_LEAVES: Final = 400_000
 """Leaf states after which new grammars start a fresh table; the old one goes with its grammars."""
 
-NOT_READY: Final = Ready(0, 0)
+NOTHING: Final = Begun(0, 0, 0, 0)
 
 
 class Space:
@@ -45,12 +47,11 @@ class Space:
         self.leaves = LeafTable()
         self.table = RowTable(vocabulary.words)
         self.trie = vocabulary.trie
-        self.whole = Fan.of(self.trie)
-        self.leaving = Fan.of(Trie.build([]))
-        """The tokens that leave a string; empty until the first string is reached."""
+        self.whole = FanTable(Fan.of(self.trie))
         self.spelling = Spelling.of(vocabulary)
         self._strings: StringRows | None = None
-        self._ready: dict[int, Ready] = {}
+        self._begun: dict[int, Begun] = {}
+        self._every_byte = np.ones(256, np.uint8)
 
     @cached_property
     def prefixes(self) -> frozenset[bytes]:
@@ -67,20 +68,40 @@ class Space:
         """The ready rows of JSON strings, made when the first string is reached."""
         if self._strings is None:
             self._strings = StringRows(self)
-            self.leaving = Fan.of(self._strings.leaving)
         return self._strings
 
-    def ready(self, leaf: int) -> Ready:
-        """The row of the tokens that stay inside a string from `leaf` on; NOT_READY if it is no
-        place in a string, or one where the context has a say in them."""
-        known = self._ready.get(leaf)
+    @cached_property
+    def texts(self) -> TextRows:
+        """The ready rows of plain text, made when the first is reached."""
+        return TextRows(self.vocabulary, self.spelling, self.table)
+
+    def begun_string(self, leaf: int) -> Begun | None:
+        """What of the mask at `leaf` is at hand, where that is within a string; None if it isn't,
+        or the context has a say in it."""
+        known = self._begun.get(leaf)
         if known is None:
             key = self.leaves.keys[leaf]
-            known = NOT_READY
-            if isinstance(key, Text) and key.inside and not self.leaves.arrays.gate_high[leaf]:
-                known = self.table.ready(self.strings.ready(leaf, key.term))
-            self._ready[leaf] = known
+            if not isinstance(key, Text) or not key.inside or self.leaves.arrays.gate_high[leaf]:
+                return None
+            ready = self.table.ready(self.strings.ready(leaf, key.term))
+            every = int(self._every_byte.ctypes.data)
+            known = self._begun[leaf] = Begun(*ready, self.strings.leaving.address, every)
         return known
+
+    def is_text(self, leaf: int) -> bool:
+        """Whether plain text is read at `leaf`."""
+        return self._text(leaf) is not EMPTY
+
+    def run(self, leaf: int) -> Run | None:
+        """The widest run of characters with which plain text may go on at `leaf`."""
+        term = self._text(leaf)
+        return self.texts.run(term.parts if isinstance(term, Parallel) else (term,))
+
+    def _text(self, leaf: int) -> Regular:
+        key = self.leaves.keys[leaf]
+        if isinstance(key, Entry):
+            return key.text
+        return key.term if isinstance(key, Text) and not key.inside else EMPTY
 
 
 class StringRows:
@@ -107,7 +128,9 @@ class StringRows:
         self._stays = stays == 1
         self._most = int(self._characters[self._stays].max(initial=0))
         self._rows: dict[int, npt.NDArray[np.int32]] = {}
-        self.leaving = Trie.build(vocabulary.tokens, np.flatnonzero(stays == 2).tolist())
+        self.leaving = FanTable(
+            Fan.of(Trie.build(vocabulary.tokens, np.flatnonzero(stays == 2).tolist()))
+        )
 
     def ready(self, leaf: int, term: Regular) -> npt.NDArray[np.int32]:
         """The row of the tokens that stay inside from `leaf`, a place between two characters."""
@@ -138,13 +161,6 @@ class StringRows:
         if row is None:
             row = self._rows[bound] = packed(self._stays & (self._characters <= bound))
         return row
-
-
-def packed(allowed: npt.NDArray[np.bool_]) -> npt.NDArray[np.int32]:
-    """A bool per token as a mask row."""
-    bits = np.zeros((len(allowed) + 31) // 32 * 32, np.bool_)
-    bits[: len(allowed)] = allowed
-    return np.packbits(bits, bitorder="little").view("<i4").astype(np.int32)
 
 
 NARROW: Final = -1
