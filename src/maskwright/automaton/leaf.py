@@ -450,8 +450,21 @@ class LeafTable:
 
     def _build_text(self, state: int, key: Text) -> None:
         inside, term = key
-        row = np.full(256, DEAD, np.int32)
         transitions = arcs(term)
+        if not inside and transitions and transitions[-1][1] <= 0x7F:
+            points = [point for low, high, _ in transitions[:9] for point in range(low, high + 1)]
+            if len(points) <= 8:
+                self._store_overrides(
+                    state,
+                    0,
+                    {
+                        point: self.state(Text(inside, target))
+                        for low, high, target in transitions
+                        for point in range(low, high + 1)
+                    },
+                )
+                return
+        row = np.full(256, DEAD, np.int32)
         for low, high, target in transitions:
             first = max(low, 0x20) if inside else low
             if first <= min(high, 0x7F):
