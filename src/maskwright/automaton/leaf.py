@@ -336,6 +336,9 @@ class LeafTable:
         if isinstance(key, Literal):
             self._store_overrides(state, 0, {key.data[0]: self._behind(key)})
             return
+        if isinstance(key, Entry):
+            self._build_entry(state, key)
+            return
         row = np.full(256, DEAD, np.int32)
         found = self._row(key)
         if found:
@@ -412,9 +415,6 @@ class LeafTable:
                 if inside is not EMPTY:
                     row[_QUOTE] = self.state(Text(inside=True, term=inside))
                 return row | dict(marks)
-            case Entry(text=text, marks=marks):
-                row = {} if text is EMPTY else self.next_states(self.state(Text(False, text)))
-                return row | dict(marks)
             case Spaced(left=left) | Padded(left=left):
                 follow = {} if isinstance(key, Spaced) else self.next_states(key.target)
                 if left:
@@ -426,12 +426,26 @@ class LeafTable:
                 return self._token_row(key)
             case Literal():
                 return {key.data[0]: self._behind(key)}
-            case Text() | End() | Dead():
+            case Text() | Entry() | End() | Dead():
                 return {}  # built elsewhere
 
     def _behind(self, key: Literal) -> int:
         rest = key.data[1:]
         return self.state(Literal(rest, key.target)) if rest else key.target
+
+    def _build_entry(self, state: int, key: Entry) -> None:
+        """The row of the text, and the marks."""
+        trunk, overrides = 0, dict(key.marks)
+        if key.text is not EMPTY:
+            text = self.state(Text(False, key.text))
+            self.build(text)
+            arrays = self.arrays
+            trunk = int(arrays.base[text])
+            start, stop = int(arrays.override_start[text]), int(arrays.override_stop[text])
+            own = arrays.override_byte[start:stop].tolist()
+            overrides = dict(zip(own, arrays.override_next[start:stop].tolist(), strict=True))
+            overrides |= dict(key.marks)
+        self._store_overrides(state, trunk, overrides)
 
     def _token_row(self, key: TokenId) -> Row:
         row: Row = {}

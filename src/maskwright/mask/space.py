@@ -51,7 +51,7 @@ class Space:
         self.spelling = Spelling.of(vocabulary)
         self._strings: StringRows | None = None
         self._begun: dict[int, Begun] = {}
-        self._every_byte = np.ones(256, np.uint8)
+        self._every_byte = np.ones(768, np.uint8)
 
     @cached_property
     def prefixes(self) -> frozenset[bytes]:

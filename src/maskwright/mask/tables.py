@@ -55,7 +55,8 @@ class Scratch(NamedTuple):
     """[2 * words]: two rows in full, to be compared."""
     state: npt.NDArray[np.int64]
     """[0] phase, [1] depth, [2] words touched, [3] fingerprint, [4] trie nodes visited, then the
-    configuration at which it is asked whether the text may end: [5] leaf, [6] node."""
+    configuration at which it is asked whether the text may end: [5] leaf, [6] node; [7] which part
+    of `Begun.skipped` counts behind the first byte."""
 
     @classmethod
     def of(cls, height: int, words: int) -> Scratch:
@@ -112,9 +113,10 @@ class Begun(NamedTuple):
     fingerprint: int
     """That row's; see `mask.rows`."""
     rest: int
-    """The `FanTable` of the other tokens that begin with one of the bytes in `skipped`."""
+    """The `FanTable` of the other tokens that begin with bytes in `skipped`."""
     skipped: int
-    """The address of uint8 [256]: bytes with which no further token is to be walked."""
+    """The address of uint8 [3 * 256]: 1 for the bytes with which no further token is to be walked,
+    at its start; behind a space at its start; behind another byte there (always 0)."""
 
 
 class Directory:

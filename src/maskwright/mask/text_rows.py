@@ -38,7 +38,7 @@ class Letters(NamedTuple):
     beyond: bool
 
     @property
-    def count(self) -> int:
+    def size(self) -> int:
         return self.low.bit_count() + self.high.bit_count() + 128 * self.beyond
 
     def within(self, other: Letters) -> bool:
@@ -80,13 +80,16 @@ class Texts(NamedTuple):
         _describe(data, start, *found)
         return found
 
-    def among(self, run: Run) -> npt.NDArray[np.bool_]:
-        """[V]: the tokens that stay within a run."""
-        found = (self.low & np.uint64(~run.later.low & _ALL)) == 0
-        found &= (self.high & np.uint64(~run.later.high & _ALL)) == 0
-        found &= (self.kind != NONE) & (self.kind <= (BEYOND if run.later.beyond else ASCII))
-        found &= _first_bytes(run.first)[self.first].astype(np.bool_)
-        return found
+    def among(
+        self, run: Run, first: npt.NDArray[np.uint8]
+    ) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+        """[V] each: the texts that stay within a run, and the others that begin with one of the
+        bytes in `first`, those with which a run begins."""
+        begun = first[self.first].astype(np.bool_) & (self.kind != NONE)
+        stays = (self.low & np.uint64(~run.later.low & _ALL)) == 0
+        stays &= (self.high & np.uint64(~run.later.high & _ALL)) == 0
+        stays &= begun & (self.kind <= (BEYOND if run.later.beyond else ASCII))
+        return stays, begun & ~stays
 
 
 class TextRows:
@@ -110,7 +113,7 @@ class TextRows:
             if part not in self._runs:
                 self._runs[part] = _widest_run(part)
             run = self._runs[part]
-            if run is not None and (best is None or run.first.count > best.first.count):
+            if run is not None and (best is None or run.first.size > best.first.size):
                 best = run
         return best
 
@@ -126,14 +129,15 @@ class TextRows:
 
     def _make(self, run: Run | None, spaced: Run | None) -> _Kept:
         allowed = np.zeros(len(self._texts), np.bool_)
-        skipped = np.zeros(256, np.uint8)
-        if run is not None:
-            allowed |= self._whole.among(run)
-            skipped |= _first_bytes(run.first)
-        if spaced is not None:
-            allowed |= self._behind_space.among(spaced)
-            skipped[ord(" ")] = 1
-        rest = skipped[self._whole.first].astype(np.bool_) & (self._whole.kind != NONE) & ~allowed
+        rest = np.zeros(len(self._texts), np.bool_)
+        skipped = np.zeros(768, np.uint8)
+        for texts, each, at in ((self._whole, run, 0), (self._behind_space, spaced, 256)):
+            if each is not None:
+                first = _first_bytes(each.first)
+                stays, others = texts.among(each, first)
+                allowed |= stays
+                rest |= others
+                skipped[at : at + 256] = first
         chosen = self._order[rest[self._order]]
         table = FanTable(Fan.of(Trie.of_ordered(self._data, self._start, chosen)))
         begun = Begun(*self._table.ready(packed(allowed)), table.address, int(skipped.ctypes.data))
@@ -167,7 +171,7 @@ def _widest_run(term: Regular) -> Run | None:
     best: Run | None = None
     for target, ranges in sets.items():
         first = _letters(ranges)
-        if first.count < (FEWEST if best is None else best.first.count + 1):
+        if first.size < (FEWEST if best is None else best.first.size + 1):
             continue
         later = _letters([(low, high) for low, high, after in arcs(target) if after is target])
         if first.within(later):

@@ -132,7 +132,7 @@ def _walk(address, rest, skipped, next_leaves, next_nodes):
     """Walk on from where the scratch stands; False if something is missing."""
     leaves, machine = leaf_arrays(address), machine_arrays(address)
     trie, scratch = fan(address, rest), scratch_arrays(address)
-    skip = uint8s(skipped, 256)
+    skip = uint8s(skipped, 768)
     rows, base, label = leaves.rows, leaves.base, leaves.label
     override_start, override_stop = leaves.override_start, leaves.override_stop
     override_byte, override_next = leaves.override_byte, leaves.override_next
@@ -155,7 +155,7 @@ def _walk(address, rest, skipped, next_leaves, next_nodes):
         visited += stop - at
         while at < stop:
             byte = trie_byte[at]
-            if depth == 0 and skipped and skip[byte]:
+            if skipped and depth < 2 and skip[byte + (state[7] if depth else 0)]:
                 at += 1
                 continue
             target = DEAD
@@ -230,6 +230,8 @@ def _walk(address, rest, skipped, next_leaves, next_nodes):
                     token = trie_twin[token]
             if trie_children[at] > 0:
                 down = at
+                if depth == 0:
+                    state[7] = 256 if byte == 0x20 else 512
                 chain_leaf[chain + CHAIN] = target
                 chain_node[chain + CHAIN] = below
                 chain_passed[chain + CHAIN] = passed
