@@ -119,7 +119,7 @@ class RowTable:
         return int(self.arrays.records[number])
 
 
-def packed(allowed: npt.NDArray[np.bool_]) -> npt.NDArray[np.int32]:
+def packed(allowed: npt.NDArray[np.bool_]) -> Row:
     """A bool per token as a mask row."""
     bits = np.zeros((len(allowed) + 31) // 32 * 32, np.bool_)
     bits[: len(allowed)] = allowed

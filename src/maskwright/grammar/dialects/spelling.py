@@ -25,6 +25,21 @@ def char_class(ranges: Ranges, dialect: Dialect) -> str:
     return f"/{inside}/" if dialect == "lark" else inside
 
 
+def quantifier(least: int, most: int | None) -> str:
+    """What stands, in every dialect, behind something that is repeated `least` to `most` times."""
+    match least, most:
+        case 0, None:
+            return "*"
+        case 1, None:
+            return "+"
+        case 0, 1:
+            return "?"
+        case _ if least == most:
+            return f"{{{least}}}"
+        case _:
+            return f"{{{least},{'' if most is None else most}}}"
+
+
 def _class(ranges: Ranges) -> str:
     whole = charset.union(ranges, _SURROGATES)
     rest = charset.complement(whole)
@@ -117,11 +132,7 @@ def _pattern(term: Regular, level: int) -> str | None:
             inner = _pattern(body, 2)
             if inner is None:
                 return None
-            sign = {(0, None): "*", (1, None): "+", (0, 1): "?"}.get((least, most))
-            bounds = (
-                f"{{{least}}}" if least == most else f"{{{least},{'' if most is None else most}}}"
-            )
-            return _grouped(inner + (sign or bounds), level > 1)
+            return _grouped(inner + quantifier(least, most), level > 1)
         case _:
             return None
 

@@ -14,7 +14,7 @@ from maskwright.grammar import regular as r
 from maskwright.grammar.derivative import arcs, is_live
 from maskwright.grammar.dialects.detect import Dialect
 from maskwright.grammar.dialects.lower import Lowered
-from maskwright.grammar.dialects.spelling import char_class, pattern, string
+from maskwright.grammar.dialects.spelling import char_class, pattern, quantifier, string
 from maskwright.grammar.regular import EMPTY, EPSILON, Regular, both, complement, concat, repeat
 from maskwright.grammar.rules import (
     Capture,
@@ -136,12 +136,7 @@ class _Writer:
         return found if level == "choice" else f"({found})"
 
     def times(self, body: str, least: int, most: int | None) -> str:
-        sign = {(0, None): "*", (1, None): "+", (0, 1): "?"}.get((least, most))
-        if sign is None:
-            sign = (
-                f"{{{least}}}" if least == most else f"{{{least},{'' if most is None else most}}}"
-            )
-        return body + sign
+        return body + quantifier(least, most)
 
     # Terminals
 
