@@ -38,11 +38,12 @@ from maskwright.grammar.schema import (
     negated,
     value_schema,
 )
+from maskwright.limits import DEFAULT_LIMITS, Limits
 
 
-def denied(schema: Schema) -> AnyOf:
+def denied(schema: Schema, limits: Limits = DEFAULT_LIMITS) -> AnyOf:
     """¬schema, one level deep: a union of the negations of its assertions."""
-    return AnyOf(tuple(_denied(each, schema.pointer) for each in evaluated(schema)))
+    return AnyOf(tuple(_denied(each, schema.pointer) for each in evaluated(schema, limits)))
 
 
 def _denied(assertion: Assertion, pointer: str) -> Schema:
@@ -80,7 +81,7 @@ def _denied(assertion: Assertion, pointer: str) -> Schema:
             bounds = _beyond(least, most)
             return union(*(conjunction(is_array, Contains(schema, *b, start)) for b in bounds))
         case UniqueItems():
-            return conjunction(is_array, RepeatedItems())
+            return conjunction(is_array, RepeatedItems(f"{pointer}/uniqueItems"))
         case RepeatedItems():
             return conjunction(UniqueItems())
         case Properties():

@@ -15,9 +15,10 @@ from math import isfinite
 from typing import Any, NoReturn
 
 from maskwright.errors import LimitError, RegexError, SchemaError, UnsupportedSchemaError
-from maskwright.grammar.drafts import ANNOTATIONS, DEFAULT_DRAFT, KEYWORDS, Draft, draft_of
+from maskwright.grammar.dialect import Dialect, dialect_of
+from maskwright.grammar.drafts import ANNOTATIONS, DEFAULT_DRAFT, KEYWORDS, Draft
 from maskwright.grammar.formats import format_language
-from maskwright.grammar.numbers import Interval, decimal
+from maskwright.grammar.numbers import Interval, decimal, multiples
 from maskwright.grammar.references import References, Resolver
 from maskwright.grammar.regular import Regular, length
 from maskwright.grammar.schema import (
@@ -81,9 +82,13 @@ def parse_schema(source: Json, options: ParseOptions) -> ParsedSchema:
     """
     document = _loaded(source)
     _check_document(document, options.limits)
-    uri = document.get("$schema") if isinstance(document, dict) else None
-    parser = _Parser(options, References(document, draft_of(uri, options.draft), options.documents))
-    root = parser.schema(document, "", options.draft, parser.references.root(), entered=True)
+    if isinstance(document, dict):
+        _check_names(document, "")
+    dialect = Dialect.of(options.draft)
+    if isinstance(document, dict):
+        dialect = dialect_of(document, options.documents, dialect, "")
+    parser = _Parser(options, References(document, dialect.draft, options.documents))
+    root = parser.schema(document, "", dialect, parser.references.root(), entered=True)
     while parser.waiting:
         parser.waiting.popleft()()
     return ParsedSchema(root, Report(tuple(parser.enforced), tuple(parser.annotations)))
@@ -144,6 +149,25 @@ def _children(value: Any, place: str) -> Iterator[tuple[str, Any]]:
             raise SchemaError(f"a {type(value).__name__} is not a value of JSON", pointer=place)
 
 
+_STRINGS = ("$schema", "$id", "$anchor", "$dynamicAnchor")
+_HOLDERS = ("$defs", "definitions")
+
+
+def _check_names(value: Mapping[str, Json], pointer: str) -> None:
+    """What names a schema or holds others has the right type, though it asserts nothing."""
+    for keyword in _STRINGS:
+        if not isinstance(value.get(keyword, ""), str):
+            _wrong(value[keyword], "a string", f"{pointer}/{keyword}")
+    for keyword in _HOLDERS:
+        held = value.get(keyword, {})
+        place = f"{pointer}/{keyword}"
+        if not isinstance(held, dict):
+            _wrong(held, "an object of schemas", place)
+        for name, schema in held.items():
+            if not isinstance(schema, dict | bool):
+                _no_schema(schema, f"{place}/{escape(name)}")
+
+
 @dataclass(slots=True)
 class _Parser:
     options: ParseOptions
@@ -157,7 +181,7 @@ class _Parser:
         self,
         value: Json,
         pointer: str,
-        draft: Draft,
+        dialect: Dialect,
         resolver: Resolver,
         *,
         entered: bool = False,
@@ -169,18 +193,17 @@ class _Parser:
         if isinstance(value, bool):
             return Schema(pointer, never=not value)
         if not isinstance(value, dict):
-            raise SchemaError(
-                f"a schema is an object or a boolean, not {_kind(value)}", pointer=pointer
-            )
+            _no_schema(value, pointer)
         key = (id(value), self.references.scope(resolver))
         known = self.known.get(key)
         if known is not None:
             return known
         schema = self.known[key] = Schema(pointer)
-        draft = draft_of(value.get("$schema"), draft)
+        _check_names(value, pointer)
+        dialect = dialect_of(value, self.options.documents, dialect, pointer)
         if not entered:
-            resolver = self.references.enter(resolver, value, draft)
-        reader = _Reader(self, value, pointer, draft, resolver)
+            resolver = self.references.enter(resolver, value, dialect.draft)
+        reader = _Reader(self, value, pointer, dialect, resolver)
 
         def read() -> None:
             schema.assertions = tuple(reader.assertions())
@@ -196,11 +219,15 @@ class _Reader:
     parser: _Parser
     value: Mapping[str, Json]
     pointer: str
-    draft: Draft
+    dialect: Dialect
     resolver: Resolver
 
+    @property
+    def draft(self) -> Draft:
+        return self.dialect.draft
+
     def assertions(self) -> list[Assertion]:
-        keywords = KEYWORDS[self.draft]
+        keywords = self.dialect.keywords
         found: list[Assertion] = []
         hidden = self.draft.is_old and "$ref" in self.value
         for keyword, setting in self.value.items():
@@ -216,9 +243,16 @@ class _Reader:
             elif keyword in keywords:
                 note = "hidden by $ref, as this draft has it"
             elif keyword not in ANNOTATIONS:
-                note = f"not a keyword of {self.draft.title}, which has it ignored"
+                note = self.unknown(keyword)
             self.parser.annotations.append(ReportEntry(self.pointer, keyword, note))
         return found
+
+    def unknown(self, keyword: str) -> str:
+        """What is said of a name that is no keyword here."""
+        note = f"not a keyword of {self.draft.title}, which has it ignored"
+        if keyword in KEYWORDS[self.draft]:
+            return "not among the vocabularies of the meta-schema"
+        return note
 
     def assertion(self, keyword: str, setting: Json, place: str) -> list[Assertion] | str:
         """What one keyword asserts; a note if it turns out to be an annotation."""
@@ -294,7 +328,7 @@ class _Reader:
     # Sub-schemas
 
     def child(self, setting: Json, place: str) -> Schema:
-        return self.parser.schema(setting, place, self.draft, self.resolver)
+        return self.parser.schema(setting, place, self.dialect, self.resolver)
 
     def children(self, setting: Json, place: str) -> tuple[Schema, ...]:
         if not isinstance(setting, list) or not setting:
@@ -320,16 +354,16 @@ class _Reader:
         else:
             value, resolver, target = references.find(setting, self.resolver, place)
         pointer = place if target is None else target
-        return self.parser.schema(value, pointer, self.draft, resolver, entered=True)
+        return self.parser.schema(value, pointer, self.dialect, resolver, entered=True)
 
     # Keywords
 
     def types(self, setting: Json, place: str) -> frozenset[str]:
         names = [setting] if isinstance(setting, str) else setting
-        if not isinstance(names, list):
-            _wrong(setting, "the name of a type or an array of them", place)
+        if not isinstance(names, list) or not names:
+            _wrong(setting, "the name of a type or a non-empty array of them", place)
         for name in names:
-            if name not in TYPES:
+            if not isinstance(name, str) or name not in TYPES:
                 raise SchemaError(
                     f"unknown type {name!r}; known are {', '.join(sorted(TYPES))}", pointer=place
                 )
@@ -352,6 +386,10 @@ class _Reader:
         divisor = decimal(_number(setting, place))
         if divisor <= 0:
             raise SchemaError("a divisor is greater than 0", pointer=place)
+        try:
+            multiples(divisor, self.parser.options.limits.divisor)
+        except LimitError as error:
+            raise LimitError(error.reason, limit=error.limit, pointer=place) from None
         return divisor
 
     def pattern(self, setting: Json, place: str) -> Regular:
@@ -360,9 +398,10 @@ class _Reader:
         try:
             return search(setting, self.parser.options.limits)
         except RegexError as error:
-            raise UnsupportedSchemaError(
-                f"in the pattern: {error.message}", pointer=place
-            ) from None
+            kind = UnsupportedSchemaError if error.unsupported else SchemaError
+            raise kind(f"in the pattern: {error.message}", pointer=place) from None
+        except LimitError as error:
+            raise LimitError(error.reason, limit=error.limit, pointer=place) from None
 
     def format(self, setting: Json, place: str) -> list[Assertion] | str:
         if not isinstance(setting, str):
@@ -396,7 +435,7 @@ class _Reader:
 
     def contains(self, setting: Json, place: str) -> list[Assertion]:
         least, most = 1, None
-        if "minContains" in KEYWORDS[self.draft]:
+        if "minContains" in self.dialect.keywords:
             if "minContains" in self.value:
                 least = _count(self.value["minContains"], f"{self.pointer}/minContains")
             if "maxContains" in self.value:
@@ -483,6 +522,10 @@ def _kind(value: Json) -> str:
             return "an array"
         case _:
             return "an object"
+
+
+def _no_schema(value: Json, place: str) -> NoReturn:
+    raise SchemaError(f"a schema is an object or a boolean, not {_kind(value)}", pointer=place)
 
 
 def _wrong(value: Json, expected: str, place: str) -> NoReturn:
