@@ -2,10 +2,10 @@
 
     python benchmarks/tools.py [--save]
 
-The vocabulary is tekken's. "cold" is the first time that a process sees the tools (its compiled code
-loaded, the vocabulary's tables built), "again" the same compilation once more, "kept" the same request
-to a server, which keeps grammars. Times are milliseconds to the first mask, and microseconds a mask
-with its token accepted, over one call as the model's family writes it.
+The vocabulary is tekken's. "cold" is the first time that a process sees the tools (its compiled
+code loaded, the vocabulary's tables built), "again" the same compilation once more, "kept" the same
+request to a server, which keeps grammars. Times are milliseconds to the first mask, and
+microseconds a mask with its token accepted, over one call as the model's family writes it.
 """
 
 from __future__ import annotations
