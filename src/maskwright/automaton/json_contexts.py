@@ -18,6 +18,7 @@ from enum import Enum
 from functools import cached_property
 from typing import NamedTuple
 
+from maskwright.automaton.bounds import Bound, Bounds
 from maskwright.automaton.finish import Ending, Endings, Finish
 from maskwright.automaton.leaf import Choice, End, LeafTable, Literal, Padded, Spaced
 from maskwright.automaton.level import Level, Phase, Thread
@@ -81,6 +82,7 @@ class JsonContexts:
         self._told = ToldApart(shapes, witnesses)
         self._names: dict[int, tuple[NameReader, int]] = {}
         self._finish = Finish(witnesses, whitespace, self._owners)
+        self._bounds = Bounds(witnesses, whitespace)
         self._context(Level(Phase.DONE, "", (), 0))
 
     # The machine's questions
@@ -147,6 +149,9 @@ class JsonContexts:
     def _owners(self, level: Level) -> list[Read]:
         reader, _ = self._value_reader(self._context(level))
         return [reader.container(tag) for tag in range(len(reader.readings))]
+
+    def bound(self, context: int) -> Bound | None:
+        return self._bounds.of(self.levels[context])
 
     # Levels
 
