@@ -76,7 +76,34 @@ def is_live(term: Regular, limit: int = DEFAULT_LIMITS.witness_search) -> bool:
 
 def shortest(term: Regular, limit: int = DEFAULT_LIMITS.witness_search) -> str | None:
     """A shortest string of the language, None if there is none."""
-    return _search(term, limit) if term.live is not False else None
+    if term.live is False:
+        return None
+    if term.short is None:
+        term.short = _composed(term, limit) if term.plain else _search(term, limit)
+    return term.short
+
+
+def _composed(term: Regular, limit: int) -> str | None:
+    """A shortest string of a plain term, put together from those of its parts."""
+    match term:
+        case Chars(ranges=ranges):
+            return chr(_readable(*ranges[0]))
+        case Words(table=table, low=low, high=high, depth=depth):
+            return min(table.strings[low:high], key=len)[depth:]
+        case Concat(head=head, tail=tail):
+            first, rest = shortest(head, limit), shortest(tail, limit)
+            return None if first is None or rest is None else first + rest
+        case Repeat(body=body, least=least):
+            if least == 0:
+                return ""
+            once = shortest(body, limit)
+            _check(least, limit)
+            return None if once is None else once * least
+        case Alt(options=options):
+            found = (shortest(option, limit) for option in options)
+            return min((text for text in found if text is not None), key=len, default=None)
+        case _:
+            return _search(term, limit)
 
 
 def contains(term: Regular, text: str) -> bool:

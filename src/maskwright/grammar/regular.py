@@ -28,17 +28,18 @@ class Regular:
     complement inside, so that it is certainly not empty.
     """
 
-    __slots__ = ("__weakref__", "arcs", "live", "nullable", "number", "plain", "steps")
+    __slots__ = ("__weakref__", "arcs", "live", "nullable", "number", "plain", "short", "steps")
 
     def __init__(self, nullable: bool, plain: bool) -> None:
         self.nullable = nullable
         self.plain = plain
         self.number = next(_numbers)
-        # Filled by automaton.derivative: the transitions, those of them to living targets, and
-        # whether the language has a string.
+        # Filled by grammar.derivative: the transitions, those of them to living targets, whether
+        # the language has a string, and a shortest one.
         self.steps: tuple[tuple[int, int, Regular], ...] | None = None
         self.arcs: tuple[tuple[int, int, Regular], ...] | None = None
         self.live: bool | None = True if plain else None
+        self.short: str | None = None
 
 
 class Chars(Regular):
