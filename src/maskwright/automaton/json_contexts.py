@@ -24,6 +24,7 @@ from maskwright.automaton.leaf import Choice, End, LeafTable, Literal, Padded, S
 from maskwright.automaton.level import Level, Phase, Thread
 from maskwright.automaton.machine import BLOCKED, DONE, DYNAMIC, POP, PUSH, STAY, Exit
 from maskwright.automaton.names import NameReader
+from maskwright.automaton.plain_names import PlainReader, PlainShapes
 from maskwright.automaton.progress import ArrayProgress, ObjectProgress
 from maskwright.automaton.whitespace import Whitespace
 from maskwright.automaton.witness import Witnesses, canonical
@@ -66,7 +67,8 @@ class JsonContexts:
         self._leaves = leaves
         self._ids: dict[Level, int] = {}
         self._values: dict[int, _ValueReader] = {}
-        self._names: dict[int, tuple[NameReader, int]] = {}
+        self._names: dict[int, tuple[NameReader | PlainReader, int]] = {}
+        self._plain = PlainShapes(witnesses)
         self._finish = Finish(witnesses, whitespace)
         self._context(Level(Phase.DONE, "", (), 0))
 
@@ -281,15 +283,16 @@ class JsonContexts:
         live = [t if self.witnesses.language(t) is not None else EMPTY for t in terms]
         return live[0] if len(live) == 1 else vector(tuple(live))
 
-    def _name_reader(self, context: int) -> tuple[NameReader, int]:
+    def _name_reader(self, context: int) -> tuple[NameReader | PlainReader, int]:
         known = self._names.get(context)
         if known is None:
             level = self.levels[context]
-            reader = NameReader.of(level.threads, self.witnesses)
+            reader = self._plain.reader(level.threads)
+            reader = reader or NameReader.of(level.threads, self.witnesses)
             known = self._names[context] = (reader, self._name_leaf(level, reader))
         return known
 
-    def _name_leaf(self, level: Level, reader: NameReader) -> int:
+    def _name_leaf(self, level: Level, reader: NameReader | PlainReader) -> int:
         term = reader.term if reader.bits or reader.others else EMPTY
         if level.phase is not Phase.FIRST:
             return self._leaves.state(Choice(term, EMPTY, ()))
