@@ -311,14 +311,12 @@ class Witnesses:
             for option in here.options():
                 yield "", option.value, option.after
             return
-        names = here.names("schema")
-        if self.order == "any":  # the order makes no difference to what is possible
-            names = _up_to_required(here)
-        for at in names:
-            for option in here.take(at, self.order):
-                after = option.after
-                if self.order == "any":
-                    after = after._replace(position=at + 1)
+        for at in _up_to_required(here):
+            for option in here.passed(at).take(at, self.order):
+                if at not in here.shape.required and not _gains(here, option.after):
+                    continue
+                seen = option.after.seen >> (at + 1) << (at + 1)
+                after = option.after._replace(position=at + 1, seen=seen)
                 yield here.shape.names[at], option.value, after
         if here.others_may_come("schema"):
             for each in self.classes(here.shape.languages):
@@ -326,6 +324,8 @@ class Witnesses:
                 if name is not None:
                     counted = name if is_finite(each.language) or recorded else None
                     for option in here.take_other(each.mask, counted, self.order):
+                        if not _gains(here, option.after):
+                            continue
                         yield name, option.value, option.after
 
     def fresh_name(self, progress: ObjectProgress, each: NameClass) -> str | None:
@@ -369,13 +369,23 @@ class Witnesses:
 
 def _is_simple(progress: ObjectProgress) -> bool:
     """Whether the required names are all that is missing."""
-    shape = progress.shape
-    missing = (1 << len(shape.some)) - 1 & ~progress.met
-    return not missing and progress.count + len(progress.required_left()) >= shape.least
+    left = progress.required_left()
+    coming = sum(1 << at for at in left)
+    enough = progress.count + len(left) >= progress.shape.least
+    return enough and not progress.is_wanting(coming)
+
+
+def _gains(here: ObjectProgress, after: ObjectProgress) -> bool:
+    """Whether a member that isn't required brings the end nearer."""
+    return after.met != here.met or here.count < here.shape.least
 
 
 def _up_to_required(progress: ObjectProgress) -> list[int]:
-    """The names from `position` to the first required one, for the search in any order."""
+    """The names from `position` to the first required one.
+
+    What is possible does not depend on the order of names, so that a search takes them in one,
+    and need not remember which of those behind it it has taken.
+    """
     if progress.is_full:
         return []
     found: list[int] = []

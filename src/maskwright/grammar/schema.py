@@ -117,10 +117,14 @@ class Properties:
 
 @dataclass(frozen=True, slots=True)
 class SomeMember:
-    """At least one member has a name in `names` and a value that satisfies `schema`."""
+    """At least one member has one of these names, or a name in one of these languages, and a value
+    that satisfies the schema beside it; or one of the names in `absent` is missing.
 
-    names: Regular
-    schema: Schema
+    So it is one assertion that denies `properties` and `required` together, not a union."""
+
+    named: Mapping[str, Schema]
+    patterns: tuple[tuple[Regular, Schema], ...]
+    absent: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +218,9 @@ class Schema:
     never: bool = False
     """The schema `false`."""
     negation: Schema | None = None
-    """Filled by `grammar.negation`."""
+    """Filled by `negated`."""
+    outline: object = None
+    """Filled by `grammar.outline`."""
     number: int = field(default_factory=lambda: next(_numbers))
 
     def __repr__(self) -> str:
