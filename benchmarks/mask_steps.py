@@ -36,41 +36,38 @@ from benchmarks.masks import BUDGET, CASES  # noqa: E402  (the path)
 from benchmarks.report import Report  # noqa: E402
 from benchmarks.vocabularies import tekken, tekken_encoding  # noqa: E402
 from maskwright import Grammar, Vocabulary, compile_json_schema  # noqa: E402
-from maskwright.automaton.leaf import DEAD, LeafArrays  # noqa: E402
-from maskwright.automaton.machine import Configuration, MachineArrays  # noqa: E402
+from maskwright.automaton.directory import machine_arrays  # noqa: E402
+from maskwright.automaton.leaf import DEAD  # noqa: E402
+from maskwright.automaton.machine import Configuration  # noqa: E402
 from maskwright.automaton.step import move, settle  # noqa: E402
-from maskwright.mask.walk import MOST_DYNAMIC, Scratch, walk  # noqa: E402
+from maskwright.mask.rows import write_row  # noqa: E402
+from maskwright.mask.space import NOT_READY  # noqa: E402
+from maskwright.mask.walk import MOST_DYNAMIC, find_row  # noqa: E402
 
-NONE: Final = np.zeros(0, np.int32)
 Row = npt.NDArray[np.int32]
 T = TypeVar("T")
 
 
 @njit(cache=True)
 def each_token(
-    leaves: LeafArrays,
-    machine: MachineArrays,
-    data: np.ndarray,
-    starts: np.ndarray,
-    leaf: int,
-    node: int,
-    out: np.ndarray,
+    address: int, data: np.ndarray, starts: np.ndarray, leaf: int, node: int, out: np.ndarray
 ) -> int:
     """The oracle in compiled code: sets the bits of the allowed tokens, returns the bytes read."""
+    counts = machine_arrays(address).counts
     read = 0
     for token in range(len(starts) - 1):
         at, stop = starts[token], starts[token + 1]
         if at == stop:
             continue
         here, below = leaf, node
-        machine.counts[8] = 0
+        counts[8] = 0
         while at < stop and here != DEAD:
-            here, below = move(leaves, machine, here, below, data[at])
+            here, below = move(address, here, below, data[at])
             at += 1
             read += 1
         if here != DEAD:
-            here, below = settle(leaves, machine, here, below)
-        if here != DEAD and machine.counts[8] <= MOST_DYNAMIC:
+            here, below = settle(address, here, below)
+        if here != DEAD and counts[8] <= MOST_DYNAMIC:
             out[token >> 5] |= np.int32(1) << np.int32(token & 31)
     return read
 
@@ -83,28 +80,34 @@ class Ways:
         vocabulary = grammar.vocabulary
         self._data = np.frombuffer(b"".join(vocabulary.tokens), np.uint8)
         self._starts = np.cumsum([0, *map(len, vocabulary.tokens)])
-        self._scratch = Scratch.of_height(vocabulary.trie.height)
 
     def each_token(self, here: Configuration) -> tuple[Row, int]:
         out = np.zeros(self.grammar.vocabulary.words, np.int32)
-        tables = self.grammar.space.leaves.arrays, self.grammar.machine.arrays
-        return out, each_token(*tables, self._data, self._starts, *here, out)
+        read = each_token(self.grammar.address(), self._data, self._starts, *here, out)
+        return out, read
 
     def build(self, here: Configuration) -> None:
         """Build whatever the ways need at a configuration."""
-        machine = self.grammar.machine
+        counts = self.grammar.machine.arrays.counts
         self.grammar.following(here)
         self.each_token(here)
-        while machine.arrays.counts[1] or machine.arrays.counts[2]:
+        while counts[1] or counts[2]:
             with self.grammar.space.lock:
-                machine.supply()
+                self.grammar.machine.supply()
             self.each_token(here)
 
-    def trie(self, here: Configuration) -> tuple[Row, int]:
-        out = np.zeros(self.grammar.vocabulary.words, np.int32)
-        tables = self.grammar.space.leaves.arrays, self.grammar.machine.arrays
-        trie = self.grammar.vocabulary.trie
-        return out, walk(*tables, trie, self._scratch, *here, out, NONE, NONE)
+    def trie(self, here: Configuration) -> tuple[int, int]:
+        return self._walk(here, *NOT_READY)
+
+    def ready_rows(self, here: Configuration) -> tuple[int, int]:
+        return self._walk(here, *self.grammar.space.ready(here.leaf))
+
+    def _walk(self, here: Configuration, base: int, fingerprint: int) -> tuple[int, int]:
+        """The row's number and the trie nodes visited."""
+        address = self.grammar.address()
+        number = find_row(address, *here, base, fingerprint, 0, 0, 0)
+        assert number >= 0, "everything has been built"
+        return number, int(self.grammar.scratch.state[4])
 
 
 def positions(grammar: Grammar, tokens: list[int]) -> list[tuple[Configuration, bytes]]:
@@ -136,6 +139,7 @@ def measure(report: Report, case: str, schema: dict[str, Any], texts: list[list[
     grammar = compile_json_schema(schema, vocabulary)
     ways = Ways(grammar)
     fill = grammar.budgets.fill
+    table = grammar.space.table
     spent: dict[str, list[float]] = {}
     read: list[int] = []
     visited: list[int] = []
@@ -143,21 +147,21 @@ def measure(report: Report, case: str, schema: dict[str, Any], texts: list[list[
     out = np.zeros(vocabulary.words, np.int32)
     for here, text in places:
         ways.build(here)
+        position = grammar.position(here)
+        final = grammar.row(here)
         naive, (row, bytes_read) = timed(lambda here=here: ways.each_token(here))
         walked, (same, nodes) = timed(lambda here=here: ways.trie(here))
-        ready, final = timed(lambda here=here: grammar.allowed(here))
-        if not (np.array_equal(row, same) and np.array_equal(row, final & ~ends(grammar))):
+        ready, (again, _) = timed(lambda here=here: ways.ready_rows(here))
+        if not (same == again == final and np.array_equal(row, table[final] & ~ends(grammar))):
             raise AssertionError(f"the ways differ in {case} behind {text!r}")
-        grammar.row(here)
-        rows = grammar.space.table.rows
-        known, _ = timed(lambda here=here, rows=rows: np.copyto(out, rows[grammar.row(here)]))
+        known, _ = timed(lambda record=position.record: write_row(record, out))
         needed = grammar.budgets.tokens_needed(here, text)
-        ample, _ = timed(lambda here=here, text=text: fill(here, BUDGET, out, text))
+        ample, _ = timed(lambda position=position, text=text: fill(position, BUDGET, out, text))
         row_of = {"each token": naive, "trie": walked, "ready rows": ready, "row by name": known}
         row_of["budget"] = ample
         if needed:
             row_of["last tokens"], _ = timed(
-                lambda here=here, text=text, needed=needed: fill(here, needed, out, text)
+                lambda position=position, text=text, left=needed: fill(position, left, out, text)
             )
         for way, micros in row_of.items():
             spent.setdefault(way, []).append(micros)

@@ -31,6 +31,10 @@ TILE = 64
 PREFILL_SPAN = 128
 """Queries of one sequence handled together; bounds the score matrix to span x context."""
 
+SPLIT = 8
+"""Up to so many queries of a sequence are computed like those of as many sequences: a sampled token
+and the drafts after it then share the products of all that decode, instead of having their own."""
+
 
 def pad_rows(count: int) -> int:
     """`count` rounded up to a whole number of `ROW_MULTIPLE` rows."""
@@ -44,6 +48,11 @@ def clear_blocks(pool: Tensor, blocks: Sequence[int]) -> None:
     """Zero whole `blocks`, through all layers."""
     if blocks:
         pool.index_fill_(0, torch.tensor(blocks), 0.0)
+
+
+def copy_block(pool: Tensor, source: int, target: int) -> None:
+    """Copy one whole block, through all layers."""
+    pool[target] = pool[source]
 
 
 def store_kv(
@@ -80,7 +89,8 @@ class PrefillPlan:
 
 @dataclass(frozen=True, slots=True)
 class DecodePlan:
-    """All sequences with one query: `n` of them over `t` tiles in total, without padding.
+    """All sequences with few queries, each query like a sequence of its own: `n` of them over `t`
+    tiles in total, without padding.
 
     `rows`: batch row of each query, a slice where they are neighbours, else int64 [n]; `owner`
     int64 [t]: sequence of each tile; `blocks` int64 [t * blocks a tile]; `relative` int64
@@ -109,7 +119,12 @@ def plan_attention(spans: Sequence[Span], block_size: int) -> AttentionPlan:
     """Index tensors for `spans`. `block_size` must divide `TILE`."""
     if TILE % block_size:
         raise ValueError(f"block size {block_size} does not divide the tile of {TILE} positions")
-    singles = [span for span in spans if span.count == 1]
+    singles = [
+        Span(span.first + number, span.start + number, 1, span.table)
+        for span in spans
+        if span.count <= SPLIT
+        for number in range(span.count)
+    ]
     prefill = [
         PrefillPlan(
             span.first + begin,
@@ -122,7 +137,7 @@ def plan_attention(spans: Sequence[Span], block_size: int) -> AttentionPlan:
             ),
         )
         for span in spans
-        if span.count > 1
+        if span.count > SPLIT
         for begin in range(0, span.count, PREFILL_SPAN)
     ]
     return AttentionPlan(_plan_decode(singles, block_size) if singles else None, tuple(prefill))

@@ -59,7 +59,7 @@ def group(
     props += [Property(f.prop.key, enum_free(f.prop.schema)) for f in first]
     props = [Property(p.key, {k: v for k, v in p.schema.items() if k != "format"}) for p in props]
     entries: list[tuple[str, dict[str, Json]]] = []
-    as_form = rng.random() < 0.25
+    as_form = rng.random() < (0.25 if held_out else 0.4)
     subject = rng.choice(domain.subjects)
     layout = PLAIN if held_out else Layout.draw(rng, props)
     for number in range(count):

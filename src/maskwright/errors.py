@@ -63,6 +63,18 @@ class StructuralTagError(InputError):
         self.pointer = pointer
 
 
+class UnsatisfiableGrammarError(InputError):
+    """No text matches the grammar."""
+
+    default_code = "unsatisfiable_grammar"
+
+
+class UnsupportedGrammarError(InputError):
+    """A grammar that is valid, but that this version can't hold to."""
+
+    default_code = "unsupported_grammar"
+
+
 class RegexError(InputError):
     """A pattern can't be parsed or isn't regular; the message shows a caret under `position`."""
 
@@ -71,11 +83,32 @@ class RegexError(InputError):
     def __init__(
         self, reason: str, *, pattern: str, position: int, param: str | None = None
     ) -> None:
-        caret = " " * position + "^"
-        super().__init__(f"{reason} at position {position}\n  {pattern}\n  {caret}", param=param)
+        start = pattern.rfind("\n", 0, position) + 1
+        line = pattern[start:].partition("\n")[0]
+        caret = " " * (position - start) + "^"
+        super().__init__(f"{reason} at position {position}\n  {line}\n  {caret}", param=param)
         self.reason = reason
         self.pattern = pattern
         self.position = position
+
+
+class GrammarError(InputError):
+    """A grammar can't be read, or says what can't be enforced, at `line` and `column` (from 1).
+
+    The message shows the line with a caret.
+    """
+
+    default_code = "invalid_grammar"
+
+    def __init__(self, reason: str, *, text: str, position: int, param: str | None = None) -> None:
+        start = text.rfind("\n", 0, position) + 1
+        shown = text[start:].partition("\n")[0].rstrip("\r")
+        self.line = text.count("\n", 0, position) + 1
+        self.column = position - start + 1
+        caret = "".join("\t" if c == "\t" else " " for c in shown[: position - start]) + "^"
+        place = f"line {self.line}, column {self.column}"
+        super().__init__(f"{reason} ({place})\n  {shown}\n  {caret}", param=param)
+        self.reason = reason
 
 
 class LimitError(InputError):

@@ -21,8 +21,18 @@ class Limits:
     """Characters of one regular expression."""
     pattern_terms: int = 50_000
     """Terms of one regular expression after parsing."""
+    lookbehind_states: int = 256
+    """States of the automaton that follows the lookbehinds, `^` and `\\b` of a pattern."""
+    grammar_length: int = 2_000_000
+    """Characters of one grammar."""
     alternatives: int = 4_096
     """Branches of one union after `anyOf` has been multiplied out."""
+    grammar_rules: int = 20_000
+    """Rules of one grammar."""
+    grammar_nodes: int = 200_000
+    """Places in all rules of one grammar at which reading can stand."""
+    items: int = 4_000
+    """Ways in which one text can be read so far, and all that may come next."""
     leaf_states: int = 400_000
     """States of the byte automata that one grammar may add."""
     contexts: int = 200_000

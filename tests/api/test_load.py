@@ -104,7 +104,7 @@ def test_64_clients_that_leave_at_random_moments_leave_no_block_behind(served: S
 
     assert wait_until(quiet, seconds=20), served.engine.stats()
     after = served.engine.stats()
-    assert after.blocks_free == after.blocks_total
+    assert after.blocks_free + after.blocks_cached == after.blocks_total
     assert after.finished.get("cancelled", 0) > before.finished.get("cancelled", 0)
     answer = httpx.post(f"{served.url}/v1/chat/completions", json=body("person"), timeout=10)
     assert answer.status_code == 200

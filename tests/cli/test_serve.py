@@ -22,6 +22,8 @@ PROGRAM = [sys.executable, "-c", "from maskwright.cli import main; main()"]
 def test_defaults_are_the_configurations_own() -> None:
     options = signature(serve).parameters
     for field in fields(EngineConfig):
+        if field.name == "classes":  # from Python only
+            continue
         assert options[field.name].default == field.default
     served = {"model_name": "name", "strict_model": "strict_model", "whitespace": "whitespace"}
     for name, option in served.items():

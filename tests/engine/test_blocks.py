@@ -7,10 +7,12 @@ from hypothesis import strategies as st
 from maskwright.engine.blocks import BlockPool
 
 
-@given(st.lists(st.tuples(st.sampled_from(["take", "share", "drop"]), st.integers(0, 9))))
+@given(st.lists(st.tuples(st.sampled_from(["take", "share", "drop", "cache", "evict"]),
+                          st.integers(0, 9))))  # fmt: skip
 def test_books_hold_under_any_use(actions: list[tuple[str, int]]) -> None:
     pool = BlockPool(12, 16)
     tables: list[list[int]] = []
+    tree: list[int] = []
     for action, number in actions:
         if action == "take" and number <= pool.free:
             tables.append(pool.allocate(number))
@@ -20,9 +22,19 @@ def test_books_hold_under_any_use(actions: list[tuple[str, int]]) -> None:
             tables.append(list(table))
         elif action == "drop" and tables:
             pool.release(tables.pop(number % len(tables)))
-        pool.check(tables)
-        assert pool.used == len({block for table in tables for block in table})
-        assert pool.free + pool.used == pool.total
+        elif action == "cache" and tables:
+            for block in set(tables[number % len(tables)]) - set(tree):
+                pool.adopt(block)
+                tree.append(block)
+        elif action == "evict":
+            for block in [block for block in tree if pool.only_cached(block)][:number]:
+                pool.disown(block)
+                tree.remove(block)
+        pool.check(tables, tree)
+        used = {block for table in tables for block in table}
+        assert pool.used == len(used)
+        assert pool.cached == len(set(tree) - used)
+        assert pool.available == pool.total - pool.used
 
 
 @pytest.mark.parametrize(("positions", "blocks"), [(0, 0), (1, 1), (16, 1), (17, 2)])
@@ -40,5 +52,15 @@ def test_misuse_is_caught() -> None:
         pool.share(block)
     with pytest.raises(AssertionError, match="beyond"):
         pool.allocate(3)
-    with pytest.raises(AssertionError, match="tables"):
-        pool.check([[1]])
+    with pytest.raises(AssertionError, match="caching a free"):
+        pool.adopt(1)
+    (held,) = pool.allocate(1)
+    pool.adopt(held)
+    with pytest.raises(AssertionError, match="twice"):
+        pool.adopt(held)
+    with pytest.raises(AssertionError, match="in use"):
+        pool.disown(held)
+    with pytest.raises(AssertionError, match="holders"):
+        pool.check([[held, 2]], [held])
+    with pytest.raises(AssertionError, match="marked"):
+        pool.check([[held]])

@@ -12,7 +12,9 @@ from maskwright.engine.sequence import Phase, Sequence
 
 
 def sequence(arrival: int, prompt: int, output: int) -> Sequence:
-    return Sequence(arrival, [0] * prompt, prompt, prompt + output)
+    """Prompts that share nothing."""
+    tokens = list(range(1000 * arrival, 1000 * arrival + prompt))
+    return Sequence(arrival, tokens, prompt, prompt + output)
 
 
 def advance(scheduler: Scheduler, plan: StepPlan) -> None:
@@ -22,7 +24,13 @@ def advance(scheduler: Scheduler, plan: StepPlan) -> None:
         if chunk.samples:
             chunk.sequence.tokens.append(1)
             if len(chunk.sequence.tokens) == chunk.sequence.limit:
-                scheduler.end(chunk.sequence)
+                finish(scheduler, chunk.sequence)
+
+
+def finish(scheduler: Scheduler, ended: Sequence) -> None:
+    """The way out: scheduler, then blocks."""
+    scheduler.end(ended)
+    scheduler.release(ended)
 
 
 def table(plan: StepPlan) -> list[tuple[int, int, int, bool]]:
@@ -72,9 +80,9 @@ def test_ending_frees_everything_wherever_it_happens() -> None:
     scheduler.add(waiting)
     scheduler.commit(scheduler.plan())
     assert pool.used == 1
-    scheduler.end(waiting)
-    scheduler.end(running)
-    scheduler.end(running)
+    finish(scheduler, waiting)
+    finish(scheduler, running)
+    finish(scheduler, running)
     assert (running.phase, waiting.phase) == (Phase.ENDED, Phase.ENDED)
     assert pool.used == 0
     assert scheduler.idle
@@ -116,7 +124,7 @@ def test_every_sequence_ends_within_budget_and_pool(
         assert oldest not in plan.preempted, "the oldest gave way"
         advance(scheduler, plan)
         if rng.random() < 0.05 and not scheduler.idle:
-            scheduler.end(rng.choice(list(scheduler.live())))
+            finish(scheduler, rng.choice(list(scheduler.live())))
         scheduler.check()
         steps += 1
         assert steps < 5_000, "no progress"

@@ -85,6 +85,7 @@ class LiteralMatcher:
     def __init__(self, grammar: LiteralGrammar) -> None:
         self.grammar = grammar
         self.done = b""
+        self.path: list[bytes] = []
         self.terminated = False
 
     def _rest(self, data: bytes) -> bytes | None:
@@ -118,9 +119,27 @@ class LiteralMatcher:
     def accept(self, token_id: int) -> bool:
         if token_id in self.grammar.vocabulary.eos:
             self.terminated = self.accepting
+            if self.accepting:
+                self.path.append(self.done)
             return self.accepting
         token = self.grammar.vocabulary.tokens[token_id]
         if not token or self._rest(self.done + token) is None:
             return False
+        self.path.append(self.done)
         self.done += token
         return True
+
+    def rollback(self, count: int) -> None:
+        for _ in range(count):
+            self.done = self.path.pop()
+            self.terminated = False
+
+    @property
+    def min_tokens(self) -> int:
+        rest = self._rest(self.done)
+        return self.grammar.shortest(rest) if rest else 0 if self.accepting else 1
+
+    def forced_tokens(self) -> list[int]:
+        """All that is left of a single text, a byte a token."""
+        rest = b"" if self.grammar.more else self._rest(self.done)
+        return [self.grammar.vocabulary.tokens.index(bytes([byte])) for byte in rest or b""]

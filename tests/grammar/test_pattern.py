@@ -9,8 +9,9 @@ import unicodedata
 import pytest
 
 from maskwright.errors import LimitError, RegexError
+from maskwright.grammar import unicode
 from maskwright.grammar.derivative import derivative
-from maskwright.grammar.pattern import parse_pattern
+from maskwright.grammar.parse_pattern import parse_pattern
 from maskwright.grammar.translate import full_match, search
 from maskwright.limits import Limits
 
@@ -35,8 +36,8 @@ REFUSED = [
     ("\\pL", 0, "\\p{"),
     (r"(a)\1", 3, "back-references"),
     (r"(?<n>a)\k<n>", 7, "back-references"),
-    ("(?<=a)b", 0, "lookbehind"),
-    ("a(?<!a)b", 1, "lookbehind"),
+    ("(?<=a(?=b))b", 0, "lookbehind"),
+    ("a(?<!a$)b", 1, "lookbehind"),
     ("(?i)a", 0, "not supported"),
     ("(?<>a)", 3, "group name"),
 ]
@@ -125,3 +126,13 @@ def test_limits(text: str, limit: str) -> None:
     with pytest.raises(LimitError, match=limit) as raised:
         parse_pattern(text, limits)
     assert raised.value.limit == limit
+
+
+def test_every_code_point_has_its_category() -> None:
+    """Also those that are not looked up one by one."""
+    categories = unicode._categories()
+    assert sum(high - low + 1 for ranges in categories.values() for low, high in ranges) == 0x110000
+    for category, ranges in unicode._UNIFORM:
+        for low, high in ranges:
+            found = {unicodedata.category(chr(point)) for point in range(low, high + 1)}
+            assert found == {category}

@@ -71,8 +71,6 @@ class Case(NamedTuple):
     order: str = "any"
     without: tuple[str, ...] = ()
     """Tokens that its vocabulary lacks."""
-    fault: str = ""
-    """What is known to be wrong with its masks."""
 
 
 def _object(**properties: Any) -> dict[str, Any]:

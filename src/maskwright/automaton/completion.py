@@ -7,15 +7,17 @@ there on, what is still missing on each open level is known from the witnesses.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from typing import Protocol
 
+from maskwright.automaton.finish import Ending
 from maskwright.automaton.last_value import last_value
-from maskwright.automaton.leaf import Text
+from maskwright.automaton.leaf import Entry, Text
 from maskwright.automaton.machine import (
     BLOCKED,
     DONE,
     DYNAMIC,
+    NO_FRAME,
     POP,
     PUSH,
     Configuration,
@@ -24,7 +26,7 @@ from maskwright.automaton.machine import (
 from maskwright.automaton.witness import spelled
 from maskwright.errors import LimitError
 from maskwright.grammar.derivative import shortest
-from maskwright.grammar.regular import Vector
+from maskwright.grammar.regular import EMPTY, EPSILON, Parallel, Regular, Vector, parallel
 from maskwright.limits import Limits
 
 NEARBY = 256
@@ -36,10 +38,10 @@ nearer; without this bound a search there took half a second and most of a leaf'
 class Finisher(Protocol):
     """Contexts that know how to finish."""
 
-    def finish(self, contexts: list[int], leaf: int) -> bytes | None:
+    def finish(self, contexts: list[int], leaf: int, before: bytes) -> Ending:
         """The shortest text that completes a stack of contexts, the innermost first.
 
-        `leaf` is the state in which `exit` entered the innermost. None if nothing completes it.
+        `leaf` is the state in which `exit` entered the innermost, `before` the text so far.
         """
         ...
 
@@ -72,6 +74,10 @@ class Completion:
         if self._machine.arrays.node_context[here.node] == DONE:
             return b""
         leaves = self._machine.leaves
+        if isinstance(leaves.keys[here.leaf], Entry):
+            ending = self._finisher.finish(self._stack(here.node), here.leaf, before)
+            self._dynamic |= ending.by_text
+            return ending.text
         best: bytes | None = None
         seen = {here.leaf}
         queue: deque[tuple[int, bytes]] = deque([(here.leaf, b"")])
@@ -83,6 +89,13 @@ class Completion:
             key = leaves.keys[leaf]
             direct = False
             label = leaves.label_of(leaf)
+            if isinstance(key, Text) and isinstance(key.term, Parallel):
+                for part, name in _endings(key.term):
+                    piece = text + self._shortest(Text(False, part))
+                    tail = self._behind(here.node, name, before + piece)
+                    if tail is not None and (best is None or len(piece) + len(tail) < len(best)):
+                        best = piece + tail
+                continue
             if isinstance(key, Text) and not isinstance(key.term, Vector):
                 direct, label = True, 1
                 text += self._shortest(key)
@@ -134,8 +147,12 @@ class Completion:
                 continue
             if step.context == DONE:
                 return b""
-            below = stack if step.kind == PUSH else stack[1:]
-            return self._finisher.finish([step.context, *below], step.leaf)
+            below = stack[1:]
+            if step.kind == PUSH:
+                below = [stack[0] if step.frame == NO_FRAME else step.frame, *below]
+            ending = self._finisher.finish([step.context, *below], step.leaf, text)
+            self._dynamic |= ending.by_text
+            return ending.text
 
     def _stack(self, node: int) -> list[int]:
         """The contexts from `node` down to the root."""
@@ -145,6 +162,15 @@ class Completion:
             found.append(int(arrays.node_context[node]))
             node = int(arrays.node_parent[node])
         return found
+
+
+def _endings(term: Parallel) -> Iterator[tuple[Regular, Regular]]:
+    """Each part that lives, and the label of the leaf once that part alone has ended."""
+    for at, part in enumerate(term.parts):
+        if part is not EMPTY:
+            others: list[Regular] = [EMPTY] * len(term.parts)
+            others[at] = EPSILON
+            yield part, parallel(tuple(others))
 
 
 def _readable_first(step: tuple[int, int]) -> tuple[bool, int]:

@@ -14,21 +14,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Hashable
-from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
 from typing import NamedTuple
 
-from maskwright.automaton.finish import Finish
+from maskwright.automaton.finish import Ending, Endings, Finish
 from maskwright.automaton.leaf import Choice, End, LeafTable, Literal, Padded, Spaced
 from maskwright.automaton.level import Level, Phase, Thread
 from maskwright.automaton.machine import BLOCKED, DONE, DYNAMIC, POP, PUSH, STAY, Exit
 from maskwright.automaton.names import NameReader
 from maskwright.automaton.plain_names import PlainReader, PlainShapes
 from maskwright.automaton.progress import ArrayProgress, ObjectProgress
+from maskwright.automaton.supply import canonical
+from maskwright.automaton.told_apart import ToldApart
+from maskwright.automaton.values import Read, ValueReader
 from maskwright.automaton.whitespace import Whitespace
-from maskwright.automaton.witness import Witnesses, canonical
-from maskwright.grammar.regular import EMPTY, Regular, vector
+from maskwright.automaton.witness import Witnesses
+from maskwright.grammar.regular import EMPTY
 from maskwright.grammar.shape import Conjunction, Shapes
 
 
@@ -48,12 +50,22 @@ class Closed(NamedTuple):
     tags: tuple[int, ...]
 
 
+class Satisfied(NamedTuple):
+    """The result of a value that stands in something else: which of its schemas it satisfies."""
+
+    which: tuple[int, ...]
+
+
 class JsonContexts:
-    """Implements `machine.Contexts` and `completion.Finisher` for one schema."""
+    """Implements `machine.Contexts` and `completion.Finisher` for one schema.
+
+    Without a `root`, for values within something else: each is begun by `begin`, and ends by a
+    `POP` with `Satisfied`.
+    """
 
     def __init__(
         self,
-        root: Conjunction,
+        root: Conjunction | None,
         shapes: Shapes,
         witnesses: Witnesses,
         leaves: LeafTable,
@@ -66,18 +78,24 @@ class JsonContexts:
         self._shapes = shapes
         self._leaves = leaves
         self._ids: dict[Level, int] = {}
-        self._values: dict[int, _ValueReader] = {}
+        self._values: dict[int, tuple[ValueReader, int]] = {}
+        self._told = ToldApart(shapes, witnesses)
         self._names: dict[int, tuple[NameReader | PlainReader, int]] = {}
         self._plain = PlainShapes(witnesses)
-        self._finish = Finish(witnesses, whitespace)
+        self._finish = Finish(witnesses, whitespace, self._owners)
         self._context(Level(Phase.DONE, "", (), 0))
 
     # The machine's questions
 
     def start(self) -> tuple[int, int]:
-        root = Level(Phase.VALUE, "", (Thread(0, None, self._root),), 0)
-        context = self._context(root)
-        return context, self._value_reader(context).leaf
+        assert self._root is not None
+        return self.begin((self._root,))
+
+    def begin(self, roots: tuple[Conjunction, ...]) -> tuple[int, int]:
+        """The first context and leaf state of a value that satisfies one of `roots`."""
+        threads = tuple(Thread(tag, None, root) for tag, root in enumerate(roots))
+        context = self._context(Level(Phase.VALUE, "", threads, 0))
+        return context, self._value_reader(context)[1]
 
     def exit(self, context: int, label: Hashable, text: str | None = None) -> Exit:
         level = self.levels[context]
@@ -97,13 +115,13 @@ class JsonContexts:
                 tags = sorted({t.tag for t in level.threads if _may_close(t)})
                 return Exit(POP, result=Closed(tuple(tags)))
             case Closed(tags=tags):
-                owners = self._value_reader(context).threads
-                return self._after_value(level, [owners[tag] for tag in tags], text)
+                reader, _ = self._value_reader(context)
+                return self._after_value(level, [reader.container(tag) for tag in tags], text)
             case _:
                 pass
         if level.phase is Phase.VALUE or level.bracket == "[":
-            satisfied = self._value_reader(context).satisfied(label)
-            return self._after_value(level, satisfied, text)
+            reader, _ = self._value_reader(context)
+            return self._after_value(level, reader.read(label), text)
         return self._after_name(context, level, label, text)
 
     def gate(self, context: int) -> tuple[int, int] | None:
@@ -113,11 +131,21 @@ class JsonContexts:
         reader, _ = self._name_reader(context)
         return None if reader.others else (reader.bits, len(reader.words))
 
-    def finish(self, contexts: list[int], leaf: int) -> bytes | None:
+    def finish(self, contexts: list[int], leaf: int, before: bytes) -> Ending:
+        found = self.endings(contexts, leaf, before)
+        text = min(found.texts.values(), key=len, default=None)
+        return Ending(None if text is None else text.encode(), found.by_text)
+
+    def endings(self, contexts: list[int], leaf: int, before: bytes) -> Endings:
+        """The shortest text that completes the value by satisfying each of its schemas."""
         levels = [self.levels[context] for context in contexts]
-        colon = b":" + self.whitespace.after_colon if leaf == self._colon else b""
-        rest = self._finish.of(levels)
-        return None if rest is None else colon + rest.encode()
+        colon = ":" + self.whitespace.after_colon.decode() if leaf == self._colon else ""
+        found = self._finish.of(levels, before + colon.encode())
+        return found._replace(texts={tag: colon + rest for tag, rest in found.texts.items()})
+
+    def _owners(self, level: Level) -> list[Read]:
+        reader, _ = self._value_reader(self._context(level))
+        return [reader.container(tag) for tag in range(len(reader.readings))]
 
     # Levels
 
@@ -133,7 +161,7 @@ class JsonContexts:
         level = self.levels[context]
         threads = dict.fromkeys(
             Thread(tag, progress)
-            for tag, thread in enumerate(self._value_reader(context).threads)
+            for tag, thread in enumerate(self._value_reader(context)[0].threads)
             if thread.value is not None
             for progress in self.witnesses.containers(thread.value)
             if isinstance(progress, ObjectProgress) is (bracket == "{")
@@ -166,24 +194,27 @@ class JsonContexts:
         dynamic = DYNAMIC if text is None and reader.is_other(label) else 0
         return Exit(STAY | dynamic, following, self._colon)
 
-    def _after_value(self, level: Level, threads: list[Thread], text: str | None) -> Exit:
-        if not threads:
+    def _after_value(self, level: Level, read: list[Read], text: str | None) -> Exit:
+        if not read:
             return Exit(BLOCKED)
+        if not level.bracket and self._root is None:
+            return Exit(POP, result=Satisfied(tuple(each.thread.tag for each in read)))
         if not level.bracket:
             return Exit(STAY, DONE, self._leaves.dead)
         item = None if text is None else canonical(text)
         moved: dict[Thread, None] = {}
         dynamic = 0
-        for thread in threads:
-            progress = thread.progress
-            if isinstance(progress, ArrayProgress) and progress.unique:
-                if item is None:
+        for each in read:
+            progress = each.thread.progress
+            if each.watched and isinstance(progress, ArrayProgress):
+                known = each.item or item
+                if known is None:
                     dynamic = DYNAMIC
                 else:
-                    progress = progress.with_item(item)
+                    progress = progress.with_item(known)
                     if self.witnesses.rest_of(progress) is None:
                         continue
-            moved[Thread(thread.tag, progress)] = None
+            moved[Thread(each.thread.tag, progress)] = None
         if not moved:
             return Exit(BLOCKED)
         following = Level(Phase.NEXT, level.bracket, tuple(moved), level.depth)
@@ -194,7 +225,7 @@ class JsonContexts:
     def _behind_space(self, context: int) -> int:
         level = self.levels[context]
         if level.phase is Phase.VALUE or level.bracket == "[":
-            return self._value_reader(context).leaf
+            return self._value_reader(context)[1]
         return self._name_reader(context)[1]
 
     def _spaced(self, label: Mark, after: bytes = b"") -> int:
@@ -246,22 +277,23 @@ class JsonContexts:
 
     # Readers
 
-    def _value_reader(self, context: int) -> _ValueReader:
-        reader = self._values.get(context)
-        if reader is None:
-            reader = self._values[context] = self._make_value_reader(self.levels[context])
-        return reader
+    def _value_reader(self, context: int) -> tuple[ValueReader, int]:
+        known = self._values.get(context)
+        if known is None:
+            level = self.levels[context]
+            reader = self._read(level)
+            known = self._values[context] = (reader, self._value_leaf(level, reader))
+        return known
 
-    def _make_value_reader(self, level: Level) -> _ValueReader:
+    def _read(self, level: Level) -> ValueReader:
         threads = self._items(level.threads) if level.phase is Phase.FIRST else level.threads
-        shapes = [self._shapes.of(t.value) for t in threads if t.value is not None]
-        kinds = list(dict.fromkeys((s.strings, s.scalars) for s in shapes))
-        of_kind = tuple(kinds.index((s.strings, s.scalars)) for s in shapes)
-        strings, scalars = (self._together([kind[at] for kind in kinds]) for at in (0, 1))
+        return ValueReader.of(threads, self._shapes, self.witnesses, self._told)
+
+    def _value_leaf(self, level: Level, reader: ValueReader) -> int:
         marks: list[tuple[int, int]] = []
         opened = {
             isinstance(progress, ObjectProgress)
-            for thread in threads
+            for thread in reader.threads
             if thread.value is not None
             for progress in self.witnesses.containers(thread.value)
             if self.witnesses.rest_of(progress) is not None
@@ -269,19 +301,16 @@ class JsonContexts:
         for byte, mark, is_object in (("{", Mark.OBJECT, True), ("[", Mark.ARRAY, False)):
             if is_object in opened:
                 marks.append((ord(byte), self._leaves.state(End(mark))))
+        strings, scalars = reader.strings, reader.scalars
         leaf = self._leaves.state(Choice(strings, scalars, tuple(marks)))
         if level.phase is Phase.FIRST:
             if self.whitespace.lines:
-                marks = [self._first_line(level, leaf)] if threads else []
+                marks = [self._first_line(level, leaf)] if reader.threads else []
                 strings = scalars = EMPTY
             if any(_may_close(t) for t in level.threads):
                 marks.append(self._closing(level, empty=True))
             leaf = self._leaves.state(Choice(strings, scalars, tuple(marks)))
-        return _ValueReader(leaf, threads, of_kind)
-
-    def _together(self, terms: list[Regular]) -> Regular:
-        live = [t if self.witnesses.language(t) is not None else EMPTY for t in terms]
-        return live[0] if len(live) == 1 else vector(tuple(live))
+        return leaf
 
     def _name_reader(self, context: int) -> tuple[NameReader | PlainReader, int]:
         known = self._names.get(context)
@@ -304,22 +333,6 @@ class JsonContexts:
         if any(_may_close(t) for t in level.threads):
             marks.append(self._closing(level, empty=True))
         return self._leaves.state(Choice(term, EMPTY, tuple(marks)))
-
-
-@dataclass(frozen=True, slots=True)
-class _ValueReader:
-    """The leaf of a value, and which threads a scalar of each kind satisfies."""
-
-    leaf: int
-    threads: tuple[Thread, ...]
-    kinds: tuple[int, ...]
-
-    def satisfied(self, label: Hashable) -> list[Thread]:
-        """`label` is 1 where there is one kind, else one entry a kind."""
-        if not isinstance(label, tuple):
-            return list(self.threads)
-        pairs = zip(self.threads, self.kinds, strict=True)
-        return [thread for thread, kind in pairs if label[kind]]
 
 
 def _may_close(thread: Thread) -> bool:

@@ -11,6 +11,26 @@ def last_value(text: bytes) -> str:
     return text[_start(text) :].decode()
 
 
+def open_bracket(text: bytes, count: int) -> int:
+    """Where the innermost array or object begins that is open at the end of `text`, which ends
+    with JSON outside of strings; for a `count` of 2 the one around it, and so on."""
+    depth = 0
+    at = len(text)
+    while True:
+        at -= 1
+        byte = text[at]
+        if byte == ord('"'):
+            at = _string_start(text, at)
+        elif byte in b"]}":
+            depth += 1
+        elif byte in b"[{":
+            depth -= 1
+            count -= depth < 0
+            depth = max(depth, 0)
+            if count == 0:
+                return at
+
+
 def _start(text: bytes) -> int:
     at = len(text) - 1
     if text[at] == ord('"'):

@@ -29,6 +29,7 @@ from maskwright.grammar.derivative import Arc, arcs, label
 from maskwright.grammar.regular import (
     ANYTHING,
     EMPTY,
+    Parallel,
     Regular,
     Vector,
     Words,
@@ -133,6 +134,35 @@ class Choice(NamedTuple):
     marks: tuple[tuple[int, int], ...]
 
 
+class Entry(NamedTuple):
+    """The start of a text of `text` or of one of `marks` (byte, next state).
+
+    With a `label` it may be left at once; that `text` contains the empty text doesn't count.
+    """
+
+    text: Regular
+    marks: tuple[tuple[int, int], ...]
+    label: Hashable
+
+
+class TokenId(NamedTuple):
+    """`left` bytes before the end of a special token's spelling (see `automaton.special`).
+
+    The ids from `base` on are open. `sets` are of ranges (first, last); the label at the end
+    says in which of them the id is.
+    """
+
+    sets: tuple[tuple[tuple[int, int], ...], ...]
+    base: int
+    left: int
+
+
+class TokenRead(NamedTuple):
+    """A label: a special token has been read, which is in these of the sets."""
+
+    which: tuple[int, ...]
+
+
 class Spaced(NamedTuple):
     """At most `left` more bytes of whitespace; may be left at once, with `label`."""
 
@@ -169,6 +199,8 @@ Key = (
     | Limited
     | End
     | Choice
+    | Entry
+    | TokenId
     | Spaced
     | Padded
     | Literal
@@ -195,6 +227,8 @@ class LeafArrays(NamedTuple):
     gate_low: Int32
     gate_high: Int32
     """[states]: names that can still be reached; high 0 is no gate."""
+    eager: UInt8
+    """[states]: 1 where the leaf is left as soon as the state is reached; see `Parallel`."""
 
 
 class LeafTable:
@@ -205,7 +239,7 @@ class LeafTable:
         self.keys: list[Key] = []
         self.labels: list[Hashable] = [None]
         self._ids: dict[tuple[type[Key], Key], int] = {}  # tuples of two kinds may be equal
-        self._label_ids: dict[Hashable, int] = {None: 0}
+        self._label_ids: dict[tuple[type, Hashable], int] = {(type(None), None): 0}
         self._row_ids: dict[bytes, int] = {}
         self._expanded: set[int] = set()
         self._tails: dict[int, Int32] = {}
@@ -221,6 +255,7 @@ class LeafTable:
             label=np.zeros(256, np.int32),
             gate_low=np.zeros(256, np.int32),
             gate_high=np.zeros(256, np.int32),
+            eager=np.zeros(256, np.uint8),
         )
         self.dead = self.state(Dead())
 
@@ -242,6 +277,7 @@ class LeafTable:
             case Text(inside=inside, term=term):
                 if not inside:
                     self.arrays.label[number] = self.label_id(label(term) or None)
+                    self.arrays.eager[number] = isinstance(term, Parallel) and term.changed
                 self._set_gate(number, [term])
             case Partial() | Escape() | Hex() | LowHex() | LowSurrogate():
                 if isinstance(key.term, Vector) and key.term.named:
@@ -252,18 +288,19 @@ class LeafTable:
             case End(label=name):
                 self.arrays.label[number] = self.label_id(name)
                 self.arrays.base[number] = 0
-            case Spaced(label=name):
+            case Spaced(label=name) | Entry(label=name):
                 self.arrays.label[number] = self.label_id(name)
             case Dead():
                 self.arrays.base[number] = 0
-            case Choice() | Literal() | Padded():
+            case Choice() | Literal() | Padded() | TokenId():
                 pass
         return number
 
     def label_id(self, name: Hashable) -> int:
-        known = self._label_ids.get(name)
+        typed = (type(name), name)
+        known = self._label_ids.get(typed)
         if known is None:
-            known = self._label_ids[name] = len(self.labels)
+            known = self._label_ids[typed] = len(self.labels)
             self.labels.append(name)
         return known
 
@@ -375,6 +412,9 @@ class LeafTable:
                 if inside is not EMPTY:
                     row[_QUOTE] = self.state(Text(inside=True, term=inside))
                 return row | dict(marks)
+            case Entry(text=text, marks=marks):
+                row = {} if text is EMPTY else self.next_states(self.state(Text(False, text)))
+                return row | dict(marks)
             case Spaced(left=left) | Padded(left=left):
                 follow = {} if isinstance(key, Spaced) else self.next_states(key.target)
                 if left:
@@ -382,6 +422,8 @@ class LeafTable:
                     self.build(shorter)  # a token may run through all of them
                     follow = follow | dict.fromkeys(_SPACES, shorter)
                 return follow
+            case TokenId():
+                return self._token_row(key)
             case Literal():
                 return {key.data[0]: self._behind(key)}
             case Text() | End() | Dead():
@@ -390,6 +432,21 @@ class LeafTable:
     def _behind(self, key: Literal) -> int:
         rest = key.data[1:]
         return self.state(Literal(rest, key.target)) if rest else key.target
+
+    def _token_row(self, key: TokenId) -> Row:
+        row: Row = {}
+        size = 1 << (7 * (key.left - 1))
+        for byte in range(128):
+            low = key.base + byte * size
+            open_sets = tuple(
+                at
+                for at, ranges in enumerate(key.sets)
+                if any(first < low + size and last >= low for first, last in ranges)
+            )
+            if open_sets:
+                after = TokenId(key.sets, low, key.left - 1)
+                row[byte] = self.state(after if after.left else End(TokenRead(open_sets)))
+        return row
 
     def _build_text(self, state: int, key: Text) -> None:
         inside, term = key
@@ -620,6 +677,7 @@ class LeafTable:
             label=_doubled(old.label, 0),
             gate_low=_doubled(old.gate_low, 0),
             gate_high=_doubled(old.gate_high, 0),
+            eager=_doubled(old.eager, 0),
         )
 
     def _replace(self, **arrays: npt.NDArray[Any]) -> None:

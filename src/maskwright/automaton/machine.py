@@ -33,15 +33,20 @@ DONE: Final = 0
 """The context of a finished text; every machine's context 0."""
 
 NO_NODE: Final = -1
+NO_FRAME: Final = -1
 
 
 class Exit(NamedTuple):
-    """What leaving a leaf leads to: the new context and leaf state, or the result of a `POP`."""
+    """What leaving a leaf leads to: the new context and leaf state, or the result of a `POP`.
+
+    A `PUSH` leaves the present context below the new one, or `frame` in its place.
+    """
 
     kind: int
     context: int = 0
     leaf: int = 0
     result: Hashable = None
+    frame: int = NO_FRAME
 
 
 class Configuration(NamedTuple):
@@ -83,6 +88,8 @@ class MachineArrays(NamedTuple):
     exit_context: npt.NDArray[np.int32]
     exit_leaf: npt.NDArray[np.int32]
     """Next leaf state; for a POP the label id of the result."""
+    exit_frame: npt.NDArray[np.int32]
+    """For a PUSH the context that takes the present one's place below, or NO_FRAME."""
     gate_start: npt.NDArray[np.int32]
     """[contexts]: first word of the context's gate in `gate_bits`, -1 for none."""
     gate_bits: npt.NDArray[np.uint64]
@@ -114,6 +121,7 @@ class Machine:
             exit_kind=np.zeros(256, np.int32),
             exit_context=np.zeros(256, np.int32),
             exit_leaf=np.zeros(256, np.int32),
+            exit_frame=np.full(256, NO_FRAME, np.int32),
             gate_start=np.full(128, -1, np.int32),
             gate_bits=np.zeros(64, np.uint64),
             counts=np.zeros(16, np.int64),
@@ -149,6 +157,8 @@ class Machine:
         found = self.contexts.exit(context, self.leaves.labels[label_id])
         if found.kind & 3 in (STAY, PUSH):
             self.know_context(found.context)
+        if found.frame != NO_FRAME:
+            self.know_context(found.frame)
         leaf = self.leaves.label_id(found.result) if found.kind == POP else found.leaf
         if 2 * (self._exits + 1) > len(self.arrays.exit_keys):
             self._grow_exits()
@@ -157,6 +167,7 @@ class Machine:
         arrays.exit_kind[slot] = found.kind
         arrays.exit_context[slot] = found.context
         arrays.exit_leaf[slot] = leaf
+        arrays.exit_frame[slot] = found.frame
         self._exits += 1
 
     @staticmethod
@@ -192,14 +203,21 @@ class Machine:
         old = self.arrays
         size = 2 * len(old.exit_keys)
         keys = np.full(size, -1, np.int64)
-        kind, context, leaf = (np.zeros(size, np.int32) for _ in range(3))
+        kind, context, leaf, frame = (np.zeros(size, np.int32) for _ in range(4))
         for at, key in enumerate(old.exit_keys.tolist()):
             if key >= 0:
                 slot = self._free_slot(keys, key)
                 kind[slot] = old.exit_kind[at]
                 context[slot] = old.exit_context[at]
                 leaf[slot] = old.exit_leaf[at]
-        self._replace(exit_keys=keys, exit_kind=kind, exit_context=context, exit_leaf=leaf)
+                frame[slot] = old.exit_frame[at]
+        self._replace(
+            exit_keys=keys,
+            exit_kind=kind,
+            exit_context=context,
+            exit_leaf=leaf,
+            exit_frame=frame,
+        )
 
     def _grow_nodes(self) -> None:
         self._replace(

@@ -47,7 +47,7 @@ class NameReader:
         known = word_list([name for reader in readers for name in reader.told_apart(others)])
         bits = 0
         for word, name in enumerate(known.strings):
-            if any(reader.indexes.get(name) in reader.allowed for reader in readers):
+            if any(reader.allows(name) for reader in readers):
                 bits |= 1 << word
         trie = word_slice(known) if known.strings else EMPTY
         term = vector((trie, *(parts or (EMPTY,))), named=True)
@@ -87,6 +87,8 @@ class NameReader:
             if index not in reader.allowed:
                 return []
             return list(self.witnesses.named_options(progress, index))
+        if name in reader.few:
+            return list(self.witnesses.other_options(progress, reader.few[name], name))
         if reader.open is None or not members[reader.open] or name in progress.others:
             return []
         mask = tuple(bool(members[at]) for at in reader.languages)
@@ -105,6 +107,8 @@ class _ThreadReader:
     """The part of the vector that holds the other names allowed now."""
     languages: tuple[int, ...]
     """The parts that hold the shape's languages."""
+    few: dict[str | None, NameClass]
+    """Other names that may come now and that are told apart, since they may run out."""
     anything: bool
     """Whether any name may come that has not been told apart."""
 
@@ -116,8 +120,16 @@ class _ThreadReader:
         """
         names = self.progress.shape.names
         if self.anything or not others:
-            return (*names, *self.progress.others)
-        return tuple(names[at] for at in self.allowed)
+            return (*names, *self.progress.others, *self.few_names)
+        return (*(names[at] for at in self.allowed), *self.few_names)
+
+    @property
+    def few_names(self) -> tuple[str, ...]:
+        return tuple(name for name in self.few if name is not None)
+
+    def allows(self, name: str) -> bool:
+        """Whether a name that is told apart may come now."""
+        return self.indexes.get(name) in self.allowed or name in self.few
 
 
 def _reader(thread: Thread, witnesses: Witnesses, parts: dict[Regular, int]) -> _ThreadReader:
@@ -129,7 +141,7 @@ def _reader(thread: Thread, witnesses: Witnesses, parts: dict[Regular, int]) -> 
         for at in progress.names(witnesses.order)
         if any(True for _ in witnesses.named_options(progress, at))
     )
-    language = _other_names(progress, witnesses)
+    few, language = _other_names(progress, witnesses)
     opened: int | None = None
     places: tuple[int, ...] = ()
     if language is not EMPTY:
@@ -138,22 +150,36 @@ def _reader(thread: Thread, witnesses: Witnesses, parts: dict[Regular, int]) -> 
         places = tuple(parts.setdefault(each, len(parts)) for each in inside)
     indexes: dict[str | None, int] = {name: at for at, name in enumerate(shape.names)}
     anything = language is ANYTHING
-    return _ThreadReader(thread.tag, progress, allowed, indexes, opened, places, anything)
+    return _ThreadReader(thread.tag, progress, allowed, indexes, opened, places, few, anything)
 
 
-def _other_names(progress: ObjectProgress, witnesses: Witnesses) -> Regular:
-    """The names that the shape does not list and that may come now; `EMPTY` if there are none."""
+def _other_names(
+    progress: ObjectProgress, witnesses: Witnesses
+) -> tuple[dict[str | None, NameClass], Regular]:
+    """The names that the shape does not list and that may come now: those of sets that may run
+    out, one by one, and the language of all others, `EMPTY` if there are none."""
+    few: dict[str | None, NameClass] = {}
     if not progress.others_may_come(witnesses.order):
-        return EMPTY
+        return few, EMPTY
     classes = witnesses.classes(progress.shape.languages)
-    alive = [
-        each for each in classes if any(True for _ in witnesses.other_options(progress, each, None))
-    ]
+    alive: list[NameClass] = []
+    for each in classes:
+        names = witnesses.few_names(each)
+        if names is None:
+            if any(True for _ in witnesses.other_options(progress, each, None)):
+                alive.append(each)
+            continue
+        free = (n for n in names if n not in progress.shape.names and n not in progress.others)
+        few |= {
+            name: each
+            for name in free
+            if any(True for _ in witnesses.other_options(progress, each, name))
+        }
     if len(alive) == len(classes):
-        return ANYTHING
+        return few, ANYTHING
     taken = words([*progress.shape.names, *progress.others])
     language = both(alt(*(each.language for each in alive)), complement(taken))
-    return language if witnesses.language(language) is not None else EMPTY
+    return few, language if witnesses.language(language) is not None else EMPTY
 
 
 def _entries(label: Hashable) -> tuple[int, ...]:

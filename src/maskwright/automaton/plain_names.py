@@ -53,7 +53,9 @@ class PlainShape:
         self.order: Final = witnesses.order
         self.others: Final = others
         """Whether names that are not among the shape's may come."""
-        self.indexes: Final[dict[str | None, int]] = {name: at for at, name in enumerate(shape.names)}
+        self.indexes: Final[dict[str | None, int]] = {
+            name: at for at, name in enumerate(shape.names)
+        }
         self.shape: Final = shape
         possible = (at for at, value in enumerate(shape.values) if witnesses.possible(value))
         self.possible: Final = _bits(possible)

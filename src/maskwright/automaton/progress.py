@@ -50,18 +50,26 @@ class ArrayProgress(NamedTuple):
         )
 
     def options(self) -> Iterator[ItemOption]:
-        """What the next item may be."""
+        """What the next item may be, whatever has been seen."""
         shape = self.shape
         if shape.most is not None and self.index >= shape.most:
             return
         base = shape.item(self.index)
-        if self.seen:
-            base |= {_none_of(self.seen)}
         choices = [self._counted(at) for at in range(len(shape.contains))]
         for chosen in product(*choices):
             value = base.union(*(schemas for schemas, _ in chosen))
             counts = tuple(count for _, count in chosen)
             yield ItemOption(value, self._replace(index=self._next_index(), counts=counts))
+
+    @property
+    def items_needed(self) -> int:
+        """More items than this are never needed to close the array."""
+        missing = (
+            max(0, each.least - count)
+            for count, each in zip(self.counts, self.shape.contains, strict=True)
+        )
+        behind = max((each.start - self.index for each in self.shape.contains), default=0)
+        return max(0, self.shape.least - self.index, behind) + sum(missing)
 
     def _counted(self, at: int) -> list[tuple[Conjunction, int]]:
         """The next item as seen by one `contains`: counted or not."""
@@ -123,11 +131,7 @@ class ObjectProgress(NamedTuple):
         ]
 
     def may_close(self) -> bool:
-        return (
-            self.count >= self.shape.least
-            and not self.required_left()
-            and not self.is_wanting()
-        )
+        return self.count >= self.shape.least and not self.required_left() and not self.is_wanting()
 
     def is_wanting(self, coming: int = 0) -> bool:
         """Whether a wanted member is missing if only the names in `coming` (bits) follow."""
@@ -239,7 +243,13 @@ Progress = ArrayProgress | ObjectProgress
 
 
 @lru_cache(maxsize=10_000)
-def _none_of(texts: frozenset[str]) -> Schema:
+def only(text: str) -> Schema:
+    """The schema of one value, given as JSON."""
+    return value_schema(json.loads(text), "")
+
+
+@lru_cache(maxsize=10_000)
+def none_of(texts: frozenset[str]) -> Schema:
     """The schema of everything but some values, given as canonical JSON."""
     values: list[Json] = [json.loads(text) for text in sorted(texts)]
     scalars = tuple(v for v in values if not isinstance(v, list | dict))

@@ -1,8 +1,11 @@
 """The compiled half of the machine: moving configurations over bytes.
 
-All functions read `LeafArrays` and `MachineArrays`. What they need and can't find (a row that was
-never built, an exit never asked for) they note in `pending` and treat as dead; the caller serves
-the requests (`Machine.supply`) and runs them again.
+All functions are given the address of a directory (see `automaton.directory`). What they need and
+can't find (a row that was never built, an exit never asked for) they note in `pending` and treat as
+dead; the caller serves the requests (`Machine.supply`) and runs them again.
+
+They keep Python's lock: they take microseconds, and getting it back can take milliseconds where
+other threads are busy.
 
 Numba caches compiled functions by file and does not see that one compiled elsewhere (`mask.walk`)
 contains these: after a change here, touch `mask/walk.py` too.
@@ -15,11 +18,21 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from maskwright.automaton.directory import leaf_arrays, machine_arrays
 from maskwright.automaton.leaf import DEAD, UNBUILT, LeafArrays
-from maskwright.automaton.machine import BLOCKED, DONE, DYNAMIC, NO_NODE, POP, PUSH, MachineArrays
+from maskwright.automaton.machine import (
+    BLOCKED,
+    DONE,
+    DYNAMIC,
+    NO_FRAME,
+    NO_NODE,
+    POP,
+    PUSH,
+    MachineArrays,
+)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, inline="always")
 def next_leaf(leaves: LeafArrays, leaf: int, byte: int) -> int:
     """The next state of a built leaf state, or DEAD."""
     for at in range(leaves.override_start[leaf], leaves.override_stop[leaf]):
@@ -28,7 +41,7 @@ def next_leaf(leaves: LeafArrays, leaf: int, byte: int) -> int:
     return leaves.rows[leaves.base[leaf], byte]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True)
 def ask(machine: MachineArrays, first: int, second: int) -> None:
     """Note a request, once."""
     count = machine.counts[1]
@@ -41,9 +54,10 @@ def ask(machine: MachineArrays, first: int, second: int) -> None:
         machine.counts[1] = count + 1
 
 
-@njit(cache=True, nogil=True)
-def node_of(machine: MachineArrays, context: int, parent: int) -> int:
+@njit(cache=True)
+def node_of(address: int, context: int, parent: int) -> int:
     """The interned node (context, parent); NO_NODE if the table is full."""
+    machine = machine_arrays(address)
     mask = len(machine.node_slots) - 1
     slot = (context * 0x9E37 + (parent + 1) * 0x85EB) & mask
     while True:
@@ -64,9 +78,10 @@ def node_of(machine: MachineArrays, context: int, parent: int) -> int:
     return count
 
 
-@njit(cache=True, nogil=True)
-def leave(leaves: LeafArrays, machine: MachineArrays, leaf: int, node: int) -> tuple[int, int]:
+@njit(cache=True)
+def leave(address: int, leaf: int, node: int) -> tuple[int, int]:
     """The configuration behind a leaf that has been read; (DEAD, node) if it can't be left."""
+    leaves, machine = leaf_arrays(address), machine_arrays(address)
     label = leaves.label[leaf]
     if label == 0:
         return DEAD, node
@@ -95,14 +110,19 @@ def leave(leaves: LeafArrays, machine: MachineArrays, leaf: int, node: int) -> t
             node = machine.node_parent[node]
             label = machine.exit_leaf[slot]
             continue
-        parent = node if kind == PUSH else machine.node_parent[node]
-        next_node = node_of(machine, machine.exit_context[slot], parent)
+        parent = machine.node_parent[node]
+        if kind == PUSH:
+            frame = machine.exit_frame[slot]
+            parent = node if frame == NO_FRAME else node_of(address, frame, parent)
+            if parent == NO_NODE:
+                return DEAD, node
+        next_node = node_of(address, machine.exit_context[slot], parent)
         if next_node == NO_NODE:
             return DEAD, node
         return machine.exit_leaf[slot], next_node
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, inline="always")
 def gate_open(leaves: LeafArrays, machine: MachineArrays, leaf: int, node: int) -> bool:
     """Whether a name that the context still allows can be reached from `leaf`."""
     high = leaves.gate_high[leaf]
@@ -117,24 +137,25 @@ def gate_open(leaves: LeafArrays, machine: MachineArrays, leaf: int, node: int) 
     return False
 
 
-@njit(cache=True, nogil=True)
-def move(
-    leaves: LeafArrays, machine: MachineArrays, leaf: int, node: int, byte: int
-) -> tuple[int, int]:
+@njit(cache=True)
+def move(address: int, leaf: int, node: int, byte: int) -> tuple[int, int]:
     """The configuration after one byte, or (DEAD, _). Leaves as many leaves as need be."""
+    leaves, machine = leaf_arrays(address), machine_arrays(address)
     while True:
         if leaves.base[leaf] == UNBUILT:
             ask(machine, leaf, -1)
             return DEAD, node
         following = next_leaf(leaves, leaf, byte)
         if following != DEAD and gate_open(leaves, machine, following, node):
+            if leaves.eager[following]:
+                return leave(address, following, node)
             return following, node
-        leaf, node = leave(leaves, machine, leaf, node)
+        leaf, node = leave(address, leaf, node)
         if leaf == DEAD:
             return DEAD, node
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, inline="always")
 def is_end(leaves: LeafArrays, leaf: int) -> bool:
     """Whether nothing can be read in this state but it can be left."""
     return (
@@ -144,64 +165,64 @@ def is_end(leaves: LeafArrays, leaf: int) -> bool:
     )
 
 
-@njit(cache=True, nogil=True)
-def settle(leaves: LeafArrays, machine: MachineArrays, leaf: int, node: int) -> tuple[int, int]:
+@njit(cache=True)
+def settle(address: int, leaf: int, node: int) -> tuple[int, int]:
     """Leave leaves that have been read to their end; (DEAD, _) if that is not possible.
 
     Whether one has been read to its end shows in its row, so that a row that is missing is asked
     for: the same text must not stand elsewhere only because nobody had come by before.
     """
+    leaves, machine = leaf_arrays(address), machine_arrays(address)
     while leaf != DEAD:
         if leaves.base[leaf] == UNBUILT and leaves.label[leaf] != 0:
             ask(machine, leaf, -1)
             return DEAD, node
         if not is_end(leaves, leaf):
             break
-        leaf, node = leave(leaves, machine, leaf, node)
+        leaf, node = leave(address, leaf, node)
     return leaf, node
 
 
-@njit(cache=True, nogil=True)
-def advance(
-    leaves: LeafArrays, machine: MachineArrays, leaf: int, node: int, data: np.ndarray
-) -> tuple[int, int]:
+@njit(cache=True)
+def advance(address: int, leaf: int, node: int, data: np.ndarray) -> tuple[int, int]:
     """The configuration after all bytes of `data` (uint8), or (DEAD, _).
 
     Stops at a dynamic exit: then counts[7] is 1, and counts[9] bytes have been read.
     """
-    machine.counts[3] = 1
-    machine.counts[7] = 0
+    counts = machine_arrays(address).counts
+    counts[3] = 1
+    counts[7] = 0
     at = 0
     while at < len(data) and leaf != DEAD:
-        leaf, node = move(leaves, machine, leaf, node, data[at])
+        leaf, node = move(address, leaf, node, data[at])
         at += leaf != DEAD
     if leaf != DEAD:
-        leaf, node = settle(leaves, machine, leaf, node)
-    machine.counts[9] = at
-    machine.counts[3] = 0
+        leaf, node = settle(address, leaf, node)
+    counts[9] = at
+    counts[3] = 0
     return leaf, node
 
 
-@njit(cache=True, nogil=True)
-def is_accepting(leaves: LeafArrays, machine: MachineArrays, leaf: int, node: int) -> bool:
+@njit(cache=True)
+def is_accepting(address: int, leaf: int, node: int) -> bool:
     """Whether the text may end here."""
+    machine = machine_arrays(address)
     while leaf != DEAD:
         if machine.node_context[node] == DONE:
             return True
-        leaf, node = leave(leaves, machine, leaf, node)
+        leaf, node = leave(address, leaf, node)
     return False
 
 
-@njit(cache=True, nogil=True)
-def next_bytes(
-    leaves: LeafArrays, machine: MachineArrays, leaf: int, node: int, allowed: np.ndarray
-) -> int:
+@njit(cache=True)
+def next_bytes(address: int, leaf: int, node: int, allowed: np.ndarray) -> int:
     """Fill `allowed` (bool, 256) with the bytes that may follow; returns how many."""
+    leaves = leaf_arrays(address)
     count = 0
     for byte in range(256):
-        target, below = move(leaves, machine, leaf, node, byte)
+        target, below = move(address, leaf, node, byte)
         if target != DEAD and is_end(leaves, target):
-            target, below = settle(leaves, machine, target, below)
+            target, below = settle(address, target, below)
         allowed[byte] = target != DEAD
         count += target != DEAD
     return count

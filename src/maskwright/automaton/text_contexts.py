@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
+from maskwright.automaton.finish import Ending
 from maskwright.automaton.leaf import LeafTable, Text
 from maskwright.automaton.machine import DONE, STAY, Exit
 from maskwright.grammar.regular import Regular
@@ -27,6 +28,6 @@ class TextContexts:
     def gate(self, context: int) -> tuple[int, int] | None:
         return None
 
-    def finish(self, contexts: list[int], leaf: int) -> bytes | None:
+    def finish(self, contexts: list[int], leaf: int, before: bytes) -> Ending:
         """Never asked for: leaving the leaf ends the text."""
-        return b""
+        return Ending(b"")

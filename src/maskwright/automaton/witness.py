@@ -6,12 +6,14 @@ The promise that no mask leads into a dead end rests on this: what has no witnes
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import count
 from typing import Final, NamedTuple
 
+from maskwright.automaton.assignment import assigned
 from maskwright.automaton.progress import (
     ArrayProgress,
     ItemOption,
@@ -19,30 +21,33 @@ from maskwright.automaton.progress import (
     ObjectProgress,
     Progress,
     PropertyOrder,
+    none_of,
+    only,
 )
+from maskwright.automaton.supply import Supply, canonical, cheapest, spellings, supply
 from maskwright.automaton.whitespace import WHITESPACE, Whitespace
 from maskwright.errors import LimitError
-from maskwright.grammar.derivative import is_live, shortest
+from maskwright.grammar.derivative import contains, is_live, shortest
+from maskwright.grammar.members import few
 from maskwright.grammar.regular import (
     ANYTHING,
     EMPTY,
-    EPSILON,
-    Alt,
-    Both,
-    Chars,
-    Concat,
     Regular,
-    Repeat,
-    Words,
     both,
     complement,
     words,
 )
-from maskwright.grammar.schema import Json
+from maskwright.grammar.schema import Schema, TypeIs
 from maskwright.grammar.shape import Conjunction, Shapes
 from maskwright.limits import Limits
 
 _MOST_STEPS: Final = 20_000
+
+_MOST_NAMES: Final = 256
+"""Names told apart one by one where a set of names may run out."""
+_LEAST_CONTAINER: Final = 2
+"""Bytes of the shortest array or object."""
+_CONTAINERS: Final = Schema("", (TypeIs(frozenset(["array", "object"])),))
 
 
 class NameClass(NamedTuple):
@@ -123,6 +128,11 @@ class Witnesses:
         self._limits = limits
         self._known: dict[Conjunction, Witness | None] = {}
         self._rests: dict[Progress, Items | Members | None] = {}
+        self._rests_with: dict[tuple[Conjunction, ArrayProgress], Items | None] = {}
+        self._names: dict[Regular, tuple[str, ...] | None] = {}
+        self._items: dict[Conjunction, Conjunction] = {}
+        self._allowed: dict[tuple[Conjunction, str], bool] = {}
+        self._supplies: dict[Conjunction, Supply] = {}
         self._classes: dict[tuple[Regular, ...], tuple[NameClass, ...]] = {}
         self._fresh: dict[tuple[Regular, tuple[str, ...], frozenset[str]], str | None] = {}
         shapes.possible = self.possible
@@ -147,7 +157,7 @@ class Witnesses:
         key = progress
         if isinstance(progress, ObjectProgress) and progress.others:
             classes = self.classes(progress.shape.languages)
-            if not any(is_finite(each.language) for each in classes):
+            if all(self.few_names(each) is None for each in classes):
                 key = progress._replace(others=frozenset())
         if key not in self._rests:
             self._rests[key] = self._search(progress, self.of)
@@ -180,6 +190,12 @@ class Witnesses:
         for mask, part in found:
             yield NameClass(mask, part)
 
+    def few_names(self, each: NameClass) -> tuple[str, ...] | None:
+        """The names of a class, None if there are too many to be told apart."""
+        if each.language not in self._names:
+            self._names[each.language] = few(each.language, _MOST_NAMES)
+        return self._names[each.language]
+
     def other_options(
         self, progress: ObjectProgress, each: NameClass, name: str | None
     ) -> Iterator[MemberOption]:
@@ -194,9 +210,53 @@ class Witnesses:
                 yield option
 
     def item_options(self, progress: ArrayProgress) -> Iterator[ItemOption]:
+        """What the next item may be, if it leads to an end."""
         for option in progress.options():
-            if self.possible(option.value) and self.rest_of(option.after) is not None:
-                yield option
+            if not progress.unique:
+                if self.possible(option.value) and self.rest_of(option.after) is not None:
+                    yield option
+            elif self.rest_with(option.value, option.after) is not None:
+                yield option._replace(value=self.unseen(option.value, progress.seen))
+
+    def unseen(self, item: Conjunction, seen: frozenset[str]) -> Conjunction:
+        """What an item must be that differs from those seen, as far as it could equal them."""
+        excluded = frozenset(text for text in seen if self._allows(item, text))
+        if not excluded:
+            return item
+        value = item | {none_of(excluded)}
+        self._items[value] = item
+        return value
+
+    def item(self, value: Conjunction) -> Conjunction:
+        """What an item had to be before those seen were excluded."""
+        return self._items.get(value, value)
+
+    def _allows(self, item: Conjunction, text: str) -> bool:
+        """Whether the value, as canonical JSON, satisfies a conjunction."""
+        key = (item, text)
+        if key not in self._allowed:
+            shape = self._shapes.of(item)
+            if text[0] in "[{":
+                found = bool(shape.arrays or shape.objects) and self.possible(item | {only(text)})
+            elif text[0] == '"':
+                found = contains(shape.strings, json.loads(text))
+            else:
+                found = self.language(both(shape.scalars, spellings(text))) is not None
+            self._allowed[key] = found
+        return self._allowed[key]
+
+    def rest_with(self, item: Conjunction, after: ArrayProgress) -> Items | None:
+        """The shortest completion of an array whose next item is to be this, the item included;
+        `after` is the progress behind it."""
+        if not after.unique:
+            value, rest = self.of(item), self.rest_of(after)
+            if value is None or not isinstance(rest, Items):
+                return None
+            return Items((value, *rest.values))
+        key = (item, after)
+        if key not in self._rests_with:
+            self._rests_with[key] = self._distinct(after, self.of, (item,))
+        return self._rests_with[key]
 
     # Solving
 
@@ -270,6 +330,8 @@ class Witnesses:
         """
         if isinstance(progress, ObjectProgress) and _is_simple(progress):
             return self._required(progress, value_of)
+        if isinstance(progress, ArrayProgress) and progress.unique:
+            return self._distinct(progress, value_of, thorough=thorough)
         tie = count()
         queue: list[tuple[float, int, Progress, tuple[tuple[str, Witness], ...]]] = [
             (0, next(tie), progress, ())
@@ -291,20 +353,140 @@ class Witnesses:
                 result = result or found
                 continue
             if len(done) > _MOST_STEPS:
-                raise LimitError(
-                    "the shortest value of an array or object takes too long to find",
-                    limit="witness_search",
-                )
+                raise _too_long()
             for name, value, after in self._steps(here, recorded=not thorough):
                 witness = value_of(value)
                 if witness is None:
                     continue
-                following = after
-                if isinstance(after, ArrayProgress) and after.unique and not thorough:
-                    following = after.with_item(canonical(compact(witness)))
                 size = cost + 1 + len(name) + _size(witness)
-                heappush(queue, (size, next(tie), following, (*parts, (name, witness))))
+                heappush(queue, (size, next(tie), after, (*parts, (name, witness))))
         return result
+
+    # Items that must differ
+
+    def _distinct(
+        self,
+        progress: ArrayProgress,
+        value_of: Callable[[Conjunction], Witness | None],
+        items: tuple[Conjunction, ...] = (),
+        *,
+        thorough: bool = False,
+    ) -> Items | None:
+        """The shortest way to a closing bracket past items that differ from each other and from
+        those seen; `items` come first.
+
+        Uniform-cost search over what each item is to satisfy, by its cheapest value; where that
+        leads to an end, the values are dealt out so that all differ, which may cost more.
+        """
+        tie = count()
+        known: dict[Conjunction, list[tuple[str, Witness]]] = {}
+
+        def least(item: Conjunction) -> float:
+            if item not in known:
+                known[item] = self._candidates(item, 1, progress.seen, value_of)
+            return min((_size(witness) for _, witness in known[item]), default=float("inf"))
+
+        size = sum(1 + least(item) for item in items)
+        queue: list[tuple[float, int, ArrayProgress, tuple[Conjunction, ...], Items | None]] = []
+        heappush(queue, (size, next(tie), progress, items, None))
+        done: dict[ArrayProgress, list[Counter[Conjunction]]] = {}
+        steps = 0
+        while queue:
+            cost, _, here, items, found = heappop(queue)
+            if found is not None:
+                return found
+            counted, before = Counter(items), done.setdefault(here, [])
+            if cost == float("inf") or any(fewer <= counted for fewer in before):
+                continue  # whatever would do for more items does for fewer
+            before.append(counted)
+            steps += 1
+            if steps > _MOST_STEPS:
+                raise _too_long()
+            if here.may_close():
+                if thorough:
+                    continue
+                found = self._dealt(items, progress.seen, value_of)
+                if found is not None:
+                    size = sum(1 + _size(each) for each in found.values)
+                    heappush(queue, (size, next(tie), here, items, found))
+                continue
+            for option in here.options():
+                size = cost + 1 + least(option.value)
+                heappush(queue, (size, next(tie), option.after, (*items, option.value), None))
+        return None
+
+    def _dealt(
+        self,
+        items: tuple[Conjunction, ...],
+        seen: frozenset[str],
+        value_of: Callable[[Conjunction], Witness | None],
+    ) -> Items | None:
+        """The shortest values for items that must differ.
+
+        Of each item's values only as many matter as there are items: a dearer one can be swapped
+        for one of these that no other item takes.
+        """
+        options = {item: self._candidates(item, len(items), seen, value_of) for item in set(items)}
+        if len(options) == 1:
+            found = next(iter(options.values()))
+            return Items(tuple(w for _, w in found)) if len(found) == len(items) else None
+        witnesses = {text: w for found in options.values() for text, w in found}
+        costs = {
+            item: {text: int(_size(w)) for text, w in found} for item, found in options.items()
+        }
+        chosen = assigned([costs[item] for item in items])
+        return None if chosen is None else Items(tuple(witnesses[text] for text in chosen))
+
+    def _candidates(
+        self,
+        item: Conjunction,
+        most: int,
+        seen: frozenset[str],
+        value_of: Callable[[Conjunction], Witness | None],
+    ) -> list[tuple[str, Witness]]:
+        """The `most` shortest values that are not among those seen, by canonical JSON."""
+        shape = self._shapes.of(item)
+        found: dict[str, Witness] = {}
+        for text in cheapest(shape, most + len(seen)):
+            if len(found) < most:
+                found.setdefault(canonical(text), Scalar(text))
+                if canonical(text) in seen:
+                    del found[canonical(text)]
+        if (shape.arrays or shape.objects) and not (
+            len(found) == most
+            and all(_size(witness) <= _LEAST_CONTAINER for witness in found.values())
+        ):
+            found |= self._few_containers(item, most, seen, value_of)
+        return sorted(found.items(), key=lambda pair: _size(pair[1]))[:most]
+
+    def _few_containers(
+        self,
+        item: Conjunction,
+        most: int,
+        seen: frozenset[str],
+        value_of: Callable[[Conjunction], Witness | None],
+    ) -> dict[str, Witness]:
+        """The `most` shortest arrays and objects, each found by excluding those before it."""
+        found: dict[str, Witness] = {}
+        while len(found) < most:
+            excluded = seen.union(found)
+            witness = value_of(self.unseen(item, excluded) | {_CONTAINERS})
+            text = None if witness is None else canonical(compact(witness))
+            if witness is None or text is None or text in excluded:
+                break
+            found[text] = witness
+        return found
+
+    def containers_of(self, item: Conjunction, most: int) -> tuple[str, ...]:
+        """The `most` shortest arrays and objects of a conjunction."""
+        found = self._few_containers(item, most, frozenset(), self.of)
+        return tuple(compact(witness) for witness in found.values())
+
+    def supply(self, conjunction: Conjunction) -> Supply:
+        """The scalars of a conjunction, as far as they are few."""
+        if conjunction not in self._supplies:
+            self._supplies[conjunction] = supply(self._shapes.of(conjunction))
+        return self._supplies[conjunction]
 
     def _steps(self, here: Progress, recorded: bool) -> Iterator[tuple[str, Conjunction, Progress]]:
         if isinstance(here, ArrayProgress):
@@ -322,7 +504,7 @@ class Witnesses:
             for each in self.classes(here.shape.languages):
                 name = self.fresh_name(here, each)
                 if name is not None:
-                    counted = name if is_finite(each.language) or recorded else None
+                    counted = name if recorded or self.few_names(each) is not None else None
                     for option in here.take_other(each.mask, counted, self.order):
                         if not _gains(here, option.after):
                             continue
@@ -367,6 +549,12 @@ class Witnesses:
         return Scalar(min(options, key=_bytes)) if options else None
 
 
+def _too_long() -> LimitError:
+    return LimitError(
+        "the shortest value of an array or object takes too long to find", limit="witness_search"
+    )
+
+
 def _is_simple(progress: ObjectProgress) -> bool:
     """Whether the required names are all that is missing."""
     left = progress.required_left()
@@ -395,40 +583,6 @@ def _up_to_required(progress: ObjectProgress) -> list[int]:
             if at in progress.shape.required:
                 break
     return found
-
-
-def is_finite(term: Regular) -> bool:
-    """Whether the language is certainly finite, by the look of the term."""
-    match term:
-        case Words() | Chars():
-            return True
-        case Concat(head=head, tail=tail):
-            return is_finite(head) and is_finite(tail)
-        case Alt(options=parts):
-            return all(is_finite(part) for part in parts)
-        case Both(parts=parts):
-            return any(is_finite(part) for part in parts)
-        case Repeat(body=body, most=most):
-            return most is not None and is_finite(body)
-        case _:
-            return term in (EMPTY, EPSILON)
-
-
-def canonical(text: str) -> str:
-    """One spelling for all equal JSON values."""
-    return json.dumps(_plain(json.loads(text)), sort_keys=True)
-
-
-def _plain(value: Json) -> Json:
-    match value:
-        case float() if value.is_integer():
-            return int(value)
-        case list():
-            return [_plain(each) for each in value]
-        case dict():
-            return {name: _plain(each) for name, each in value.items()}
-        case _:
-            return value
 
 
 def _bytes(text: str) -> int:

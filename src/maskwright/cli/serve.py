@@ -64,9 +64,16 @@ def serve(
     kv_bytes: Annotated[
         int, typer.Option(help="Memory of the key/value pool, in bytes.")
     ] = ENGINE.kv_bytes,
+    memory_fraction: Annotated[
+        float | None,
+        typer.Option(help="Give the pool what weights and workspace leave of this part of memory."),
+    ] = ENGINE.memory_fraction,
     blocks: Annotated[
         int | None, typer.Option(help="Number of blocks. Default: as many as the memory holds.")
     ] = ENGINE.blocks,
+    prefix_cache: Annotated[
+        bool, typer.Option(help="Keep computed prompts for those that begin alike.")
+    ] = ENGINE.prefix_cache,
     max_running: Annotated[
         int, typer.Option(help="Requests computed together.")
     ] = ENGINE.max_running,
@@ -79,6 +86,21 @@ def serve(
     max_context: Annotated[
         int | None, typer.Option(help="Tokens of prompt and answer. Default: the model's.")
     ] = ENGINE.max_context,
+    canonical: Annotated[
+        bool, typer.Option(help="Write text that a schema leaves no choice about unasked.")
+    ] = ENGINE.canonical,
+    drafts: Annotated[
+        int, typer.Option(help="Most guesses a step for each answer; 0 for none.")
+    ] = ENGINE.drafts,
+    overlap: Annotated[
+        bool, typer.Option(help="Make masks and texts beside the forward.")
+    ] = ENGINE.overlap,
+    reader_tokens: Annotated[
+        int, typer.Option(help="Tokens that a stream's reader may be behind before it pauses.")
+    ] = ENGINE.reader_tokens,
+    reader_seconds: Annotated[
+        float, typer.Option(help="Seconds that a stream may pause before it is cut off.")
+    ] = ENGINE.reader_seconds,
     threads: Annotated[
         int | None, typer.Option(help="CPU threads of the model. Default: the library's choice.")
     ] = ENGINE.threads,
@@ -87,15 +109,23 @@ def serve(
     engine_config = EngineConfig(
         block_size=block_size,
         kv_bytes=kv_bytes,
+        memory_fraction=memory_fraction,
         blocks=blocks,
+        prefix_cache=prefix_cache,
         max_running=max_running,
         max_batch_tokens=max_batch_tokens,
         max_waiting=max_waiting,
         max_context=max_context,
+        canonical=canonical,
+        drafts=drafts,
+        overlap=overlap,
+        reader_tokens=reader_tokens,
+        reader_seconds=reader_seconds,
         threads=threads,
     )
     server_config = ServerConfig(model_name=name, strict_model=strict_model, whitespace=whitespace)
     with Engine(loaded, engine_config) as engine:
+        typer.echo(f"memory: {engine.capacity.report()}", err=True)
         warm_up(engine)
         app = create_app(engine, server_config)
         config = uvicorn.Config(

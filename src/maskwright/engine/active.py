@@ -1,25 +1,54 @@
-"""A request at work: its tokens for the scheduler, its mask, its text and its way to the client."""
+"""A request at work: its matcher, its masks, its text and its way to the client.
+
+Between a token and the next, two things have to happen that need nothing of the model, and so can
+happen while it computes: `advance` moves the matcher on, sees the end, writes what the grammar
+forces and proposes drafts, which the next step would like to know; `prepare` publishes the text and
+fills the masks, without which no token is sampled.
+"""
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from maskwright.engine.drafts import LookBack
 from maskwright.engine.emission import Emitter
 from maskwright.engine.generation import Generation
 from maskwright.engine.request import Delta, FinishReason, Request
 from maskwright.engine.sequence import Sequence
 from maskwright.errors import GenerationError
 from maskwright.mask import Matcher
-from maskwright.sampling import SampleRow
+from maskwright.sampling import SampleRow, TokenScore
+
+
+@dataclass(frozen=True, slots=True)
+class Advance:
+    """What follows from new tokens.
+
+    `forced` come next whatever the model says; they are part of the output already. `reason`: the
+    last token ends the request. Otherwise the model's choice comes next, and `draft` are guesses
+    for it and its successors.
+    """
+
+    reason: FinishReason | None
+    forced: tuple[int, ...] = ()
+    draft: tuple[int, ...] = ()
 
 
 @dataclass(slots=True, eq=False)
 class Active:
-    """Owned by the engine's thread. `eos` ends the answer; `free_words` int32 is the mask of an
-    unconstrained request; `texts` are the vocabulary's tokens as bytes."""
+    """`eos` ends the answer; `free_words` int32 is the mask of an unconstrained request; `texts`
+    are the vocabulary's tokens as bytes.
+
+    `canonical`: where the grammar leaves one way to go on, its text is written as the tokenizer
+    cuts it, without asking the model. `drafter` is None for one token a step.
+
+    `advance` and `prepare` run one at a time, though in any thread; while they do, nobody else
+    touches the sequence's tokens. `close` may come at any time.
+    """
 
     request: Request
     generation: Generation
@@ -29,49 +58,89 @@ class Active:
     eos: frozenset[int]
     texts: tuple[bytes, ...]
     emitter: Emitter
-    unsent: list[int] = field(default_factory=list[int])
-
-    @property
-    def left(self) -> int:
-        """Tokens that may still be sampled."""
-        return self.sequence.limit - len(self.sequence.tokens)
+    canonical: bool
+    drafter: LookBack | None
+    words: NDArray[np.int32] | None = None
+    """The masks of the next token and of those after each draft, once they are there."""
+    scores: list[TokenScore] = field(default_factory=list[TokenScore])
+    paused_at: float | None = None
+    _digested: int = 0
+    """Tokens of the output that the matcher and the emitter have seen."""
+    _run: list[int] = field(default_factory=list[int])
+    """Canonical tokens still to come, where they enter one a step."""
+    _unsent: list[int] = field(default_factory=list[int])
+    _text: str = ""
+    _closed: bool = False
+    _lock: threading.Lock = field(default_factory=threading.Lock)
 
     @property
     def complete(self) -> bool:
         """The grammar allows nothing more."""
         return self.matcher is not None and self.matcher.complete
 
-    def fill_mask(self, out: NDArray[np.int32]) -> None:
-        """Write this step's mask. Near the token limit a grammar keeps only tokens after which the
-        output can still be completed."""
-        if self.matcher is None:
-            out[:] = self.free_words
-        else:
-            self.matcher.fill_mask(out, budget=self.left)
-
-    def sample_row(self) -> SampleRow:
-        """What the sampler needs to know."""
+    def sample_row(self, draft: list[int]) -> SampleRow:
+        """What the sampler needs to know of the token after the sequence's and `draft`."""
         sequence = self.sequence
-        return SampleRow(
-            self.request.params, sequence.tokens, sequence.prompt_length, self.generation.seed
-        )
+        tokens = sequence.tokens + draft if draft else sequence.tokens
+        return SampleRow(self.request.params, tokens, sequence.prompt_length, self.generation.seed)
 
-    def take(self, token: int) -> tuple[str, FinishReason | None]:
-        """Append a sampled token; the text that becomes safe, and the reason if it is the last."""
-        if self.matcher is not None and not self.matcher.accept(token):
-            raise GenerationError(f"The grammar refused token {token}, which its mask allowed.")
-        self.sequence.tokens.append(token)
-        self.unsent.append(token)
-        return self.emitter.push(self.texts[token]), self._reason(token)
+    def advance(self, tokens: list[int]) -> Advance:
+        """Take sampled `tokens` in, which the sequence holds already; those after an end are
+        dropped. With none: the beginning of the output."""
+        reason = self._take(tokens)
+        if not tokens and self.complete:
+            reason = FinishReason.GRAMMAR
+        forced: list[int] = []
+        one_a_step = self.drafter is None or self.request.params.logprobs is not None
+        while reason is None and (run := self._canonical_run(self._left)):
+            if one_a_step:
+                self._run = run
+                break
+            forced += run
+            reason = self._take(run)
+        draft = [] if reason is not None else self._draft(forced)
+        return Advance(reason, tuple(forced), tuple(draft))
 
-    def delta(self, text: str, reason: FinishReason | None) -> Delta:
-        """A delta of `text` and all tokens not yet sent; with a reason, the held-back rest too."""
-        if reason is not None:
-            text += self.emitter.finish()
-            if reason is FinishReason.LENGTH and self.emitter.stopped:
-                reason = FinishReason.STOP_STRING
-        tokens, self.unsent = tuple(self.unsent), []
-        return Delta(text, tokens, reason)
+    def prepare(self, draft: tuple[int, ...]) -> NDArray[np.int32]:
+        """Publish what text there is; the masks of the next token and of those after each of
+        `draft`, int32 `[1 + len(draft), words]`."""
+        with self._lock:
+            if self._text and not self._closed:
+                self.generation.publish(self._delta(None))
+        return self._masks(draft)
+
+    def close(self, reason: FinishReason, error: Exception | None = None) -> Delta:
+        """The last delta; nothing is published after it."""
+        with self._lock:
+            self._closed = True
+            if error is not None:
+                tokens = tuple(self._unsent)
+                return Delta("", tokens, reason, error, tuple(self.scores[: len(tokens)]))
+            return self._delta(reason)
+
+    # The matcher and the end --------------------------------------------------------------------
+
+    @property
+    def _left(self) -> int:
+        """Tokens that may still come."""
+        return self.request.max_tokens - self._digested
+
+    def _take(self, tokens: list[int]) -> FinishReason | None:
+        """Take tokens until one ends the output; then the reason."""
+        for token in tokens:
+            if self.matcher is not None and not self.matcher.accept(token):
+                raise GenerationError(f"The grammar refused token {token}, which its mask allowed.")
+            self._run = self._run[1:]
+            with self._lock:
+                if self._closed:
+                    return None
+                self._digested += 1
+                self._unsent.append(token)
+                self._text += self.emitter.push(self.texts[token])
+            reason = self._reason(token)
+            if reason is not None:
+                return reason
+        return None
 
     def _reason(self, token: int) -> FinishReason | None:
         if token in self.eos:
@@ -79,8 +148,104 @@ class Active:
         if self.emitter.stopped:
             return FinishReason.STOP_STRING
         if self.complete:
-            return FinishReason.STOP
-        if self.left:
+            return FinishReason.GRAMMAR
+        if self._left:
             return None
         whole = self.matcher is not None and self.matcher.accepting
-        return FinishReason.STOP if whole else FinishReason.LENGTH
+        return FinishReason.GRAMMAR if whole else FinishReason.LENGTH
+
+    # What comes next ----------------------------------------------------------------------------
+
+    def _canonical_run(self, left: int) -> list[int]:
+        """The tokens that the grammar forces next, where they may be written without the model:
+        nothing but the grammar restricts them, and of the `left` tokens enough stay for the rest.
+        """
+        if self._run:
+            return self._run
+        params = self.request.params
+        if self.matcher is None or not self.canonical:
+            return []
+        if params.bad_words or params.no_repeat_ngram:
+            return []
+        run = self.matcher.forced_tokens()
+        if not run or len(run) > left:
+            return []
+        taken = 0
+        while taken < len(run) and self.matcher.accept(run[taken]):
+            taken += 1
+        fits = taken == len(run) and (
+            self.matcher.complete or self.matcher.min_tokens <= left - taken
+        )
+        self.matcher.rollback(taken)
+        return run if fits else []
+
+    def _draft(self, forced: list[int]) -> list[int]:
+        """Guesses for the next tokens, all legal; none that is followed by something certain."""
+        if self.drafter is None or self._run or self._left < 2:
+            return []
+        guesses = self._guesses(self.drafter, forced)[: self._left - 1]
+        for number, token in enumerate(guesses):
+            if not self._may_follow(token, self._left - number - 1):
+                self._go_back(number)
+                return guesses[:number]
+        self._go_back(len(guesses))
+        return guesses
+
+    def _guesses(self, drafter: LookBack, forced: list[int]) -> list[int]:
+        if self.matcher is not None and not self.canonical:
+            guesses = self.matcher.forced_tokens()[: drafter.most]
+            if guesses:
+                return guesses
+        tokens = self.sequence.tokens
+        return drafter.propose(tokens + forced if forced else tokens)
+
+    def _may_follow(self, token: int, left: int) -> bool:
+        """Move on by a guess, `left` tokens before the limit; False, and nothing moves, if it is
+        not allowed, ends the output, or is followed by something certain."""
+        if token in self.eos or not self.texts[token]:
+            return False
+        matcher = self.matcher
+        if matcher is None:
+            return True
+        if not matcher.accept(token):
+            return False
+        if matcher.complete or matcher.min_tokens > left or self._canonical_run(left):
+            matcher.rollback(1)
+            return False
+        return True
+
+    def _go_back(self, count: int) -> None:
+        if self.matcher is not None:
+            self.matcher.rollback(count)
+
+    def _masks(self, draft: tuple[int, ...]) -> NDArray[np.int32]:
+        """Near the token limit a grammar keeps only tokens after which the output can still be
+        completed. A canonical token that is to enter alone is the only one allowed."""
+        words = np.zeros((1 + len(draft), len(self.free_words)), np.int32)
+        matcher = self.matcher
+        if self._run:
+            word, bit = divmod(self._run[0], 32)
+            words[0, word] = np.uint32(1 << bit).astype(np.int32)
+        elif matcher is None:
+            words[:] = self.free_words
+        else:
+            matcher.fill_mask(words[0], budget=self._left)
+            for number, token in enumerate(draft, start=1):
+                matcher.accept(token)
+                matcher.fill_mask(words[number], budget=self._left - number)
+            matcher.rollback(len(draft))
+        return words
+
+    # Text ---------------------------------------------------------------------------------------
+
+    def _delta(self, reason: FinishReason | None) -> Delta:
+        """A delta of all that is not yet sent; with a reason, the held-back rest of the text too.
+        The caller holds the lock."""
+        text, self._text = self._text, ""
+        if reason is not None:
+            text += self.emitter.finish()
+            if reason is FinishReason.LENGTH and self.emitter.stopped:
+                reason = FinishReason.STOP_STRING
+        tokens, self._unsent = tuple(self._unsent), []
+        scores, self.scores = tuple(self.scores[: len(tokens)]), []
+        return Delta(text, tokens, reason, None, scores)

@@ -2,31 +2,39 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Future
+
 import numpy as np
 from numpy.typing import NDArray
 
 from maskwright.engine.active import Active
 from maskwright.engine.blocks import BlockPool
+from maskwright.engine.config import EngineConfig
+from maskwright.engine.drafts import LookBack
 from maskwright.engine.emission import Emitter
 from maskwright.engine.generation import Generation
 from maskwright.engine.request import Request
 from maskwright.engine.sequence import Sequence
 from maskwright.engine.stops import StopAutomaton
 from maskwright.errors import BudgetError, InputError
+from maskwright.mask import Grammar
 from maskwright.models import LoadedModel
 
 
 class Admission:
     """The limits of one model in one engine. Immutable; used from any thread."""
 
-    def __init__(self, loaded: LoadedModel, pool: BlockPool, max_context: int | None) -> None:
-        positions = loaded.config.max_positions
+    def __init__(self, loaded: LoadedModel, pool: BlockPool, config: EngineConfig) -> None:
+        max_context, positions = config.max_context, loaded.config.max_positions
         if max_context is not None and max_context > positions:
             raise InputError(
                 f"max_context is {max_context}, but the model has {positions} positions.",
                 param="max_context",
             )
         self.max_context = min(max_context or positions, pool.total * pool.block_size)
+        self._config = config
+        self._ranks = {item.name: rank for rank, item in enumerate(config.classes)}
+        self._model = (loaded.name, str(loaded.decoder.dtype))
         self._vocab = loaded.vocab
         self._texts = loaded.vocab.tokens
         self._writable = np.array([bool(text) for text in self._texts])
@@ -46,17 +54,23 @@ class Admission:
                     f"{self._vocab.size}.",
                     param=name.split()[0],
                 )
-        self._check_grammar(request)
+        if request.service not in self._ranks:
+            raise InputError(
+                f"There is no class of service {request.service!r}; there are "
+                f"{', '.join(self._ranks)}.",
+                param="service",
+            )
+        if request.grammar is not None and not isinstance(request.grammar, Future):
+            self.check_grammar(request, request.grammar)
 
-    def _check_grammar(self, request: Request) -> None:
-        if request.grammar is None:
-            return
-        if request.grammar.vocabulary.digest != self._vocab.digest:
+    def check_grammar(self, request: Request, grammar: Grammar) -> None:
+        """As `check`, of the grammar alone, once it is compiled."""
+        if grammar.vocabulary.digest != self._vocab.digest:
             raise InputError(
                 "The grammar was compiled for another vocabulary than this model's.",
                 param="grammar",
             )
-        needed = request.grammar.least_tokens(request.max_tokens)
+        needed = grammar.least_tokens(request.max_tokens)
         if needed > request.max_tokens:
             raise BudgetError(
                 f"The shortest output of this grammar takes {needed} tokens, but max_tokens is "
@@ -65,8 +79,9 @@ class Admission:
                 param="max_tokens",
             )
 
-    def admit(self, request: Request, generation: Generation) -> Active:
+    def admit(self, request: Request, generation: Generation, grammar: Grammar | None) -> Active:
         """The request with everything it needs to run. The caller has checked it."""
+        config = self._config
         prompt = list(request.prompt)
         eos = self._vocab.eos if request.eos is None else request.eos
         return Active(
@@ -77,12 +92,18 @@ class Admission:
                 tokens=prompt,
                 prompt_length=len(prompt),
                 limit=len(prompt) + request.max_tokens,
+                rank=self._ranks[request.service],
+                client=request.client,
+                salt=(*self._model, request.cache_salt),
+                deadline=generation.deadline,
             ),
-            matcher=None if request.grammar is None else request.grammar.matcher(),
+            matcher=None if grammar is None else grammar.matcher(),
             free_words=self.free_words(eos),
             eos=frozenset(eos),
             texts=self._texts,
             emitter=Emitter(StopAutomaton(request.stop) if request.stop else None),
+            canonical=config.canonical,
+            drafter=LookBack(config.drafts) if config.drafts else None,
         )
 
     def free_words(self, eos: tuple[int, ...]) -> NDArray[np.int32]:

@@ -12,9 +12,9 @@ from maskwright.models import ForwardBatch
 
 
 def build_batch(chunks: SequenceOf[Chunk], block_size: int) -> ForwardBatch:
-    """Rows in the order of `chunks`; logits are selected for the last row of each chunk that
-    samples, in that order. Padding rows compute token 0 at position 0, write nothing and are read
-    by nobody; padding of `select` repeats row 0."""
+    """Rows in the order of `chunks`; logits are selected for the last `rows` of each chunk, in that
+    order. Padding rows compute token 0 at position 0, write nothing and are read by nobody; padding
+    of `select` repeats row 0."""
     tokens: list[int] = []
     positions: list[int] = []
     blocks: list[int] = []
@@ -24,12 +24,12 @@ def build_batch(chunks: SequenceOf[Chunk], block_size: int) -> ForwardBatch:
     for chunk in chunks:
         sequence, start, end = chunk.sequence, chunk.start, chunk.start + chunk.count
         spans.append(Span(len(tokens), start, chunk.count, sequence.table))
-        tokens += sequence.tokens[start:end]
+        tokens += sequence.tokens[start : end - chunk.drafted]
+        tokens += sequence.draft[: chunk.drafted]
         positions += range(start, end)
         blocks += [sequence.table[position // block_size] for position in range(start, end)]
         offsets += [position % block_size for position in range(start, end)]
-        if chunk.samples:
-            select.append(len(tokens) - 1)
+        select += range(len(tokens) - chunk.rows, len(tokens))
     padding = [0] * (pad_rows(len(tokens)) - len(tokens))
     select += [0] * (pad_rows(len(select)) - len(select))
     return ForwardBatch(

@@ -1,7 +1,7 @@
-"""The pool of key/value blocks: which are free, and how many tables hold each of the others.
+"""The pool of key/value blocks: which are free, and how many holders each of the others has.
 
-Only numbers live here; the memory is a tensor owned by the runner. Block 0 is the trash block: it
-pads tables and is never handed out.
+A holder is the table of a sequence or the prefix tree. Only numbers live here; the memory is a
+tensor owned by the runner. Block 0 is the trash block: it pads tables and is never handed out.
 """
 
 from __future__ import annotations
@@ -18,8 +18,11 @@ class BlockPool:
     def __init__(self, total: int, block_size: int) -> None:
         self.total = total
         self.block_size = block_size
+        self.cached = 0
+        """Blocks that the prefix tree alone holds: ready to be found, and to be given up."""
         self._free = deque(range(1, total + 1))
         self._references = [0] * (total + 1)
+        self._in_tree = [False] * (total + 1)
 
     @property
     def free(self) -> int:
@@ -29,11 +32,24 @@ class BlockPool:
     @property
     def used(self) -> int:
         """Blocks that at least one table holds."""
-        return self.total - len(self._free)
+        return self.total - len(self._free) - self.cached
+
+    @property
+    def available(self) -> int:
+        """Blocks that can be had without taking any from a sequence."""
+        return len(self._free) + self.cached
 
     def needed(self, positions: int) -> int:
         """Blocks that `positions` positions fill."""
         return -(-positions // self.block_size)
+
+    def references(self, block: int) -> int:
+        """Holders of `block`, the tree included."""
+        return self._references[block]
+
+    def only_cached(self, block: int) -> bool:
+        """Whether the tree is the one holder of `block`."""
+        return self._in_tree[block] and self._references[block] == 1
 
     def allocate(self, count: int) -> list[int]:
         """`count` free blocks with one reference each; the caller has checked that they exist."""
@@ -47,6 +63,7 @@ class BlockPool:
         """One more table holds `blocks`."""
         for block in blocks:
             assert self._references[block] > 0, "sharing a free block"
+            self.cached -= self.only_cached(block)
             self._references[block] += 1
 
     def release(self, blocks: Iterable[int]) -> None:
@@ -55,17 +72,43 @@ class BlockPool:
             assert self._references[block] > 0, "double free"
             self._references[block] -= 1
             if self._references[block] == 0:
+                assert not self._in_tree[block], "the tree lost a block to a table"
                 self._free.append(block)
+            self.cached += self.only_cached(block)
 
-    def check(self, tables: Iterable[Iterable[int]]) -> None:
-        """Assert the invariants, given every live table: each block's count is the number of
-        tables that hold it, and a block is free exactly when that is zero."""
+    def adopt(self, block: int) -> None:
+        """The tree holds `block` too, which a table holds."""
+        assert self._references[block] > 0, "caching a free block"
+        assert not self._in_tree[block], "caching a block twice"
+        self._references[block] += 1
+        self._in_tree[block] = True
+
+    def disown(self, block: int) -> None:
+        """The tree gives up `block`, which it alone holds."""
+        assert self.only_cached(block), "evicting a block in use"
+        self.cached -= 1
+        self._in_tree[block] = False
+        self._references[block] = 0
+        self._free.append(block)
+
+    def check(self, tables: Iterable[Iterable[int]], tree: Iterable[int] = ()) -> None:
+        """Assert the invariants, given every live table and the tree's blocks: each block's count
+        is the number of its holders, a block is free exactly when that is zero, and free, cached
+        and used blocks are all there are."""
         held = [0] * (self.total + 1)
         for table in tables:
             for block in table:
                 held[block] += 1
-        assert held[TRASH] == 0, "a table holds the trash block"
-        assert held == self._references, "reference counts differ from the tables"
+        used = sum(count > 0 for count in held)
+        in_tree = [False] * (self.total + 1)
+        for block in tree:
+            assert not in_tree[block], "the tree holds a block twice"
+            in_tree[block] = True
+            held[block] += 1
+        assert held[TRASH] == 0, "somebody holds the trash block"
+        assert in_tree == self._in_tree, "the tree's blocks are not those marked"
+        assert held == self._references, "reference counts differ from the holders"
         free = set(self._free)
         assert len(free) == len(self._free), "a block is free twice"
         assert free == {block for block in range(1, self.total + 1) if not held[block]}
+        assert (self.used, self.cached + self.used + self.free) == (used, self.total)

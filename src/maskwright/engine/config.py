@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from typing import TypeGuard
 
+from maskwright.engine.service import CLASSES, ServiceClass
 from maskwright.errors import InputError
 
 SMALL_MODEL = 64 * 2**20
@@ -16,32 +18,46 @@ waiting for it made steps 1.5 times as long (17 times with the 2-layer test mode
 class EngineConfig:
     """Validated at construction.
 
-    `block_size`: positions a key/value block. `kv_bytes`: memory for all of them, unless `blocks`
-    gives their number. `max_running`: sequences in the batch. `max_batch_tokens`: tokens a step
-    computes at most; longer prompts are computed in chunks. `max_waiting`: requests in the queue;
-    one more is refused. `max_context`: positions a request may fill, None for the model's own
-    limit. `threads`: CPU threads of the forward; None is one for a model below `SMALL_MODEL`, else
-    the library's choice.
+    Memory. `block_size`: positions a key/value block. `kv_bytes`: memory for all of them; with
+    `memory_fraction` it is what this part of the machine's memory leaves beside weights and
+    workspace (see `Capacity`); `blocks` gives their number. `prefix_cache` keeps computed prefixes
+    in blocks that nobody needs.
+
+    Batch. `max_running`: sequences in it. `max_batch_tokens`: tokens a step computes at most;
+    longer prompts are computed in chunks. `max_waiting`: requests in the queue; one more is
+    refused. `max_context`: positions a request may fill, None for the model's own limit. `classes`
+    of service, the best first.
+
+    Decoding. `canonical`: text that a grammar leaves no choice about is written as the tokenizer
+    cuts it, without asking the model. `drafts`: most guesses a step about what a sequence goes on
+    with; the tokens are the same with any number, and with 0 every token takes a step of its own.
+    `overlap`: masks and texts are made in a thread beside the forward.
+
+    Clients. `reader_tokens`: tokens a reader may be behind before its request pauses;
+    `reader_seconds`: how long it may pause. `threads`: CPU threads of the forward; None is one for
+    a model below `SMALL_MODEL`, else the library's choice.
     """
 
     block_size: int = 16
     kv_bytes: int = 256 * 2**20
+    memory_fraction: float | None = None
     blocks: int | None = None
+    prefix_cache: bool = True
     max_running: int = 64
     max_batch_tokens: int = 512
     max_waiting: int = 256
     max_context: int | None = None
+    classes: tuple[ServiceClass, ...] = CLASSES
+    canonical: bool = True
+    drafts: int = 6
+    overlap: bool = False
+    reader_tokens: int = 256
+    reader_seconds: float = 60.0
     threads: int | None = None
 
     def __post_init__(self) -> None:
         for item in fields(self):
-            value = getattr(self, item.name)
-            if value is None and item.default is None:
-                continue
-            if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-                raise InputError(
-                    f"{item.name} is {value!r}; it must be a positive integer.", param=item.name
-                )
+            _check(item.name, getattr(self, item.name), optional=item.default is None)
         if self.block_size not in {4, 8, 16, 32, 64}:
             raise InputError(
                 f"block_size is {self.block_size}; it must be 4, 8, 16, 32 or 64.",
@@ -53,3 +69,33 @@ class EngineConfig:
                 f"({self.max_running}), so that every running request can take a step.",
                 param="max_batch_tokens",
             )
+        names = [item.name for item in self.classes]
+        if not names or len(set(names)) < len(names):
+            raise InputError(
+                f"classes are {names}; at least one is needed, and each name once.",
+                param="classes",
+            )
+
+
+def _check(name: str, value: object, *, optional: bool) -> None:
+    """One field by its kind; those of other kinds check themselves."""
+    match name:
+        case "classes":
+            return
+        case "prefix_cache" | "canonical" | "overlap":
+            right, wanted = isinstance(value, bool), "true or false"
+        case "memory_fraction":
+            right = isinstance(value, int | float) and 0 < value <= 1
+            wanted = "a number above 0, 1 at most"
+        case "reader_seconds":
+            right, wanted = isinstance(value, int | float) and value > 0, "a number above 0"
+        case "drafts":
+            right, wanted = _whole(value) and 0 <= value <= 64, "an integer from 0 to 64"
+        case _:
+            right, wanted = _whole(value) and value > 0, "a positive integer"
+    if not right and not (value is None and optional):
+        raise InputError(f"{name} is {value!r}; it must be {wanted}.", param=name)
+
+
+def _whole(value: object) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool)

@@ -1,152 +1,329 @@
 """The engine without its thread: requests in, one step at a time, deltas out.
 
-Synchronous and deterministic, so that tests can drive it step by step.
+With inline digests it is synchronous and deterministic: that is the reference, which tests drive
+step by step. With digests in a thread the same tokens come out, since what is sampled depends on
+a request's own tokens, seed and grammar; only the steps at which it happens may differ.
 """
 
 from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+import torch
 from torch import Tensor
 
-from maskwright.engine.active import Active
+from maskwright.engine.active import Active, Advance
+from maskwright.engine.digests import Digests, Failed, News, Prepared
 from maskwright.engine.request import Delta, FinishReason
 from maskwright.engine.runner import Runner
-from maskwright.engine.scheduler import Scheduler
-from maskwright.engine.sequence import Sequence
+from maskwright.engine.scheduler import Scheduler, StepPlan
+from maskwright.engine.sequence import Phase, Sequence
 from maskwright.errors import GenerationError, MaskwrightError
+from maskwright.sampling import TokenScore
+
+GRACE = 0.001
+"""Seconds that a step waits at most for requests to advance, once those before it have."""
+
+STRAGGLER = 0.05
+"""Seconds to wait for a mask when there is nothing else to do."""
 
 
 @dataclass(slots=True)
 class StepSeconds:
-    """Where steps spend their time, in all so far: the scheduler, the forward, masks and matchers'
-    fills, and everything from the chain to the clients."""
+    """Where steps spend their time, in all so far: waiting for digests, the scheduler, the forward,
+    sampling; and what digests took, beside the forward or (without overlap) within `sample`."""
 
+    wait: float = 0.0
     plan: float = 0.0
     forward: float = 0.0
-    mask: float = 0.0
     sample: float = 0.0
+
+
+@dataclass(slots=True)
+class Counts:
+    """What has happened so far. `computed` counts tokens through the forward, `sampled` those that
+    the model chose, `forced` those that a grammar did, `drafted` and `accepted` guesses; `held`
+    rows that waited for their mask, `idle_rows` rows whose request had ended or been extended."""
+
+    steps: int = 0
+    computed: int = 0
+    sampled: int = 0
+    forced: int = 0
+    drafted: int = 0
+    accepted: int = 0
+    held: int = 0
+    idle_rows: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Rows of logits that wait for their masks; `draft` as it was computed."""
+
+    logits: Tensor
+    draft: list[int]
 
 
 class Core:
     """Every live request, and the one place where requests end."""
 
-    def __init__(self, scheduler: Scheduler, runner: Runner, mask_words: int) -> None:
+    def __init__(
+        self,
+        scheduler: Scheduler,
+        runner: Runner,
+        digests: Digests,
+        *,
+        reader_seconds: float = 60.0,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self.scheduler = scheduler
-        self.steps = 0
-        self.computed_tokens = 0
-        self.sampled_tokens = 0
+        self.counts = Counts()
         self.finished: Counter[FinishReason] = Counter()
         self.seconds = StepSeconds()
         self._runner = runner
+        self._digests = digests
+        self._reader_seconds = reader_seconds
+        self._clock = clock
         self._active: dict[int, Active] = {}
-        self._mask_words = mask_words
+        self._advancing: set[int] = set()
+        self._held: dict[int, Held] = {}
 
     @property
     def live(self) -> int:
         """Requests that have not ended."""
         return len(self._active)
 
+    @property
+    def idle(self) -> bool:
+        """Nothing to do before a request, a reader or a deadline comes."""
+        return (
+            self.scheduler.idle
+            and not self._advancing
+            and not any(self._running(number) for number in self._held)
+        )
+
+    def next_deadline(self) -> float | None:
+        """When `expire` should be called at the latest, if nothing else happens."""
+        times = [a.sequence.deadline for a in self._active.values() if a.sequence.deadline]
+        times += [
+            a.paused_at + self._reader_seconds
+            for a in self._active.values()
+            if a.paused_at is not None
+        ]
+        return min(times, default=None)
+
+    # Requests come and go -----------------------------------------------------------------------
+
     def add(self, active: Active) -> None:
         """Take a request over. One whose grammar is complete before it begins ends at once."""
-        self._active[active.sequence.arrival] = active
+        number = active.sequence.arrival
+        self._active[number] = active
         self.scheduler.add(active.sequence)
-        if active.complete:
-            self._end(active, FinishReason.STOP)
+        self._advancing.add(number)
+        self._digests.start(active, [])
+        self._settle()
 
     def cancel(self, number: int) -> None:
         """End a request, wherever it stands; nothing happens if it has ended."""
+        self._end(number, FinishReason.CANCELLED)
+
+    def resume(self, number: int) -> None:
+        """The reader of a paused request goes on."""
         active = self._active.get(number)
         if active is not None:
-            self._end(active, FinishReason.CANCELLED)
+            active.paused_at = None
+            self.scheduler.resume(active.sequence)
+
+    def expire(self) -> None:
+        """End what has run out of time."""
+        now = self._clock()
+        for sequence in self.scheduler.expired(now):
+            self._end(sequence.arrival, FinishReason.TIMEOUT)
+        for sequence in list(self.scheduler.paused):
+            paused_at = self._active[sequence.arrival].paused_at
+            if paused_at is not None and now - paused_at >= self._reader_seconds:
+                self._end(sequence.arrival, FinishReason.TIMEOUT)
 
     def fail_all(self, error: MaskwrightError) -> None:
         """End every live request with `error`. After a defect the scheduler's books may be wrong;
         the clients hear of the end all the same."""
-        for active in list(self._active.values()):
+        for number, active in list(self._active.items()):
             try:
-                self._fail(active, error)
+                self._end(number, FinishReason.ERROR, error)
             except Exception:  # books that a defect left wrong
                 active.generation.publish(Delta("", (), FinishReason.ERROR, error))
 
-    def step(self) -> None:
-        """Plan, compute, mask, sample, publish."""
-        begin = time.perf_counter()
-        plan = self.scheduler.plan()
-        planned = time.perf_counter()
-        logits = self._runner.forward(plan)
-        self.scheduler.commit(plan)
-        computed = time.perf_counter()
-        sampled = [self._of(chunk.sequence) for chunk in plan.chunks if chunk.samples]
-        words = np.zeros((len(sampled), self._mask_words), np.int32)
-        rows = self._fill_masks(sampled, words)
-        masked = time.perf_counter()
-        if rows:
-            self._sample([sampled[row] for row in rows], logits[rows], words[rows])
-        self.steps += 1
-        self.computed_tokens += plan.tokens
-        self.seconds.plan += planned - begin
-        self.seconds.forward += computed - planned
-        self.seconds.mask += masked - computed
-        self.seconds.sample += time.perf_counter() - masked
-
-    def _of(self, sequence: Sequence) -> Active:
-        return self._active[sequence.arrival]
-
-    def _sample(self, sampled: list[Active], logits: Tensor, words: NDArray[np.int32]) -> None:
-        """Choose a token for each of `sampled` and act on it; `logits` and `words` row by row."""
-        rows = [active.sample_row() for active in sampled]
-        outcomes = self._runner.sample(logits, rows, words)
-        for active, outcome in zip(sampled, outcomes, strict=True):
-            if isinstance(outcome, int):
-                self._take(active, outcome)
-            else:
-                self._fail(active, outcome)
-
-    def _fill_masks(self, sampled: Iterable[Active], words: NDArray[np.int32]) -> list[int]:
-        """Fill a row of `words` for each request; the rows that got one. A grammar that fails ends
-        its own request, and its row is never sampled."""
-        rows: list[int] = []
-        for row, active in enumerate(sampled):
-            try:
-                active.fill_mask(words[row])
-            except Exception as error:  # whatever a grammar raises concerns its request alone
-                self._fail(active, _as_ours(error))
-            else:
-                rows.append(row)
-        return rows
-
-    def _take(self, active: Active, token: int) -> None:
-        self.sampled_tokens += 1
-        try:
-            text, reason = active.take(token)
-        except Exception as error:  # as above
-            self._fail(active, _as_ours(error))
+    def _end(self, number: int, reason: FinishReason, error: MaskwrightError | None = None) -> None:
+        """The one way out: out of the scheduler, the stream closed, the blocks given back; then the
+        client is told."""
+        active = self._active.pop(number, None)
+        if active is None:
             return
-        if reason is not None:
-            self._end(active, reason, text)
-        elif text:
-            active.generation.publish(active.delta(text, None))
-
-    def _end(self, active: Active, reason: FinishReason, text: str = "") -> None:
-        self._close(active, active.delta(text, reason))
-
-    def _fail(self, active: Active, error: MaskwrightError) -> None:
-        tokens = tuple(active.unsent)
-        self._close(active, Delta("", tokens, FinishReason.ERROR, error))
-
-    def _close(self, active: Active, last: Delta) -> None:
-        """The one way out: scheduler and blocks first, then the client."""
-        del self._active[active.sequence.arrival]
+        self._advancing.discard(number)
+        self._held.pop(number, None)
         self.scheduler.end(active.sequence)
+        last = active.close(reason, error)
+        self.scheduler.release(active.sequence)
         assert last.finish_reason is not None
         self.finished[last.finish_reason] += 1
         active.generation.publish(last)
+
+    # A step -------------------------------------------------------------------------------------
+
+    def step(self) -> None:
+        """Plan, compute, sample. Digests of the step before are taken in as they come: what has
+        advanced before the plan is in it, and what has its mask after the forward is sampled."""
+        begin = time.perf_counter()
+        self.expire()
+        self._await_advances()
+        waited = time.perf_counter()
+        plan = self.scheduler.plan()
+        planned = time.perf_counter()
+        logits = self._runner.forward(plan) if plan.chunks else None
+        self.scheduler.commit(plan)
+        computed = time.perf_counter()
+        self._settle(STRAGGLER if logits is None else 0.0)
+        self._sample(list(self._ready_rows(plan, logits)), logits)
+        self._settle()
+        sampled = time.perf_counter()
+        self.counts.steps += 1
+        self.counts.computed += plan.tokens
+        self.seconds.wait += waited - begin
+        self.seconds.plan += planned - waited
+        self.seconds.forward += computed - planned
+        self.seconds.sample += sampled - computed
+
+    def _await_advances(self) -> None:
+        """Take in what has been digested, and wait a moment for those about to advance."""
+        self._settle()
+        deadline = time.perf_counter() + GRACE
+        while self._advancing and (left := deadline - time.perf_counter()) > 0:
+            if self._settle(left):
+                deadline = time.perf_counter() + GRACE
+
+    def _settle(self, wait: float = 0.0) -> int:
+        """Act on what has been digested; how much that was."""
+        count = 0
+        for active, news in self._digests.collect(wait):
+            count += 1
+            number = active.sequence.arrival
+            if self._active.get(number) is active:
+                self._act(number, active, news)
+        return count
+
+    def _act(self, number: int, active: Active, news: News) -> None:
+        match news:
+            case Failed(error):
+                self._end(number, FinishReason.ERROR, _as_ours(error))
+            case Prepared(words):
+                active.words = words
+                if active.generation.throttle():
+                    active.paused_at = self._clock()
+                    self.scheduler.pause(active.sequence)
+            case Advance(reason, forced, draft):
+                self._advancing.discard(number)
+                self.counts.forced += len(forced)
+                self.scheduler.extend(active.sequence, forced)
+                active.sequence.draft = list(draft)
+                if reason is not None:
+                    self._end(number, reason)
+
+    def _ready_rows(self, plan: StepPlan, logits: Tensor | None) -> Iterator[tuple[Active, Held]]:
+        """The requests that can be sampled now, with their logits; those of the others are kept."""
+        fresh: list[tuple[Sequence, Held]] = []
+        row = 0
+        for chunk in plan.chunks:
+            if chunk.samples and logits is not None:
+                draft = chunk.sequence.draft[: chunk.drafted]
+                fresh.append((chunk.sequence, Held(logits[row : row + chunk.rows], draft)))
+            row += chunk.rows
+        kept = [(self._active[number].sequence, held) for number, held in self._held.items()]
+        self._held = {}
+        for sequence, held in (*kept, *fresh):
+            active = self._active.get(sequence.arrival)
+            if active is None or sequence.pending:
+                self.counts.idle_rows += 1  # ended, extended by its grammar, or preempted
+            elif active.words is None or sequence.phase is not Phase.RUNNING:
+                self.counts.held += 1
+                self._held[sequence.arrival] = Held(held.logits.clone(), held.draft)
+            else:
+                yield active, held
+
+    def _running(self, number: int) -> bool:
+        return self._active[number].sequence.phase is Phase.RUNNING
+
+    def _sample(self, ready: list[tuple[Active, Held]], computed: Tensor | None) -> None:
+        """Choose tokens and have them digested. `computed` is what the rows are part of, where none
+        was kept from before; if they are all of it, it need not be copied."""
+        if not ready:
+            return
+        rows = [
+            active.sample_row(held.draft[:number])
+            for active, held in ready
+            for number in range(1 + len(held.draft))
+        ]
+        masks: list[np.ndarray[tuple[int, int], np.dtype[np.int32]]] = []
+        for active, held in ready:
+            assert active.words is not None, "a row without its mask"
+            masks.append(active.words[: 1 + len(held.draft)])
+        parts = [held.logits for _, held in ready]
+        beginning = None if computed is None else computed[: len(rows)]
+        if beginning is not None and _consecutive(parts, beginning):
+            logits = beginning
+        else:
+            logits = torch.cat(parts)
+        outcomes = self._runner.sample(logits, rows, np.concatenate(masks))
+        at = 0
+        for active, held in ready:
+            end = at + 1 + len(held.draft)
+            self._choose(active, held.draft, outcomes[at:end])
+            at = end
+
+    def _choose(
+        self,
+        active: Active,
+        draft: list[int],
+        outcomes: list[tuple[int, TokenScore | None] | GenerationError],
+    ) -> None:
+        """Take the sampled tokens as far as each was sampled after tokens that came true."""
+        tokens: list[int] = []
+        for number, outcome in enumerate(outcomes):
+            if isinstance(outcome, GenerationError):
+                break  # a draft's row: if it is reached, it will be sampled again and fail then
+            token, told = outcome
+            tokens.append(token)
+            if told is not None:
+                active.scores.append(told)
+            if number == len(draft) or token != draft[number]:
+                break
+        first = outcomes[0]
+        if isinstance(first, GenerationError):
+            self._end(active.sequence.arrival, FinishReason.ERROR, first)
+            return
+        self.counts.sampled += len(tokens)
+        if draft and active.drafter is not None:
+            matched = sum(a == b for a, b in zip(tokens, draft, strict=False))
+            active.drafter.judge(len(draft), matched)
+            self.counts.drafted += len(draft)
+            self.counts.accepted += matched
+        active.words = None
+        active.sequence.draft = []
+        self.scheduler.confirm(active.sequence, tokens)
+        self._advancing.add(active.sequence.arrival)
+        self._digests.start(active, tokens)
+
+
+def _consecutive(parts: list[Tensor], whole: Tensor) -> bool:
+    """Whether `parts` are the rows of `whole`, in order and in the same memory."""
+    at = whole.data_ptr()
+    for part in parts:
+        if part.data_ptr() != at:
+            return False
+        at += part.nbytes
+    return True
 
 
 def _as_ours(error: Exception) -> MaskwrightError:

@@ -14,16 +14,30 @@ from maskwright.engine.request import Completion, Delta, FinishReason
 class Generation:
     """One submitted request. Iterate (plainly or with `async for`) once, or take `result()`.
 
-    Deltas that a slow reader has not taken are joined, so that at most one is kept.
+    Deltas that a slow reader has not taken are joined, so that at most one is kept. Once a reader
+    of deltas has begun, that one holds `buffer` tokens; then the request pauses until it is taken.
     """
 
     def __init__(
-        self, number: int, seed: int, prompt_tokens: int, cancel: Callable[[int], None]
+        self,
+        number: int,
+        seed: int,
+        prompt_tokens: int,
+        cancel: Callable[[int], None],
+        *,
+        buffer: int = 1 << 30,
+        resume: Callable[[int], None] | None = None,
+        deadline: float | None = None,
     ) -> None:
         self.id = number
         self.seed = seed
         self.prompt_tokens = prompt_tokens
+        self.deadline = deadline
         self._cancel = cancel
+        self._buffer = buffer
+        self._resume = resume
+        self._streams = False
+        self._throttled = False
         self._ready = threading.Condition()
         self._delta: Delta | None = None
         self._waiter: tuple[asyncio.AbstractEventLoop, asyncio.Future[None]] | None = None
@@ -35,6 +49,22 @@ class Generation:
         self._cancel(self.id)
 
     def __iter__(self) -> Iterator[Delta]:
+        self._streams = True
+        return self._deltas()
+
+    def __aiter__(self) -> AsyncIterator[Delta]:
+        self._streams = True
+        return self._adeltas()
+
+    def throttle(self) -> bool:
+        """Called by the engine alone: whether the reader is so far behind that the request should
+        pause. If so, the engine is told when the reader goes on."""
+        with self._ready:
+            behind = 0 if self._delta is None else len(self._delta.token_ids)
+            self._throttled = self._streams and behind >= self._buffer
+            return self._throttled
+
+    def _deltas(self) -> Iterator[Delta]:
         finished = False
         while not finished:
             with self._ready:
@@ -44,7 +74,7 @@ class Generation:
                 finished = delta.finish_reason is not None
                 yield delta
 
-    async def __aiter__(self) -> AsyncIterator[Delta]:
+    async def _adeltas(self) -> AsyncIterator[Delta]:
         loop = asyncio.get_running_loop()
         finished = False
         while not finished:
@@ -60,12 +90,12 @@ class Generation:
 
     def result(self) -> Completion:
         """Wait for the end. Raises the request's error where it ended with one."""
-        return self._complete(list(self))
+        return self._complete(list(self._deltas()))
 
     async def aresult(self) -> Completion:
         """`result` for an event loop, which is woken once, at the end."""
         self._wakes_once = True
-        return self._complete([delta async for delta in self])
+        return self._complete([delta async for delta in self._adeltas()])
 
     def publish(self, delta: Delta) -> None:
         """Called by the engine alone. Never blocks."""
@@ -83,6 +113,9 @@ class Generation:
 
     def _take(self) -> Delta | None:
         delta, self._delta = self._delta, None
+        if delta is not None and self._throttled and self._resume is not None:
+            self._throttled = False
+            self._resume(self.id)
         return delta
 
     def _complete(self, deltas: list[Delta]) -> Completion:
@@ -92,7 +125,7 @@ class Generation:
         if whole.error is not None:
             raise whole.error
         reason = whole.finish_reason or FinishReason.ERROR
-        return Completion(whole.text, whole.token_ids, reason, self.prompt_tokens)
+        return Completion(whole.text, whole.token_ids, reason, self.prompt_tokens, whole.scores)
 
 
 def _wake(future: asyncio.Future[None]) -> None:

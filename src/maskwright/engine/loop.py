@@ -5,7 +5,9 @@ from __future__ import annotations
 import itertools
 import secrets
 import threading
+import time
 from collections import deque
+from concurrent.futures import CancelledError, Future
 from dataclasses import asdict, dataclass
 from types import TracebackType
 
@@ -14,30 +16,49 @@ import torch
 from maskwright.engine.active import Active
 from maskwright.engine.admission import Admission
 from maskwright.engine.blocks import BlockPool
+from maskwright.engine.capacity import plan_capacity
+from maskwright.engine.compiling import Compiling, Waiting
 from maskwright.engine.config import SMALL_MODEL, EngineConfig
 from maskwright.engine.core import Core
+from maskwright.engine.digests import Digests
 from maskwright.engine.generation import Generation
-from maskwright.engine.request import Request
+from maskwright.engine.request import Delta, FinishReason, Request
 from maskwright.engine.runner import Runner
 from maskwright.engine.scheduler import Scheduler
-from maskwright.errors import EngineStoppedError, OverloadedError
+from maskwright.errors import EngineStoppedError, GenerationError, MaskwrightError, OverloadedError
 from maskwright.models import LoadedModel
 
 
 @dataclass(frozen=True, slots=True)
 class EngineStats:
     """A snapshot. Blocks, requests and tokens are counts; `finished` is by finish reason;
-    `seconds` is the time steps have taken, by part (see `StepSeconds`)."""
+    `seconds` is the time steps have taken, by part (see `StepSeconds`).
+
+    `blocks_used` are held by requests, `blocks_cached` by the prefix cache alone. `prefix_queries`
+    and `prefix_hits` count tokens of prompts: looked for in the cache, and found. For the other
+    counts see `Counts`.
+    """
 
     healthy: bool
     running: int
     waiting: int
+    paused: int
+    compiling: int
     blocks_total: int
     blocks_used: int
+    blocks_cached: int
     blocks_free: int
     steps: int
     computed_tokens: int
     sampled_tokens: int
+    forced_tokens: int
+    drafted_tokens: int
+    accepted_tokens: int
+    held_rows: int
+    idle_rows: int
+    prefix_queries: int
+    prefix_hits: int
+    evictions: int
     preemptions: int
     finished: dict[str, int]
     seconds: dict[str, float]
@@ -51,26 +72,30 @@ class Engine:
 
     def __init__(self, loaded: LoadedModel, config: EngineConfig | None = None) -> None:
         self.loaded = loaded
-        self.config = config or EngineConfig()
-        decoder = loaded.decoder
-        blocks = self.config.blocks or max(
-            1, self.config.kv_bytes // decoder.block_bytes(self.config.block_size)
-        )
-        self._pool = BlockPool(blocks, self.config.block_size)
+        self.config = config = config or EngineConfig()
+        self.capacity = plan_capacity(loaded, config)
+        self._pool = BlockPool(self.capacity.blocks, config.block_size)
+        self._admission = Admission(loaded, self._pool, config)
         scheduler = Scheduler(
             self._pool,
-            max_running=self.config.max_running,
-            max_batch_tokens=self.config.max_batch_tokens,
+            max_running=config.max_running,
+            max_batch_tokens=config.max_batch_tokens,
+            classes=config.classes,
+            prefix_cache=config.prefix_cache,
         )
-        self._runner = Runner(decoder, blocks, self.config.block_size)
-        self._core = Core(scheduler, self._runner, loaded.vocab.words)
-        self._admission = Admission(loaded, self._pool, self.config.max_context)
+        self._runner = Runner(loaded.decoder, self.capacity.blocks, config.block_size)
+        self._digests = Digests(overlap=config.overlap)
+        self._core = Core(
+            scheduler, self._runner, self._digests, reader_seconds=config.reader_seconds
+        )
         self._numbers = itertools.count(1)
         self._thread = threading.Thread(target=self._run, name="maskwright-engine", daemon=True)
         self._wake = threading.Condition()
+        self._compiling = Compiling(self._notify)
         # Shared with other threads, under `_wake`:
         self._submitted: deque[Active] = deque()
         self._cancelled: set[int] = set()
+        self._resumed: set[int] = set()
         self._stopping = False
         self._error: EngineStoppedError | None = None
 
@@ -113,52 +138,92 @@ class Engine:
 
         Raises `InputError` for one that can't be served whatever the load, `BudgetError` if its
         grammar needs more tokens than it allows, `OverloadedError` if the queue is full, and
-        `EngineStoppedError` if the engine doesn't run.
+        `EngineStoppedError` if the engine doesn't run. A grammar that is still being compiled is
+        checked once it is there; then the generation ends with the error.
         """
         self._admission.check(request)
         params, number = request.params, next(self._numbers)
-        seed = secrets.randbits(64) if params.seed is None else params.seed % 2**64
-        generation = Generation(number, seed, len(request.prompt), self._cancel)
-        active = self._admission.admit(request, generation)
+        generation = Generation(
+            number,
+            secrets.randbits(64) if params.seed is None else params.seed % 2**64,
+            len(request.prompt),
+            self._cancel,
+            buffer=self.config.reader_tokens,
+            resume=self._resume,
+            deadline=None if request.timeout is None else time.monotonic() + request.timeout,
+        )
+        grammar = request.grammar
+        active = None
+        if not isinstance(grammar, Future):
+            active = self._admission.admit(request, generation, grammar)
         with self._wake:
-            if not self.alive:
-                raise self._error or EngineStoppedError("The engine is not running.")
-            live = len(self._submitted) + self._core.live
-            if live >= self.config.max_running + self.config.max_waiting:
-                raise OverloadedError(
-                    f"The queue is full: {live} requests are running or waiting.", retry_after=1.0
-                )
-            self._submitted.append(active)
+            self._refuse_overload()
+            if active is not None:
+                self._submitted.append(active)
+            elif isinstance(grammar, Future):
+                self._compiling.add(request, generation, grammar)
             self._wake.notify()
         return generation
 
     def stats(self) -> EngineStats:
         """A snapshot of the counters, from any thread."""
-        core = self._core
+        core, scheduler, pool = self._core, self._core.scheduler, self._pool
+        counts, tree = core.counts, scheduler.tree
         with self._wake:
-            waiting = len(self._submitted) + len(core.scheduler.waiting)
+            waiting = len(self._submitted) + len(scheduler.waiting)
         return EngineStats(
             healthy=self.alive,
-            running=len(core.scheduler.running),
+            running=len(scheduler.running),
             waiting=waiting,
-            blocks_total=self._pool.total,
-            blocks_used=self._pool.used,
-            blocks_free=self._pool.free,
-            steps=core.steps,
-            computed_tokens=core.computed_tokens,
-            sampled_tokens=core.sampled_tokens,
-            preemptions=core.scheduler.preemptions,
+            paused=len(scheduler.paused),
+            compiling=len(self._compiling),
+            blocks_total=pool.total,
+            blocks_used=pool.used,
+            blocks_cached=pool.cached,
+            blocks_free=pool.free,
+            steps=counts.steps,
+            computed_tokens=counts.computed,
+            sampled_tokens=counts.sampled,
+            forced_tokens=counts.forced,
+            drafted_tokens=counts.drafted,
+            accepted_tokens=counts.accepted,
+            held_rows=counts.held,
+            idle_rows=counts.idle_rows,
+            prefix_queries=0 if tree is None else tree.queries,
+            prefix_hits=0 if tree is None else tree.hits,
+            evictions=0 if tree is None else tree.evictions,
+            preemptions=scheduler.preemptions,
             finished={reason.value: count for reason, count in core.finished.copy().items()},
-            seconds=asdict(core.seconds),
+            seconds={**asdict(core.seconds), "digest": self._digests.busy},
         )
+
+    def _refuse_overload(self) -> None:
+        if not self.alive:
+            raise self._error or EngineStoppedError("The engine is not running.")
+        live = len(self._submitted) + self._core.live + len(self._compiling)
+        if live >= self.config.max_running + self.config.max_waiting:
+            raise OverloadedError(
+                f"The queue is full: {live} requests are running or waiting.", retry_after=1.0
+            )
 
     def _cancel(self, number: int) -> None:
         with self._wake:
             self._cancelled.add(number)
             self._wake.notify()
 
+    def _resume(self, number: int) -> None:
+        with self._wake:
+            self._resumed.add(number)
+            self._wake.notify()
+
+    def _notify(self) -> None:
+        with self._wake:
+            self._wake.notify()
+
+    # The thread ---------------------------------------------------------------------------------
+
     def _run(self) -> None:
-        """The thread: drain the inbox, step, until stopped. A defect ends every request."""
+        """Take in what has come, step, until stopped. A defect ends every request."""
         threads = self.config.threads
         if threads is None and self.loaded.decoder.weight_bytes < SMALL_MODEL:
             threads = 1
@@ -175,30 +240,76 @@ class Engine:
         with self._wake:
             self._error = end
             left, self._submitted = self._submitted, deque()
-        for active in left:
-            self._core.add(active)
+        self._digests.stop()
+        for generation in (*(active.generation for active in left), *self._compiling.take_all()):
+            self._refuse(generation, FinishReason.ERROR, end)
         self._core.fail_all(end)
 
     def _drain(self) -> bool:
-        """Take cancellations and submissions in; wait while there is nothing to do. False: stop."""
+        """Take in what other threads brought; wait while there is nothing to do. False: stop."""
         while True:
             with self._wake:
-                self._wake.wait_for(
-                    lambda: (
-                        self._stopping
-                        or self._submitted
-                        or self._cancelled
-                        or not self._core.scheduler.idle
-                    )
-                )
+                self._wake.wait_for(self._something_to_do, self._patience())
+                if self._stopping:
+                    return False
                 submitted, self._submitted = self._submitted, deque()
                 cancelled, self._cancelled = self._cancelled, set()
-                if self._stopping:
-                    self._submitted = submitted
-                    return False
+                resumed, self._resumed = self._resumed, set()
             for active in submitted:
                 self._core.add(active)
+            for waiting in self._compiling.take():
+                self._compiled(waiting)
             for number in cancelled:
-                self._core.cancel(number)
-            if not self._core.scheduler.idle:
+                self._withdraw(number, FinishReason.CANCELLED)
+            for number in self._compiling.expired(time.monotonic()):
+                self._withdraw(number, FinishReason.TIMEOUT)
+            for number in resumed:
+                self._core.resume(number)
+            self._core.expire()
+            if not self._core.idle:
                 return True
+
+    def _something_to_do(self) -> bool:
+        return bool(
+            self._stopping
+            or self._submitted
+            or self._cancelled
+            or self._resumed
+            or self._compiling.ready
+            or not self._core.idle
+        )
+
+    def _patience(self) -> float | None:
+        """Seconds until something happens by itself; None for never."""
+        if not self._core.idle:
+            return 0.0
+        times = (self._core.next_deadline(), self._compiling.next_deadline())
+        first = min((moment for moment in times if moment is not None), default=None)
+        return None if first is None else max(0.0, first - time.monotonic())
+
+    def _compiled(self, waiting: Waiting) -> None:
+        """A grammar is there: its request may run, or ends with what is wrong with it."""
+        request, generation = waiting.request, waiting.generation
+        try:
+            grammar = waiting.future.result()
+            self._admission.check_grammar(request, grammar)
+        except (Exception, CancelledError) as error:
+            if not isinstance(error, MaskwrightError):
+                error = GenerationError(f"The grammar was not compiled: {error!r}")
+            self._refuse(generation, FinishReason.ERROR, error)
+            return
+        self._core.add(self._admission.admit(request, generation, grammar))
+
+    def _withdraw(self, number: int, reason: FinishReason) -> None:
+        generation = self._compiling.remove(number)
+        if generation is None:
+            self._core.cancel(number)
+        else:
+            self._refuse(generation, reason, None)
+
+    def _refuse(
+        self, generation: Generation, reason: FinishReason, error: MaskwrightError | None
+    ) -> None:
+        """End a request that the core has never seen."""
+        self._core.finished[reason] += 1
+        generation.publish(Delta("", (), reason, error))

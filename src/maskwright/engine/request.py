@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass
 
 from maskwright.errors import InputError
 from maskwright.mask import Grammar
-from maskwright.sampling import SamplingParams
+from maskwright.sampling import SamplingParams, TokenScore
 
 
 class FinishReason(enum.StrEnum):
-    """Why a generation ended: STOP is an end token or a complete grammar, LENGTH the token limit,
-    STOP_STRING one of the request's own strings."""
+    """Why a generation ended: STOP is an end token, GRAMMAR a text to which its grammar allows
+    nothing more (or which it accepts at the token limit), LENGTH the token limit, STOP_STRING one
+    of the request's own strings, TIMEOUT its time limit, or that of a reader who took nothing."""
 
     STOP = "stop"
     STOP_STRING = "stop_string"
+    GRAMMAR = "grammar_complete"
     LENGTH = "length"
     CANCELLED = "cancelled"
+    TIMEOUT = "timeout"
     ERROR = "error"
 
 
@@ -29,15 +33,24 @@ class Request:
     `prompt`: token ids. `max_tokens`: most tokens to generate, an end token included. `stop`:
     strings that end the text and are not part of it. `grammar`: the output always has its shape.
     `eos`: tokens that end an answer, None for the model's; with a grammar they are the
-    vocabulary's and can't be given.
+    vocabulary's and can't be given. A `grammar` may be one that is still being compiled; the
+    request then waits in its place without delaying others.
+
+    `service` names the class, `client` whom fairness counts the request for, `timeout` the seconds
+    from submission after which it ends with what it has. Prompts share cached prefixes with those
+    of the same `cache_salt` only.
     """
 
     prompt: Sequence[int]
     params: SamplingParams
     max_tokens: int
     stop: tuple[str, ...] = ()
-    grammar: Grammar | None = None
+    grammar: Grammar | Future[Grammar] | None = None
     eos: tuple[int, ...] | None = None
+    service: str = "interactive"
+    client: str = ""
+    timeout: float | None = None
+    cache_salt: str = ""
 
     def __post_init__(self) -> None:
         if not self.prompt:
@@ -50,17 +63,24 @@ class Request:
             raise InputError("stop holds an empty string.", param="stop")
         if self.grammar is not None and self.eos is not None:
             raise InputError("eos can't be given beside a grammar.", param="eos")
+        if self.timeout is not None and not self.timeout > 0:
+            raise InputError(
+                f"timeout is {self.timeout}; it must be a number of seconds above 0.",
+                param="timeout",
+            )
 
 
 @dataclass(frozen=True, slots=True)
 class Delta:
     """What is new since the delta before. `text` is final: never taken back. `token_ids` may be
-    ahead of the text while a part of it is held back. `error` only with FinishReason.ERROR."""
+    ahead of the text while a part of it is held back. `error` only with FinishReason.ERROR.
+    `scores`: one for each of `token_ids`, where the request asks for them."""
 
     text: str
     token_ids: tuple[int, ...]
     finish_reason: FinishReason | None = None
     error: Exception | None = None
+    scores: tuple[TokenScore, ...] = ()
 
     def __add__(self, later: Delta) -> Delta:
         return Delta(
@@ -68,6 +88,7 @@ class Delta:
             self.token_ids + later.token_ids,
             later.finish_reason,
             later.error,
+            self.scores + later.scores,
         )
 
 
@@ -79,6 +100,7 @@ class Completion:
     token_ids: tuple[int, ...]
     finish_reason: FinishReason
     prompt_tokens: int
+    scores: tuple[TokenScore, ...] = ()
 
     @property
     def completion_tokens(self) -> int:

@@ -12,9 +12,16 @@ from torch import Tensor
 from maskwright.engine.batch import build_batch
 from maskwright.engine.scheduler import StepPlan
 from maskwright.errors import GenerationError
-from maskwright.kernels.reference import clear_blocks
+from maskwright.kernels.reference import clear_blocks, copy_block
 from maskwright.models import DenseDecoder
-from maskwright.sampling import ChainBatch, SampleRow, SamplingParams, sample
+from maskwright.sampling import (
+    ChainBatch,
+    SampleRow,
+    SamplingParams,
+    TokenScore,
+    sample,
+    score,
+)
 
 
 class Runner:
@@ -34,13 +41,30 @@ class Runner:
 
     @torch.inference_mode()
     def forward(self, plan: StepPlan) -> Tensor:
-        """Logits float32 `[rows, vocab]`: first a row for each chunk that samples, in order."""
+        """Logits float32 `[rows, vocab]`: the rows that each chunk wants, in order."""
+        for source, target in plan.copies:
+            copy_block(self._pool, source, target)
         clear_blocks(self._pool, plan.fresh)
         return self._decoder.forward(build_batch(plan.chunks, self._block_size), self._pool)
 
     @torch.inference_mode()
     def sample(
         self, logits: Tensor, rows: SequenceOf[SampleRow], words: NDArray[np.int32]
-    ) -> list[int | GenerationError]:
-        """A token, or its own error, for each of `rows`; `words` are their masks."""
-        return sample(logits, ChainBatch(rows, torch.from_numpy(words)))
+    ) -> list[tuple[int, TokenScore | None] | GenerationError]:
+        """A token, with its score where the row asks for one, or its own error, for each of `rows`;
+        `words` are their masks. `logits` are overwritten."""
+        masks = torch.from_numpy(words)
+        wanted = [i for i, row in enumerate(rows) if row.params.logprobs is not None]
+        raw = dict(zip(wanted, logits[wanted], strict=True)) if wanted else {}
+        chosen = sample(logits, ChainBatch(rows, masks))
+        outcomes: list[tuple[int, TokenScore | None] | GenerationError] = []
+        for i, (row, token) in enumerate(zip(rows, chosen, strict=True)):
+            if isinstance(token, GenerationError):
+                outcomes.append(token)
+            elif row.params.logprobs is None:
+                outcomes.append((token, None))
+            else:
+                top, greedy = row.params.logprobs, row.params.greedy
+                told = score(raw[i], masks[i], logits[i], token, top=top, greedy=greedy)
+                outcomes.append((token, told))
+        return outcomes

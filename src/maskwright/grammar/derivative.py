@@ -21,6 +21,7 @@ from maskwright.grammar.regular import (
     Complement,
     Concat,
     Loop,
+    Parallel,
     Regular,
     Repeat,
     State,
@@ -29,6 +30,7 @@ from maskwright.grammar.regular import (
     alt,
     both,
     concat,
+    parallel,
     repeat,
     vector,
     word_arcs,
@@ -37,13 +39,13 @@ from maskwright.grammar.regular import complement as negation
 from maskwright.limits import DEFAULT_LIMITS
 
 Arc = tuple[int, int, Regular]
-Label = int | tuple[int, ...]
+Label = int | tuple[int, ...] | Parallel
 
 
 def arcs(term: Regular) -> tuple[Arc, ...]:
     """Transitions (low, high, target), inclusive, disjoint, ascending, to living targets only."""
     if term.arcs is None:
-        found = _steps(term)
+        found = transitions(term)
         term.arcs = found if term.plain else tuple(arc for arc in found if is_live(arc[2]))
     return term.arcs
 
@@ -52,8 +54,11 @@ def label(term: Regular) -> Label:
     """What reading up to here has matched; 0 is nothing.
 
     1 for a nullable term; for a `Vector` a tuple with one entry a part: 1 where the part is
-    nullable, for the `Words` part of a named vector 1 + the index of the word.
+    nullable, for the `Words` part of a named vector 1 + the index of the word. A `Parallel` in
+    which a part has ended or died is its own label.
     """
+    if isinstance(term, Parallel):
+        return term if term.changed else 0
     if not isinstance(term, Vector):
         return int(term.nullable)
     if not term.nullable:
@@ -79,31 +84,9 @@ def shortest(term: Regular, limit: int = DEFAULT_LIMITS.witness_search) -> str |
     if term.live is False:
         return None
     if term.short is None:
-        term.short = _composed(term, limit) if term.plain else _search(term, limit)
+        composed = _compose(term, limit)
+        term.short = _search(term, limit) if composed is None else composed
     return term.short
-
-
-def _composed(term: Regular, limit: int) -> str | None:
-    """A shortest string of a plain term, put together from those of its parts."""
-    match term:
-        case Chars(ranges=ranges):
-            return chr(_readable(*ranges[0]))
-        case Words(table=table, low=low, high=high, depth=depth):
-            return min(table.strings[low:high], key=len)[depth:]
-        case Concat(head=head, tail=tail):
-            first, rest = shortest(head, limit), shortest(tail, limit)
-            return None if first is None or rest is None else first + rest
-        case Repeat(body=body, least=least):
-            if least == 0:
-                return ""
-            once = shortest(body, limit)
-            _check(least, limit)
-            return None if once is None else once * least
-        case Alt(options=options):
-            found = (shortest(option, limit) for option in options)
-            return min((text for text in found if text is not None), key=len, default=None)
-        case _:
-            return _search(term, limit)
 
 
 def contains(term: Regular, text: str) -> bool:
@@ -119,7 +102,7 @@ def derivative(term: Regular, text: str) -> Regular:
     return term
 
 
-def _steps(term: Regular) -> tuple[Arc, ...]:
+def transitions(term: Regular) -> tuple[Arc, ...]:
     """All transitions, also those to targets that may turn out to be dead."""
     if term.steps is None:
         term.steps = tuple(_joined(_derive(term)))
@@ -133,30 +116,32 @@ def _derive(term: Regular) -> Sequence[Arc]:
         case Words():
             return list(word_arcs(term))
         case Concat(head=head, tail=tail):
-            found = [(low, high, concat(t, tail)) for low, high, t in _steps(head)]
+            found = [(low, high, concat(t, tail)) for low, high, t in transitions(head)]
             if not head.nullable:
                 return found
-            return _merge([found, _steps(tail)], lambda t: alt(*t), EMPTY)
+            return _merge([found, transitions(tail)], lambda t: alt(*t), EMPTY)
         case Repeat(body=body, least=least, most=most):
             left = None if most is None else most - 1
             rest = repeat(body, max(0, least - 1), left)
-            return [(low, high, concat(t, rest)) for low, high, t in _steps(body)]
+            return [(low, high, concat(t, rest)) for low, high, t in transitions(body)]
         case Alt(options=options):
-            return _merge([_steps(o) for o in options], lambda t: alt(*t), EMPTY)
+            return _merge([transitions(o) for o in options], lambda t: alt(*t), EMPTY)
         case Both(parts=parts):
-            return _merge([_steps(p) for p in parts], lambda t: both(*t), EMPTY)
+            return _merge([transitions(p) for p in parts], lambda t: both(*t), EMPTY)
         case Complement(body=body):
-            inner = list(_steps(body))
+            inner = list(transitions(body))
             gaps = complement(tuple((low, high) for low, high, _ in inner))
             inner += [(low, high, EMPTY) for low, high in gaps]
             return [(low, high, negation(t)) for low, high, t in sorted(inner, key=_low)]
         case Loop(unfold=unfold):
-            return _steps(unfold())
+            return transitions(unfold())
         case State(moves=moves):
             return moves()
+        case Parallel(parts=parts):
+            return _merge([arcs(p) for p in parts], lambda t: parallel(tuple(t)), EMPTY)
         case Vector(parts=parts, named=named):
             return _merge(
-                [_steps(p) for p in parts], lambda t: vector(tuple(t), named=named), EMPTY
+                [transitions(p) for p in parts], lambda t: vector(tuple(t), named=named), EMPTY
             )
         case _:
             return []
@@ -218,7 +203,7 @@ def _decide(term: Regular, limit: int) -> None:
                 step.live = True
                 step = came_from[step]
             return
-        for _, _, target in _steps(state):
+        for _, _, target in transitions(state):
             if target not in came_from and target.live is not False:
                 came_from[target] = state
                 queue.append(target)
@@ -241,6 +226,32 @@ def _search(term: Regular, limit: int) -> str | None:
                 queue.append((target, text + chr(_readable(low, high))))
         _check(len(seen), limit)
     return None
+
+
+def _compose(term: Regular, limit: int) -> str | None:
+    """A shortest string put together from those of the parts; None where that can't be done."""
+    if term.nullable or term.short is not None:
+        return term.short or ""
+    match term:
+        case Chars():
+            return chr(_readable(*term.ranges[0]))
+        case Words(table=table, low=low, high=high, depth=depth):
+            return min(table.strings[low:high], key=len)[depth:]
+        case State(shortest=found) if found is not None:
+            return found()
+        case Concat(head=head, tail=tail):
+            first, rest = _compose(head, limit), _compose(tail, limit)
+            return None if first is None or rest is None else first + rest
+        case Repeat(body=body, least=least):
+            each = _compose(body, limit)
+            _check(0 if each is None else len(each) * least, limit)
+            return None if each is None else each * least
+        case Alt(options=options):
+            found = [_compose(option, limit) for option in options]
+            known = [each for each in found if each is not None]
+            return min(known, key=len) if len(known) == len(found) else None
+        case _:
+            return None
 
 
 def _readable(low: int, high: int) -> int:

@@ -61,7 +61,7 @@ def _legacy(node: _Node) -> Format:
     for item in node.children("structures"):
         item.only("begin", "schema", "end")
         content = JsonSchemaText(_schema(item, "schema"), f"{item.pointer}/schema")
-        tags.append(Tag(item.string("begin"), content, (item.string("end"),)))
+        tags.append(Tag(item.string("begin"), content, (item.string("end"),), item.pointer))
     triggers = node.strings("triggers")
     return _checked(TriggeredTags(triggers, tuple(tags), False, False, ()), node)
 
@@ -179,7 +179,7 @@ def _tag(node: _Node) -> Tag:
             ends = (_mark(node, "end"),)
     if "" in ends and len(ends) > 1:
         raise StructuralTagError("an empty end beside others", pointer=f"{node.pointer}/end")
-    return Tag(_mark(node, "begin"), _format(node.child("content")), ends)
+    return Tag(_mark(node, "begin"), _format(node.child("content")), ends, node.pointer)
 
 
 def _mark(node: _Node, name: str) -> str | Token:
@@ -213,7 +213,7 @@ def _triggered(node: _Node, kind: str) -> TriggeredTags:
 
 
 def _checked(format: TriggeredTags, node: _Node) -> TriggeredTags:
-    """Each tag must begin with exactly one trigger, and no trigger may hold another."""
+    """Where a trigger ends must be certain: none may stand within another."""
     if not format.triggers or "" in format.triggers:
         raise StructuralTagError("there must be triggers, none of them empty", pointer=node.pointer)
     texts = [trigger for trigger in format.triggers if isinstance(trigger, str)]
@@ -228,22 +228,7 @@ def _checked(format: TriggeredTags, node: _Node) -> TriggeredTags:
                 raise StructuralTagError(
                     f"the excluded {exclude!r} stands within trigger {text!r}", pointer=node.pointer
                 )
-    for tag in format.tags:
-        if not any(begins(tag, trigger) for trigger in format.triggers):
-            begin = tag.begin if isinstance(tag.begin, str) else tag.begin.token
-            raise StructuralTagError(f"no trigger begins the tag {begin!r}", pointer=node.pointer)
     return format
-
-
-def begins(tag: Tag, trigger: str | Token) -> bool:
-    """Whether a tag's beginning starts with a trigger."""
-    match tag.begin, trigger:
-        case str(begin), str(text):
-            return begin.startswith(text)
-        case Token(token=begin), Token(token=token):
-            return begin == token
-        case _:
-            return False
 
 
 def _some(node: _Node, name: str) -> tuple[str, ...]:

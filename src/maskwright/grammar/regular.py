@@ -154,13 +154,16 @@ Moves = Callable[[], Sequence[tuple[int, int, Regular]]]
 class State(Regular):
     """A state of an automaton that is written out, not derived: `moves()` lists its transitions
     (low, high, target), disjoint and ascending. It is plain if none of them leads to a language
-    that may be empty."""
+    that may be empty. `shortest()` is a shortest string, where searching for it would be long."""
 
-    __slots__ = ("moves",)
+    __slots__ = ("moves", "shortest")
 
-    def __init__(self, nullable: bool, moves: Moves, plain: bool) -> None:
+    def __init__(
+        self, nullable: bool, moves: Moves, plain: bool, shortest: Callable[[], str] | None
+    ) -> None:
         super().__init__(nullable, plain)
         self.moves = moves
+        self.shortest = shortest
 
 
 class Vector(Regular):
@@ -177,6 +180,22 @@ class Vector(Regular):
         super().__init__(any(p.nullable for p in parts), all(p.plain for p in parts))
         self.parts = parts
         self.named = named
+
+
+class Parallel(Regular):
+    """Several languages read in step, of which one may end where others go on.
+
+    Its language is the union of `parts`. It is its own label, so that whoever leaves a leaf of it
+    knows what is left of each part. `changed`: one of the parts has just ended or died, and the
+    leaf has to be left. Each part is `EMPTY` or living, so the term is plain.
+    """
+
+    __slots__ = ("changed", "parts")
+
+    def __init__(self, parts: tuple[Regular, ...]) -> None:
+        super().__init__(any(p.nullable for p in parts), plain=True)
+        self.parts = parts
+        self.changed = self.nullable or EMPTY in parts
 
 
 _numbers = count()
@@ -222,7 +241,13 @@ def _concat(head: Regular, tail: Regular) -> Regular:
     if tail is EPSILON:
         return head
     if isinstance(head, Concat):
-        return _concat(head.head, _concat(head.tail, tail))
+        parts: list[Regular] = []
+        while isinstance(head, Concat):
+            parts.append(head.head)
+            head = head.tail
+        for part in (head, *reversed(parts)):
+            tail = _concat(part, tail)
+        return tail
     if head is ANYTHING and tail is ANYTHING:
         return ANYTHING
     key = (Concat, head, tail)
@@ -350,6 +375,13 @@ def vector(parts: tuple[Regular, ...], *, named: bool = False) -> Regular:
     return _terms.get(key) or _keep(key, Vector(parts, named))
 
 
+def parallel(parts: tuple[Regular, ...]) -> Regular:
+    if all(p is EMPTY for p in parts):
+        return EMPTY
+    key = (Parallel, parts)
+    return _terms.get(key) or _keep(key, Parallel(parts))
+
+
 def loop(
     key: tuple[object, ...], nullable: bool, unfold: Callable[[], Regular], *, plain: bool = False
 ) -> Regular:
@@ -358,10 +390,17 @@ def loop(
     return _terms.get(full) or _keep(full, Loop(nullable, unfold, plain))
 
 
-def state(key: tuple[object, ...], nullable: bool, moves: Moves, *, plain: bool) -> Regular:
+def state(
+    key: tuple[object, ...],
+    nullable: bool,
+    moves: Moves,
+    *,
+    plain: bool,
+    shortest: Callable[[], str] | None = None,
+) -> Regular:
     """The state known by `key`; see `State`."""
     full = (State, *key)
-    return _terms.get(full) or _keep(full, State(nullable, moves, plain))
+    return _terms.get(full) or _keep(full, State(nullable, moves, plain, shortest))
 
 
 def length(least: int, most: int | None) -> Regular:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from maskwright.grammar.regular import Regular
 from maskwright.grammar.schema import Schema
@@ -24,9 +25,12 @@ class Terminal:
 
 @dataclass(frozen=True, slots=True)
 class JsonValue:
-    """A JSON value that satisfies `schema`."""
+    """A JSON value that satisfies `schema`, written as the options have it (see
+    `compile_json_schema`); no whitespace around it."""
 
     schema: Schema
+    whitespace: Literal["compact", "spaced", "pretty", "flexible"] = "flexible"
+    property_order: Literal["schema", "any"] = "schema"
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,6 +93,7 @@ class Tag:
     begin: str | Token
     content: Format
     ends: tuple[str | Token, ...]
+    pointer: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,6 @@ from typing import Final, assert_never
 
 from maskwright.errors import StructuralTagError
 from maskwright.grammar.free_text import text_until, text_without
-from maskwright.grammar.parse_tag import begins
 from maskwright.grammar.regular import words
 from maskwright.grammar.rules import (
     Capture,
@@ -134,10 +133,7 @@ class TagRules:
     def _triggered(self, format: TriggeredTags, ends: Marks) -> Expression:
         """Text up to a trigger and the rest of a tag, over and over; then text to the end."""
         rounds: list[Expression] = []
-        for trigger in format.triggers:
-            tags = [tag for tag in format.tags if begins(tag, trigger)]
-            if not tags:
-                continue
+        for trigger, tags in self._by_trigger(format).items():
             others = (*(t for t in format.triggers if t != trigger), *ends)
             text = self._up_to((trigger,), others, format.excludes)
             rests = [series(self._behind(tag.begin, trigger), self._inside(tag)) for tag in tags]
@@ -153,6 +149,25 @@ class TagRules:
             return series(Repeat(once, least, None), last)
         stopped = series(once, self._any(ends))
         return stopped if least else Choice((stopped, last))
+
+    def _by_trigger(self, format: TriggeredTags) -> dict[Mark, list[Tag]]:
+        """The triggers that begin tags, and which. Raises `StructuralTagError` for a tag that none
+        begins."""
+        found: dict[Mark, list[Tag]] = {}
+        for tag in format.tags:
+            trigger = next((t for t in format.triggers if self._begins(tag.begin, t)), None)
+            if trigger is None:
+                begin = tag.begin if isinstance(tag.begin, str) else tag.begin.token
+                raise StructuralTagError(
+                    f"no trigger begins the tag {begin!r}", pointer=tag.pointer
+                )
+            found.setdefault(trigger, []).append(tag)
+        return found
+
+    def _begins(self, begin: Mark, trigger: Mark) -> bool:
+        if isinstance(begin, str) and isinstance(trigger, str):
+            return begin.startswith(trigger)
+        return self._mark(begin) == self._mark(trigger)
 
     def _separated(self, format: SeparatedTags) -> Expression:
         tags = Choice(tuple(self.expression(tag) for tag in format.tags))

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from maskwright.errors import UnsupportedSchemaError
-from maskwright.grammar.derivative import contains
 from maskwright.grammar.free_text import text_until
 from maskwright.grammar.regular import (
     ANYTHING,
     EMPTY,
-    alt,
+    Regular,
     both,
+    chars,
+    complement,
     concat,
-    words,
 )
 from maskwright.grammar.rules import (
     Capture,
@@ -25,17 +24,18 @@ from maskwright.grammar.rules import (
     Repeat,
     Terminal,
 )
-from maskwright.grammar.schema import AllOf, Json, Schema, TypeIs
+from maskwright.grammar.schema import AllOf, Schema, TypeIs
 from maskwright.grammar.shape import Conjunction, ObjectShape, Shape, Shapes
 from maskwright.grammar.tag_rules import literal, series
 from maskwright.grammar.tool_format import Template
 
+_BRACKETED = concat(chars(((ord("["), ord("[")), (ord("{"), ord("{")))), ANYTHING)
 _CONTAINERS = TypeIs(frozenset(("array", "object")))
 
 
-def json_arguments(schema: Schema) -> Expression:
+def json_arguments(schema: Schema) -> JsonValue:
     """One JSON object."""
-    return Capture("arguments", JsonValue(_object(schema)))
+    return JsonValue(_object(schema))
 
 
 def _object(schema: Schema) -> Schema:
@@ -47,7 +47,8 @@ class Parameters:
     """Arguments written as parameters: declared ones only, in the order of the schema.
 
     A string stands there as it is, without quotes and escapes, and so the text behind it can't be
-    in it; any other value is JSON.
+    in it; any other value is JSON. A value is captured as `string:KEY` or `json:KEY`; what could be
+    both is JSON.
     """
 
     template: Template
@@ -56,12 +57,11 @@ class Parameters:
 
     def expression(self, schema: Schema) -> Expression:
         """Raises `UnsupportedSchemaError` for what can't be said parameter by parameter."""
-        options = [
+        options: list[Expression] = [
             self._members(shape, schema)
             for shape in self.shapes.of(frozenset([_object(schema)])).objects
         ]
-        body = options[0] if len(options) == 1 else Choice(tuple(options))
-        return Capture("arguments", body)
+        return options[0] if len(options) == 1 else Choice(tuple(options))
 
     def _members(self, shape: ObjectShape, schema: Schema) -> Expression:
         self._check(shape, schema)
@@ -87,41 +87,42 @@ class Parameters:
         )
 
     def _parameter(self, name: str, value: Conjunction) -> Expression:
-        at, key = self.template.index("$value"), f"parameter:{name}"
+        at = self.template.index("$value")
         before = "".join(name if part == "$key" else part for part in self.template[:at])
         tail = "".join(self.template[at + 1 :])
-        return series(
-            literal(before, self.special), Capture(key, self._value(value, tail), tail=tail)
-        )
+        options = [self._said(f"json:{name}", one, tail) for one in self._json(value)]
+        strings = self._strings(value)
+        if strings is not EMPTY:
+            options.append(self._said(f"string:{name}", Terminal(strings), tail))
+        said = options[0] if len(options) == 1 else Choice(tuple(options))
+        return series(literal(before, self.special), said)
 
-    def _value(self, value: Conjunction, tail: str) -> Expression:
-        """A value and the text behind it."""
-        shape = self.shapes.of(value)
+    def _said(self, name: str, value: Expression, tail: str) -> Expression:
+        """A value and what stands behind it; where that is plain text, a string ends before it."""
         behind = literal(tail, self.special)
-        options: list[Expression] = []
-        if isinstance(behind, Terminal):
-            text = both(concat(shape.strings, words([tail])), text_until(tail))
-            plain = alt(text, concat(shape.scalars, words([tail])))
-            if plain is not EMPTY:
-                options.append(Terminal(plain))
-        else:
-            plain = alt(shape.strings, shape.scalars)
-            if plain is not EMPTY:
-                options.append(series(Terminal(plain), behind))
-        if (shape.arrays or shape.objects) and shape.strings is not ANYTHING:
-            containers = Schema("", (_CONTAINERS, AllOf(tuple(value))))
-            options.append(series(JsonValue(containers), behind))
-        return options[0] if len(options) == 1 else Choice(tuple(options))
+        if isinstance(behind, Terminal) and isinstance(value, Terminal):
+            whole = both(concat(value.language, behind.language), text_until(tail))
+            return Capture(name, Terminal(whole), tail=tail)
+        return series(Capture(name, value), behind)
 
+    def _json(self, value: Conjunction) -> list[Expression]:
+        """Numbers, literals, arrays and objects, as JSON."""
+        shape = self.shapes.of(value)
+        found: list[Expression] = [] if shape.scalars is EMPTY else [Terminal(shape.scalars)]
+        if self._has_containers(shape):
+            found.append(JsonValue(Schema("", (_CONTAINERS, AllOf(tuple(value))))))
+        return found
 
-def parameter_value(text: str, shape: Shape) -> Json:
-    """What a parameter's text says: the number, literal or container that it spells, if its value
-    may be one, or else a string."""
-    if contains(shape.scalars, text):
-        return json.loads(text)
-    if (shape.arrays or shape.objects) and text[:1] in ("[", "{"):
-        try:
-            return json.loads(text)
-        except ValueError:
-            pass
-    return text
+    def _strings(self, value: Conjunction) -> Regular:
+        """Strings that can't be taken for other values."""
+        shape = self.shapes.of(value)
+        language = shape.strings
+        if shape.scalars is not EMPTY:
+            language = both(language, complement(shape.scalars))
+        if self._has_containers(shape):
+            language = both(language, complement(_BRACKETED))
+        return language
+
+    def _has_containers(self, shape: Shape) -> bool:
+        """Where any text will do as a string, that is what an array's is."""
+        return bool(shape.arrays or shape.objects) and shape.strings is not ANYTHING

@@ -11,7 +11,6 @@ import tomllib
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
-from itertools import takewhile
 from typing import Final
 
 from maskwright.errors import InputError
@@ -75,5 +74,5 @@ def _template(text: str) -> Template:
 
 
 def _first_text(format: ToolFormat) -> str:
-    """The text with which calls begin, up to the first placeholder."""
-    return "".join(takewhile(lambda part: part[0] != "$", (*format.begin, *format.call)))
+    """What stands before the first call, or else its beginning up to the first placeholder."""
+    return "".join(format.begin) or format.call[0]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from itertools import takewhile
-from typing import Final
+from typing import Final, Literal
 
 from maskwright.grammar.free_text import text_until, text_without
 from maskwright.grammar.regular import chars, repeat
@@ -25,6 +25,9 @@ from maskwright.grammar.rules import (
 from maskwright.grammar.tag_rules import literal, series
 from maskwright.grammar.tool_format import Template, ToolFormat
 from maskwright.grammar.tools import Tool, ToolChoice
+
+Reasoning = Literal["none", "section", "begun"]
+"""Does an answer begin with a reasoning section, or (begun) inside of one?"""
 
 MOST_CALLS: Final = 128
 """Calls in one answer."""
@@ -43,9 +46,14 @@ class ToolRules:
     """What stands for `$arguments`."""
 
     def expression(
-        self, choice: ToolChoice, *, parallel: bool, reasoning: bool, answer: Expression | None
+        self,
+        choice: ToolChoice,
+        *,
+        parallel: bool = True,
+        reasoning: Reasoning = "none",
+        answer: Expression | None = None,
     ) -> Expression:
-        """An answer: words (or `answer`, in their place) or calls, as `choice` has it."""
+        """Words (or `answer`, in their place) or calls, as `choice` has it."""
         match choice.mode:
             case "none":
                 said = self._words(answer)
@@ -55,9 +63,9 @@ class ToolRules:
                 said = self._calls(choice.tools, parallel, "")
             case "one":
                 said = self._calls(choice.tools, False, "")
-        if not (reasoning and self.format.reasoning):
+        if reasoning == "none" or not self.format.reasoning:
             return said
-        return series(Repeat(self._section("reasoning", self.format.reasoning), 0, 1), said)
+        return series(self._reasoning(begun=reasoning == "begun"), said)
 
     def _words(self, answer: Expression | None) -> Expression:
         words = answer or Capture("text", Terminal(text_without(self._plain_trigger)))
@@ -134,15 +142,18 @@ class ToolRules:
         branches = Choice(tuple(self._by_name(group) for group in groups.values()))
         return series(literal(common, self.special), branches)
 
-    def _section(self, name: str, template: Template) -> Expression:
-        """A template whose `$text` is free text up to what follows it."""
+    def _reasoning(self, *, begun: bool) -> Expression:
+        """The reasoning section; without its beginning if the prompt has that already."""
+        template = self.format.reasoning
         at = template.index("$text")
-        before = literal("".join(template[:at]), self.special)
         end = "".join(template[at + 1 :])
+        before = "" if begun else "".join(template[:at])
         tail = literal(end, self.special)
         if isinstance(tail, Terminal):
-            return series(before, Capture(name, Terminal(text_until(end)), tail=end))
-        return series(before, Capture(name, Terminal(text_without())), tail)
+            text = Capture("reasoning", Terminal(text_until(end)), tail=end)
+        else:
+            text = series(Capture("reasoning", Terminal(text_without())), tail)
+        return series(literal(before, self.special), text)
 
     def _filled(self, template: Template, parts: Mapping[str, Expression]) -> Expression:
         return series(

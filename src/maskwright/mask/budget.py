@@ -17,11 +17,13 @@ import numpy.typing as npt
 from maskwright.automaton.leaf import Text
 from maskwright.automaton.machine import Configuration
 from maskwright.errors import BudgetError, InputError
+from maskwright.mask.position import UNKNOWN
 from maskwright.mask.space import NARROW, characters_left
 
 if TYPE_CHECKING:
     from maskwright.automaton.completion import Completion
     from maskwright.mask.grammar import Grammar
+    from maskwright.mask.position import Position
 
 MOST_TRIES: Final = 300
 """Configurations looked at in search of a spelling with fewer tokens."""
@@ -37,7 +39,6 @@ class Budgets:
         self._grammar = grammar
         self._completion = completion
         self._needed: dict[Configuration, int] = {}
-        self._most: dict[Configuration, int] = {}
 
     def tokens_needed(self, here: Configuration, before: bytes = b"") -> int:
         """Tokens that certainly complete the text from `here`; 0 if it is complete.
@@ -51,10 +52,10 @@ class Budgets:
         grammar = self._grammar
         with grammar.space.lock:
             text = self._text(here, before)
-            tokens = grammar.vocabulary.fewest(text)
+            tokens = grammar.vocabulary.spelled(text)
             self._needed[here] = len(tokens)
             for at, token in enumerate(tokens, start=1):
-                data = grammar.vocabulary.tokens[token]
+                data = grammar.vocabulary.spellings[token]
                 following = grammar.advance(here, data, before)
                 if following is None:
                     raise AssertionError(f"the completion {text!r} is not accepted")
@@ -83,7 +84,7 @@ class Budgets:
                 continue
             seen.add(place)
             for following, token in grammar.successors(place):
-                text = before + grammar.vocabulary.tokens[token]
+                text = before + grammar.vocabulary.spellings[token]
                 left = len(self._text(following, text))
                 steps = (*path, token)
                 if left == 0 and self._note(here, steps):
@@ -98,7 +99,7 @@ class Budgets:
         places = [here]
         before = b""
         for token in tokens:
-            data = self._grammar.vocabulary.tokens[token]
+            data = self._grammar.vocabulary.spellings[token]
             following = self._grammar.advance(places[-1], data, before)
             if following is None:
                 return False
@@ -109,13 +110,15 @@ class Budgets:
         return True
 
     def fill(
-        self, here: Configuration, budget: int, out: npt.NDArray[np.int32], before: bytes
+        self, position: Position, budget: int, out: npt.NDArray[np.int32], before: bytes
     ) -> None:
-        """Write the mask at `here` for a text that may go on for `budget` tokens."""
+        """Write the mask at a position for a text that may go on for `budget` tokens."""
         grammar = self._grammar
-        number = grammar.row(here)
-        np.copyto(out, grammar.space.table.rows[number])
-        if budget - 1 >= self._most_after(here, before):
+        here = position.configuration
+        if position.enough == UNKNOWN:
+            position.enough = 1 + self._worst(here, before)
+        if budget >= position.enough:
+            out[:] = grammar.space.table[position.row]
             return
         leaves, nodes = grammar.following(here)
         kept = np.zeros(len(leaves), np.bool_)
@@ -129,7 +132,7 @@ class Budgets:
             self._fits(
                 Configuration(int(pair >> 32), int(pair & 0xFFFFFFFF)),
                 budget - 1,
-                before + grammar.vocabulary.tokens[allowed[at]],
+                before + grammar.vocabulary.spellings[allowed[at]],
             )
             for pair, at in zip(pairs, first, strict=True)
         ]
@@ -160,14 +163,8 @@ class Budgets:
             raise AssertionError("a reachable configuration can always be completed")
         return text
 
-    def _most_after(self, here: Configuration, before: bytes) -> int:
-        """No allowed token leads to a configuration that needs more tokens than this."""
-        known = self._most.get(here)
-        if known is None:
-            known = self._most[here] = self._worst(here, before)
-        return known
-
     def _worst(self, here: Configuration, before: bytes) -> int:
+        """No allowed token leads to a configuration that needs more tokens than this."""
         grammar = self._grammar
         if not grammar.space.has_every_byte:
             return 1 << 30  # a byte may take more than a token: look at each one
@@ -175,7 +172,7 @@ class Budgets:
         inside_string = isinstance(key, Text) and key.inside and characters_left(key.term) != NARROW
         worst = max(
             (
-                len(self._text(place, before + grammar.vocabulary.tokens[token]))
+                len(self._text(place, before + grammar.vocabulary.spellings[token]))
                 for place, token in grammar.successors(here, leaving=inside_string)
             ),
             default=0,

@@ -1,4 +1,4 @@
-"""The compilers' public face: from a schema or a pattern to a `Grammar`."""
+"""The compiler of JSON Schemas: from a schema to a `Grammar`."""
 
 from __future__ import annotations
 
@@ -7,16 +7,13 @@ from typing import Final, Literal, get_args
 
 from maskwright.automaton.json_contexts import JsonContexts
 from maskwright.automaton.progress import PropertyOrder
-from maskwright.automaton.text_contexts import TextContexts
 from maskwright.automaton.whitespace import WHITESPACE, WhitespaceName
 from maskwright.automaton.witness import Witnesses
-from maskwright.errors import InputError, RegexError, UnsatisfiableSchemaError
-from maskwright.grammar.derivative import is_live
+from maskwright.errors import InputError, UnsatisfiableSchemaError
 from maskwright.grammar.drafts import Draft
 from maskwright.grammar.parse_schema import ParseOptions, parse_schema
-from maskwright.grammar.schema import Json, Report, ReportEntry
+from maskwright.grammar.schema import Json
 from maskwright.grammar.shape import Shapes
-from maskwright.grammar.translate import full_match
 from maskwright.limits import DEFAULT_LIMITS, Limits
 from maskwright.mask.grammar import Grammar
 from maskwright.mask.space import space_of
@@ -87,18 +84,3 @@ def compile_json_schema(
     with space.lock:
         contexts = JsonContexts(root, shapes, witnesses, space.leaves, WHITESPACE[whitespace])
         return Grammar(space, contexts, parsed.report, limits)
-
-
-def compile_regex(pattern: str, vocab: Vocabulary, *, limits: Limits | None = None) -> Grammar:
-    """Compile a regular expression (ECMA-262 syntax) that the whole text must match.
-
-    Raises `RegexError` with the position of what can't be parsed or is not regular, `LimitError`.
-    """
-    limits = limits or DEFAULT_LIMITS
-    term = full_match(pattern, limits)
-    if not is_live(term, limits.witness_search):
-        raise RegexError("the pattern matches no text", pattern=pattern, position=0)
-    report = Report((ReportEntry("", "pattern"),), ())
-    space = space_of(vocab)
-    with space.lock:
-        return Grammar(space, TextContexts(term, space.leaves), report, limits)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from maskwright.automaton import special
+
 if TYPE_CHECKING:
     from maskwright.automaton.machine import Configuration
     from maskwright.mask.grammar import Grammar
@@ -37,10 +39,15 @@ def forced_tokens(grammar: Grammar, here: Configuration, before: bytes) -> list[
     data = forced_bytes(grammar, here, before)
     vocabulary = grammar.vocabulary
     settled: list[int] = []
-    at = 0
-    for token in vocabulary.encode(data) if data else []:
-        if grammar.begins_longer_token(data[at:]):
-            break
-        settled.append(token)
-        at += len(vocabulary.tokens[token])
+    parts = list(special.pieces(data))
+    for number, (text, token_id) in enumerate(parts, start=1):
+        if token_id is not None:
+            settled.append(token_id)
+            continue
+        at = 0
+        for token in vocabulary.encode(text):
+            if number == len(parts) and grammar.begins_longer_token(text[at:]):
+                break
+            settled.append(token)
+            at += len(vocabulary.tokens[token])
     return settled

@@ -9,15 +9,18 @@ import numpy.typing as npt
 
 from maskwright.automaton.completion import Completion, Finisher
 from maskwright.automaton.last_value import last_value
-from maskwright.automaton.leaf import DEAD, Text
-from maskwright.automaton.machine import BLOCKED, Configuration, Contexts, Machine
-from maskwright.automaton.step import advance, is_accepting, next_bytes, node_of
+from maskwright.automaton.leaf import DEAD
+from maskwright.automaton.machine import BLOCKED, NO_NODE, Configuration, Contexts, Machine
+from maskwright.automaton.step import is_accepting, next_bytes, node_of
 from maskwright.grammar.schema import Report
 from maskwright.limits import Limits
 from maskwright.mask.budget import Budgets
 from maskwright.mask.matcher import Matcher
-from maskwright.mask.space import Space, packed
-from maskwright.mask.walk import MOST_DYNAMIC, walk
+from maskwright.mask.position import Position
+from maskwright.mask.rows import FULL
+from maskwright.mask.space import NOT_READY, Space, packed
+from maskwright.mask.tables import Directory, Scratch
+from maskwright.mask.walk import DYNAMIC, MOST_DYNAMIC, PENDING, find_row, take_bytes, take_token
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,9 +28,6 @@ if TYPE_CHECKING:
 
 class FinishingContexts(Contexts, Finisher, Protocol):
     """What a grammar is made of: contexts that also know how to finish."""
-
-
-_NONE: Final = np.zeros(0, np.int32)
 
 
 class Grammar:
@@ -39,49 +39,96 @@ class Grammar:
         self.report: Final = report
         self.vocabulary: Final = space.vocabulary
         self.space: Final = space
-        self._eos = np.zeros(space.vocabulary.words, np.int32)
-        for token in space.vocabulary.eos:
-            self._eos[token >> 5] |= np.int32(np.uint32(1 << (token & 31)).astype(np.int32))
-        self._rows: dict[Configuration, int] = {}
-        self._accepting: dict[Configuration, bool] = {}
+        self._positions: dict[Configuration, Position] = {}
+        self._directory = Directory()
+        self.scratch = Scratch.of(space.trie.height, space.vocabulary.words)
         with space.lock:
             self.machine = Machine(space.leaves, contexts, limits)
             self.budgets: Final = Budgets(self, Completion(self.machine, contexts, limits))
+        self.first: Final = self.position(self.machine.start)
+        self.ended: Final = self._ended()
+        """Behind an end token; it is no configuration of the machine."""
 
     @property
     def start(self) -> Configuration:
         return self.machine.start
 
+    def _ended(self) -> Position:
+        position = Position(Configuration(DEAD, NO_NODE))
+        position.accepting = True
+        position.complete = True
+        position.enough = 0
+        position.row = 0
+        position.record = self.space.table.address(0)
+        return position
+
     def matcher(self) -> Matcher:
         """A matcher at the start of a text."""
         return Matcher(self)
 
+    def position(self, here: Configuration) -> Position:
+        """What is known of a configuration."""
+        known = self._positions.get(here)
+        if known is None:
+            known = self._positions.setdefault(here, Position(here))
+        return known
+
     def row(self, here: Configuration) -> int:
         """The number of the mask row at a configuration."""
-        number = self._rows.get(here)
-        if number is None:
-            with self.space.lock:
-                number = self._rows[here] = self.space.table.number(self.allowed(here))
-        return number
+        position = self.position(here)
+        if position.record == 0:
+            self.find(position)
+        return position.row
 
-    def allowed(self, here: Configuration) -> npt.NDArray[np.int32]:
-        """The mask at a configuration, computed afresh."""
+    def find(self, position: Position) -> None:
+        """Find the mask row of a position, if it isn't known."""
+        with self.space.lock:
+            if position.record == 0:
+                number = self._walk(position.configuration)
+                position.row = number
+                position.record = self.space.table.address(number)
+
+    def _walk(
+        self,
+        here: Configuration,
+        leaves: npt.NDArray[np.int32] | None = None,
+        nodes: npt.NDArray[np.int32] | None = None,
+        *,
+        whole: bool = False,
+    ) -> int:
+        """The number of the mask row, computed afresh; see `mask.walk.find_row`."""
+        leaf, node = here
+        base, fingerprint = NOT_READY if whole else self.space.ready(leaf)
+        to_leaves = 0 if leaves is None else int(leaves.ctypes.data)
+        to_nodes = 0 if nodes is None else int(nodes.ctypes.data)
+        resumed = 0
+        while True:
+            number = find_row(
+                self.address(), leaf, node, base, fingerprint, resumed, to_leaves, to_nodes
+            )
+            if number >= 0:
+                return number
+            if number == FULL:
+                self.space.table.grow()
+            else:
+                self.machine.supply()
+            resumed = 1
+
+    def address(self) -> int:
+        """Where compiled code finds everything."""
         space = self.space
-        with space.lock:
-            key = space.leaves.keys[here.leaf]
-            ready, trie = None, space.trie
-            gated = bool(space.leaves.arrays.gate_high[here.leaf])
-            if isinstance(key, Text) and key.inside and not gated:
-                ready, trie = space.strings.ready(here.leaf, key.term), space.strings.leaving
-            while True:
-                out = np.zeros(space.vocabulary.words, np.int32) if ready is None else ready.copy()
-                arrays = self.machine.arrays
-                walk(space.leaves.arrays, arrays, trie, space.scratch, *here, out, _NONE, _NONE)
-                if not self._supplied():
-                    break
-            if self.accepting(here):
-                out |= self._eos
-            return out
+        directory, leaves, machine = self._directory, space.leaves.arrays, self.machine.arrays
+        rows, leaving = space.table.arrays, space.leaving
+        if (
+            directory.leaves is not leaves
+            or directory.machine is not machine
+            or directory.rows is not rows
+            or directory.leaving is not leaving
+        ):
+            directory.write(
+                leaves, machine, rows, space.whole, leaving, space.spelling, self.scratch
+            )
+        return directory.address
 
     def following(
         self, here: Configuration, *, leaving: bool = False
@@ -90,17 +137,11 @@ class Grammar:
 
         int32 [V] each. With `leaving` only tokens that pass a closing quote are looked at.
         """
-        space = self.space
-        with space.lock:
-            trie = space.strings.leaving if leaving else space.trie
-            while True:
-                out = np.zeros(space.vocabulary.words, np.int32)
-                leaves = np.full(space.vocabulary.size, DEAD, np.int32)
-                nodes = np.zeros(space.vocabulary.size, np.int32)
-                arrays = self.machine.arrays
-                walk(space.leaves.arrays, arrays, trie, space.scratch, *here, out, leaves, nodes)
-                if not self._supplied():
-                    return leaves, nodes
+        with self.space.lock:
+            leaves = np.full(self.vocabulary.size, DEAD, np.int32)
+            nodes = np.zeros(self.vocabulary.size, np.int32)
+            self._walk(here, leaves, nodes, whole=not leaving)
+            return leaves, nodes
 
     def successors(
         self, here: Configuration, *, leaving: bool = False
@@ -119,9 +160,9 @@ class Grammar:
         self, here: Configuration, kept: npt.NDArray[np.bool_], out: npt.NDArray[np.int32]
     ) -> None:
         """Write the mask row of the tokens in `kept` (bool [V]), and of end tokens if they fit."""
-        out[:] = packed(kept)
         if self.accepting(here):
-            out |= self._eos
+            kept[list(self.vocabulary.eos)] = True
+        out[:] = packed(kept)
 
     def begins_longer_token(self, data: bytes) -> bool:
         """Whether some token goes on behind these bytes."""
@@ -138,6 +179,27 @@ class Grammar:
         with self.space.lock:
             return self.budgets.least_tokens(self.start, enough)
 
+    def after(
+        self, position: Position, token: int, before: Callable[[], bytes | bytearray]
+    ) -> Position | None:
+        """The position behind a token that is no end token; None if it is not allowed.
+
+        `before` gives the text so far, and is only asked at the end of a name or item that must
+        differ from those before it.
+        """
+        with self.space.lock:
+            while (behind := take_token(self.address(), *position.configuration, token)) == PENDING:
+                self.machine.supply()
+            if behind == DYNAMIC:
+                data = self.vocabulary.spellings[token]
+                here = self.advance(position.configuration, data, before())
+                return None if here is None else self.position(here)
+            if behind < 0:
+                return None
+            following = self.position(Configuration(behind >> 32, behind & 0xFFFFFFFF))
+            position.moves[token] = following
+            return following
+
     def advance(
         self, here: Configuration, data: bytes, before: bytes | bytearray = b""
     ) -> Configuration | None:
@@ -151,16 +213,16 @@ class Grammar:
             done = 0
             values = np.frombuffer(data, np.uint8)
             while True:
-                arrays = self.machine.arrays
-                leaf, node = advance(self.space.leaves.arrays, arrays, *here, values[done:])
-                if self._supplied():
+                behind = take_bytes(self.address(), *here, values[done:])
+                if behind == PENDING:
+                    self.machine.supply()
                     continue
-                if not arrays.counts[7]:
-                    return None if leaf == DEAD else Configuration(int(leaf), int(node))
+                if behind != DYNAMIC:
+                    return None if behind < 0 else Configuration(behind >> 32, behind & 0xFFFFFFFF)
                 dynamic += 1
                 if dynamic > MOST_DYNAMIC:
                     return None
-                done += int(arrays.counts[9])
+                done += int(self.machine.arrays.counts[9])
                 following = self._dynamic_exit(bytes(before) + data[:done])
                 if following is None:
                     return None
@@ -176,25 +238,28 @@ class Grammar:
         self.machine.know_context(found.context)
         while True:
             parent = int(self.machine.arrays.node_parent[node])
-            following = int(node_of(self.machine.arrays, found.context, parent))
+            following = int(node_of(self.address(), found.context, parent))
             if not self._supplied():
                 return Configuration(found.leaf, following)
 
     def accepting(self, here: Configuration) -> bool:
         """Whether the text may end here."""
-        known = self._accepting.get(here)
-        if known is None:
-            known = self._accepting[here] = self._run(
-                lambda: bool(is_accepting(self.space.leaves.arrays, self.machine.arrays, *here))
-            )
-        return known
+        position = self.position(here)
+        if position.accepting is None:
+            position.accepting = self._run(lambda: bool(is_accepting(self.address(), *here)))
+        return position.accepting
+
+    def complete(self, position: Position) -> bool:
+        """Whether the text may end here, and nothing but an end token may follow."""
+        if position.complete is None:
+            here = position.configuration
+            position.complete = self.accepting(here) and not self.next_bytes(here)
+        return position.complete
 
     def next_bytes(self, here: Configuration) -> bytes:
         """The bytes that may come next, ascending."""
         allowed = np.zeros(256, np.bool_)
-        self._run(
-            lambda: bool(next_bytes(self.space.leaves.arrays, self.machine.arrays, *here, allowed))
-        )
+        self._run(lambda: bool(next_bytes(self.address(), *here, allowed)))
         return bytes(np.flatnonzero(allowed).astype(np.uint8))
 
     def _run(self, question: Callable[[], bool]) -> bool:

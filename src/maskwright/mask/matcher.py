@@ -2,43 +2,46 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from maskwright.automaton.machine import Configuration
 from maskwright.mask.forced import forced_tokens
+from maskwright.mask.rows import write_row
 
 if TYPE_CHECKING:
     from maskwright.mask.grammar import Grammar
+    from maskwright.mask.position import Position
+
+_INT32: Final = np.dtype(np.int32)
 
 
 class Matcher:
     """A position in a grammar, moved by tokens.
 
-    All of its state is the text, and the configurations after each accepted token, so rolling back
-    and forking are list operations, and equal texts give equal states. Not thread-safe; matchers of
-    one grammar may be used in different threads.
+    All of its state is the text, and the positions after each accepted token, so rolling back and
+    forking are list operations, and equal texts give equal states. Not thread-safe; matchers of one
+    grammar may be used in different threads.
     """
 
-    __slots__ = ("_ended", "_ends", "_grammar", "_path", "_text")
+    __slots__ = ("_ends", "_grammar", "_path", "_steps", "_text", "_words")
 
     def __init__(self, grammar: Grammar) -> None:
         self._grammar = grammar
-        self._path = [grammar.start]
+        self._words = (grammar.vocabulary.words,)
+        self._path = [grammar.first]
+        self._steps: list[int | bytes] = []
         self._text = bytearray()
         self._ends = [0]
-        self._ended = False
-
-    @property
-    def _here(self) -> Configuration:
-        return self._path[-1]
 
     @property
     def row(self) -> int:
         """The number of the present mask in the row table of the vocabulary."""
-        return self._grammar.row(self._here)
+        here = self._path[-1]
+        if not here.record:
+            self._grammar.find(here)
+        return here.row
 
     def fill_mask(self, out: npt.NDArray[np.int32], budget: int | None = None) -> None:
         """Write the mask: bit i of word w of `out` (int32, ceil(V/32)) allows token 32*w+i.
@@ -48,100 +51,130 @@ class Matcher:
         `BudgetError` if that is no longer possible, `ValueError` for an array of another type or
         shape. After an end token nothing is allowed.
         """
-        words = self._grammar.vocabulary.words
-        if out.dtype != np.int32 or out.shape != (words,):
+        if out.dtype != _INT32 or out.shape != self._words:
+            words = self._words[0]
             raise ValueError(f"out must be int32 of shape ({words},), not {out.dtype} {out.shape}")
-        if self._ended:
-            out[:] = 0
-        elif budget is None:
-            number = self.row
-            np.copyto(out, self._grammar.space.table.rows[number])
-        else:
-            self._grammar.budgets.fill(self._here, budget, out, bytes(self._text))
+        here = self._path[-1]
+        if not here.record:
+            self._grammar.find(here)
+        if budget is not None and budget < here.enough:
+            self._grammar.budgets.fill(here, budget, out, bytes(self._read()))
+            return
+        try:
+            write_row(here.record, out)
+        except TypeError:  # the words don't lie side by side
+            row = np.empty(out.shape, _INT32)
+            write_row(here.record, row)
+            out[:] = row
 
     def accept(self, token: int) -> bool:
         """Move on by a token; False, and nothing changes, if the mask doesn't allow it."""
-        grammar = self._grammar
-        if self._ended or not 0 <= token < grammar.vocabulary.size:
-            return False
-        if token in grammar.vocabulary.eos:
-            if not self.accepting:
-                return False
-            self._ended = True
-            self._push(self._here, b"")
-            return True
-        data = grammar.vocabulary.tokens[token]
-        following = grammar.advance(self._here, data, self._text) if data else None
+        path = self._path
+        following = path[-1].moves.get(token)
         if following is None:
-            return False
-        self._push(following, data)
+            following = self._behind(token)
+            if following is None:
+                return False
+        path.append(following)
+        self._steps.append(token)
         return True
 
-    def _push(self, here: Configuration, data: bytes) -> None:
-        self._path.append(here)
-        self._text += data
-        self._ends.append(len(self._text))
+    def _behind(self, token: int) -> Position | None:
+        """The position behind a token that was not taken from here before."""
+        grammar, here = self._grammar, self._path[-1]
+        if here is grammar.ended or not 0 <= token < grammar.vocabulary.size:
+            return None
+        if token in grammar.vocabulary.eos:
+            return grammar.ended if grammar.accepting(here.configuration) else None
+        if not grammar.vocabulary.spellings[token]:
+            return None
+        return grammar.after(here, int(token), self._read)
+
+    def _read(self) -> bytearray:
+        """The text so far."""
+        spellings = self._grammar.vocabulary.spellings
+        for step in self._steps[len(self._ends) - 1 :]:
+            self._text += step if isinstance(step, bytes) else spellings[step]
+            self._ends.append(len(self._text))
+        return self._text
 
     def accept_bytes(self, data: bytes) -> int:
         """Move on by as many of the bytes as fit, as one step; returns how many fitted."""
+        grammar = self._grammar
+        if self._path[-1] is grammar.ended:
+            return 0
         taken = 0
-        here = self._here
+        here = self._path[-1].configuration
+        text = self._read()
         while taken < len(data):
-            before = self._text + data[:taken]
-            following = self._grammar.advance(here, data[taken : taken + 1], before)
+            following = grammar.advance(here, data[taken : taken + 1], text + data[:taken])
             if following is None:
                 break
             here = following
             taken += 1
         if taken:
-            self._push(here, data[:taken])
+            self._path.append(grammar.position(here))
+            self._steps.append(data[:taken])
         return taken
 
     @property
     def accepting(self) -> bool:
         """Whether the text so far is complete."""
-        return self._grammar.accepting(self._here)
+        here = self._path[-1]
+        known = here.accepting
+        return self._grammar.accepting(here.configuration) if known is None else known
 
     @property
     def complete(self) -> bool:
         """Whether the text is complete and nothing but an end token may follow."""
-        return self.accepting and not self._grammar.next_bytes(self._here)
+        here = self._path[-1]
+        known = here.complete
+        return self._grammar.complete(here) if known is None else known
 
     @property
     def terminated(self) -> bool:
         """Whether an end token has been accepted."""
-        return self._ended
+        return self._path[-1] is self._grammar.ended
 
     @property
     def min_tokens(self) -> int:
         """Tokens after which the text can be complete, 0 if it is; see `budget` for the bound."""
-        return self._grammar.budgets.tokens_needed(self._here, bytes(self._text))
+        if self.terminated:
+            return 0
+        return self._grammar.budgets.tokens_needed(
+            self._path[-1].configuration, bytes(self._read())
+        )
 
     def next_bytes(self) -> bytes:
         """The bytes that may come next, ascending."""
-        return b"" if self._ended else self._grammar.next_bytes(self._here)
+        if self.terminated:
+            return b""
+        return self._grammar.next_bytes(self._path[-1].configuration)
 
     def forced_tokens(self) -> list[int]:
         """The tokens that must come next whatever is sampled, as the tokenizer would cut them."""
-        return [] if self._ended else forced_tokens(self._grammar, self._here, bytes(self._text))
+        if self.terminated:
+            return []
+        here = self._path[-1].configuration
+        return forced_tokens(self._grammar, here, bytes(self._read()))
 
     def rollback(self, count: int) -> None:
         """Undo the last `count` accepted tokens; `ValueError` if there were fewer."""
-        if not 0 <= count < len(self._path):
-            raise ValueError(f"can't roll back {count} of {len(self._path) - 1} tokens")
-        if count:
-            del self._path[-count:]
-            del self._ends[-count:]
-            del self._text[self._ends[-1] :]
-            self._ended = False
+        left = len(self._steps) - count
+        if count < 0 or left < 0:
+            raise ValueError(f"can't roll back {count} of {len(self._steps)} tokens")
+        del self._path[left + 1 :]
+        del self._steps[left:]
+        del self._ends[left + 1 :]
+        del self._text[self._ends[-1] :]
 
     def fork(self) -> Matcher:
         """An independent matcher at the same position."""
         twin = Matcher(self._grammar)
         twin._path = self._path.copy()
+        twin._steps = self._steps.copy()
         twin._text = self._text.copy()
         twin._ends = self._ends.copy()
-        twin._ended = self._ended
         return twin
 
     def reset(self) -> None:
@@ -149,4 +182,5 @@ class Matcher:
         self.__init__(self._grammar)
 
     def __repr__(self) -> str:
-        return f"Matcher({len(self._path) - 1} tokens, at {tuple(self._here)})"
+        here = "the end" if self.terminated else tuple(self._path[-1].configuration)
+        return f"Matcher({len(self._steps)} tokens, at {here})"

@@ -24,13 +24,16 @@ from maskwright.grammar.regular import (
     Vector,
     Words,
 )
-from maskwright.mask.rows import RowTable
-from maskwright.mask.walk import Scratch, classify, walk_inside
+from maskwright.mask.rows import Ready, RowTable
+from maskwright.mask.tables import Spelling
+from maskwright.mask.walk import classify, walk_inside
 from maskwright.vocab import Vocabulary
-from maskwright.vocab.trie import Trie
+from maskwright.vocab.trie import Fan, Trie
 
 MOST_LEAVES: Final = 400_000
 """Leaf states after which new grammars start a fresh table; the old one goes with its grammars."""
+
+NOT_READY: Final = Ready(0, 0)
 
 
 class Space:
@@ -42,8 +45,12 @@ class Space:
         self.leaves = LeafTable()
         self.table = RowTable(vocabulary.words)
         self.trie = vocabulary.trie
-        self.scratch = Scratch.of_height(self.trie.height)
+        self.whole = Fan.of(self.trie)
+        self.leaving = Fan.of(Trie.build([]))
+        """The tokens that leave a string; empty until the first string is reached."""
+        self.spelling = Spelling.of(vocabulary)
         self._strings: StringRows | None = None
+        self._ready: dict[int, Ready] = {}
 
     @cached_property
     def prefixes(self) -> frozenset[bytes]:
@@ -60,7 +67,20 @@ class Space:
         """The ready rows of JSON strings, made when the first string is reached."""
         if self._strings is None:
             self._strings = StringRows(self)
+            self.leaving = Fan.of(self._strings.leaving)
         return self._strings
+
+    def ready(self, leaf: int) -> Ready:
+        """The row of the tokens that stay inside a string from `leaf` on; NOT_READY if it is no
+        place in a string, or one where the context has a say in them."""
+        known = self._ready.get(leaf)
+        if known is None:
+            key = self.leaves.keys[leaf]
+            known = NOT_READY
+            if isinstance(key, Text) and key.inside and not self.leaves.arrays.gate_high[leaf]:
+                known = self.table.ready(self.strings.ready(leaf, key.term))
+            self._ready[leaf] = known
+        return known
 
 
 class StringRows:

@@ -1,28 +1,43 @@
 """Trie × machine: which tokens may follow a configuration.
 
-One pass over the trie's arrays, without recursion: the configuration at each depth of the present
-path is kept in `Scratch`; where a byte leads nowhere, its whole subtree is skipped. Configurations
-inside a token are not interned; only stack nodes are.
+One pass over the trie, without recursion: the configuration at each depth of the present path is
+kept in `Scratch`; where a byte leads nowhere, its whole subtree is left out. Configurations inside
+a token are not interned; only stack nodes are. A walk that lacks something stands still, and goes
+on from there when it has been supplied.
 """
 
 # Compiled code: array elements are plain numbers here, which numpy's types don't say.
 # pyright: reportUntypedFunctionDecorator=false, reportArgumentType=false, reportReturnType=false
+# pyright: reportUnknownParameterType=false, reportUnknownVariableType=false
+# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false
+# pyright: reportMissingParameterType=false
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 from numba import njit
 
+from maskwright.automaton.directory import int32s, leaf_arrays, machine_arrays
 from maskwright.automaton.leaf import DEAD, UNBUILT, LeafArrays
-from maskwright.automaton.machine import MachineArrays
-from maskwright.automaton.step import ask, leave, next_leaf, settle
+from maskwright.automaton.step import (
+    advance,
+    ask,
+    gate_open,
+    is_accepting,
+    leave,
+    next_leaf,
+    settle,
+)
+from maskwright.mask.rows import row_number, scattered
+from maskwright.mask.tables import (
+    CHAIN,
+    fan,
+    row_arrays,
+    scratch_arrays,
+    spelling,
+)
 from maskwright.vocab.trie import Trie
-
-_CHAIN: Final = 8
-"""Leaves that can be left one after the other without reading a byte."""
-
 
 MOST_DYNAMIC: Final = 1
 """Exits in one token whose outcome depends on the text: after the second, nothing is offered.
@@ -31,138 +46,216 @@ Such a token ends two names (or items) that must differ, and whether they do can
 configuration alone. The text can still be written with other tokens.
 """
 
+PENDING: Final = -1
+"""Instead of a row's number or a configuration: the machine has to be supplied first."""
+NOWHERE: Final = -3
+DYNAMIC: Final = -4
 
-class Scratch(NamedTuple):
-    """By depth: the configurations reached by leaving leaves without a byte, lazily extended."""
-
-    leaf: npt.NDArray[np.int32]
-    node: npt.NDArray[np.int32]
-    known: npt.NDArray[np.int32]
-    """How many of the chain are known; negative where that is all there are."""
-    passed: npt.NDArray[np.int32]
-    """Dynamic exits taken on the way to each of the chain."""
-
-    @classmethod
-    def of_height(cls, height: int) -> Scratch:
-        shape = (height + 2, _CHAIN)
-        return cls(
-            leaf=np.zeros(shape, np.int32),
-            node=np.zeros(shape, np.int32),
-            known=np.zeros(height + 2, np.int32),
-            passed=np.zeros(shape, np.int32),
-        )
+_WALKING: Final = 0
+_ENDING: Final = 1
+_NUMBERING: Final = 2
 
 
-@njit(cache=True, nogil=True)
-def walk(
-    leaves: LeafArrays,
-    machine: MachineArrays,
-    trie: Trie,
-    scratch: Scratch,
-    leaf: int,
-    node: int,
-    out: np.ndarray,
-    next_leaves: np.ndarray,
-    next_nodes: np.ndarray,
-) -> int:
-    """Set in `out` (int32 words) the bit of every token that may follow (leaf, node).
+@njit(cache=True)
+def find_row(address, leaf, node, base, fingerprint, resumed, next_leaves, next_nodes):
+    """The number of the mask row at (leaf, node); PENDING or FULL if something has to be supplied
+    first, after which the same is called `resumed`.
 
-    If `next_leaves` and `next_nodes` (int32 [V]) are not empty, the configuration behind each
-    allowed token goes there. Returns the trie nodes visited. What the walk could not find out is
-    noted in `machine.pending`; then the row is not complete.
-
-    One loop without calls but for leaving leaves, over arrays in local names: with the tables
-    handed to a function for each node, a narrow mask took four times as long.
+    `base` is the address of the ready row of the tokens that stay in a string, `fingerprint` its
+    fingerprint; with 0 all tokens are walked. `next_leaves` and `next_nodes` are 0, or the
+    addresses of int32 [V] for the configuration behind each token that is walked and allowed.
     """
+    scratch = scratch_arrays(address)
+    state = scratch.state
+    if not resumed:
+        for at in range(state[2]):  # an error stopped the last walk
+            scratch.added[scratch.touched[at]] = 0
+        scratch.leaf[0] = leaf
+        scratch.node[0] = node
+        scratch.passed[0] = 0
+        scratch.known[0] = 1
+        scratch.cursor[0] = 0
+        scratch.stop[0] = fan(address, base != 0).roots
+        state[0] = _WALKING
+        state[1] = 0
+        state[2] = 0
+        state[3] = fingerprint
+        state[4] = 0
+    if state[0] == _WALKING:
+        if not _walk(address, base != 0, next_leaves, next_nodes):
+            return PENDING
+        state[0] = _ENDING
+    if state[0] == _ENDING:
+        accepting = is_accepting(address, leaf, node)
+        counts = machine_arrays(address).counts
+        if counts[1] or counts[2]:
+            return PENDING
+        if accepting:
+            for token in spelling(address).eos:
+                _add(scratch, token)
+        state[0] = _NUMBERING
+    number = row_number(
+        row_arrays(address), state[3], base, scratch.added, scratch.touched, state[2], scratch.row
+    )
+    if number >= 0:
+        for at in range(state[2]):
+            scratch.added[scratch.touched[at]] = 0
+        state[2] = 0
+    return number
+
+
+@njit(cache=True, inline="always")
+def _add(scratch, token):
+    """Allow a token."""
+    word = token >> 5
+    if scratch.added[word] == 0:
+        scratch.touched[scratch.state[2]] = word
+        scratch.state[2] += 1
+    scratch.added[word] |= np.int32(1) << np.int32(token & 31)
+    scratch.state[3] += scattered(token)
+
+
+@njit(cache=True)
+def _walk(address, leaving, next_leaves, next_nodes):
+    """Walk on from where the scratch stands; False if something is missing."""
+    leaves, machine = leaf_arrays(address), machine_arrays(address)
+    trie, scratch = fan(address, leaving), scratch_arrays(address)
     rows, base, label = leaves.rows, leaves.base, leaves.label
     override_start, override_stop = leaves.override_start, leaves.override_stop
     override_byte, override_next = leaves.override_byte, leaves.override_next
-    gate_low, gate_high = leaves.gate_low, leaves.gate_high
-    node_context, gate_start = machine.node_context, machine.gate_start
-    gate_bits, counts = machine.gate_bits, machine.counts
-    trie_byte, trie_depth, trie_skip = trie.byte, trie.depth, trie.skip
+    eager, counts = leaves.eager, machine.counts
+    trie_byte, trie_first, trie_children = trie.byte, trie.first, trie.children
     trie_token, trie_twin = trie.token, trie.twin
-    chain_leaf, chain_node = scratch.leaf, scratch.node
-    chain_known, chain_passed = scratch.known, scratch.passed
-    recording = len(next_leaves) > 0
-    chain_leaf[0, 0] = leaf
-    chain_node[0, 0] = node
-    chain_known[0] = 1
-    chain_passed[0, 0] = 0
-    at = 0
+    chain_leaf, chain_node, chain_passed = scratch.leaf, scratch.node, scratch.passed
+    state = scratch.state
+    recording = next_leaves != 0
+    leaf_behind = int32s(next_leaves, len(trie_twin))
+    node_behind = int32s(next_nodes, len(trie_twin))
+    depth = state[1]
     visited = 0
-    size = len(trie_byte)
-    while at < size:
-        visited += 1
-        depth = trie_depth[at] - 1
-        byte = trie_byte[at]
-        target = DEAD
-        place = 0
-        while True:  # the leaf itself, then what can be reached by leaving it
-            known = chain_known[depth]
-            if place >= abs(known):
-                if known < 0 or place >= _CHAIN:
+    while depth >= 0:
+        at, stop = scratch.cursor[depth], scratch.stop[depth]
+        known = scratch.known[depth]
+        chain = depth * CHAIN
+        waiting = False
+        down = -1
+        visited += stop - at
+        while at < stop:
+            byte = trie_byte[at]
+            target = DEAD
+            place = chain
+            while True:  # the leaf itself, then what can be reached by leaving it
+                if place - chain >= abs(known):
+                    if known < 0 or known >= CHAIN:
+                        break
+                    if label[chain_leaf[place - 1]] == 0:
+                        known = -known
+                        break
+                    counts[8] = chain_passed[place - 1]
+                    here, below = leave(address, chain_leaf[place - 1], chain_node[place - 1])
+                    if counts[1] or counts[2]:
+                        waiting = True
+                        break
+                    if here == DEAD or counts[8] > MOST_DYNAMIC:
+                        known = -known
+                        break
+                    chain_leaf[place] = here
+                    chain_node[place] = below
+                    chain_passed[place] = counts[8]
+                    known += 1
+                here = chain_leaf[place]
+                row = base[here]
+                if row == UNBUILT:
+                    ask(machine, here, -1)
+                    waiting = True
                     break
-                counts[8] = chain_passed[depth, place - 1]
-                here, below = leave(
-                    leaves, machine, chain_leaf[depth, place - 1], chain_node[depth, place - 1]
-                )
-                if here == DEAD or counts[8] > MOST_DYNAMIC:
-                    chain_known[depth] = -known
+                target = rows[row, byte]
+                for override in range(override_start[here], override_stop[here]):
+                    if override_byte[override] == byte:
+                        target = override_next[override]
+                if target != DEAD and not gate_open(leaves, machine, target, chain_node[place]):
+                    target = DEAD
+                if target != DEAD:
                     break
-                chain_leaf[depth, place] = here
-                chain_node[depth, place] = below
-                chain_passed[depth, place] = counts[8]
-                chain_known[depth] = known + 1
-            here = chain_leaf[depth, place]
-            if base[here] == UNBUILT:
-                ask(machine, here, -1)
-                chain_known[depth] = -(place + 1)
+                place += 1
+            if waiting:
                 break
-            target = rows[base[here], byte]
-            for override in range(override_start[here], override_stop[here]):
-                if override_byte[override] == byte:
-                    target = override_next[override]
-            if target != DEAD and gate_high[target] > 0:
-                start = gate_start[node_context[chain_node[depth, place]]]
-                if start >= 0:
-                    open_names = False
-                    for name in range(gate_low[target], gate_high[target]):
-                        word = gate_bits[start + (name >> 6)]
-                        if (word >> np.uint64(name & 63)) & np.uint64(1):
-                            open_names = True
-                            break
-                    if not open_names:
-                        target = DEAD
-            if target != DEAD:
-                break
-            place += 1
-        if target == DEAD:
-            at = trie_skip[at]
-            continue
-        below = chain_node[depth, place]
-        passed = chain_passed[depth, place]
-        token = trie_token[at]
-        if token >= 0:
-            alive, beneath = target, below
-            if label[target] != 0 and base[target] <= 0:  # perhaps the end of a leaf
+            if target == DEAD:
+                at += 1
+                continue
+            below = chain_node[place]
+            passed = chain_passed[place]
+            if eager[target]:
                 counts[8] = passed
-                alive, beneath = settle(leaves, machine, target, below)
-                if counts[8] > MOST_DYNAMIC:
-                    alive = DEAD
-            if alive != DEAD:
-                while token >= 0:
-                    out[token >> 5] |= np.int32(1) << np.int32(token & 31)
+                target, below = leave(address, target, below)
+                passed = counts[8]
+                if counts[1] or counts[2]:
+                    waiting = True
+                    break
+                if target == DEAD or passed > MOST_DYNAMIC:
+                    at += 1
+                    continue
+            token = trie_token[at]
+            if token >= 0:
+                alive, beneath = target, below
+                if label[target] != 0 and base[target] <= 0:  # perhaps the end of a leaf
+                    counts[8] = passed
+                    alive, beneath = settle(address, target, below)
+                    if counts[1] or counts[2]:
+                        waiting = True
+                        break
+                    if counts[8] > MOST_DYNAMIC:
+                        alive = DEAD
+                while alive != DEAD and token >= 0:
+                    _add(scratch, token)
                     if recording:
-                        next_leaves[token] = alive
-                        next_nodes[token] = beneath
+                        leaf_behind[token] = alive
+                        node_behind[token] = beneath
                     token = trie_twin[token]
-        chain_leaf[depth + 1, 0] = target
-        chain_node[depth + 1, 0] = below
-        chain_known[depth + 1] = 1
-        chain_passed[depth + 1, 0] = passed
-        at += 1
-    return visited
+            if trie_children[at] > 0:
+                down = at
+                chain_leaf[chain + CHAIN] = target
+                chain_node[chain + CHAIN] = below
+                chain_passed[chain + CHAIN] = passed
+                at += 1
+                break
+            at += 1
+        scratch.known[depth] = known
+        scratch.cursor[depth] = at
+        visited -= stop - at
+        if waiting:
+            break
+        if down >= 0:
+            depth += 1
+            scratch.known[depth] = 1
+            scratch.cursor[depth] = trie_first[down]
+            scratch.stop[depth] = trie_first[down] + trie_children[down]
+        else:
+            depth -= 1
+    state[1] = depth
+    state[4] += visited
+    return depth < 0
+
+
+@njit(cache=True)
+def take_token(address, leaf, node, token):
+    """The configuration after a token as leaf << 32 | node, or why there is none: NOWHERE,
+    PENDING, or DYNAMIC where that depends on the text; see `step.advance`."""
+    texts = spelling(address)
+    data = texts.data[texts.start[token] : texts.start[token + 1]]
+    return take_bytes(address, leaf, node, data)
+
+
+@njit(cache=True)
+def take_bytes(address, leaf, node, data):
+    """The same after `data` (uint8)."""
+    leaf, node = advance(address, leaf, node, data)
+    counts = machine_arrays(address).counts
+    if counts[1] or counts[2]:
+        return PENDING
+    if counts[7]:
+        return DYNAMIC
+    return NOWHERE if leaf == DEAD else (np.int64(leaf) << 32) | np.int64(node)
 
 
 @njit(cache=True, nogil=True)

@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 
 from maskwright.errors import InputError
 
+MOST_LOGPROBS = 20
+"""Alternatives that can be asked for at each token."""
+
 
 @dataclass(frozen=True, slots=True)
 class SamplingParams:
@@ -16,7 +19,8 @@ class SamplingParams:
     `repetition_penalty` 1, `presence_penalty` 0, `frequency_penalty` 0 and `no_repeat_ngram` 0 are
     off. The repetition penalty, n-grams and bad words look at prompt and output; presence and
     frequency at the output alone. `bad_words` are token sequences that never appear. `seed` None
-    lets the engine draw one.
+    lets the engine draw one. `logprobs` asks for the score of each token, with so many
+    alternatives; None for no scores.
     """
 
     temperature: float = 1.0
@@ -30,6 +34,7 @@ class SamplingParams:
     bad_words: tuple[tuple[int, ...], ...] = ()
     no_repeat_ngram: int = 0
     seed: int | None = None
+    logprobs: int | None = None
 
     def __post_init__(self) -> None:
         _number("temperature", self.temperature, 0.0, 100.0)
@@ -42,6 +47,8 @@ class SamplingParams:
         _integer("no_repeat_ngram", self.no_repeat_ngram, 0, 2**31)
         if self.seed is not None:
             _integer("seed", self.seed, -(2**63), 2**64 - 1)
+        if self.logprobs is not None:
+            _integer("logprobs", self.logprobs, 0, MOST_LOGPROBS)
         for token, bias in self.logit_bias.items():
             _integer("logit_bias", token, 0, 2**31)
             _number("logit_bias", bias, -100.0, 100.0)

@@ -101,9 +101,9 @@ def _finish_reason(delta: Delta) -> str | None:
 def _openai_reason(reason: FinishReason) -> str:
     """OpenAI's word for the end of a generation."""
     match reason:
-        case FinishReason.STOP | FinishReason.STOP_STRING:
+        case FinishReason.STOP | FinishReason.STOP_STRING | FinishReason.GRAMMAR:
             return "stop"
         case FinishReason.LENGTH:
             return "length"
-        case FinishReason.ERROR | FinishReason.CANCELLED:
+        case FinishReason.ERROR | FinishReason.CANCELLED | FinishReason.TIMEOUT:
             raise GenerationError(f"a generation ended with {reason} while its answer was read")

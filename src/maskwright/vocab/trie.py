@@ -41,6 +41,26 @@ class Trie(NamedTuple):
         return cls(*_lay_out(_as_array(data), lengths, np.array(order, np.int32), len(tokens)))
 
 
+class Fan(NamedTuple):
+    """A trie with the children of each node side by side: for walks that reject most of them.
+
+    Node i's children are first[i] .. first[i] + children[i] - 1, the root's are 0 .. roots - 1; the
+    root itself is no node.
+    """
+
+    byte: npt.NDArray[np.uint8]
+    first: npt.NDArray[np.int32]
+    children: npt.NDArray[np.int32]
+    token: npt.NDArray[np.int32]
+    twin: npt.NDArray[np.int32]
+    roots: int
+
+    @classmethod
+    def of(cls, trie: Trie) -> Fan:
+        """The same tokens; O(nodes)."""
+        return cls(*_fan_out(trie), trie.twin, int((trie.depth == 1).sum()))
+
+
 def _as_array(data: bytes) -> npt.NDArray[np.uint8]:
     return np.frombuffer(data, np.uint8) if data else np.zeros(0, np.uint8)
 
@@ -102,3 +122,38 @@ def _lay_out(
         token[:count].copy(),
         twin,
     )
+
+
+@njit(cache=True)  # pyright: ignore[reportUntypedFunctionDecorator]
+def _fan_out(
+    trie: Trie,
+) -> tuple[
+    npt.NDArray[np.uint8],
+    npt.NDArray[np.int32],
+    npt.NDArray[np.int32],
+    npt.NDArray[np.int32],
+]:
+    size = len(trie.byte)
+    place = np.zeros(size, np.int32)
+    byte = np.zeros(size, np.uint8)
+    first = np.zeros(size, np.int32)
+    children = np.zeros(size, np.int32)
+    token = np.full(size, -1, np.int32)
+    free = 0
+    at = 0
+    while at < size:
+        place[at] = free
+        free += 1
+        at = trie.skip[at]
+    for node in range(size):
+        here = place[node]
+        byte[here] = trie.byte[node]
+        token[here] = trie.token[node]
+        first[here] = free
+        at = node + 1
+        while at < trie.skip[node]:
+            place[at] = free
+            free += 1
+            at = trie.skip[at]
+        children[here] = free - first[here]
+    return byte, first, children, token

@@ -9,6 +9,7 @@ from typing import final
 
 import numpy as np
 
+from maskwright.automaton import special
 from maskwright.errors import InputError
 from maskwright.vocab.hugging_face import read_tokenizer
 from maskwright.vocab.spellings import Spellings
@@ -116,19 +117,36 @@ class Vocabulary:
 
     def fewest(self, data: bytes) -> list[int]:
         """The fewest tokens whose bytes, joined, are `data`; `InputError` if there are none."""
-        return self._spellings.fewest(data)
+        return self._texts.fewest(data)
 
     def decode(self, ids: Iterable[int]) -> bytes:
         """The bytes that these tokens add to a text; special ids add none."""
         return b"".join([self.tokens[token_id] for token_id in ids])
 
     @cached_property
-    def trie(self) -> Trie:
-        """All tokens that add text, as a trie."""
-        return Trie.build(self.tokens)
+    def spellings(self) -> tuple[bytes, ...]:
+        """[V]: each token as the byte machine reads it: its text, or for a special token that does
+        not end the text what `special.spelling` makes of its id. What no text can hold is empty.
+        """
+        texts = [b"" if special.LEAD in token else token for token in self.tokens]
+        for token_id in self.special.difference(self.eos):
+            texts[token_id] = special.spelling(token_id)
+        return tuple(texts)
+
+    def spelled(self, data: bytes) -> list[int]:
+        """The fewest tokens that the machine reads as `data`."""
+        found: list[int] = []
+        for text, token_id in special.pieces(data):
+            found += self.fewest(text) if token_id is None else [token_id]
+        return found
 
     @cached_property
-    def _spellings(self) -> Spellings:
+    def trie(self) -> Trie:
+        """All tokens that the machine can read, as a trie."""
+        return Trie.build(self.spellings)
+
+    @cached_property
+    def _texts(self) -> Spellings:
         return Spellings.of(self.tokens)
 
     def __repr__(self) -> str:

@@ -1,0 +1,268 @@
+"""Context-free grammars as contexts of the byte machine.
+
+A context is an item set (see `rule_sets`) and its leaf is every text that the set can read next.
+Where one of them ends, or dies while others live, the leaf is left at once, and the context behind
+it has the items that are left: those still being read, and what follows those that ended.
+
+The machine's stack holds kernels that are waiting. When all items of a set return to one kernel,
+that kernel is pushed below and the set forgets which it was; so contexts don't depend on how deep
+they are nested, and there are few of them. When a rule of such a set ends, the set is popped: it is
+a result, which the kernel below takes up into a set of its own. Nothing depends on when sets are
+cut so; any cut is exact.
+
+JSON values are contexts of `JsonContexts` on the same stack.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from enum import Enum
+from typing import NamedTuple
+
+from maskwright.automaton.finish import Ending
+from maskwright.automaton.json_contexts import JsonContexts, Satisfied
+from maskwright.automaton.leaf import End, Entry, LeafTable, TokenId, TokenRead
+from maskwright.automaton.leaf import Text as TextState
+from maskwright.automaton.machine import BLOCKED, DONE, NO_FRAME, POP, PUSH, STAY, Exit
+from maskwright.automaton.rule_finish import RuleFinish
+from maskwright.automaton.rule_network import RuleNetwork, Text
+from maskwright.automaton.rule_sets import (
+    WHOLE,
+    Item,
+    Kernel,
+    Place,
+    Reached,
+    Return,
+    RuleSets,
+)
+from maskwright.automaton.rule_values import RuleValues
+from maskwright.automaton.special import LEAD, LENGTH
+from maskwright.errors import UnsupportedGrammarError
+from maskwright.grammar.derivative import arcs
+from maskwright.grammar.regular import EMPTY, Parallel, Regular, parallel
+from maskwright.grammar.rules import JsonValue, SpecialToken
+from maskwright.limits import Limits
+
+
+class Mark(Enum):
+    """Labels of leaves."""
+
+    COMPLETE = "the text may end"
+
+
+class Began(NamedTuple):
+    """A JSON value has begun with this byte."""
+
+    byte: int
+
+
+class Ended(NamedTuple):
+    """A result: the text so far ends these rules, or is still in one of the items."""
+
+    kernel: Kernel
+    rules: frozenset[int]
+
+
+class Reading(NamedTuple):
+    """The context of a set from which one reads on. With `whole` the text may also end."""
+
+    kernel: int
+    whole: bool
+
+
+class Waiting(NamedTuple):
+    """The context of a kernel that waits for what stands above it."""
+
+    kernel: int
+
+
+class InValue(NamedTuple):
+    """A context within a JSON value."""
+
+    contexts: JsonContexts
+    number: int
+
+
+Context = Reading | Waiting | InValue | None
+
+
+class RuleContexts:
+    """Implements `machine.Contexts` and `completion.Finisher` for one grammar."""
+
+    def __init__(
+        self, network: RuleNetwork, values: RuleValues, leaves: LeafTable, limits: Limits
+    ) -> None:
+        self.network = network
+        self.sets = RuleSets(network, limits)
+        self.values = values
+        self._leaves = leaves
+        self._contexts: list[Context] = [None]
+        self._ids: dict[Context, int] = {None: DONE}
+        self._entries: dict[int, int] = {}
+        self._finish = RuleFinish(self.sets, values, limits)
+
+    # The machine's questions
+
+    def start(self) -> tuple[int, int]:
+        place = Place(
+            self.network.starts[self.network.start], (), Return(self.network.start, WHOLE)
+        )
+        first = self._exit(self.sets.reach([place]))
+        return first.context, first.leaf
+
+    def exit(self, context: int, label: Hashable, text: str | None = None) -> Exit:
+        here = self._contexts[context]
+        match here, label:
+            case InValue(contexts=contexts, number=number), _:
+                found = contexts.exit(number, label, text)
+                if found.kind == BLOCKED or found.kind == POP:
+                    return found
+                return found._replace(context=self._number(InValue(contexts, found.context)))
+            case Reading(), Mark.COMPLETE:
+                return Exit(STAY, DONE, self._leaves.dead)
+            case Reading(kernel=kernel), Parallel():
+                return self._exit(self._after_text(kernel, label))
+            case Reading(kernel=kernel), Began(byte=byte):
+                return self._begin_value(kernel, byte)
+            case Reading(kernel=kernel), TokenRead(which=which):
+                tokens = self.sets.outlook(kernel).tokens
+                read = [self._token_sets(kernel)[at] for at in which]
+                return self._exit(self.sets.reach([p for t in read for p in tokens[t]]))
+            case Waiting(kernel=kernel), Satisfied(which=which):
+                waiting = self.sets.outlook(kernel).values
+                read = [_in_order(waiting)[at] for at in which]
+                return self._exit(self.sets.reach([p for v in read for p in waiting[v]]))
+            case Waiting(kernel=kernel), Ended(kernel=left, rules=rules):
+                waiting = self.sets.outlook(kernel).waiting
+                places = [place for rule in rules for place in waiting[rule]]
+                return self._exit(self.sets.reach(places, self.sets.moved(left, kernel)))
+            case _:
+                raise AssertionError(f"{here} has no exit {label}")
+
+    def gate(self, context: int) -> tuple[int, int] | None:
+        here = self._contexts[context]
+        return here.contexts.gate(here.number) if isinstance(here, InValue) else None
+
+    def finish(self, contexts: list[int], leaf: int, before: bytes) -> Ending:
+        stack = [self._contexts[context] for context in contexts]
+        first = stack[0]
+        if first is None:
+            return Ending(b"")
+        if isinstance(first, Reading):
+            kernel = self.sets.kernel(first.kernel)
+            if first.whole:
+                return Ending(b"")
+            below = [c.kernel for c in stack[1:] if isinstance(c, Waiting)]
+            return Ending(self._finish.of(kernel, below))
+        assert isinstance(first, InValue)
+        numbers = [c.number for c in stack if isinstance(c, InValue)]
+        waiting = [c.kernel for c in stack if isinstance(c, Waiting)]
+        found = first.contexts.endings(numbers, leaf, before)
+        endings = {tag: text.encode() for tag, text in found.texts.items()}
+        values = _in_order(self.sets.outlook(waiting[0]).values)
+        return Ending(self._finish.of_value(endings, values, waiting), found.by_text)
+
+    # Sets
+
+    def _after_text(self, kernel: int, left: Parallel) -> Reached:
+        """Behind a leaf of `kernel` of whose texts `left` is left to read."""
+        texts = self.sets.outlook(kernel).texts
+        items: list[Item] = []
+        places: list[Place] = []
+        for term, part in zip(_by_number(texts), left.parts, strict=True):
+            if part is EMPTY:
+                continue
+            if part.nullable:
+                places += texts[term]
+            if may_go_on(part):
+                items += [Item(Text(part), *place) for place in texts[term]]
+        return self.sets.reach(places, items)
+
+    def _exit(self, reached: Reached) -> Exit:
+        if reached.ended:
+            return Exit(POP, result=Ended(reached.kernel, reached.ended))
+        if not reached.kernel:
+            return Exit(STAY, DONE, self._leaves.dead)
+        if not reached.whole:
+            cut = self.sets.cut(reached.kernel)
+            if cut is not None:
+                above, below = cut
+                frame = self._number(Waiting(below))
+                return self._enter(PUSH, Reading(self.sets.number(above), False), frame)
+        return self._enter(STAY, Reading(self.sets.number(reached.kernel), reached.whole))
+
+    def _enter(self, kind: int, context: Reading, frame: int = NO_FRAME) -> Exit:
+        number = self._number(context)
+        leaf = self._entries.get(number)
+        if leaf is None:
+            leaf = self._entries[number] = self._entry(context)
+        return Exit(kind, number, leaf, frame=frame)
+
+    def _number(self, context: Context) -> int:
+        known = self._ids.get(context)
+        if known is None:
+            known = self._ids[context] = len(self._contexts)
+            self._contexts.append(context)
+        return known
+
+    # Leaves
+
+    def _entry(self, context: Reading) -> int:
+        """The leaf state of all that a set can read next."""
+        outlook = self.sets.outlook(context.kernel)
+        parts = tuple(_by_number(outlook.texts))
+        text = parallel(parts) if parts else EMPTY
+        marks: dict[int, int] = {}
+        if outlook.values:
+            self._mark_values(context.kernel, text, marks)
+        if outlook.tokens:
+            sets = tuple(token.ids for token in self._token_sets(context.kernel))
+            marks[LEAD] = self._leaves.state(TokenId(sets, 0, LENGTH - 1))
+        label = Mark.COMPLETE if context.whole else None
+        return self._leaves.state(Entry(text, tuple(sorted(marks.items())), label))
+
+    def _mark_values(self, kernel: int, text: Regular, marks: dict[int, int]) -> None:
+        """Mark the bytes with which a value may begin. It is told from its neighbours by them."""
+        taken: dict[int, int] = {}
+        if text is not EMPTY:
+            taken = self._leaves.next_states(self._leaves.state(TextState(False, text)))
+        values = self.sets.outlook(kernel).values
+        for contexts, group in self.values.groups(_in_order(values)):
+            _, leaf = contexts.begin(tuple(self.values.root(value) for value in group))
+            for byte in self._leaves.next_states(leaf):
+                if byte in taken or byte in marks:
+                    other = "text" if byte in taken else "value with other options"
+                    raise UnsupportedGrammarError(
+                        f"a JSON value may begin with {chr(byte)!r} where a {other} may too: "
+                        "write something before one of them that tells them apart"
+                    )
+                marks[byte] = self._leaves.state(End(Began(byte)))
+
+    def _begin_value(self, kernel: int, byte: int) -> Exit:
+        values = self.sets.outlook(kernel).values
+        for contexts, group in self.values.groups(_in_order(values)):
+            first, leaf = contexts.begin(tuple(self.values.root(value) for value in group))
+            target = self._leaves.next_states(leaf).get(byte)
+            if target is not None:
+                waiting = frozenset(
+                    Item(value, *place) for value in group for place in values[value]
+                )
+                frame = self._number(Waiting(self.sets.number(waiting)))
+                return Exit(PUSH, self._number(InValue(contexts, first)), target, frame=frame)
+        raise AssertionError(f"no value begins with {byte}")
+
+    def _token_sets(self, kernel: int) -> list[SpecialToken]:
+        return sorted(self.sets.outlook(kernel).tokens, key=lambda token: token.ids)
+
+
+def may_go_on(term: Regular) -> bool:
+    """Whether `term` has a text that isn't empty."""
+    return bool(arcs(term))
+
+
+def _by_number(terms: Iterable[Regular]) -> list[Regular]:
+    return sorted(terms, key=lambda term: term.number)
+
+
+def _in_order(values: Iterable[JsonValue]) -> list[JsonValue]:
+    return sorted(values, key=lambda value: value.schema.number)

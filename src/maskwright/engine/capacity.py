@@ -1,0 +1,100 @@
+"""How many key/value blocks there are, and why: the formula of admission.
+
+    weights + key/value blocks + workspace + reserve <= memory
+
+The workspace is what one step of the largest batch needs beside the weights; the reserve is for
+everything else the process does. What is reported at start is what was computed here, so that a
+machine that is too small is told before the first request, not in the middle of one.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+from maskwright.engine.config import EngineConfig
+from maskwright.errors import InputError
+from maskwright.models import LoadedModel
+
+RESERVE = 1 << 30
+"""Bytes for the interpreter, libraries, grammars and requests."""
+
+
+@dataclass(frozen=True, slots=True)
+class Capacity:
+    """All in bytes but for the counts. `memory` None: it was not looked at, `blocks` or `kv_bytes`
+    were given."""
+
+    weights: int
+    workspace: int
+    reserve: int
+    block: int
+    blocks: int
+    block_size: int
+    memory: int | None
+
+    @property
+    def positions(self) -> int:
+        """Tokens that all blocks hold."""
+        return self.blocks * self.block_size
+
+    def report(self) -> str:
+        """The formula with its numbers."""
+        parts = (
+            ("weights", self.weights),
+            (f"{self.blocks} blocks of {self.block_size} tokens", self.blocks * self.block),
+            ("workspace", self.workspace),
+            ("reserve", self.reserve),
+        )
+        told = " + ".join(f"{name} {_size(value)}" for name, value in parts)
+        whole = _size(sum(value for _, value in parts))
+        limit = "" if self.memory is None else f", of {_size(self.memory)} allowed"
+        return f"{told} = {whole}{limit}: {self.positions} tokens"
+
+
+def plan_capacity(loaded: LoadedModel, config: EngineConfig) -> Capacity:
+    """The number of blocks for `config`; `InputError` where memory leaves none."""
+    decoder = loaded.decoder
+    weights, block = decoder.weight_bytes, decoder.block_bytes(config.block_size)
+    workspace = workspace_bytes(loaded, config)
+    memory = None
+    blocks = config.blocks or max(1, config.kv_bytes // block)
+    if config.blocks is None and config.memory_fraction is not None:
+        memory = int(machine_memory() * config.memory_fraction)
+        blocks = (memory - weights - workspace - RESERVE) // block
+        if blocks < 1:
+            raise InputError(
+                f"{config.memory_fraction:g} of the memory is {_size(memory)}; weights take "
+                f"{_size(weights)}, a step {_size(workspace)}, everything else {_size(RESERVE)}, "
+                f"which leaves no block of {_size(block)}.",
+                param="memory_fraction",
+            )
+    return Capacity(weights, workspace, RESERVE, block, blocks, config.block_size, memory)
+
+
+def workspace_bytes(loaded: LoadedModel, config: EngineConfig) -> int:
+    """An upper bound of what a step holds at once: per token the activations of one layer, per
+    sequence the logits (three copies, drafts counted) and its mask."""
+    model, item = loaded.config, loaded.decoder.dtype.itemsize
+    heads = (model.heads + 2 * model.kv_heads) * model.head_dim
+    activations = (4 * model.hidden + 2 * heads + 3 * model.intermediate) * item
+    logits = 3 * 4 * model.vocab_size + model.vocab_size // 8
+    rows = min(config.max_batch_tokens, config.max_running * (1 + config.drafts))
+    return config.max_batch_tokens * activations + rows * logits
+
+
+def machine_memory() -> int:
+    """Bytes of the machine's memory, or of the control group's limit where that is less."""
+    whole = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    try:
+        with open("/sys/fs/cgroup/memory.max", encoding="ascii") as file:
+            return min(whole, int(file.read()))
+    except (OSError, ValueError):  # no such group, or "max"
+        return whole
+
+
+def _size(count: int) -> str:
+    for unit, size in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
+        if count >= size:
+            return f"{count / size:.1f} {unit}"
+    return f"{count} B"

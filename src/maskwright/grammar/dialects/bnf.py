@@ -1,0 +1,230 @@
+"""Grammars in Backus-Naur form: llama.cpp's GBNF, and EBNF as W3C and xgrammar write it.
+
+Both are read by one parser; they differ in comments, in names, and in what else there is:
+
+GBNF  `#` comments; `<think>`, `<[5]>`, `!<[5]>`; the start is `root`.
+EBNF  `/* */`, `//` and `#` comments, `[ wfc: … ]`; 'single' quotes, `#x41`, `a - b`, numbers before
+      rules (`[1] name ::=`); the start is `root`, or else the first rule.
+
+Line breaks count as spaces: a rule ends where the next `name ::=` begins.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from maskwright.grammar import charset
+from maskwright.grammar.charset import Ranges
+from maskwright.grammar.dialects.special import SpecialTokens, read_special
+from maskwright.grammar.dialects.syntax import (
+    Both,
+    Definition,
+    Document,
+    Literal,
+    Name,
+    Node,
+    Not,
+    Times,
+    either,
+    series,
+)
+from maskwright.grammar.dialects.text import GrammarText
+from maskwright.grammar.regular import ANY_CHAR, char, chars, concat
+
+_NAME: Final = re.compile(r"[A-Za-z0-9_][\w.-]*", re.ASCII)
+_HEAD: Final = re.compile(r"([A-Za-z0-9_][\w.-]*)\s*::=", re.ASCII)
+_NUMBERED: Final = re.compile(r"\[\s*\d+\w*\s*\]\s*(?=[A-Za-z_][\w.-]*\s*::=)", re.ASCII)
+_BOUNDS: Final = re.compile(r"\{\s*(\d*)\s*(?:(,)\s*(\d*)\s*)?\}")
+_CODE: Final = re.compile(r"#x([0-9A-Fa-f]+)")
+_CONSTRAINT: Final = re.compile(r"\[\s*(?:wfc|vc|WFC|VC|ns|NS)\s*:[^\]]*\]")
+_GBNF_SPACE: Final = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
+_EBNF_SPACE: Final = re.compile(
+    r"(?:[ \t\r\n]|/\*(?:[^*]|\*(?!/))*\*/|//[^\n]*|#(?!x[0-9A-Fa-f])[^\n]*)*"
+)
+_MACROS: Final = ("TagDispatch", "TokenTagDispatch", "Token", "ExcludeToken")
+
+
+def read_gbnf(text: str, tokens: SpecialTokens) -> Document:
+    """Raises `GrammarError`."""
+    return _Reader(GrammarText(text), tokens, ebnf=False).document()
+
+
+def read_ebnf(text: str, tokens: SpecialTokens) -> Document:
+    """Raises `GrammarError`."""
+    return _Reader(GrammarText(text), tokens, ebnf=True).document()
+
+
+class _Reader:
+    def __init__(self, text: GrammarText, tokens: SpecialTokens, *, ebnf: bool) -> None:
+        self.text = text
+        self.tokens = tokens
+        self.ebnf = ebnf
+        self.space = _EBNF_SPACE if ebnf else _GBNF_SPACE
+
+    def document(self) -> Document:
+        definitions: dict[str, Definition] = {}
+        self.skip()
+        while not self.text.ended:
+            rule = self.rule()
+            if rule.name in definitions:
+                first = self.text.text.count("\n", 0, definitions[rule.name].at) + 1
+                self.text.fail(
+                    f"the rule {rule.name} is defined twice, first on line {first}", rule.at
+                )
+            definitions[rule.name] = rule
+        return Document(self.text.text, definitions)
+
+    def skip(self) -> None:
+        self.text.match(self.space)
+        if self.ebnf and self.text.text.startswith("/*", self.text.at):
+            self.text.fail("a comment is not closed")
+
+    def rule(self) -> Definition:
+        if self.ebnf:
+            self.text.match(_NUMBERED)
+        start = self.text.at
+        head = self.text.match(_HEAD)
+        if head is None:
+            self.text.fail(f"a rule begins with name ::=, not with {self.text.shown()}")
+        body = self.choice()
+        self.skip()
+        if not self.text.ended and not self.at_rule():
+            self.text.fail(f"a rule can't go on with {self.text.shown()}")
+        return Definition(head[1], start, body)
+
+    def at_rule(self) -> bool:
+        here = self.text.at
+        if self.ebnf:
+            self.text.match(_NUMBERED)
+        found = self.text.ahead(_HEAD) is not None
+        self.text.at = here
+        return found
+
+    def choice(self) -> Node:
+        options = [self.sequence()]
+        while self.text.take("|"):
+            options.append(self.sequence())
+        return either(options)
+
+    def sequence(self) -> Node:
+        parts: list[Node] = []
+        self.skip()
+        while not self.text.ended and self.text.peek() not in "|)" and not self.at_rule():
+            start = self.text.at
+            if self.ebnf and self.text.match(_CONSTRAINT):
+                self.skip()
+                continue
+            if self.ebnf and self.text.take("-"):
+                self.skip()
+                if not parts:
+                    self.text.fail("a difference needs something on its left", start)
+                excluded = self.repeated()
+                parts[-1] = Both((parts[-1], Not(excluded, start)), start)
+            else:
+                parts.append(self.repeated())
+            self.skip()
+        return series(parts)
+
+    def repeated(self) -> Node:
+        node = self.item()
+        while True:
+            here = self.text.at
+            self.skip()
+            bounds = self.bounds()
+            if bounds is None:
+                self.text.at = here
+                return node
+            node = Times(node, *bounds)
+
+    def bounds(self) -> tuple[int, int | None] | None:
+        for sign, bounds in (("*", (0, None)), ("+", (1, None)), ("?", (0, 1))):
+            if self.text.take(sign):
+                return bounds
+        if self.text.peek() != "{":
+            return None
+        start = self.text.at
+        found = self.text.match(_BOUNDS)
+        if found is None or not found[1]:
+            self.text.fail("a count is written {3}, {3,} or {3,5}; at most five is {0,5}", start)
+        least = int(found[1])
+        most = (int(found[3]) if found[3] else None) if found[2] else least
+        if most is not None and most < least:
+            self.text.fail("the bounds of a repeat are in the wrong order", start)
+        return least, most
+
+    def item(self) -> Node:
+        text, start = self.text, self.text.at
+        character = text.peek()
+        if character == "(":
+            return self.group(start)
+        if character == '"' or (self.ebnf and character == "'"):
+            text.at += 1
+            return Literal(concat(*map(char, text.quoted(character, start))), start)
+        if character == "[":
+            text.at += 1
+            return Literal(chars(self.set(start)), start)
+        if character == ".":
+            text.at += 1
+            return Literal(ANY_CHAR, start)
+        if character == "<":
+            return read_special(text, self.tokens)
+        if character == "!" and text.text.startswith("!<", start):
+            return read_special(text, self.tokens, negative=True)
+        if self.ebnf and text.ahead(_CODE):
+            return Literal(chars(self.code()), start)
+        name = text.match(_NAME)
+        if name is None:
+            text.fail(f"expected a rule, a string, a class or a group, not {text.shown()}")
+        if text.peek() == "(" and name[0] in _MACROS:
+            text.fail(f"{name[0]}(…) is not supported in a grammar; use a structural tag", start)
+        return Name(name[0], start)
+
+    def group(self, start: int) -> Node:
+        self.text.at += 1
+        if self.ebnf and self.text.peek() == "=":
+            self.text.fail(
+                "a lookahead (=…) is not supported: what follows is said by the rules", start
+            )
+        body = self.choice()
+        if not self.text.take(")"):
+            self.text.fail("a group is not closed", start)
+        return body
+
+    def code(self) -> Ranges:
+        """`#x41`."""
+        found = self.text.match(_CODE)
+        assert found is not None
+        point = int(found[1], 16)
+        if point > charset.LAST:
+            self.text.fail("this is not the number of a code point", found.start())
+        return ((point, point),)
+
+    def set(self, start: int) -> Ranges:
+        """A class; reading stands behind its `[`."""
+        text = self.text
+        negative = text.take("^")
+        found: list[tuple[int, int]] = []
+        while not text.take("]"):
+            here = text.at
+            low = self.member(start)
+            if text.peek() == "-" and text.text[text.at + 1 : text.at + 2] not in ("]", ""):
+                text.at += 1
+                high = self.member(start)
+                if high < low:
+                    text.fail("a range in a class is in the wrong order", here)
+                found.append((low, high))
+            else:
+                found.append((low, low))
+        ranges = charset.normal(found)
+        if not ranges and not negative:
+            text.fail("a class without characters matches nothing", start)
+        return charset.complement(ranges) if negative else ranges
+
+    def member(self, start: int) -> int:
+        text = self.text
+        if text.ended or text.peek() == "\n":
+            text.fail("a class is not closed", start)
+        if self.ebnf and text.ahead(_CODE):
+            return self.code()[0][0]
+        return ord(text.character("|.*+?(){}$#~&"))

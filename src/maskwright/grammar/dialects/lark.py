@@ -1,0 +1,270 @@
+"""Grammars in Lark's language, as Lark has it and as llguidance has extended it.
+
+What only shapes a syntax tree (`?rule`, `!rule`, `_rule`, `-> alias`, rule priorities) is read and
+changes nothing here: a grammar says which texts there are.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from importlib.resources import files
+from typing import Final
+
+from maskwright.grammar.dialects.lark_expressions import (
+    HEAD,
+    NAME,
+    SPACE,
+    Context,
+    Expressions,
+    read_json,
+)
+from maskwright.grammar.dialects.special import SpecialTokens
+from maskwright.grammar.dialects.syntax import (
+    Both,
+    Definition,
+    Document,
+    Either,
+    Name,
+    Node,
+    Not,
+    Options,
+    Series,
+    Times,
+    below,
+    either,
+)
+from maskwright.grammar.dialects.text import GrammarText
+from maskwright.limits import DEFAULT_LIMITS, Limits
+
+_FOLDER: Final = files("maskwright") / "grammars"
+_MODIFIERS: Final = re.compile(r"[!?]*")
+_PARAMETERS: Final = re.compile(r"\{\s*([\w-]+(?:\s*,\s*[\w-]+)*)\s*\}")
+_PRIORITY: Final = re.compile(r"\.[ \t]*(-?\d+)")
+_STATEMENT: Final = re.compile(r"%(\w+)[ \t]*")
+_PATH: Final = re.compile(r"(\.*)([A-Za-z_][\w-]*(?:\.[A-Za-z_][\w-]*)*)[ \t]*")
+_NAMES: Final = re.compile(r"\(\s*([\w-]+(?:\s*,\s*[\w-]+)*)\s*,?\s*\)")
+_ALIAS: Final = re.compile(r"->[ \t]*([A-Za-z_][\w-]*)")
+_BARE_SPACE: Final = re.compile(r"[ \t]*")
+
+
+def read_lark(text: str, tokens: SpecialTokens, limits: Limits = DEFAULT_LIMITS) -> Document:
+    """Raises `GrammarError`, `LimitError`."""
+    return _Reader(text, Context(tokens, limits)).document()
+
+
+class _Reader:
+    def __init__(self, text: str, context: Context) -> None:
+        self.text = GrammarText(text)
+        self.context = context
+        self.expressions = Expressions(self.text, context)
+        self.definitions: dict[str, Definition] = {}
+        self.imported: set[str] = set()
+        self.ignored: list[Node] = []
+
+    def document(self) -> Document:
+        self.text.match(SPACE)
+        while not self.text.ended:
+            if self.text.peek() == "%":
+                self.statement()
+            else:
+                self.define(self.definition())
+            self.text.match(SPACE)
+        return Document(self.text.text, self.definitions, tuple(self.ignored))
+
+    def define(self, found: Definition) -> None:
+        known = self.definitions.get(found.name)
+        if known is not None and found.name not in self.imported:
+            line = self.text.text.count("\n", 0, known.at) + 1
+            self.text.fail(f"{found.name} is defined twice, first on line {line}", found.at)
+        if known is not None:
+            self.text.fail(f"{found.name} is imported; to replace it, write %override", found.at)
+        self.definitions[found.name] = found
+
+    def definition(self) -> Definition:
+        text = self.text
+        if text.ahead(HEAD) is None:
+            text.fail(f"expected a rule (name: …) or a directive (%…), not {text.shown()}")
+        modifiers = text.match(_MODIFIERS)
+        start = text.at
+        name = text.match(NAME)
+        assert name is not None
+        terminal = is_terminal(name[0])
+        if terminal and modifiers and modifiers[0]:
+            text.fail(f"{modifiers[0]} stands before rules only", start)
+        text.match(_BARE_SPACE)
+        parameters = text.match(_PARAMETERS)
+        text.match(_BARE_SPACE)
+        options = self.options() if text.take("[") else Options()
+        text.match(_BARE_SPACE)
+        priority = text.match(_PRIORITY)
+        text.match(_BARE_SPACE)
+        text.take(":")
+        if terminal and (parameters or options != Options()):
+            text.fail("a terminal has neither parameters nor options; a rule has", start)
+        body = self.expressions.choice()
+        if not text.ended and text.peek() not in "%" and text.ahead(HEAD) is None:
+            text.fail(f"a definition can't go on with {text.shown()}")
+        return Definition(
+            name[0],
+            start,
+            body,
+            terminal,
+            tuple(re.split(r"\s*,\s*", parameters[1])) if parameters else (),
+            int(priority[1]) if priority else 0,
+            Options(name[0], options.lazy, options.suffix) if options.capture == "" else options,
+        )
+
+    def options(self) -> Options:
+        """`[capture="x", lazy, suffix="y"]` behind a rule's name."""
+        text, found = self.text, Options()
+        while True:
+            text.match(SPACE)
+            start = text.at
+            key = text.match(NAME)
+            name = key[0] if key else ""
+            text.match(SPACE)
+            given = text.take("=")
+            text.match(SPACE)
+            match name:
+                case "capture" if given and text.take('"'):
+                    found = replace(found, capture=text.quoted('"', start))
+                case "capture" if not given:
+                    found = replace(found, capture="")
+                case "lazy" if not given:
+                    found = replace(found, lazy=True)
+                case "suffix" if given:
+                    found = replace(found, suffix=self.expressions.item(), lazy=True)
+                case _:
+                    text.fail(_REFUSED_OPTIONS.get(name, _OPTIONS), start)
+            text.match(SPACE)
+            if text.take("]"):
+                return found
+            if not text.take(","):
+                text.fail(f"expected ',' or ']', not {text.shown()}")
+
+    def statement(self) -> None:
+        text, start = self.text, self.text.at
+        found = text.match(_STATEMENT)
+        match found[1] if found else "":
+            case "ignore":
+                self.ignored.append(self.expressions.choice())
+            case "import":
+                self.import_(start)
+            case "declare":
+                while name := text.match(NAME):
+                    self.define(Definition(name[0], name.start(), None, is_terminal(name[0])))
+                    text.match(_BARE_SPACE)
+            case "override":
+                changed = self.definition()
+                self.known(changed)
+                self.definitions[changed.name] = changed
+                self.imported.discard(changed.name)
+            case "extend":
+                changed = self.definition()
+                known = self.known(changed)
+                if known.body is not None and changed.body is not None:
+                    body = either([known.body, changed.body])
+                    self.definitions[changed.name] = replace(known, body=body)
+            case "llguidance":
+                if read_json(text, start) != {}:
+                    text.fail(
+                        "options of %llguidance are not supported; write %llguidance {}", start
+                    )
+            case _:
+                text.fail(
+                    "there is no such directive; there are %ignore, %import, %declare, %override, "
+                    "%extend, and %json and %regex inside rules",
+                    start,
+                )
+
+    def known(self, changed: Definition) -> Definition:
+        found = self.definitions.get(changed.name)
+        if found is None:
+            self.text.fail(f"{changed.name} is not defined or imported before this", changed.at)
+        return found
+
+    def import_(self, start: int) -> None:
+        text = self.text
+        path = text.match(_PATH)
+        if path is None or path[1]:
+            text.fail("only shipped grammars can be imported: %import common.WS", start)
+        names = text.match(_NAMES)
+        parts = path[2].split(".")
+        if len(parts) != (2 if names is None else 1):
+            text.fail("write %import grammar.NAME or %import grammar (NAME, NAME)", start)
+        wanted = re.split(r"\s*,\s*", names[1]) if names else [parts[1]]
+        alias = text.match(_ALIAS) if not names else None
+        source = self.shipped(parts[0], start)
+        for name in wanted:
+            if name not in source.definitions:
+                known = ", ".join(n for n in source.definitions if "__" not in n)
+                text.fail(f"{parts[0]} has no {name}; it has {known}", start)
+            self.bring(source, parts[0], name, alias[1] if alias else name, start)
+
+    def shipped(self, name: str, start: int) -> Document:
+        file = _FOLDER / f"{name}.lark"
+        if not file.is_file():
+            known = sorted(f.name[:-5] for f in _FOLDER.iterdir() if f.name.endswith(".lark"))
+            self.text.fail(f"no grammar {name!r} is shipped; there are {', '.join(known)}", start)
+        return read_lark(file.read_text("utf-8"), self.context.tokens, self.context.limits)
+
+    def bring(self, source: Document, grammar: str, name: str, alias: str, start: int) -> None:
+        """Define `alias` as what `name` is in `source`, and what that needs under other names."""
+        if is_terminal(alias) != is_terminal(name):
+            self.text.fail("a terminal is imported as a terminal, a rule as a rule", start)
+        waiting = [(name, alias)]
+        while waiting:
+            there, here = waiting.pop()
+            found = source.definitions[there]
+            if here in self.definitions and here != alias:
+                continue
+            inner = _named(found.body, set(found.parameters)) if found.body else set[str]()
+            renamed = {n: f"{grammar}__{n}" for n in inner if n in source.definitions}
+            body = _renamed(found.body, renamed, start) if found.body else None
+            self.define(replace(found, name=here, at=start, body=body))
+            self.imported.add(here)
+            waiting.extend(renamed.items())
+
+
+def is_terminal(name: str) -> bool:
+    """Names of terminals are written in capitals."""
+    return name.lstrip("_")[:1].isupper()
+
+
+_OPTIONS: Final = 'the options of a rule are capture, capture="name", lazy and suffix="text"'
+_REFUSED_OPTIONS: Final = {
+    "stop": "stop takes back what has been generated, which is not supported; use suffix or lazy",
+    "stop_capture": "stop_capture is not supported; give what is captured a rule of its own",
+    "max_tokens": "max_tokens in a rule is not supported; bound characters: /(.|\\n){0,200}/",
+    "temperature": "temperature in a rule is not supported; set it for the request",
+}
+
+
+def _named(node: Node, without: set[str]) -> set[str]:
+    """The rules and terminals that stand in a node."""
+    found = {name for each in below(node) for name in _named(each, without)}
+    return found | {node.name} - without if isinstance(node, Name) else found
+
+
+def _renamed(node: Node, names: dict[str, str], at: int) -> Node:
+    """The node with its names changed; faults in it are shown at `at`."""
+
+    def all_of(nodes: tuple[Node, ...]) -> tuple[Node, ...]:
+        return tuple(_renamed(each, names, at) for each in nodes)
+
+    match node:
+        case Name(name=name, arguments=arguments):
+            return Name(names.get(name, name), at, all_of(arguments))
+        case Series(parts=parts):
+            return Series(all_of(parts))
+        case Either(options=options):
+            return Either(all_of(options))
+        case Times(body=body, least=least, most=most):
+            return Times(_renamed(body, names, at), least, most)
+        case Both(parts=parts):
+            return Both(all_of(parts), at)
+        case Not(body=body):
+            return Not(_renamed(body, names, at), at)
+        case _:
+            return replace(node, at=at)

@@ -1,0 +1,107 @@
+"""Where a terminal's pattern ends: lazy quantifiers, and assertions about what lies outside.
+
+A terminal is a regular language, whatever stands around it. Two things in a pattern say more than
+which texts match: a lazy quantifier stops at the first chance, and `\\b` or a lookahead at the end
+of the pattern look at the text of the next terminal. The first is obeyed, the second refused.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from maskwright.errors import RegexError
+from maskwright.grammar.charset import EVERY
+from maskwright.grammar.pattern import (
+    Choice,
+    Class,
+    Pattern,
+    Quantified,
+    Sequence,
+    assertions_at_end,
+    assertions_at_start,
+    inner,
+)
+from maskwright.grammar.regular import ANYTHING, Regular, alt, both, chars, complement, concat
+from maskwright.grammar.translate import language
+
+_OUTSIDE: Final = (
+    "this pattern looks at the text {} it ({}), which is another terminal's; "
+    "say it by the rules, or by & and ~ between terminals"
+)
+
+
+def ends_where_it_can(tree: Pattern, pattern: str) -> Regular:
+    """The language of a terminal's pattern.
+
+    A pattern with a lazy quantifier matches, from there on, up to the first place where it can
+    end: `/".*?"/` has no quote inside. What stands behind a lazy quantifier must not have an
+    unbounded greedy one, for whether to go on would depend on the text of the next terminal.
+
+    Raises `RegexError`.
+    """
+    for assertions, side in ((assertions_at_end, "behind"), (assertions_at_start, "before")):
+        if any(assertions(tree)):
+            reason = _OUTSIDE.format(
+                side, "\\b, $ or a lookahead" if side == "behind" else "\\b, ^ or a lookbehind"
+            )
+            raise RegexError(reason, pattern=pattern, position=0)
+    return _language(tree, pattern) if _has_lazy(tree) else language(tree)
+
+
+def shortest_first(texts: Regular) -> Regular:
+    """Those of `texts` of which no proper beginning is one of them, too."""
+    return both(texts, complement(concat(texts, chars(EVERY), ANYTHING)))
+
+
+def _language(tree: Pattern, pattern: str) -> Regular:
+    match tree:
+        case Choice(options=options):
+            return alt(*(_language(option, pattern) for option in options))
+        case Sequence(parts=parts):
+            first = next((n for n, part in enumerate(parts) if _has_lazy(part)), len(parts))
+            rest = Sequence(parts[first:])
+        case _:
+            first, parts, rest = 0, (), tree
+    before = language(Sequence(parts[:first]))
+    if not _has_lazy(rest):
+        return concat(before, language(rest))
+    if _is_group(rest):
+        return concat(before, _language(inner(rest)[0], pattern))
+    if all(isinstance(part, Class) for part in parts[:first]) and not _greedy_behind_lazy(rest):
+        return shortest_first(language(tree))
+    if any(assertions_at_start(rest)) or _greedy_behind_lazy(rest):
+        raise RegexError(
+            "an unbounded quantifier behind a lazy one, or around it, is not supported; "
+            'exclude what ends the text instead: /"[^"]*"/ for /".*?"/',
+            pattern=pattern,
+            position=0,
+        )
+    return concat(before, shortest_first(language(rest)))
+
+
+def _is_group(rest: Pattern) -> bool:
+    return (
+        isinstance(rest, Sequence)
+        and len(rest.parts) == 1
+        and isinstance(rest.parts[0], Sequence | Choice)
+    )
+
+
+def _has_lazy(node: Pattern) -> bool:
+    if isinstance(node, Quantified) and node.lazy and node.least != node.most:
+        return True
+    return any(map(_has_lazy, inner(node)))
+
+
+def _has_greedy(node: Pattern) -> bool:
+    if isinstance(node, Quantified) and not node.lazy and node.most is None:
+        return True
+    return any(map(_has_greedy, inner(node)))
+
+
+def _greedy_behind_lazy(rest: Pattern) -> bool:
+    """Whether a greedy unbounded quantifier stands behind the lazy one with which `rest` begins,
+    or around it."""
+    parts = rest.parts if isinstance(rest, Sequence) else (rest,)
+    around = isinstance(parts[0], Quantified) and not (parts[0].lazy) and parts[0].most is None
+    return around or any(map(_has_greedy, parts[1:]))

@@ -1,0 +1,332 @@
+"""From a grammar as it is written to `Rules`: terminals become regular languages.
+
+Ignored text may stand before every terminal and at the end of the text. A piece of it is read as
+far as it can go: what follows must not begin with a character that could continue it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NoReturn, assert_never
+
+from maskwright.errors import GrammarError, LimitError
+from maskwright.grammar import rules
+from maskwright.grammar.derivative import arcs, is_live
+from maskwright.grammar.dialects.ignored import not_empty, skipping
+from maskwright.grammar.dialects.longest import shortest_first
+from maskwright.grammar.dialects.syntax import (
+    Both,
+    Definition,
+    Document,
+    Either,
+    Json,
+    Literal,
+    Name,
+    Node,
+    Not,
+    Series,
+    Special,
+    Times,
+    below,
+)
+from maskwright.grammar.regular import (
+    EMPTY,
+    EPSILON,
+    Regular,
+    alt,
+    both,
+    complement,
+    concat,
+    repeat,
+)
+from maskwright.grammar.rules import Expression, Rules
+from maskwright.limits import Limits
+
+
+@dataclass(frozen=True, slots=True)
+class Lowered:
+    """`unused` are the definitions that the start doesn't lead to."""
+
+    rules: Rules
+    unused: tuple[str, ...]
+
+
+def lower(document: Document, start: str, limits: Limits) -> Lowered:
+    """Raises `GrammarError` with the place of what is undefined, or not regular and has to be."""
+    if start not in document.definitions:
+        known = ", ".join(document.definitions) or "none"
+        raise GrammarError(
+            f"there is no rule {start!r} to start with; there are: {known}",
+            text=document.text,
+            position=0,
+        )
+    for definition in document.definitions.values():
+        if definition.body is not None:
+            _check_names(document, definition.body, definition.parameters)
+    return _Lowering(document, limits).run(start)
+
+
+def _check_names(document: Document, node: Node, parameters: tuple[str, ...]) -> None:
+    """Refuse a name that nothing defines, also where the start doesn't lead to it."""
+    if isinstance(node, Name) and node.name not in (*document.definitions, *parameters):
+        near = next((n for n in document.definitions if n.lower() == node.name.lower()), None)
+        hint = f"; did you mean {near}?" if near else ""
+        reason = f"{node.name} is not defined{hint}"
+        raise GrammarError(reason, text=document.text, position=node.at)
+    for each in below(node):
+        _check_names(document, each, parameters)
+
+
+class _Lowering:
+    def __init__(self, document: Document, limits: Limits) -> None:
+        self.text = document.text
+        self.definitions = document.definitions
+        self.limits = limits
+        self.rules: dict[str, Expression] = {}
+        self.languages: dict[str, Regular] = {}
+        self.reading: list[str] = []
+        self.used: set[str] = set()
+        self.instances: dict[tuple[str, tuple[Node, ...]], str] = {}
+        self.waiting: list[tuple[str, Definition, dict[str, Node]]] = []
+        self.ignored = alt(*(self.regular(node) for node in document.ignored))
+
+    def run(self, start: str) -> Lowered:
+        first = self.expression(Name(start, self.definitions[start].at), {})
+        while self.waiting:
+            name, definition, arguments = self.waiting.pop()
+            self.rules[name] = self.rule(definition, arguments)
+            if len(self.rules) > self.limits.grammar_rules:
+                raise LimitError(
+                    f"a grammar of more than {self.limits.grammar_rules:,} rules",
+                    limit="grammar_rules",
+                )
+        if self.ignored is not EMPTY:
+            end = rules.Terminal(skipping(self.ignored, EPSILON))
+            name = _fresh("start", self.rules)
+            self.rules[name] = rules.Sequence((first, end))
+            first = rules.Ref(name)
+        if not isinstance(first, rules.Ref):
+            name = start
+            self.rules[name] = first
+            first = rules.Ref(name)
+        unused = tuple(n for n in self.definitions if n not in self.used and "__" not in n)
+        return Lowered(Rules(first.name, self.rules), unused)
+
+    def fail(self, reason: str, at: int) -> NoReturn:
+        raise GrammarError(reason, text=self.text, position=at)
+
+    def find(self, node: Name) -> Definition:
+        found = self.definitions[node.name]
+        self.used.add(node.name)
+        if found.body is None:
+            self.fail(
+                f"{node.name} is declared, but nothing says which text it is: define it, or name a "
+                "special token <…> in its place",
+                node.at,
+            )
+        if len(node.arguments) != len(found.parameters):
+            self.fail(
+                f"{node.name} takes {len(found.parameters)} arguments, not {len(node.arguments)}",
+                node.at,
+            )
+        return found
+
+    def rule(self, definition: Definition, arguments: dict[str, Node]) -> Expression:
+        """The body of a rule, cut off and captured as its options say."""
+        body = definition.body
+        assert body is not None
+        options = definition.options
+        if not options.lazy:
+            found = self.expression(body, arguments)
+            return found if options.capture is None else rules.Capture(options.capture, found)
+        texts = self.regular(body, arguments)
+        tail = ""
+        if options.suffix is not None:
+            texts = concat(texts, self.regular(options.suffix, arguments))
+            tail = self.literal_text(options.suffix, definition.at) if options.capture else ""
+        found = self.terminal(shortest_first(texts), definition.at)
+        return found if options.capture is None else rules.Capture(options.capture, found, tail)
+
+    def literal_text(self, node: Node, at: int) -> str:
+        """The one text of a node, for the end of a capture."""
+        found = _single_text(self.regular(node))
+        if found is None:
+            self.fail("the suffix of a captured rule is one fixed string", at)
+        return found
+
+    def expression(self, node: Node, arguments: dict[str, Node]) -> Expression:
+        match node:
+            case Literal(language=language, at=at):
+                return self.terminal(language, at)
+            case Name(name=name) if name in arguments:
+                return self.expression(arguments[name], {})
+            case Name():
+                definition = self.find(node)
+                if definition.terminal:
+                    return self.terminal(self.named_terminal(node), node.at)
+                return self.reference(definition, node, arguments)
+            case Series(parts=parts):
+                return rules.Sequence(tuple(self.expression(part, arguments) for part in parts))
+            case Either(options=options):
+                return rules.Choice(tuple(self.expression(o, arguments) for o in options))
+            case Times(body=body, least=least, most=most):
+                return rules.Repeat(self.expression(body, arguments), least, most)
+            case Both(at=at) | Not(at=at):
+                return self.terminal(self.regular(node, arguments), at)
+            case Json(schema=schema):
+                return self.behind_ignored(rules.JsonValue(schema))
+            case Special(ids=ids):
+                return self.behind_ignored(rules.SpecialToken(ids))
+            case _:
+                assert_never(node)
+
+    def reference(
+        self, definition: Definition, node: Name, arguments: dict[str, Node]
+    ) -> Expression:
+        """A reference to a rule; a template is written out once for each list of arguments."""
+        given = tuple(_filled(each, arguments) for each in node.arguments)
+        name = definition.name
+        if given:
+            self.check_size(given)
+            fresh = f"{name}-{len(self.instances) + 1}"
+            name = self.instances.setdefault((name, given), fresh)
+        if name not in self.rules:
+            self.rules[name] = rules.Choice(())
+            filled = dict(zip(definition.parameters, given, strict=True))
+            self.waiting.append((name, definition, filled))
+        return rules.Ref(name)
+
+    def check_size(self, arguments: tuple[Node, ...]) -> None:
+        """Templates can double their arguments with each call of themselves."""
+        waiting, seen = list(arguments), 0
+        while waiting:
+            waiting.extend(below(waiting.pop()))
+            seen += 1
+            if seen > self.limits.grammar_rules:
+                raise LimitError(
+                    "the arguments of a template grow too large", limit="grammar_rules"
+                )
+
+    def behind_ignored(self, expression: Expression) -> Expression:
+        if self.ignored is EMPTY:
+            return expression
+        skipped = rules.Terminal(skipping(self.ignored, EPSILON))
+        return rules.Sequence((skipped, expression))
+
+    def terminal(self, language: Regular, at: int) -> Expression:
+        """A terminal with what may be ignored before it."""
+        if not is_live(language, self.limits.witness_search):
+            self.fail("this matches no text", at)
+        if self.ignored is EMPTY:
+            return rules.Terminal(language)
+        if not language.nullable:
+            return rules.Terminal(skipping(self.ignored, language))
+        rest = not_empty(language)
+        if not is_live(rest, self.limits.witness_search):
+            return rules.Sequence(())
+        return rules.Choice((rules.Sequence(()), rules.Terminal(skipping(self.ignored, rest))))
+
+    def named_terminal(self, node: Name) -> Regular:
+        """A terminal without the texts of those of higher priority."""
+        language = self.regular(node)
+        priority = self.definitions[node.name].priority
+        higher = [
+            self.regular(Name(other.name, node.at))
+            for other in self.definitions.values()
+            if other.terminal and other.priority > priority and other.body is not None
+        ]
+        return both(language, complement(alt(*higher))) if higher else language
+
+    def regular(self, node: Node, arguments: dict[str, Node] | None = None) -> Regular:
+        """The language of a node that has to be regular."""
+        given = arguments or {}
+        match node:
+            case Literal(language=language):
+                return language
+            case Name(name=name) if name in given:
+                return self.regular(given[name])
+            case Name():
+                return self.named(node, given)
+            case Series(parts=parts):
+                return concat(*(self.regular(part, given) for part in parts))
+            case Either(options=options):
+                return alt(*(self.regular(option, given) for option in options))
+            case Times(body=body, least=least, most=most):
+                return repeat(self.regular(body, given), least, most)
+            case Both(parts=parts):
+                return both(*(self.regular(part, given) for part in parts))
+            case Not(body=body):
+                return complement(self.regular(body, given))
+            case Json(at=at):
+                self.fail("a JSON value is not regular: it can't stand in a terminal", at)
+            case Special(at=at):
+                self.fail("a special token is no text: it can stand in rules only", at)
+            case _:
+                assert_never(node)
+
+    def named(self, node: Name, arguments: dict[str, Node]) -> Regular:
+        definition = self.find(node)
+        assert definition.body is not None
+        if node.name in self.languages and not node.arguments:
+            return self.languages[node.name]
+        if self.reading and not definition.terminal and self.definitions[self.reading[0]].terminal:
+            self.fail(f"a terminal can't contain the rule {node.name}", node.at)
+        if node.name in self.reading:
+            self.fail(f"{node.name} contains itself here, where it has to be regular", node.at)
+        if len(self.reading) > self.limits.schema_depth:
+            raise LimitError("terminals nested too deep in a grammar", limit="schema_depth")
+        self.reading.append(node.name)
+        filled = tuple(_filled(each, arguments) for each in node.arguments)
+        found = self.regular(definition.body, dict(zip(definition.parameters, filled, strict=True)))
+        if definition.options.lazy:
+            suffix = definition.options.suffix
+            found = shortest_first(concat(found, self.regular(suffix) if suffix else EPSILON))
+        self.reading.pop()
+        if not node.arguments:
+            self.languages[node.name] = found
+        return found
+
+
+def _filled(node: Node, arguments: dict[str, Node]) -> Node:
+    """The node with the parameters of the template around it replaced."""
+
+    def all_of(nodes: tuple[Node, ...]) -> tuple[Node, ...]:
+        return tuple(_filled(each, arguments) for each in nodes)
+
+    match node:
+        case Name(name=name) if name in arguments and not node.arguments:
+            return arguments[name]
+        case Name():
+            return replace(node, arguments=all_of(node.arguments))
+        case Series(parts=parts):
+            return Series(all_of(parts))
+        case Either(options=options):
+            return Either(all_of(options))
+        case Times(body=body, least=least, most=most):
+            return Times(_filled(body, arguments), least, most)
+        case Both(parts=parts, at=at):
+            return Both(all_of(parts), at)
+        case Not(body=body, at=at):
+            return Not(_filled(body, arguments), at)
+        case Literal() | Json() | Special():
+            return node
+        case _:
+            assert_never(node)
+
+
+def _single_text(language: Regular) -> str | None:
+    """The text of a language that has one alone."""
+    text = ""
+    while not language.nullable and len(text) < 1000:
+        moves = arcs(language)
+        if len(moves) != 1 or moves[0][0] != moves[0][1]:
+            return None
+        text += chr(moves[0][0])
+        language = moves[0][2]
+    return None if arcs(language) else text
+
+
+def _fresh(name: str, taken: dict[str, Expression]) -> str:
+    while name in taken:
+        name += "-all"
+    return name

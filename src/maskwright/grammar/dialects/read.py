@@ -1,0 +1,67 @@
+"""A grammar's text, in any dialect, to `Rules`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from maskwright.errors import GrammarError, LimitError
+from maskwright.grammar.dialects.bnf import read_ebnf, read_gbnf
+from maskwright.grammar.dialects.detect import Dialect, detect
+from maskwright.grammar.dialects.lark import read_lark
+from maskwright.grammar.dialects.lower import lower
+from maskwright.grammar.dialects.special import SpecialTokens
+from maskwright.grammar.dialects.syntax import Document
+from maskwright.grammar.rules import Rules
+from maskwright.limits import DEFAULT_LIMITS, Limits
+
+
+@dataclass(frozen=True, slots=True)
+class ReadGrammar:
+    """`unused` are names of rules and terminals that the start doesn't lead to."""
+
+    dialect: Dialect
+    rules: Rules
+    unused: tuple[str, ...]
+
+
+def read_grammar(
+    text: str,
+    dialect: Dialect | None = None,
+    *,
+    start: str | None = None,
+    tokens: SpecialTokens | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+) -> ReadGrammar:
+    """Read a grammar; `dialect` None finds out which it is.
+
+    `start`: the rule that the whole text is; by default `start` in Lark and `root` in the others,
+    where in EBNF it may also be the first rule.
+
+    Raises `GrammarError` with line and column, `LimitError`.
+    """
+    if len(text) > limits.grammar_length:
+        raise LimitError(f"a grammar of {len(text):,} characters", limit="grammar_length")
+    dialect = dialect or detect(text)
+    document = _document(text, dialect, tokens or SpecialTokens(), limits)
+    if not document.definitions:
+        raise GrammarError("the grammar has no rules", text=text, position=0)
+    lowered = lower(document, start or _start(document, dialect), limits)
+    return ReadGrammar(dialect, lowered.rules, lowered.unused)
+
+
+def _document(text: str, dialect: Dialect, tokens: SpecialTokens, limits: Limits) -> Document:
+    match dialect:
+        case "lark":
+            return read_lark(text, tokens, limits)
+        case "gbnf":
+            return read_gbnf(text, tokens)
+        case "ebnf":
+            return read_ebnf(text, tokens)
+
+
+def _start(document: Document, dialect: Dialect) -> str:
+    if dialect == "lark":
+        return "start"
+    if dialect == "ebnf" and "root" not in document.definitions:
+        return next(iter(document.definitions))
+    return "root"

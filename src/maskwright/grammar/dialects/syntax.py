@@ -1,0 +1,133 @@
+"""A grammar as it is written, in any of the dialects: definitions over a small closed tree.
+
+`at` is a place in the text of the grammar, where a fault is shown.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import assert_never
+
+from maskwright.grammar.regular import Regular
+from maskwright.grammar.schema import Schema
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A text of a regular language: a string, a character class or a regular expression."""
+
+    language: Regular
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A rule, a terminal, or a parameter of the template in whose body it stands."""
+
+    name: str
+    at: int
+    arguments: tuple[Node, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    parts: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Either:
+    options: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    body: Node
+    least: int
+    most: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Both:
+    """Texts of every part, each of which must be regular."""
+
+    parts: tuple[Node, ...]
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """Texts that `body`, which must be regular, does not have."""
+
+    body: Node
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Json:
+    schema: Schema
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Special:
+    """One special token; see `rules.SpecialToken`."""
+
+    ids: tuple[tuple[int, int], ...]
+    at: int
+
+
+Node = Literal | Name | Series | Either | Times | Both | Not | Json | Special
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What stands in brackets behind a rule's name: how its body is cut off, and its capture."""
+
+    capture: str | None = None
+    lazy: bool = False
+    suffix: Node | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """`body` None: declared, but not defined."""
+
+    name: str
+    at: int
+    body: Node | None
+    terminal: bool = False
+    parameters: tuple[str, ...] = ()
+    priority: int = 0
+    options: Options = field(default_factory=Options)
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A grammar file: definitions by name, and what may stand between terminals."""
+
+    text: str
+    definitions: dict[str, Definition]
+    ignored: tuple[Node, ...] = ()
+
+
+def series(parts: list[Node]) -> Node:
+    return parts[0] if len(parts) == 1 else Series(tuple(parts))
+
+
+def either(options: list[Node]) -> Node:
+    return options[0] if len(options) == 1 else Either(tuple(options))
+
+
+def below(node: Node) -> tuple[Node, ...]:
+    """The nodes directly below a node."""
+    match node:
+        case Series(parts=parts) | Both(parts=parts) | Either(options=parts):
+            return parts
+        case Times(body=body) | Not(body=body):
+            return (body,)
+        case Name(arguments=arguments):
+            return arguments
+        case Literal() | Json() | Special():
+            return ()
+        case _:
+            assert_never(node)

@@ -1,0 +1,89 @@
+"""The text of a grammar while it is read: where reading stands, and how a fault is reported."""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NoReturn
+
+from maskwright.errors import GrammarError
+from maskwright.grammar.charset import LAST
+
+_HEX: Final = frozenset("0123456789abcdefABCDEF")
+_LETTERS: Final = dict(zip("nrtfvba0", "\n\r\t\f\v\b\a\0", strict=True))
+_DIGITS: Final = {"x": 2, "u": 4, "U": 8}
+
+
+class GrammarText:
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.at = 0
+
+    def fail(self, reason: str, at: int | None = None) -> NoReturn:
+        raise GrammarError(reason, text=self.text, position=self.at if at is None else at)
+
+    @property
+    def ended(self) -> bool:
+        return self.at >= len(self.text)
+
+    def peek(self) -> str:
+        """The next character, "" at the end."""
+        return self.text[self.at : self.at + 1]
+
+    def take(self, expected: str) -> bool:
+        """Move behind `expected` if it comes next."""
+        if self.text.startswith(expected, self.at):
+            self.at += len(expected)
+            return True
+        return False
+
+    def match(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
+        """Move behind what `pattern` matches here."""
+        found = pattern.match(self.text, self.at)
+        if found is not None:
+            self.at = found.end()
+        return found
+
+    def ahead(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
+        """What `pattern` matches here, without moving."""
+        return pattern.match(self.text, self.at)
+
+    def shown(self) -> str:
+        """What comes next, in words."""
+        if self.ended:
+            return "the end of the grammar"
+        return "the end of the line" if self.peek() in "\r\n" else repr(self.peek())
+
+    def quoted(self, quote: str, start: int) -> str:
+        """A string, escapes read; reading stands behind the opening quote at `start`."""
+        found: list[str] = []
+        while not self.take(quote):
+            if self.ended or self.peek() in "\r\n":
+                self.fail("a string is not closed; a line break in it is written \\n", start)
+            found.append(self.character(quote))
+        return "".join(found)
+
+    def character(self, also: str = "") -> str:
+        """One character or escape; `also` are characters that may stand behind a backslash."""
+        start = self.at
+        character = self.peek()
+        self.at += 1
+        if character != "\\":
+            return character
+        letter = self.peek()
+        self.at += 1
+        if letter in _LETTERS:
+            return _LETTERS[letter]
+        if letter in _DIGITS:
+            return chr(self.hexadecimal(_DIGITS[letter], start))
+        if letter and letter in "\\\"'/[]-^" + also:
+            return letter
+        self.fail(f"unknown escape \\{letter}; a backslash is written \\\\", start)
+
+    def hexadecimal(self, count: int, start: int) -> int:
+        digits = self.text[self.at : self.at + count]
+        if len(digits) < count or not _HEX.issuperset(digits):
+            self.fail(f"this escape needs {count} hexadecimal digits", start)
+        self.at += count
+        if int(digits, 16) > LAST:
+            self.fail("this is not the number of a code point", start)
+        return int(digits, 16)

@@ -1,0 +1,74 @@
+"""The strings of a regular language one by one, the shortest first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from maskwright.grammar.derivative import arcs
+from maskwright.grammar.regular import ANYTHING, Regular
+
+_MOST_STEPS: Final = 20_000
+"""Prefixes looked at in one search: a language may be spread thin, as `(a{9999})*` is."""
+
+_PREFERRED: Final = ((0x61, 0x7A), (0x30, 0x39), (0x41, 0x5A))
+_ORDER: Final = (*_PREFERRED, (0x20, 0x10FFFF), (0, 0x1F))
+"""Characters in the order in which they are tried: letters and digits read best."""
+
+
+def few(term: Regular, most: int) -> tuple[str, ...] | None:
+    """All strings of a language if there are at most `most`, else None.
+
+    Prefixes of one length that differ end in strings that differ, so that a level of more than
+    `most` prefixes needs no end in sight.
+    """
+    if term is ANYTHING:
+        return None
+    found: list[str] = []
+    for level, steps in _levels(term, most):
+        if len(found) + len(level) > most or steps > _MOST_STEPS:
+            return None
+        found += [text for text, state in level if state.nullable]
+    return tuple(found)
+
+
+def first(term: Regular, count: int) -> tuple[str, ...]:
+    """The `count` shortest strings of a language; fewer if it has no more (or none in reach)."""
+    found: list[str] = []
+    for level, steps in _levels(term, count):
+        found += [text for text, state in level if state.nullable]
+        if len(found) >= count or steps > _MOST_STEPS:
+            break
+    return tuple(found[:count])
+
+
+def _levels(term: Regular, most: int) -> Iterator[tuple[list[tuple[str, Regular]], int]]:
+    """The prefixes of each length, at most one more than `most` of each, with the states behind
+    them; and how many have been looked at."""
+    level: list[tuple[str, Regular]] = [("", term)]
+    steps = 0
+    while level:
+        steps += len(level)
+        yield level, steps
+        following: list[tuple[str, Regular]] = []
+        for text, state in level:
+            for character, target in _moves(state, most + 1 - len(following)):
+                following.append((text + character, target))
+        level = following
+
+
+def _moves(state: Regular, most: int) -> Iterator[tuple[str, Regular]]:
+    """At most `most` ways on, by the characters that read best."""
+    for place, (low, high) in enumerate(_ORDER):
+        for start, stop, target in arcs(state):
+            for point in range(max(start, low), min(stop, high) + 1):
+                if most <= 0:
+                    return
+                if 0xD800 <= point < 0xE000 or (place == len(_PREFERRED) and _is_preferred(point)):
+                    continue
+                most -= 1
+                yield chr(point), target
+
+
+def _is_preferred(point: int) -> bool:
+    return any(low <= point <= high for low, high in _PREFERRED)

@@ -1,0 +1,86 @@
+"""From rules to a `Grammar`: where every dialect, tag and tool format ends up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from maskwright.automaton.rule_contexts import RuleContexts
+from maskwright.automaton.rule_network import RuleNetwork
+from maskwright.automaton.rule_values import RuleValues
+from maskwright.errors import InputError
+from maskwright.grammar.fold_rules import fold_rules
+from maskwright.grammar.rules import (
+    Capture,
+    Choice,
+    Expression,
+    JsonValue,
+    Ref,
+    Repeat,
+    Rules,
+    Sequence,
+    SpecialToken,
+    Terminal,
+)
+from maskwright.grammar.schema import Report
+from maskwright.limits import DEFAULT_LIMITS, Limits
+from maskwright.mask.grammar import Grammar
+from maskwright.mask.space import space_of
+from maskwright.vocab import Vocabulary
+
+
+def compile_rules(
+    rules: Rules,
+    vocab: Vocabulary,
+    *,
+    report: Report | None = None,
+    limits: Limits | None = None,
+) -> Grammar:
+    """Compile a context-free grammar for a vocabulary.
+
+    Raises `UnsatisfiableGrammarError` if no text matches, `InputError` for a special token that the
+    vocabulary doesn't have, `LimitError`.
+    """
+    limits = limits or DEFAULT_LIMITS
+    _check_tokens(rules, vocab)
+    space = space_of(vocab)
+    with space.lock:
+        values = RuleValues(space.leaves, limits)
+        network = RuleNetwork(fold_rules(rules), values.possible, limits)
+        contexts = RuleContexts(network, values, space.leaves, limits)
+        return Grammar(space, contexts, report or Report((), ()), limits)
+
+
+def _check_tokens(rules: Rules, vocab: Vocabulary) -> None:
+    for body in rules.rules.values():
+        for expression in _parts(body):
+            if isinstance(expression, SpecialToken):
+                for first, last in expression.ids:
+                    _check_range(first, last, vocab)
+
+
+def _check_range(first: int, last: int, vocab: Vocabulary) -> None:
+    for token in range(first, last + 1):
+        if not 0 <= token < vocab.size:
+            raise InputError(f"token {token} is not in the vocabulary of {vocab.size} tokens")
+        if token in vocab.eos:
+            raise InputError(
+                f"token {token} ends the text, so that a grammar can't contain it: "
+                "it comes of itself where the grammar ends"
+            )
+        if token not in vocab.special:
+            raise InputError(f"token {token} is no special token: write its text instead")
+
+
+def _parts(expression: Expression) -> Iterator[Expression]:
+    """An expression and all within it."""
+    stack = [expression]
+    while stack:
+        part = stack.pop()
+        yield part
+        match part:
+            case Sequence(parts=inner) | Choice(options=inner):
+                stack += inner
+            case Repeat(body=body) | Capture(body=body):
+                stack.append(body)
+            case Terminal() | JsonValue() | SpecialToken() | Ref():
+                pass

@@ -1,0 +1,201 @@
+"""What a walk over a vocabulary reads and writes, in the same directory as the machine."""
+
+# Compiled code: array elements are plain numbers here, which numpy's types don't say.
+# pyright: reportUntypedFunctionDecorator=false, reportArgumentType=false, reportReturnType=false
+# pyright: reportUnknownParameterType=false, reportUnknownVariableType=false
+# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false
+# pyright: reportMissingParameterType=false
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from maskwright.automaton.directory import (
+    ENTRIES,
+    enter,
+    enter_machine,
+    int32_at,
+    int64_at,
+    opened,
+    uint8_at,
+)
+from maskwright.automaton.leaf import LeafArrays
+from maskwright.automaton.machine import MachineArrays
+from maskwright.mask.rows import RowArrays
+from maskwright.vocab import Vocabulary
+from maskwright.vocab.trie import Fan
+
+CHAIN: Final = 8
+"""Leaves that can be left one after the other without reading a byte."""
+
+
+class Scratch(NamedTuple):
+    """What a walk remembers while it stands still, waiting for something that it lacks."""
+
+    leaf: npt.NDArray[np.int32]
+    """[depths * CHAIN]: the leaves of a configuration, itself first, then what can be reached by
+    leaving leaves without a byte; extended when needed."""
+    node: npt.NDArray[np.int32]
+    passed: npt.NDArray[np.int32]
+    """Dynamic exits taken on the way to each of the chain."""
+    known: npt.NDArray[np.int32]
+    """[depths]: how many of the chain are known; negative where that is all there are."""
+    cursor: npt.NDArray[np.int32]
+    """[depths]: the next trie node to look at, and where its siblings end."""
+    stop: npt.NDArray[np.int32]
+    added: npt.NDArray[np.int32]
+    """[words]: the tokens found so far, beside the ready row; zero between walks."""
+    touched: npt.NDArray[np.int32]
+    """[words]: which words those are in."""
+    row: npt.NDArray[np.int32]
+    """[2 * words]: two rows in full, to be compared."""
+    state: npt.NDArray[np.int64]
+    """[0] phase, [1] depth, [2] words touched, [3] fingerprint, [4] trie nodes visited, then the
+    configuration at which it is asked whether the text may end: [5] leaf, [6] node."""
+
+    @classmethod
+    def of(cls, height: int, words: int) -> Scratch:
+        depths = height + 2
+        return cls(
+            leaf=np.zeros(depths * CHAIN, np.int32),
+            node=np.zeros(depths * CHAIN, np.int32),
+            passed=np.zeros(depths * CHAIN, np.int32),
+            known=np.zeros(depths, np.int32),
+            cursor=np.zeros(depths, np.int32),
+            stop=np.zeros(depths, np.int32),
+            added=np.zeros(words, np.int32),
+            touched=np.zeros(words, np.int32),
+            row=np.zeros(2 * words, np.int32),
+            state=np.zeros(8, np.int64),
+        )
+
+
+class Spelling(NamedTuple):
+    """The vocabulary's tokens as the machine reads them: token i is data[start[i]:start[i + 1]]."""
+
+    data: npt.NDArray[np.uint8]
+    start: npt.NDArray[np.int64]
+    eos: npt.NDArray[np.int64]
+
+    @classmethod
+    def of(cls, vocabulary: Vocabulary) -> Spelling:
+        return cls(
+            np.frombuffer(b"".join(vocabulary.spellings), np.uint8),
+            np.cumsum([0, *map(len, vocabulary.spellings)], dtype=np.int64),
+            np.array(vocabulary.eos, np.int64),
+        )
+
+
+class Directory:
+    """Where the arrays of one grammar are."""
+
+    __slots__ = ("_entries", "_kept", "address", "leaves", "leaving", "machine", "rows")
+
+    def __init__(self) -> None:
+        self._entries = np.zeros(2 * ENTRIES, np.int64)
+        self._kept: tuple[Any, ...] = ()
+        self.leaves: LeafArrays | None = None
+        self.machine: MachineArrays | None = None
+        self.rows: RowArrays | None = None
+        self.leaving: Fan | None = None
+        self.address: Final = int(self._entries.ctypes.data)
+        """What compiled code is given; valid as long as the directory lives."""
+
+    def write(
+        self,
+        leaves: LeafArrays,
+        machine: MachineArrays,
+        rows: RowArrays,
+        whole: Fan,
+        leaving: Fan,
+        spelling: Spelling,
+        scratch: Scratch,
+    ) -> None:
+        """List these arrays from now on."""
+        self.leaves, self.machine, self.rows, self.leaving = leaves, machine, rows, leaving
+        self._kept = (whole, spelling, scratch)
+        enter_machine(self._entries, leaves, machine)
+        _enter_tables(self._entries, rows, whole, leaving, spelling, scratch)
+
+
+@njit(cache=True)
+def _enter_tables(directory, rows, whole, leaving, spelling, scratch):
+    enter(directory, 32, rows.slots)
+    enter(directory, 33, rows.records)
+    enter(directory, 34, rows.page)
+    enter(directory, 35, rows.counts)
+    for at, fan in ((36, whole), (42, leaving)):
+        enter(directory, at, fan.byte)
+        enter(directory, at + 1, fan.first)
+        enter(directory, at + 2, fan.children)
+        enter(directory, at + 3, fan.token)
+        enter(directory, at + 4, fan.twin)
+        directory[2 * at + 10] = fan.roots
+    enter(directory, 48, spelling.data)
+    enter(directory, 49, spelling.start)
+    enter(directory, 50, spelling.eos)
+    enter(directory, 52, scratch.leaf)
+    enter(directory, 53, scratch.node)
+    enter(directory, 54, scratch.passed)
+    enter(directory, 55, scratch.known)
+    enter(directory, 56, scratch.cursor)
+    enter(directory, 57, scratch.stop)
+    enter(directory, 58, scratch.added)
+    enter(directory, 59, scratch.touched)
+    enter(directory, 60, scratch.row)
+    enter(directory, 61, scratch.state)
+
+
+@njit(cache=True, inline="always")
+def row_arrays(address):
+    """The row table in the directory at an address."""
+    directory = opened(address)
+    return RowArrays(
+        int32_at(directory, 32),
+        int64_at(directory, 33),
+        int64_at(directory, 34),
+        int64_at(directory, 35),
+    )
+
+
+@njit(cache=True, inline="always")
+def fan(address, leaving):
+    """The trie of all tokens, or of those that leave a string."""
+    directory = opened(address)
+    at = 42 if leaving else 36
+    return Fan(
+        uint8_at(directory, at),
+        int32_at(directory, at + 1),
+        int32_at(directory, at + 2),
+        int32_at(directory, at + 3),
+        int32_at(directory, at + 4),
+        directory[2 * at + 10],
+    )
+
+
+@njit(cache=True, inline="always")
+def spelling(address):
+    """The vocabulary's tokens."""
+    directory = opened(address)
+    return Spelling(uint8_at(directory, 48), int64_at(directory, 49), int64_at(directory, 50))
+
+
+@njit(cache=True, inline="always")
+def scratch_arrays(address):
+    """The walk's scratch."""
+    directory = opened(address)
+    return Scratch(
+        int32_at(directory, 52),
+        int32_at(directory, 53),
+        int32_at(directory, 54),
+        int32_at(directory, 55),
+        int32_at(directory, 56),
+        int32_at(directory, 57),
+        int32_at(directory, 58),
+        int32_at(directory, 59),
+        int32_at(directory, 60),
+        int64_at(directory, 61),
+    )

@@ -1,0 +1,74 @@
+"""How likely a chosen token was: to the model, under its mask, and after the whole chain."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from maskwright.kernels.reference import allowed_tokens
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """A token that could have come. `raw` and `masked` as in `TokenScore`; `masked` is None where
+    the mask forbids it."""
+
+    token: int
+    raw: float
+    masked: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class TokenScore:
+    """Natural logarithms of probabilities of one sampled token.
+
+    `raw`: as the model has it, before the chain. `masked`: the same, given that the token is one
+    that the mask allows; `kept` is the share of probability that the mask allows, so that
+    `masked = raw - log(kept)`. `processed`: after the whole chain, as it was drawn (0 if greedy),
+    among `support` tokens. `allowed` counts the tokens of the mask. `top`: the likeliest tokens by
+    `raw`, as many as were asked for. `forced`: the grammar left no choice.
+    """
+
+    token: int
+    raw: float
+    masked: float
+    kept: float
+    processed: float
+    support: int
+    allowed: int
+    top: tuple[Alternative, ...]
+    forced: bool
+
+
+def score(
+    raw: Tensor, words: Tensor, processed: Tensor, token: int, *, top: int, greedy: bool
+) -> TokenScore:
+    """The score of `token`, from its row of logits before the chain and after it, float32
+    `[vocab]`, and its mask `words`."""
+    shares = torch.log_softmax(raw.double(), dim=-1)
+    mask = allowed_tokens(words[None], len(raw))[0]
+    log_kept = float(torch.logsumexp(shares[mask], dim=-1))
+    highest = shares.topk(min(top, len(raw))).indices.tolist() if top else []
+    after = processed.double()
+    allowed = int(mask.sum())
+    return TokenScore(
+        token=token,
+        raw=float(shares[token]),
+        masked=float(shares[token]) - log_kept,
+        kept=math.exp(min(0.0, log_kept)),
+        processed=0.0 if greedy else float(torch.log_softmax(after, dim=-1)[token]),
+        support=1 if greedy else int(after.isfinite().sum()),
+        allowed=allowed,
+        top=tuple(
+            Alternative(
+                other,
+                float(shares[other]),
+                float(shares[other]) - log_kept if bool(mask[other]) else None,
+            )
+            for other in highest
+        ),
+        forced=allowed == 1,
+    )

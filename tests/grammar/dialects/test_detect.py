@@ -1,0 +1,49 @@
+"""Telling the dialects apart."""
+
+from __future__ import annotations
+
+import pytest
+
+from maskwright import compile_grammar
+from maskwright.errors import GrammarError, InputError
+from maskwright.grammar.dialects.detect import detect
+from tests.matching import EVERY_BYTE
+
+TEXTS = [
+    ('start: "a"', "lark"),
+    ("// a\n%ignore / /\nstart: x", "lark"),
+    ("?start: expr -> x", "lark"),
+    ('start[capture]: "::="', "lark"),
+    ("X.2: /a/\nstart: X", "lark"),
+    ("_sep{x}: x\nstart: _sep{A}", "lark"),
+    ('root ::= "a"', "gbnf"),
+    ('# start: x\nroot ::= "a: b" # it\'s', "gbnf"),
+    ('ws ::= [ \\t\'-]*\nroot ::= "//" ws', "gbnf"),
+    ('main ::= "a"', "ebnf"),
+    ("root ::= 'a'", "ebnf"),
+    ("root ::= [a-z] - [b]", "ebnf"),
+    ("root ::= #x41", "ebnf"),
+    ("/* c */ root ::= [a]", "ebnf"),
+    ("[1] root ::= [a]\n[2] x ::= [b]", "ebnf"),
+]
+
+
+@pytest.mark.parametrize(("text", "dialect"), TEXTS, ids=[row[0] for row in TEXTS])
+def test_detected(text: str, dialect: str) -> None:
+    assert detect(text) == dialect
+
+
+@pytest.mark.parametrize("text", ["", "hello", '{"type": "object"}', "a = b"])
+def test_what_is_no_grammar(text: str) -> None:
+    with pytest.raises(GrammarError, match="neither a rule of Lark"):
+        compile_grammar(text, EVERY_BYTE)
+
+
+def test_a_dialect_that_is_none() -> None:
+    with pytest.raises(InputError, match="dialect is one of auto, lark, gbnf, ebnf") as raised:
+        compile_grammar('start: "a"', EVERY_BYTE, dialect="peg")  # type: ignore[arg-type]
+    assert raised.value.param == "dialect"
+
+
+def test_another_start() -> None:
+    assert compile_grammar("a ::= 'x'\nb ::= 'yy'", EVERY_BYTE, start="b").min_tokens == 2

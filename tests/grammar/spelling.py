@@ -1,0 +1,98 @@
+"""The naive reading of rules: every way to cut a text into the parts of an expression."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any, assert_never
+
+from maskwright.grammar.derivative import contains
+from maskwright.grammar.rules import (
+    Capture,
+    Choice,
+    Expression,
+    JsonValue,
+    Ref,
+    Repeat,
+    Sequence,
+    SpecialToken,
+    Terminal,
+)
+from maskwright.grammar.schema import Schema
+
+Captured = tuple[tuple[str, str], ...]
+
+SPECIAL = 0xE000
+"""Special token i is written as this private character plus i."""
+
+
+class Reader:
+    """All readings of one text; `judge` says whether a JSON value satisfies a schema."""
+
+    def __init__(self, text: str, judge: Callable[[Schema, Any], bool]) -> None:
+        self._text = text
+        self._judge = judge
+
+    def readings(self, expression: Expression) -> set[Captured]:
+        """What each reading of the whole text captures: (name, text), in the order of the ends."""
+        ends = self._from(expression, 0)
+        return {captured for end, captured in ends if end == len(self._text)}
+
+    def _from(self, expression: Expression, start: int) -> Iterator[tuple[int, Captured]]:
+        text = self._text
+        match expression:
+            case Terminal(language=language):
+                for end in range(start, len(text) + 1):
+                    if end > start and SPECIAL <= ord(text[end - 1]) < 0xF900:
+                        break
+                    if contains(language, text[start:end]):
+                        yield end, ()
+            case JsonValue(schema=schema):
+                for end in range(start + 1, len(text) + 1):
+                    try:
+                        value = json.loads(text[start:end])
+                    except ValueError:
+                        continue
+                    if self._judge(schema, value):
+                        yield end, ()
+            case SpecialToken(ids=ids):
+                token = ord(text[start]) - SPECIAL if start < len(text) else -1
+                if any(low <= token <= high for low, high in ids):
+                    yield start + 1, ()
+            case Sequence(parts=parts):
+                yield from self._series(parts, start)
+            case Choice(options=options):
+                for option in options:
+                    yield from self._from(option, start)
+            case Repeat(body=body, least=least, most=most):
+                yield from self._repeated(body, least, most, start)
+            case Capture(name=name, body=body, tail=tail):
+                for end, captured in set(self._from(body, start)):
+                    assert text[start:end].endswith(tail)
+                    yield end, (*captured, (name, text[start : end - len(tail)]))
+            case Ref():
+                raise NotImplementedError
+            case _:
+                assert_never(expression)
+
+    def _series(self, parts: tuple[Expression, ...], start: int) -> Iterator[tuple[int, Captured]]:
+        if not parts:
+            yield start, ()
+            return
+        for middle, first in set(self._from(parts[0], start)):
+            for end, rest in self._series(parts[1:], middle):
+                yield end, (*first, *rest)
+
+    def _repeated(
+        self, body: Expression, least: int, most: int | None, start: int
+    ) -> Iterator[tuple[int, Captured]]:
+        if least == 0:
+            yield start, ()
+        if most == 0:
+            return
+        left = None if most is None else most - 1
+        for middle, first in set(self._from(body, start)):
+            if middle == start and least == 0:
+                continue
+            for end, rest in self._repeated(body, max(0, least - 1), left, middle):
+                yield end, (*first, *rest)

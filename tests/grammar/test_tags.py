@@ -1,0 +1,227 @@
+"""Structural tags: what they accept, what is captured, and what is refused as a tag."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jsonschema
+import pytest
+
+from maskwright.errors import StructuralTagError
+from maskwright.grammar.parse_schema import ParseOptions, parse_schema
+from maskwright.grammar.parse_tag import parse_tag
+from maskwright.grammar.rules import Expression, JsonValue, Terminal
+from maskwright.grammar.schema import Schema
+from maskwright.grammar.structural_tag import GrammarText, JsonSchemaText, RegexText
+from maskwright.grammar.tag_rules import TagRules
+from maskwright.grammar.translate import full_match
+from tests.grammar.spelling import SPECIAL, Captured, Reader
+
+NAMES = {"<|call|>": 0, "<|done|>": 1}
+CALL, DONE = chr(SPECIAL), chr(SPECIAL + 1)
+
+
+class Tags:
+    """Reads texts under one tag; JSON is judged by the jsonschema package."""
+
+    def __init__(self, tag: Any) -> None:
+        self._schemas: dict[Schema, Any] = {}
+        self._expression = TagRules(NAMES, 2, self._leaf).expression(parse_tag(tag))
+
+    def _leaf(self, leaf: JsonSchemaText | RegexText | GrammarText) -> Expression:
+        match leaf:
+            case JsonSchemaText(schema=schema):
+                root = parse_schema(schema, ParseOptions()).root
+                self._schemas[root] = schema
+                return JsonValue(root)
+            case RegexText(pattern=pattern):
+                return Terminal(full_match(pattern))
+            case GrammarText():
+                raise NotImplementedError
+
+    def readings(self, text: str) -> set[Captured]:
+        def judge(schema: Schema, value: Any) -> bool:
+            return jsonschema.Draft202012Validator(self._schemas[schema]).is_valid(value)
+
+        return Reader(text, judge).readings(self._expression)
+
+
+def tag(begin: Any, content: Any, end: Any) -> Any:
+    return {"type": "tag", "begin": begin, "content": content, "end": end}
+
+
+def json_of(schema: Any) -> Any:
+    return {"type": "json_schema", "json_schema": schema}
+
+
+TEXT = {"type": "any_text"}
+NUMBER = json_of({"type": "integer"})
+A, B = tag("<a>", NUMBER, "</a>"), tag("<b>", {"type": "regex", "pattern": "x+"}, "</b>")
+
+
+def triggered(*tags: Any, **more: Any) -> Any:
+    return {"type": "triggered_tags", "triggers": ["<"], "tags": list(tags), **more}
+
+
+CASES: list[tuple[str, Any, list[str], list[str]]] = [
+    ("const", {"type": "const_string", "value": "ab"}, ["ab"], ["", "a", "abb"]),
+    ("regex", {"type": "regex", "pattern": "a|bc"}, ["a", "bc"], ["abc"]),
+    ("json", NUMBER, ["1", "-20"], ["1.5", '"1"', ""]),
+    ("text", TEXT, ["", "a\nb", "{}"], [CALL]),
+    ("text without", {**TEXT, "excludes": ["ab", "c"]}, ["a", "ba"], ["ab", "xabx", "c"]),
+    ("bounded text", {**TEXT, "max_chars": 2}, ["", "éé"], ["abc"]),
+    ("or", {"type": "or", "elements": [NUMBER, TEXT]}, ["1", "a"], []),
+    ("sequence", {"type": "sequence", "elements": [NUMBER, TEXT]}, ["1", "1 a"], ["", "a"]),
+    ("empty sequence", {"type": "sequence", "elements": []}, [""], ["a"]),
+    ("optional", {"type": "optional", "content": NUMBER}, ["", "1"], ["a"]),
+    ("plus", {"type": "plus", "content": {"type": "const_string", "value": "a"}}, ["aa"], [""]),
+    ("star", {"type": "star", "content": {"type": "const_string", "value": "a"}}, ["", "aa"], []),
+    (
+        "repeat",
+        {"type": "repeat", "content": {"type": "const_string", "value": "a"}, "min": 1, "max": 2},
+        ["a", "aa"],
+        ["", "aaa"],
+    ),
+    ("tag", A, ["<a>1</a>"], ["<a>1", "<a></a>", "<a>1</a> "]),
+    ("text in a tag", tag("<t>", TEXT, "</t>"), ["<t></t>", "<t><</t>"], ["<t></t></t>"]),
+    (
+        "bounded text in a tag",
+        tag("<t>", {**TEXT, "max_chars": 2}, "</t>"),
+        ["<t>ab</t>", "<t></t>"],
+        ["<t>abc</t>"],
+    ),
+    ("some ends", tag("<t>", TEXT, ["!", "?"]), ["<t>a!", "<t>a?"], ["<t>a!?", "<t>a"]),
+    ("no end", tag("<t>", TEXT, ""), ["<t>", "<t>a"], ["a"]),
+    (
+        "triggered",
+        triggered(A, B),
+        ["", "a", "<a>1</a>", "x<a>1</a>y<b>xx</b>z", "<a>1</a><a>2</a>"],
+        ["<", "<c>", "<a>", "<a>x</a>", "a<b>y</b>"],
+    ),
+    ("at least one", triggered(A, at_least_one=True), ["x<a>1</a>y"], ["", "x"]),
+    (
+        "stop after first",
+        triggered(A, stop_after_first=True),
+        ["", "x", "x<a>1</a>"],
+        ["<a>1</a>x", "<a>1</a><a>1</a>"],
+    ),
+    (
+        "exactly one",
+        triggered(A, at_least_one=True, stop_after_first=True),
+        ["<a>1</a>", "x<a>1</a>"],
+        ["", "x", "<a>1</a>x"],
+    ),
+    ("excludes", triggered(A, excludes=["no"]), ["n<a>1</a>o"], ["no", "no<a>1</a>"]),
+    (
+        "triggers within a tag",
+        tag("[", triggered(A), "]"),
+        ["[]", "[x<a>1</a>y]"],
+        ["[", "[<a>1]</a>]", "[]]"],
+    ),
+    (
+        "separated",
+        {"type": "tags_with_separator", "tags": [A, B], "separator": ","},
+        ["", "<a>1</a>", "<a>1</a>,<b>x</b>"],
+        ["<a>1</a>,", ",", "x"],
+    ),
+    (
+        "separated, one",
+        {
+            "type": "tags_with_separator",
+            "tags": [A],
+            "separator": ",",
+            "at_least_one": True,
+            "stop_after_first": True,
+        },
+        ["<a>1</a>"],
+        ["", "<a>1</a>,<a>1</a>"],
+    ),
+    ("token", {"type": "token", "token": "<|call|>"}, [CALL], ["<|call|>", DONE, ""]),
+    ("token by id", {"type": "token", "token": 1}, [DONE], [CALL]),
+    (
+        "special tokens in texts",
+        {"type": "const_string", "value": "a<|call|>b<|done|>"},
+        [f"a{CALL}b{DONE}"],
+        ["a<|call|>b<|done|>"],
+    ),
+    (
+        "text up to a special token",
+        tag("<|call|>", TEXT, "<|done|>"),
+        [f"{CALL}<|done|>{DONE}"],
+        [f"{CALL}{DONE}{DONE}", CALL],
+    ),
+    (
+        "special triggers",
+        {
+            "type": "token_triggered_tags",
+            "trigger_tokens": ["<|call|>"],
+            "tags": [tag({"type": "token", "token": 0}, NUMBER, {"type": "token", "token": 1})],
+        },
+        ["a", f"a{CALL}1{DONE}b"],
+        [CALL, f"{CALL}{DONE}"],
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("format", "accepted", "rejected"), [c[1:] for c in CASES], ids=[c[0] for c in CASES]
+)
+def test_texts_of_a_format(format: Any, accepted: list[str], rejected: list[str]) -> None:
+    tags = Tags({"type": "structural_tag", "format": format})
+    for text in accepted:
+        assert tags.readings(text), text
+    for text in rejected:
+        assert not tags.readings(text), text
+
+
+def test_a_text_is_cut_in_one_way_only() -> None:
+    tags = Tags({"type": "structural_tag", "format": triggered(A, B)})
+    [captured] = tags.readings("one<a>1</a><b>xx</b> < ".replace(" < ", "two"))
+    assert captured == (("text", "one"), ("text", ""), ("text", "two"))
+
+
+def test_structures_with_triggers_are_the_older_spelling() -> None:
+    structures = [{"begin": "<f=a>", "schema": {"type": "null"}, "end": "</f>"}]
+    tags = Tags({"structures": structures, "triggers": ["<f="]})
+    assert tags.readings("x<f=a>null</f>y<")
+    assert not tags.readings("<f=b>")
+
+
+REFUSED: list[tuple[Any, str, str]] = [
+    (7, "", "must be an object"),
+    ("{", "", "not JSON"),
+    ({"type": "structural_tag"}, "", "format is required"),
+    ({"type": "tag", "format": {}}, "/type", "structural_tag"),
+    ({"format": {"type": "wat"}}, "/format/type", "unknown format 'wat'"),
+    ({"format": {"type": "any_text", "exclude": ["a"]}}, "/format/exclude", "unknown field"),
+    ({"format": {"type": "any_text", "excludes": [""]}}, "/format/excludes", "aren't empty"),
+    ({"format": {"type": "or", "elements": []}}, "/format/elements", "something in it"),
+    ({"format": tag("a", NUMBER, [])}, "/format/end", "a string"),
+    ({"format": tag("a", NUMBER, ["", "b"])}, "/format/end", "empty end"),
+    (
+        {"format": triggered(tag("a", NUMBER, "b"))},
+        "/format/tags/0",
+        "no trigger begins",
+    ),
+    ({"format": {**triggered(A), "triggers": ["<", "<a"]}}, "/format", "stands within trigger"),
+    ({"format": triggered(A, excludes=["<"])}, "/format", "stands within trigger"),
+    ({"format": {"type": "repeat", "content": NUMBER, "min": 2, "max": 1}}, "/format/max", "less"),
+    ({"format": {"type": "json_schema", "json_schema": []}}, "/format/json_schema", "JSON Schema"),
+    ({"format": {"type": "token", "token": "<|x|>"}}, "/format/token", "no special token"),
+    ({"format": {"type": "token", "token": 2}}, "/format/token", "not in the vocabulary"),
+]
+
+
+@pytest.mark.parametrize(("source", "pointer", "reason"), REFUSED)
+def test_faults_are_named_with_their_place(source: Any, pointer: str, reason: str) -> None:
+    with pytest.raises(StructuralTagError, match=reason) as refused:
+        Tags(source)
+    assert refused.value.pointer == pointer
+
+
+def test_deep_formats_are_refused() -> None:
+    format: Any = TEXT
+    for _ in range(100):
+        format = {"type": "optional", "content": format}
+    with pytest.raises(StructuralTagError, match="nest deeper"):
+        Tags({"format": format})
