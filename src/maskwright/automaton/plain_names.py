@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator
 from functools import cached_property
+from itertools import count
 from typing import Final
 
 from maskwright.automaton.level import Thread
 from maskwright.automaton.progress import ObjectProgress
-from maskwright.automaton.witness import Witnesses, is_finite
+from maskwright.automaton.witness import Witnesses
 from maskwright.grammar.regular import (
     ANYTHING,
     EMPTY,
@@ -70,7 +71,7 @@ class PlainShape:
         alive = [each for each in classes if witnesses.possible(shape.others(each.mask))]
         if len(alive) not in (0, len(classes)):
             return None
-        if alive and all(is_finite(each.language) for each in alive):
+        if any(witnesses.few_names(each) is not None for each in alive):
             return None
         return cls(shape, witnesses, others=bool(alive))
 

@@ -224,7 +224,7 @@ class ObjectProgress(NamedTuple):
                 yield from self._meet(at, value | {schema}, met, hits[place:])
 
     def passed(self, position: int) -> ObjectProgress:
-        """The progress that knows that the names up to `position` that were not read are missing."""
+        """The progress that knows which names up to `position` have been left out."""
         met = self.met
         if self.shape.some and position > self.position:
             skipped = (1 << position) - (1 << self.position) & ~self.seen

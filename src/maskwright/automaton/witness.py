@@ -192,6 +192,8 @@ class Witnesses:
 
     def few_names(self, each: NameClass) -> tuple[str, ...] | None:
         """The names of a class, None if there are too many to be told apart."""
+        if each.language is ANYTHING:
+            return None
         if each.language not in self._names:
             self._names[each.language] = few(each.language, _MOST_NAMES)
         return self._names[each.language]
