@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator
 from functools import cached_property
-from itertools import count
 from typing import Final
 
 from maskwright.automaton.level import Thread
