@@ -165,7 +165,7 @@ class JsonContexts:
             if thread.value is not None
             for progress in self.witnesses.containers(thread.value)
             if isinstance(progress, ObjectProgress) is (bracket == "{")
-            and self.witnesses.rest_of(progress) is not None
+            and self.witnesses.finishes(progress)
         )
         if not threads:
             return Exit(BLOCKED)
@@ -296,7 +296,7 @@ class JsonContexts:
             for thread in reader.threads
             if thread.value is not None
             for progress in self.witnesses.containers(thread.value)
-            if self.witnesses.rest_of(progress) is not None
+            if self.witnesses.finishes(progress)
         }
         for byte, mark, is_object in (("{", Mark.OBJECT, True), ("[", Mark.ARRAY, False)):
             if is_object in opened:

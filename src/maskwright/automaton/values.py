@@ -77,8 +77,8 @@ class ValueReader:
         apart = sorted(frozenset[str]().union(*(reading.told for reading in readings)))
         texts = [json.loads(value) for value in apart if value.startswith('"')]
         values = [value for value in apart if not value.startswith('"')]
-        strings = [k.strings if witnesses.language(k.strings) is not None else EMPTY for k in kinds]
-        scalars = [k.scalars if witnesses.language(k.scalars) is not None else EMPTY for k in kinds]
+        strings = [k.strings if witnesses.is_live(k.strings) else EMPTY for k in kinds]
+        scalars = [k.scalars if witnesses.is_live(k.scalars) else EMPTY for k in kinds]
         told_words = _together(strings) if not texts else EMPTY
         if texts:
             beside = (k.strings if k.other_strings else EMPTY for k in kinds)

@@ -43,6 +43,8 @@ from maskwright.limits import Limits
 
 _MOST_STEPS: Final = 20_000
 
+_MOST_GLANCES: Final = 64
+"""Conjunctions looked at before a value is looked for in earnest."""
 _MOST_NAMES: Final = 256
 """Names told apart one by one where a set of names may run out."""
 _LEAST_CONTAINER: Final = 2
@@ -127,6 +129,7 @@ class Witnesses:
         self._shapes = shapes
         self._limits = limits
         self._known: dict[Conjunction, Witness | None] = {}
+        self._possible: dict[Conjunction, bool] = {}
         self._rests: dict[Progress, Items | Members | None] = {}
         self._rests_with: dict[tuple[Conjunction, ArrayProgress], Items | None] = {}
         self._names: dict[Regular, tuple[str, ...] | None] = {}
@@ -144,7 +147,45 @@ class Witnesses:
         return self._known[conjunction]
 
     def possible(self, conjunction: Conjunction) -> bool:
-        return self.of(conjunction) is not None
+        """Whether there is a value at all; for most schemas that shows without a shortest one."""
+        known = self._possible.get(conjunction)
+        if known is None:
+            known = self._surely(conjunction, [_MOST_GLANCES]) or self.of(conjunction) is not None
+            self._possible[conjunction] = known
+        return known
+
+    def _surely(self, conjunction: Conjunction, fuel: list[int]) -> bool:
+        """Whether it shows at a glance that there is a value."""
+        known = self._possible.get(conjunction)
+        if known is not None:
+            return known
+        fuel[0] -= 1
+        if fuel[0] < 0:
+            return False
+        shape = self._shapes.of(conjunction)
+        found = (
+            self.is_live(shape.strings)
+            or self.is_live(shape.scalars)
+            or any(self._surely_finishes(each, fuel) for each in self.containers(conjunction))
+        )
+        if found:
+            self._possible[conjunction] = True
+        return found
+
+    def _surely_finishes(self, progress: Progress, fuel: list[int]) -> bool:
+        needed = _needed(progress)
+        return needed is not None and all(self._surely(value, fuel) for value in needed)
+
+    def finishes(self, progress: Progress) -> bool:
+        """Whether the container can be completed: what `rest_of` tells at a higher price."""
+        needed = _needed(progress)
+        if needed is None:
+            return self.rest_of(progress) is not None
+        return all(self.possible(value) for value in needed)
+
+    def is_live(self, term: Regular) -> bool:
+        """Whether a regular language has any string."""
+        return term is not EMPTY and is_live(term, self._limits.witness_search)
 
     def language(self, term: Regular) -> str | None:
         """The shortest string of a regular language."""
@@ -203,19 +244,19 @@ class Witnesses:
     ) -> Iterator[MemberOption]:
         """What a member with a name of this class may be, if it leads to an end."""
         for option in progress.take_other(each.mask, name, self.order):
-            if self.possible(option.value) and self.rest_of(option.after) is not None:
+            if self.possible(option.value) and self.finishes(option.after):
                 yield option
 
     def named_options(self, progress: ObjectProgress, at: int) -> Iterator[MemberOption]:
         for option in progress.take(at, self.order):
-            if self.possible(option.value) and self.rest_of(option.after) is not None:
+            if self.possible(option.value) and self.finishes(option.after):
                 yield option
 
     def item_options(self, progress: ArrayProgress) -> Iterator[ItemOption]:
         """What the next item may be, if it leads to an end."""
         for option in progress.options():
             if not progress.unique:
-                if self.possible(option.value) and self.rest_of(option.after) is not None:
+                if self.possible(option.value) and self.finishes(option.after):
                     yield option
             elif self.rest_with(option.value, option.after) is not None:
                 yield option._replace(value=self.unseen(option.value, progress.seen))
@@ -555,6 +596,23 @@ def _too_long() -> LimitError:
     return LimitError(
         "the shortest value of an array or object takes too long to find", limit="witness_search"
     )
+
+
+def _needed(progress: Progress) -> list[Conjunction] | None:
+    """What the values must satisfy that are all that a container lacks; None if that isn't so
+    simple, or if it can't be completed at all."""
+    shape = progress.shape
+    if isinstance(progress, ArrayProgress):
+        if progress.unique or progress.counts:
+            return None
+        stop = min(progress.shape.least, len(progress.shape.prefix) + 1)
+        return [progress.shape.item(at) for at in range(progress.index, stop)]
+    left = progress.required_left()
+    if shape.most is not None and progress.count + len(left) > shape.most:
+        return None
+    if not _is_simple(progress):
+        return None
+    return [progress.shape.values[at] for at in left]
 
 
 def _is_simple(progress: ObjectProgress) -> bool:

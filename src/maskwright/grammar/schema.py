@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from itertools import count
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from maskwright.grammar.numbers import Interval
 from maskwright.grammar.regular import Regular
@@ -230,8 +230,7 @@ class Schema:
 _numbers = count()
 
 
-@dataclass(frozen=True, slots=True)
-class ReportEntry:
+class ReportEntry(NamedTuple):
     pointer: str
     keyword: str
     note: str = ""
