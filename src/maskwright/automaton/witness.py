@@ -29,6 +29,7 @@ from maskwright.automaton.whitespace import WHITESPACE, Whitespace
 from maskwright.errors import LimitError
 from maskwright.grammar.derivative import contains, is_live, shortest
 from maskwright.grammar.members import few
+from maskwright.grammar.outline import is_easy
 from maskwright.grammar.regular import (
     ANYTHING,
     EMPTY,
@@ -162,6 +163,9 @@ class Witnesses:
         fuel[0] -= 1
         if fuel[0] < 0:
             return False
+        if len(conjunction) < 2 and all(map(is_easy, conjunction)):
+            self._possible[conjunction] = True
+            return True
         shape = self._shapes.of(conjunction)
         found = (
             self.is_live(shape.strings)

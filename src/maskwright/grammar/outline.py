@@ -15,12 +15,16 @@ from maskwright.grammar.schema import (
     AllOf,
     AnyOf,
     Assertion,
+    DigitsOnly,
+    Items,
     Json,
     Not,
     NotValues,
     OneOf,
+    Properties,
     Schema,
     TypeIs,
+    UniqueItems,
     Values,
 )
 
@@ -54,6 +58,8 @@ class Outline(NamedTuple):
 
 
 _CONTAINERS: Final = frozenset(("array", "object"))
+_MOST_STEPS: Final = 16
+"""References that lead to nothing but references."""
 _EVERYTHING: Final = Outline(TYPES - {"integer"})
 _NOTHING: Final = Outline(frozenset(), frozenset())
 
@@ -66,6 +72,32 @@ def apart(schemas: Iterable[Schema], other: Schema) -> bool:
             return True
         joint = joint.joint(outline(schema))
     return joint.is_empty
+
+
+def is_easy(schema: Schema) -> bool:
+    """Whether it shows that some value satisfies `schema`: an empty array or object, any string or
+    number, or one of an enumeration."""
+    for _ in range(_MOST_STEPS):
+        match schema.assertions:
+            case (AllOf(parts=(part,)),) if not schema.never:
+                schema = part
+            case (Values(values=values),):
+                return bool(values)
+            case assertions:
+                typed = sum(isinstance(each, TypeIs) for each in assertions)
+                return not schema.never and typed < 2 and all(map(_is_met, assertions))
+    return False
+
+
+def _is_met(assertion: Assertion) -> bool:
+    """Whether each type has a value that satisfies an assertion, the same one for all of these."""
+    match assertion:
+        case TypeIs(types=types):
+            return bool(types)
+        case Properties() | Items() | UniqueItems() | DigitsOnly(negative=False):
+            return True
+        case _:
+            return False
 
 
 def outline(schema: Schema) -> Outline:
