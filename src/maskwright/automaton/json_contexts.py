@@ -30,7 +30,7 @@ from maskwright.automaton.told_apart import ToldApart
 from maskwright.automaton.values import Read, ValueReader
 from maskwright.automaton.whitespace import Whitespace
 from maskwright.automaton.witness import Witnesses
-from maskwright.grammar.regular import EMPTY
+from maskwright.grammar.regular import EMPTY, Regular
 from maskwright.grammar.shape import Conjunction, Shapes
 
 
@@ -79,6 +79,7 @@ class JsonContexts:
         self._leaves = leaves
         self._ids: dict[Level, int] = {}
         self._values: dict[int, tuple[ValueReader, int]] = {}
+        self._alone: dict[Conjunction, tuple[Regular, Regular, int]] = {}
         self._told = ToldApart(shapes, witnesses)
         self._names: dict[int, tuple[NameReader | PlainReader, int]] = {}
         self._plain = PlainShapes(witnesses)
@@ -281,9 +282,28 @@ class JsonContexts:
         known = self._values.get(context)
         if known is None:
             level = self.levels[context]
-            reader = self._read(level)
-            known = self._values[context] = (reader, self._value_leaf(level, reader))
+            known = self._read_alone(level)
+            if known is None:
+                reader = self._read(level)
+                known = reader, self._value_leaf(level, reader)
+            self._values[context] = known
         return known
+
+    def _read_alone(self, level: Level) -> tuple[ValueReader, int] | None:
+        """The reader of a value of one thread, which for equal conjunctions is much the same."""
+        if level.phase is not Phase.VALUE or len(level.threads) != 1:
+            return None
+        thread = level.threads[0]
+        value, progress = thread.value, thread.progress
+        if value is None or (isinstance(progress, ArrayProgress) and progress.unique):
+            return None
+        known = self._alone.get(value)
+        if known is None:
+            reader = self._read(level)
+            known = reader.strings, reader.scalars, self._value_leaf(level, reader)
+            self._alone[value] = known
+        strings, scalars, leaf = known
+        return ValueReader.of_one(thread, strings, scalars), leaf
 
     def _read(self, level: Level) -> ValueReader:
         threads = self._items(level.threads) if level.phase is Phase.FIRST else level.threads

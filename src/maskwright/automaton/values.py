@@ -97,6 +97,11 @@ class ValueReader:
             tuple(values),
         )
 
+    @classmethod
+    def of_one(cls, thread: Thread, strings: Regular, scalars: Regular) -> ValueReader:
+        """The reader of one thread whose value need not differ from any other."""
+        return cls(strings, scalars, (_Reading(thread, strings, scalars),), (0,), (), ())
+
     @property
     def threads(self) -> tuple[Thread, ...]:
         return tuple(reading.thread for reading in self.readings)
@@ -147,8 +152,9 @@ def _readings(
     if value is None:
         return []
     shape = shapes.of(value)
-    is_last = isinstance(after, ArrayProgress) and next(after.options(), None) is None
-    if not isinstance(after, ArrayProgress) or not after.unique or is_last:
+    if not isinstance(after, ArrayProgress) or not after.unique:
+        return [_Reading(thread, shape.strings, shape.scalars)]
+    if next(after.options(), None) is None:
         return [_Reading(thread, shape.strings, shape.scalars)]
     known = told.behind(after)
     plenty = known.fewest > len(after.seen) + after.items_needed + 1
