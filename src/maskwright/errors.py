@@ -76,12 +76,21 @@ class UnsupportedGrammarError(InputError):
 
 
 class RegexError(InputError):
-    """A pattern can't be parsed or isn't regular; the message shows a caret under `position`."""
+    """A pattern can't be parsed or isn't regular; the message shows a caret under `position`.
+
+    `unsupported`: it is a pattern, but one that can't be enforced.
+    """
 
     default_code = "invalid_regex"
 
     def __init__(
-        self, reason: str, *, pattern: str, position: int, param: str | None = None
+        self,
+        reason: str,
+        *,
+        pattern: str,
+        position: int,
+        param: str | None = None,
+        unsupported: bool = False,
     ) -> None:
         start = pattern.rfind("\n", 0, position) + 1
         line = pattern[start:].partition("\n")[0]
@@ -90,6 +99,7 @@ class RegexError(InputError):
         self.reason = reason
         self.pattern = pattern
         self.position = position
+        self.unsupported = unsupported
 
 
 class GrammarError(InputError):
@@ -116,9 +126,15 @@ class LimitError(InputError):
 
     default_code = "limit_exceeded"
 
-    def __init__(self, message: str, *, limit: str, param: str | None = None) -> None:
-        super().__init__(f"{message} (limit {limit!r})", param=param)
+    def __init__(
+        self, message: str, *, limit: str, pointer: str | None = None, param: str | None = None
+    ) -> None:
+        """`pointer`: the JSON Pointer of the place in a schema, where it is known."""
+        place = "" if pointer is None else f" (at {pointer or 'the root'})"
+        super().__init__(f"{message}{place} (limit {limit!r})", param=param)
+        self.reason = message
         self.limit = limit
+        self.pointer = pointer
 
 
 class BudgetError(InputError):

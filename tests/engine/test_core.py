@@ -36,14 +36,33 @@ class Harness:
         self.runner = Runner(loaded.decoder, self.pool.total, config.block_size)
         self.poison()
         self.digests = Digests(overlap=config.overlap)
-        self.core = Core(self.scheduler, self.runner, self.digests)
+        self.now = 0.0
+        self.core = Core(self.scheduler, self.runner, self.digests, clock=lambda: self.now)
         self.admission = Admission(loaded, self.pool, config)
         self.deltas: dict[int, list[Delta]] = {}
+        self.logits: dict[tuple[int, tuple[int, ...]], torch.Tensor] = {}
+        self.empty_masks = 0
+        self.runner.sample = self.record(self.runner.sample)
+
+    def record(self, sample):
+        """Keep every sampled row's logits, by seed and tokens before; count those without a mask."""
+
+        def recording(logits, rows, words):
+            for row, mine, mask in zip(rows, logits, words, strict=True):
+                self.logits[row.seed, tuple(row.tokens)] = mine.clone()
+                assert mine.isfinite().all(), "a block that nobody holds was read"
+                self.empty_masks += not mask.any()
+            return sample(logits, rows, words)
+
+        return recording
 
     def add(self, request: Request, number: int) -> None:
         self.admission.check(request)
         seed = (request.params.seed or 0) % 2**64
-        generation = Generation(number, seed, len(request.prompt), self.core.cancel)
+        deadline = None if request.timeout is None else self.now + request.timeout
+        generation = Generation(
+            number, seed, len(request.prompt), self.core.cancel, deadline=deadline
+        )
         got = self.deltas[number] = []
         generation.publish = got.append
         self.core.add(self.admission.admit(request, generation, request.grammar))
@@ -69,7 +88,7 @@ class Harness:
         for delta in deltas[1:]:
             whole += delta
         assert whole.finish_reason is not None
-        return Completion(whole.text, whole.token_ids, whole.finish_reason, 0)
+        return Completion(whole.text, whole.token_ids, whole.finish_reason, 0, whole.scores)
 
 
 PLAIN = EngineConfig(
@@ -78,12 +97,16 @@ PLAIN = EngineConfig(
 """One request alone, every token in a step of its own, no cache: what all else must equal."""
 
 
-def alone(loaded: LoadedModel, request: Request, *, canonical: bool = True) -> Completion:
+def run_alone(loaded: LoadedModel, request: Request, *, canonical: bool = True) -> Harness:
     harness = Harness(loaded, replace(PLAIN, canonical=canonical))
     harness.add(request, 1)
     harness.run()
     assert harness.pool.used == 0
-    return harness.completion(1)
+    return harness
+
+
+def alone(loaded: LoadedModel, request: Request) -> Completion:
+    return run_alone(loaded, request).completion(1)
 
 
 def random_request(rng: random.Random, loaded: LoadedModel) -> Request:
@@ -100,6 +123,7 @@ def random_request(rng: random.Random, loaded: LoadedModel) -> Request:
         logit_bias=rng.choice([{}, {65: 3.0}]),
         bad_words=rng.choice([(), ((66,), (67, 68))]),
         seed=rng.getrandbits(64),
+        logprobs=rng.choice([None, None, 0, 3]),
     )
     grammar = None
     max_tokens = rng.randint(1, 24)
@@ -136,8 +160,8 @@ def random_config(rng: random.Random) -> EngineConfig:
 @given(st.integers(0, 2**32))
 def test_nothing_but_the_request_decides_its_tokens(loaded: LoadedModel, seed: int) -> None:
     """Neighbours, chunks, preemption, cancels, cached prefixes, drafts, forced runs and overlap
-    change no token of any request. (With overlap the steps depend on time, so the generator is not
-    hypothesis' own.)"""
+    change no token and no bit of a logit of any request. (With overlap the steps depend on time,
+    so the generator is not hypothesis' own.)"""
     rng = random.Random(seed)
     config = random_config(rng)
     harness = Harness(loaded, config)
@@ -163,11 +187,16 @@ def test_nothing_but_the_request_decides_its_tokens(loaded: LoadedModel, seed: i
             harness.core.cancel(number)
             cancelled.add(number)
     harness.digests.stop()
+    assert harness.empty_masks == 0
     assert harness.pool.used == 0
     assert harness.core.live == 0
     for number, request in enumerate(requests):
         got = harness.completion(number)
-        expected = alone(loaded, request, canonical=config.canonical)
+        plain = run_alone(loaded, request, canonical=config.canonical)
+        expected = plain.completion(1)
+        for key, row in plain.logits.items():
+            if key in harness.logits:
+                assert torch.equal(row, harness.logits[key]), "bits depend on the schedule"
         if got.finish_reason is FinishReason.CANCELLED:
             assert number in cancelled
             assert expected.token_ids[: len(got.token_ids)] == got.token_ids

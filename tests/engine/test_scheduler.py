@@ -1,14 +1,16 @@
 """Who computes what, step by step, without a model."""
 
 import random
+from dataclasses import dataclass
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from maskwright.engine.blocks import BlockPool
 from maskwright.engine.scheduler import Scheduler, StepPlan
 from maskwright.engine.sequence import Phase, Sequence
+from maskwright.engine.waiting import PATIENCE
 
 
 def sequence(arrival: int, prompt: int, output: int) -> Sequence:
@@ -22,7 +24,7 @@ def advance(scheduler: Scheduler, plan: StepPlan) -> None:
     scheduler.commit(plan)
     for chunk in plan.chunks:
         if chunk.samples:
-            chunk.sequence.tokens.append(1)
+            scheduler.confirm(chunk.sequence, [1])
             if len(chunk.sequence.tokens) == chunk.sequence.limit:
                 finish(scheduler, chunk.sequence)
 
@@ -88,48 +90,191 @@ def test_ending_frees_everything_wherever_it_happens() -> None:
     assert scheduler.idle
 
 
-@given(
-    st.randoms(use_true_random=False),
-    st.integers(1, 8),
-    st.sampled_from([1, 4]),
-    st.integers(1, 6),
-    st.integers(0, 20),
-)
-def test_every_sequence_ends_within_budget_and_pool(
-    rng: random.Random, blocks: int, block_size: int, max_running: int, extra_budget: int
-) -> None:
-    """Random arrivals, lengths and cancellations: invariants after every step, the budget kept, no
-    idle step while work is left, no endless preemption."""
-    pool = BlockPool(blocks, block_size)
-    budget = max_running + extra_budget
-    scheduler = Scheduler(pool, max_running=max_running, max_batch_tokens=budget)
-    arrivals = []
+@dataclass
+class World:
+    """A scheduler under random load, and what must hold after each of its steps."""
+
+    rng: random.Random
+    scheduler: Scheduler
+    budget: int
+    todo: list[Sequence]
+
+    def arrive(self) -> None:
+        while self.todo and (self.rng.random() < 0.5 or not any(self.scheduler.live())):
+            self.scheduler.add(self.todo.pop(0))
+
+    def step(self) -> None:
+        scheduler = self.scheduler
+        before = {s: (s.computed, len(s.tokens), s.preemptions) for s in scheduler.live()}
+        senior = min(scheduler.running, key=lambda s: s.seniority, default=None)
+        plan = scheduler.plan()
+        scheduler.check()
+        assert plan.tokens <= self.budget
+        assert len({chunk.sequence for chunk in plan.chunks}) == len(plan.chunks)
+        assert plan.chunks or scheduler.idle, "a step did nothing although work was waiting"
+        for chunk in plan.chunks:
+            sequence = chunk.sequence
+            assert sequence.phase is Phase.RUNNING
+            assert chunk.start == sequence.computed
+            plain = chunk.start + chunk.count - chunk.drafted
+            assert chunk.samples == (plain == len(sequence.tokens))
+            assert chunk.samples or not chunk.drafted
+            assert plain + chunk.drafted <= len(sequence.table) * scheduler.pool.block_size
+            for block in sequence.table[chunk.start // scheduler.pool.block_size :]:
+                assert scheduler.pool.references(block) == 1, "a shared block would be written"
+        if senior is not None and senior.pending and senior in before:
+            others = (*plan.admitted, *scheduler.waiting)
+            better = any(s.rank < senior.rank for s in others if s is not senior)
+            assert senior not in plan.preempted or better, "the most senior gave way"
+        for target in (copy[1] for copy in plan.copies):
+            assert target not in plan.fresh, "a copy would be cleared"
+        scheduler.commit(plan)
+        scheduler.check()
+        for chunk in plan.chunks:
+            if chunk.samples and chunk.sequence.phase is Phase.RUNNING:
+                self.sample(chunk.sequence, chunk.drafted)
+
+    def sample(self, sequence: Sequence, drafted: int) -> None:
+        """Some of the draft comes true, then another token; then a forced run, a new draft, a
+        pause, or the end."""
+        rng, scheduler = self.rng, self.scheduler
+        left = sequence.limit - len(sequence.tokens)
+        matched = min(rng.randint(0, drafted), left - 1)
+        scheduler.confirm(sequence, [*sequence.draft[:matched], rng.randint(0, 1)])
+        left = sequence.limit - len(sequence.tokens)
+        sequence.draft = []
+        if rng.random() < 0.2:
+            run = [rng.randint(0, 1) for _ in range(rng.randint(0, left))]
+            scheduler.extend(sequence, run)
+            left -= len(run)
+        if not left or rng.random() < 0.05:
+            finish(scheduler, sequence)
+        elif rng.random() < 0.1:
+            scheduler.pause(sequence)
+        else:
+            sequence.draft = [rng.randint(0, 1) for _ in range(rng.randint(0, min(4, left - 1)))]
+
+    def meddle(self) -> None:
+        """Readers come back, and clients leave."""
+        for sequence in list(self.scheduler.paused):
+            if self.rng.random() < 0.4:
+                self.scheduler.resume(sequence)
+        live = list(self.scheduler.live())
+        if live and self.rng.random() < 0.05:
+            finish(self.scheduler, self.rng.choice(live))
+        self.scheduler.check()
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.integers(0, 2**32))
+def test_every_sequence_ends_within_budget_and_pool(seed: int) -> None:
+    """Random arrivals, lengths, classes, clients, shared prompts, drafts, forced runs, pauses and
+    cancellations in pools of any size: the invariants after every step, the budget kept, no idle
+    step while work is left, no endless preemption."""
+    rng = random.Random(seed)
+    blocks, block_size = rng.randint(1, 12), rng.choice([1, 4])
+    max_running = rng.randint(1, 6)
+    budget = max_running + rng.randint(0, 20)
+    scheduler = Scheduler(
+        BlockPool(blocks, block_size),
+        max_running=max_running,
+        max_batch_tokens=budget,
+        prefix_cache=rng.random() < 0.7,
+    )
+    made = []
     for arrival in range(rng.randint(1, 12)):
         whole = rng.randint(2, blocks * block_size + 1)  # the last token needs no slot
         prompt = rng.randint(1, whole - 1)
-        arrivals.append(sequence(arrival, prompt, whole - prompt))
-    todo, steps = list(arrivals), 0
-    while todo or not scheduler.idle:
-        while todo and (rng.random() < 0.5 or scheduler.idle):
-            scheduler.add(todo.pop(0))
-        plan = scheduler.plan()
-        scheduler.check()
-        assert plan.tokens <= budget
-        assert plan.chunks, "a step did nothing although work was waiting"
-        assert len({chunk.sequence for chunk in plan.chunks}) == len(plan.chunks)
-        for chunk in plan.chunks:
-            assert chunk.sequence.phase is Phase.RUNNING
-            assert chunk.samples == (chunk.start + chunk.count == len(chunk.sequence.tokens))
-        oldest = min(scheduler.live(), key=lambda s: s.arrival)
-        assert oldest not in plan.preempted, "the oldest gave way"
-        advance(scheduler, plan)
-        if rng.random() < 0.05 and not scheduler.idle:
-            finish(scheduler, rng.choice(list(scheduler.live())))
-        scheduler.check()
+        tokens = [rng.randint(0, 1) if rng.random() < 0.1 else 0 for _ in range(prompt)]
+        made.append(
+            Sequence(
+                arrival, tokens, prompt, whole, rank=rng.randint(0, 2), client=rng.choice("ab")
+            )
+        )
+    world = World(rng, scheduler, budget, list(made))
+    steps = 0
+    while world.todo or any(scheduler.live()):
+        world.arrive()
+        world.step()
+        world.meddle()
         steps += 1
         assert steps < 5_000, "no progress"
-    assert pool.used == 0
-    assert all(s.phase is Phase.ENDED for s in arrivals)
+    assert scheduler.pool.used == 0
+    assert all(s.phase is Phase.ENDED for s in made)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.integers(0, 2**32))
+def test_steps_are_full_while_prompts_wait(seed: int) -> None:
+    """SplitFuse: with slots and blocks to spare, a step has budget left only if every prompt is
+    in it; and a decoding sequence gets its token in every step (Sarathi: decodes never stall)."""
+    rng = random.Random(seed)
+    scheduler = Scheduler(BlockPool(2000, 4), max_running=8, max_batch_tokens=rng.randint(8, 40))
+    left = [sequence(n, rng.randint(1, 90), rng.randint(1, 9)) for n in range(12)]
+    while left or not scheduler.idle:
+        while left and rng.random() < 0.3:
+            added = left.pop()
+            added.rank = rng.randint(0, 2)
+            scheduler.add(added)
+        decoding = {s for s in scheduler.running if s.pending == 1}
+        plan = scheduler.plan()
+        planned = {chunk.sequence: chunk.count for chunk in plan.chunks}
+        assert decoding <= set(planned)
+        if plan.tokens < scheduler._max_batch_tokens and len(scheduler.running) < 8:
+            assert not scheduler.waiting
+        if plan.tokens < scheduler._max_batch_tokens:
+            assert all(planned.get(s) == s.pending for s in scheduler.running)
+        advance(scheduler, plan)
+
+
+def test_a_large_request_is_not_overtaken_for_ever() -> None:
+    """Small ones keep the pool busy; the large one enters all the same."""
+    scheduler = Scheduler(BlockPool(10, 4), max_running=8, max_batch_tokens=40)
+    for number in range(3):
+        scheduler.add(sequence(number, 4, 8))
+    scheduler.plan()
+    large = sequence(3, 32, 4)
+    scheduler.add(large)
+    number = 10
+    for _ in range(200):
+        while len(scheduler.waiting) < 4:
+            number += 1
+            scheduler.add(sequence(number, 4, 8))
+        plan = scheduler.plan()
+        advance(scheduler, plan)
+        if large.phase is Phase.ENDED:
+            break
+    assert large.phase is Phase.ENDED
+
+
+def test_the_cached_go_first_but_not_for_ever() -> None:
+    scheduler = Scheduler(BlockPool(60, 4), max_running=1, max_batch_tokens=64)
+    shared = list(range(32))
+    order = []
+    scheduler.add(Sequence(0, list(shared), 32, 33))
+    for number in range(1, 30):
+        tokens = [*shared[:24], 500 + number] if number % 3 else [900 + number] * 20
+        scheduler.add(Sequence(number, tokens, len(tokens), len(tokens) + 1))
+    while not scheduler.idle:
+        plan = scheduler.plan()
+        order += [s.arrival for s in plan.admitted]
+        advance(scheduler, plan)
+    assert order != sorted(order), "the cache had a say"
+    assert order[1:3] == [1, 2]
+    assert order.index(3) == 3 + PATIENCE
+
+
+def test_an_order_that_ignores_the_cache_without_one() -> None:
+    scheduler = Scheduler(BlockPool(60, 4), max_running=1, max_batch_tokens=64, prefix_cache=False)
+    order = []
+    for number in range(9):
+        scheduler.add(Sequence(number, [7] * 9, 9, 10))
+    while not scheduler.idle:
+        plan = scheduler.plan()
+        order += [s.arrival for s in plan.admitted]
+        advance(scheduler, plan)
+    assert order == list(range(9))
+    assert scheduler.pool.free == 60
 
 
 def test_the_budget_must_let_everyone_decode() -> None:

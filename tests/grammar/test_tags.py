@@ -26,7 +26,9 @@ class Tags:
 
     def __init__(self, tag: Any) -> None:
         self._schemas: dict[Schema, Any] = {}
-        self._expression = TagRules(NAMES, 2, self._leaf).expression(parse_tag(tag))
+        self._expression = TagRules(NAMES, [b"", b"", b"plain", b"\xff"], self._leaf).expression(
+            parse_tag(tag)
+        )
 
     def _leaf(self, leaf: JsonSchemaText | RegexText | GrammarText) -> Expression:
         match leaf:
@@ -138,6 +140,7 @@ CASES: list[tuple[str, Any, list[str], list[str]]] = [
     ),
     ("token", {"type": "token", "token": "<|call|>"}, [CALL], ["<|call|>", DONE, ""]),
     ("token by id", {"type": "token", "token": 1}, [DONE], [CALL]),
+    ("token of text", {"type": "token", "token": 2}, ["plain"], [CALL]),
     (
         "special tokens in texts",
         {"type": "const_string", "value": "a<|call|>b<|done|>"},
@@ -208,7 +211,8 @@ REFUSED: list[tuple[Any, str, str]] = [
     ({"format": {"type": "repeat", "content": NUMBER, "min": 2, "max": 1}}, "/format/max", "less"),
     ({"format": {"type": "json_schema", "json_schema": []}}, "/format/json_schema", "JSON Schema"),
     ({"format": {"type": "token", "token": "<|x|>"}}, "/format/token", "no special token"),
-    ({"format": {"type": "token", "token": 2}}, "/format/token", "not in the vocabulary"),
+    ({"format": {"type": "token", "token": 4}}, "/format/token", "not in the vocabulary"),
+    ({"format": {"type": "token", "token": 3}}, "/format/token", "part of a character"),
 ]
 
 

@@ -9,10 +9,10 @@ import pytest
 
 from maskwright.errors import InputError, UnsupportedSchemaError
 from maskwright.grammar.parse_schema import ParseOptions, parse_schema
-from maskwright.grammar.rules import Expression
+from maskwright.grammar.rules import Expression, JsonValue
 from maskwright.grammar.schema import Schema
 from maskwright.grammar.shape import Shapes
-from maskwright.grammar.tool_arguments import Parameters, json_arguments
+from maskwright.grammar.tool_arguments import Parameters, object_schema
 from maskwright.grammar.tool_format import tool_format, tool_format_names
 from maskwright.grammar.tool_rules import Reasoning, ToolRules
 from maskwright.grammar.tools import Tool, ToolChoice, parse_tool_choice, parse_tools
@@ -49,19 +49,20 @@ class Answers:
         *,
         parallel: bool = True,
         reasoning: Reasoning = "none",
+        stop: tuple[str, ...] = (),
     ) -> None:
         self._schemas: dict[str, Any] = {}
         self._format = tool_format(format)
         self._special = special or {}
-        rules = ToolRules(self._format, self._special, self._arguments)
+        rules = ToolRules(self._format, self._special, self._arguments, stop)
         self._expression = rules.expression(choice, parallel=parallel, reasoning=reasoning)
 
     def _arguments(self, tool: Tool) -> Expression:
         root = parse_schema(tool.parameters, ParseOptions()).root
         if self._format.parameter:
-            parameters = Parameters(self._format.parameter, self._special, Shapes())
+            parameters = Parameters(self._format.parameter, self._special, Shapes(), JsonValue)
             return parameters.expression(root)
-        found = json_arguments(root)
+        found = JsonValue(object_schema(root))
         self._schemas[repr(found.schema.number)] = tool.parameters
         return found
 
@@ -265,6 +266,17 @@ def test_reasoning_comes_first() -> None:
         assert captured[0] == ("reasoning", "Hm.")
 
 
+def test_stop_strings_end_words_and_may_stand_in_arguments() -> None:
+    one, _ = FORMATS["hermes"]
+    for special in ({}, {"<tool_call>": 0, "</tool_call>": 1}):
+        answers = Answers("hermes", auto(), special, stop=("Bern", "!"))
+        assert answers.readings(f"so{one}")
+        assert answers.readings("so!") == {(("text", "so"),)}
+        assert answers.readings("so") == {(("text", "so"),)}
+        assert not answers.readings("so! so")
+        assert not answers.readings(f"so!{one}")
+
+
 def test_string_parameters_stand_as_they_are() -> None:
     call = "<tool_call>\n<function=weather>\n<parameter=city>\n{}\n</parameter>\n</function>\n"
     call += "</tool_call>"
@@ -277,7 +289,7 @@ def test_parameters_that_cant_be_said_one_by_one_are_refused() -> None:
     schema = parse_schema({"minProperties": 3, "properties": {"a": {}, "b": {}}}, ParseOptions())
     template = tool_format("qwen_coder").parameter
     with pytest.raises(UnsupportedSchemaError, match="minProperties"):
-        Parameters(template, {}, Shapes()).expression(schema.root)
+        Parameters(template, {}, Shapes(), JsonValue).expression(schema.root)
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ HELLO: dict[str, Any] = {"model": "m", "messages": [{"role": "user", "content": 
 class Script:
     """What a generation does: one delta a text, `pause` seconds before each, then the end.
 
-    `last` is text that comes with the end.
+    `last` is text that comes with the end. With `spelled`, the tokens of a delta are its bytes.
     """
 
     texts: Sequence[str] = ("Hel", "lo")
@@ -34,6 +34,7 @@ class Script:
     error: Exception | None = None
     pause: float = 0.0
     last: str = ""
+    spelled: bool = False
 
 
 @dataclass
@@ -57,7 +58,8 @@ class ScriptedGeneration:
     async def __aiter__(self) -> AsyncIterator[Delta]:
         for text in self.script.texts:
             await asyncio.sleep(self.script.pause)
-            yield Delta(text, (1,), None, None)
+            tokens = tuple(text.encode()) if self.script.spelled else (1,)
+            yield Delta(text, tokens, None, None)
         self.engine.running.discard(id(self))
         yield Delta(self.script.last, (), FinishReason(self.script.end), self.script.error)
 
@@ -88,15 +90,20 @@ class ByteModel:
     """A model's face as the server sees it: one token a byte, the chat as plain lines."""
 
     name = "bytes"
+    chat_template = ""
 
     def __init__(self) -> None:
         self.vocab = Vocabulary(VOCABULARY, eos=256)
 
-    def render_chat(self, messages: list[dict[str, Any]], *, response_schema: str | None) -> Any:
+    def render_chat(
+        self, messages: list[dict[str, Any]], *, response_schema: str | None, tools: Any
+    ) -> Any:
         if any(message["content"] == "a template fails" for message in messages):
             raise TemplateError("roles must alternate")
         lines = [f"{message['role']}: {message['content']}" for message in messages]
-        self.rendered = SimpleNamespace(messages=messages, response_schema=response_schema)
+        self.rendered = SimpleNamespace(
+            messages=messages, response_schema=response_schema, tools=tools
+        )
         return list("\n".join(lines).encode())
 
 

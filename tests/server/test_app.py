@@ -84,6 +84,8 @@ def test_the_model_is_shown_the_schema(client: Client, engine: ScriptedEngine) -
     told = '{"type":"object","properties":{"b":{"type":"integer"},"a":{}}}'
     assert engine.loaded.rendered.response_schema == told
     client.chat(response_format=ANY_OBJECT)
+    assert engine.loaded.rendered.response_schema == '{"type":"object"}'
+    client.chat(response_format={"type": "json_schema", "json_schema": {"name": "any"}})
     assert engine.loaded.rendered.response_schema is None
 
 

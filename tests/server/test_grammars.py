@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from maskwright.errors import SchemaError
 from maskwright.mask import Grammar
 from maskwright.server.grammars import GrammarStore
+from maskwright.server.recipes import Recipe
 
 
 class Compiler:
@@ -19,21 +21,24 @@ class Compiler:
         self.go = threading.Event()
         self.go.set()
 
-    def __call__(self, text: str) -> Grammar:
+    def of(self, text: str) -> Recipe:
+        return Recipe(text, lambda: self._compile(text))
+
+    def _compile(self, text: str) -> Grammar:
         self.compiled.append(text)
         assert self.go.wait(10)
         if text.startswith("!"):
             raise SchemaError("no schema", pointer="")
-        return cast(Grammar, object())
+        return cast(Grammar, SimpleNamespace(min_tokens=1))
 
 
 def test_the_least_recently_used_goes_first() -> None:
     compiler = Compiler()
-    store = GrammarStore(compiler, size=2)
+    store = GrammarStore(size=2)
 
     async def ask(*texts: str) -> None:
         for text in texts:
-            await store.get(text)
+            await store.get(compiler.of(text))
 
     asyncio.run(ask("a", "b", "a", "c", "a", "b"))
     assert compiler.compiled == ["a", "b", "c", "b"]
@@ -42,10 +47,10 @@ def test_the_least_recently_used_goes_first() -> None:
 def test_identical_requests_share_one_compilation() -> None:
     compiler = Compiler()
     compiler.go.clear()
-    store = GrammarStore(compiler, size=2)
+    store = GrammarStore(size=2)
 
     async def ask() -> set[int]:
-        asking = [asyncio.create_task(store.get("a")) for _ in range(10)]
+        asking = [asyncio.create_task(store.get(compiler.of("a"))) for _ in range(10)]
         await asyncio.sleep(0.01)
         compiler.go.set()
         return {id(grammar) for grammar in await asyncio.gather(*asking)}
@@ -57,11 +62,11 @@ def test_identical_requests_share_one_compilation() -> None:
 def test_the_first_to_ask_may_leave() -> None:
     compiler = Compiler()
     compiler.go.clear()
-    store = GrammarStore(compiler, size=2)
+    store = GrammarStore(size=2)
 
     async def ask() -> Any:
-        first = asyncio.create_task(store.get("a"))
-        second = asyncio.create_task(store.get("a"))
+        first = asyncio.create_task(store.get(compiler.of("a")))
+        second = asyncio.create_task(store.get(compiler.of("a")))
         await asyncio.sleep(0.01)
         first.cancel()
         await asyncio.sleep(0)
@@ -74,24 +79,26 @@ def test_the_first_to_ask_may_leave() -> None:
 
 def test_failures_reach_everyone_and_are_not_kept() -> None:
     compiler = Compiler()
-    store = GrammarStore(compiler, size=2)
+    store = GrammarStore(size=2)
 
     async def ask() -> list[Any]:
-        return await asyncio.gather(*(store.get("!") for _ in range(3)), return_exceptions=True)
+        return await asyncio.gather(
+            *(store.get(compiler.of("!")) for _ in range(3)), return_exceptions=True
+        )
 
     assert all(isinstance(outcome, SchemaError) for outcome in asyncio.run(ask()))
     with pytest.raises(SchemaError):
-        asyncio.run(store.get("!"))
+        asyncio.run(store.get(compiler.of("!")))
     assert compiler.compiled == ["!", "!"]
 
 
 def test_the_event_loop_goes_on_while_compiling() -> None:
     compiler = Compiler()
     compiler.go.clear()
-    store = GrammarStore(compiler, size=2)
+    store = GrammarStore(size=2)
 
     async def ask() -> None:
-        task = asyncio.create_task(store.get("a"))
+        task = asyncio.create_task(store.get(compiler.of("a")))
         for _ in range(5):
             await asyncio.sleep(0.001)
         assert not task.done()

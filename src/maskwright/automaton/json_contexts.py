@@ -132,6 +132,9 @@ class JsonContexts:
         reader, _ = self._name_reader(context)
         return None if reader.others else (reader.bits, len(reader.words))
 
+    def level(self, context: int) -> Level | None:
+        return self.levels[context]
+
     def finish(self, contexts: list[int], leaf: int, before: bytes) -> Ending:
         found = self.endings(contexts, leaf, before)
         text = min(found.texts.values(), key=len, default=None)

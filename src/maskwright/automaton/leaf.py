@@ -25,6 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from maskwright.grammar.charset import LAST
+from maskwright.grammar.counting import counted
 from maskwright.grammar.derivative import Arc, arcs, label
 from maskwright.grammar.regular import (
     ANYTHING,
@@ -263,6 +264,8 @@ class LeafTable:
 
     def state(self, key: Key) -> int:
         """The state of `key`, new if need be."""
+        if isinstance(key, Continuation | Limited):
+            return self._toward(key)
         typed = (type(key), key)
         known = self._ids.get(typed)
         if known is not None:
@@ -282,9 +285,6 @@ class LeafTable:
             case Partial() | Escape() | Hex() | LowHex() | LowSurrogate():
                 if isinstance(key.term, Vector) and key.term.named:
                     self._set_gate(number, [target for _, _, target in _open_arcs(key)])
-            case Continuation(target=target) | Limited(target=target):
-                self.arrays.gate_low[number] = self.arrays.gate_low[target]
-                self.arrays.gate_high[number] = self.arrays.gate_high[target]
             case End(label=name):
                 self.arrays.label[number] = self.label_id(name)
                 self.arrays.base[number] = 0
@@ -294,6 +294,21 @@ class LeafTable:
                 self.arrays.base[number] = 0
             case Choice() | Literal() | Padded() | TokenId():
                 pass
+        return number
+
+    def _toward(self, key: Continuation | Limited) -> int:
+        """The state of `key`; the quick way for what each state between characters has seven of."""
+        typed = (type(key), key)
+        number = self._ids.get(typed)
+        if number is None:
+            number = self._ids[typed] = self.count
+            self.count += 1
+            self.keys.append(key)
+            if number >= len(self.arrays.base):
+                self._grow_states()
+            if self.arrays.gate_high[key.target]:
+                self.arrays.gate_low[number] = self.arrays.gate_low[key.target]
+                self.arrays.gate_high[number] = self.arrays.gate_high[key.target]
         return number
 
     def label_id(self, name: Hashable) -> int:
@@ -410,7 +425,7 @@ class LeafTable:
             case Choice(inside=inside, text=text, marks=marks):
                 row = {} if text is EMPTY else self.next_states(self.state(Text(False, text)))
                 if inside is not EMPTY:
-                    row[_QUOTE] = self.state(Text(inside=True, term=inside))
+                    row[_QUOTE] = self.state(Text(inside=True, term=counted(inside)))
                 return row | dict(marks)
             case Entry(text=text, marks=marks):
                 row = {} if text is EMPTY else self.next_states(self.state(Text(False, text)))
@@ -519,14 +534,14 @@ class LeafTable:
         """The states behind each lead byte where every character outside ASCII goes to `target`."""
         known = self._tails.get(target)
         if known is None:
-            one, two, three = (self.state(Continuation(False, n, target)) for n in (1, 2, 3))
+            one, two, three = (self._toward(Continuation(False, n, target)) for n in (1, 2, 3))
             known = np.full(_LAST_LEAD + 1 - _FIRST_LEAD, two, np.int32)
             known[: 0xE0 - _FIRST_LEAD] = one
-            known[0xE0 - _FIRST_LEAD] = self.state(Limited(0xA0, 0xBF, one))
-            known[0xED - _FIRST_LEAD] = self.state(Limited(0x80, 0x9F, one))
+            known[0xE0 - _FIRST_LEAD] = self._toward(Limited(0xA0, 0xBF, one))
+            known[0xED - _FIRST_LEAD] = self._toward(Limited(0x80, 0x9F, one))
             known[0xF0 - _FIRST_LEAD :] = three
-            known[0xF0 - _FIRST_LEAD] = self.state(Limited(0x90, 0xBF, two))
-            known[0xF4 - _FIRST_LEAD] = self.state(Limited(0x80, 0x8F, two))
+            known[0xF0 - _FIRST_LEAD] = self._toward(Limited(0x90, 0xBF, two))
+            known[0xF4 - _FIRST_LEAD] = self._toward(Limited(0x80, 0x8F, two))
             self._tails[target] = known
         return known
 

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from maskwright.automaton.leaf import LeafTable
+from maskwright.automaton.level import Level
 from maskwright.errors import LimitError
 from maskwright.limits import DEFAULT_LIMITS, Limits
 
@@ -72,6 +73,10 @@ class Contexts(Protocol):
 
     def gate(self, context: int) -> tuple[int, int] | None:
         """(bits, width): the names still allowed in `context`, if its leaf has gates."""
+        ...
+
+    def level(self, context: int) -> Level | None:
+        """The level of JSON that a context stands for, if it does."""
         ...
 
 

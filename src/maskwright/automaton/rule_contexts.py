@@ -23,9 +23,10 @@ from maskwright.automaton.finish import Ending
 from maskwright.automaton.json_contexts import JsonContexts, Satisfied
 from maskwright.automaton.leaf import End, Entry, LeafTable, TokenId, TokenRead
 from maskwright.automaton.leaf import Text as TextState
+from maskwright.automaton.level import Level
 from maskwright.automaton.machine import BLOCKED, DONE, NO_FRAME, POP, PUSH, STAY, Exit
 from maskwright.automaton.rule_finish import RuleFinish
-from maskwright.automaton.rule_network import RuleNetwork, Text
+from maskwright.automaton.rule_network import Call, RuleNetwork, Symbol, Text
 from maskwright.automaton.rule_sets import (
     WHOLE,
     Item,
@@ -86,6 +87,14 @@ class InValue(NamedTuple):
 Context = Reading | Waiting | InValue | None
 
 
+class Read(NamedTuple):
+    """Symbols that have been read, with where their rules go on; and symbols that are still being
+    read, with what is left of them as items."""
+
+    ended: list[tuple[Symbol, Place]]
+    kept: list[tuple[Symbol, Item]]
+
+
 class RuleContexts:
     """Implements `machine.Contexts` and `completion.Finisher` for one grammar."""
 
@@ -120,24 +129,49 @@ class RuleContexts:
                 return found._replace(context=self._number(InValue(contexts, found.context)))
             case Reading(), Mark.COMPLETE:
                 return Exit(STAY, DONE, self._leaves.dead)
-            case Reading(kernel=kernel), Parallel():
-                return self._exit(self._after_text(kernel, label))
             case Reading(kernel=kernel), Began(byte=byte):
                 return self._begin_value(kernel, byte)
+            case _:
+                read = self.read(context, label)
+                places = (place for _, place in read.ended)
+                return self._exit(self.sets.reach(places, (item for _, item in read.kept)))
+
+    def read(self, context: int, label: Hashable) -> Read:
+        """What a label says of the items of a set."""
+        ended: list[tuple[Symbol, Place]] = []
+        kept: list[tuple[Symbol, Item]] = []
+        match self._contexts[context], label:
+            case Reading(kernel=kernel), Parallel(parts=parts):
+                texts = self.sets.outlook(kernel).texts
+                for term, part in zip(_by_number(texts), parts, strict=True):
+                    symbol = Text(term)
+                    if part.nullable:
+                        ended += [(symbol, place) for place in texts[term]]
+                    if part is not EMPTY and may_go_on(part):
+                        kept += [(symbol, Item(Text(part), *place)) for place in texts[term]]
             case Reading(kernel=kernel), TokenRead(which=which):
                 tokens = self.sets.outlook(kernel).tokens
                 read = [self._token_sets(kernel)[at] for at in which]
-                return self._exit(self.sets.reach([p for t in read for p in tokens[t]]))
+                ended += [(token, place) for token in read for place in tokens[token]]
             case Waiting(kernel=kernel), Satisfied(which=which):
-                waiting = self.sets.outlook(kernel).values
-                read = [_in_order(waiting)[at] for at in which]
-                return self._exit(self.sets.reach([p for v in read for p in waiting[v]]))
+                values = self.sets.outlook(kernel).values
+                satisfied = [_in_order(values)[at] for at in which]
+                ended += [(value, place) for value in satisfied for place in values[value]]
             case Waiting(kernel=kernel), Ended(kernel=left, rules=rules):
                 waiting = self.sets.outlook(kernel).waiting
-                places = [place for rule in rules for place in waiting[rule]]
-                return self._exit(self.sets.reach(places, self.sets.moved(left, kernel)))
-            case _:
+                ended += [(Call(rule), place) for rule in rules for place in waiting[rule]]
+                kept += [(item.symbol, item) for item in self.sets.moved(left, kernel)]
+            case here, _:
                 raise AssertionError(f"{here} has no exit {label}")
+        return Read(ended, kept)
+
+    def context(self, number: int) -> Context:
+        return self._contexts[number]
+
+    def level(self, context: int) -> Level | None:
+        """The level of a JSON value that a context stands for."""
+        here = self._contexts[context]
+        return here.contexts.level(here.number) if isinstance(here, InValue) else None
 
     def gate(self, context: int) -> tuple[int, int] | None:
         here = self._contexts[context]
@@ -163,20 +197,6 @@ class RuleContexts:
         return Ending(self._finish.of_value(endings, values, waiting), found.by_text)
 
     # Sets
-
-    def _after_text(self, kernel: int, left: Parallel) -> Reached:
-        """Behind a leaf of `kernel` of whose texts `left` is left to read."""
-        texts = self.sets.outlook(kernel).texts
-        items: list[Item] = []
-        places: list[Place] = []
-        for term, part in zip(_by_number(texts), left.parts, strict=True):
-            if part is EMPTY:
-                continue
-            if part.nullable:
-                places += texts[term]
-            if may_go_on(part):
-                items += [Item(Text(part), *place) for place in texts[term]]
-        return self.sets.reach(places, items)
 
     def _exit(self, reached: Reached) -> Exit:
         if reached.ended:

@@ -13,6 +13,7 @@ from maskwright.automaton.rule_network import (
     Branch,
     Call,
     Counters,
+    Edge,
     End,
     Enter,
     Loop,
@@ -172,5 +173,7 @@ class RuleFinish:
                 if rest is None or (least and text is None):
                     return None
                 return least * (text or b"") + rest
+            case Edge(next=after):
+                return texts[after]
             case Again() | End():
                 return b""

@@ -80,11 +80,20 @@ class Loop(NamedTuple):
     next: int
 
 
+class Edge(NamedTuple):
+    """Where a capture begins, or (`ends`) ends; nothing is read."""
+
+    name: str
+    tail: str
+    ends: bool
+    next: int
+
+
 class End(NamedTuple):
     """The end of a rule."""
 
 
-Node = Step | Branch | Enter | Again | Loop | End
+Node = Step | Branch | Enter | Again | Loop | Edge | End
 
 
 class Active(NamedTuple):
@@ -100,6 +109,13 @@ class Expansion(NamedTuple):
 
     steps: tuple[Active, ...]
     ends: bool
+
+
+class Way(NamedTuple):
+    """One way from a position to a step (None: to the rule's end), and what it passes."""
+
+    step: Active | None
+    edges: tuple[Edge, ...]
 
 
 END: Final = 0
@@ -161,8 +177,9 @@ class RuleNetwork:
                 return after
             case Choice(options=options):
                 return self._branch((self._node(o, after, loop) for o in options), loop)
-            case Capture(body=body):
-                return self._node(body, after, loop)
+            case Capture(name=name, body=body, tail=tail):
+                end = self._add(Edge(name, tail, True, after), loop)
+                return self._add(Edge(name, tail, False, self._node(body, end, loop)), loop)
             case Repeat(body=body, least=least, most=most):
                 return self._repeat(body, least, most, after, loop)
 
@@ -255,6 +272,8 @@ class RuleNetwork:
                 return [loop]
             case Loop(body=body, next=after):
                 return [body, after]
+            case Edge(next=after):
+                return [after]
             case Again() | End():
                 return []
 
@@ -270,6 +289,8 @@ class RuleNetwork:
                 return within[loop]
             case Loop(least=least, body=body, next=after):
                 return within[after] and (least == 0 or within[body])
+            case Edge(next=after):
+                return within[after]
             case Again() | End():
                 return True
 
@@ -322,9 +343,45 @@ class RuleNetwork:
                     earlier = any((at, (*counts[:-1], n)) in seen for n in range(least, count))
                     if (most is None or count < most) and not earlier:
                         stack.append((body, counts))
+                case Edge(next=after):
+                    stack.append((after, counts))
                 case End():
                     ends = True
         return Expansion(tuple(steps), ends)
+
+    def ways(self, node: int, counters: Counters) -> list[Way]:
+        """As `expand`, with the edges of captures passed on each way."""
+        found: dict[Way, None] = {}
+        seen: set[tuple[int, Counters, tuple[Edge, ...]]] = set()
+        stack: list[tuple[int, Counters, tuple[Edge, ...]]] = [(node, counters, ())]
+        while stack:
+            place = stack.pop()
+            at, counts, edges = place
+            if place in seen or not self._alive[at] or len(set(edges)) < len(edges):
+                continue
+            seen.add(place)
+            match self.nodes[at]:
+                case Step(symbol=symbol, next=after):
+                    found[Way(Active(symbol, after, counts), edges)] = None
+                    if self._may_be_empty(symbol):
+                        stack.append((after, counts, edges))
+                case Branch(options=options):
+                    stack += [(option, counts, edges) for option in reversed(options)]
+                case Enter(loop=loop):
+                    stack.append((loop, (*counts, 0), edges))
+                case Again(loop=loop):
+                    again = self._count(loop, counts[-1] + 1)
+                    stack.append((loop, (*counts[:-1], again), edges))
+                case Loop(least=least, most=most, body=body, next=after):
+                    if counts[-1] >= least:
+                        stack.append((after, counts[:-1], edges))
+                    if most is None or counts[-1] < most:
+                        stack.append((body, counts, edges))
+                case Edge(next=after) as edge:
+                    stack.append((after, counts, (*edges, edge)))
+                case End():
+                    found[Way(None, edges)] = None
+        return list(found)
 
     def _count(self, loop: int, count: int) -> int:
         head = self.nodes[loop]

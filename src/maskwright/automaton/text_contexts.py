@@ -28,6 +28,9 @@ class TextContexts:
     def gate(self, context: int) -> tuple[int, int] | None:
         return None
 
+    def level(self, context: int) -> None:
+        return None
+
     def finish(self, contexts: list[int], leaf: int, before: bytes) -> Ending:
         """Never asked for: leaving the leaf ends the text."""
         return Ending(b"")

@@ -58,6 +58,10 @@ def serve(
         WhitespaceName,
         typer.Option(help="White space in JSON answers; 'flexible': any."),
     ] = SERVER.whitespace,
+    tool_format: Annotated[
+        str | None,
+        typer.Option(help="How the model writes tool calls. Default: by its chat template."),
+    ] = SERVER.tool_format,
     block_size: Annotated[
         int, typer.Option(help="Positions in a block of the key/value pool.")
     ] = ENGINE.block_size,
@@ -123,7 +127,12 @@ def serve(
         reader_seconds=reader_seconds,
         threads=threads,
     )
-    server_config = ServerConfig(model_name=name, strict_model=strict_model, whitespace=whitespace)
+    server_config = ServerConfig(
+        model_name=name,
+        strict_model=strict_model,
+        whitespace=whitespace,
+        tool_format=tool_format,
+    )
     with Engine(loaded, engine_config) as engine:
         typer.echo(f"memory: {engine.capacity.report()}", err=True)
         warm_up(engine)

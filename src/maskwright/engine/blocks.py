@@ -51,6 +51,10 @@ class BlockPool:
         """Whether the tree is the one holder of `block`."""
         return self._in_tree[block] and self._references[block] == 1
 
+    def held_once(self, table: Iterable[int]) -> int:
+        """How many blocks of one table no other table holds."""
+        return sum(self._references[block] - self._in_tree[block] == 1 for block in table)
+
     def allocate(self, count: int) -> list[int]:
         """`count` free blocks with one reference each; the caller has checked that they exist."""
         assert count <= len(self._free), "allocation beyond the pool"

@@ -163,6 +163,7 @@ class Scheduler:
         """Decide the next step, of at most `budget` tokens (None: `max_batch_tokens`). Tables grow
         and phases change at once, `computed` by `commit`."""
         step = _Step(max(budget or self._max_batch_tokens, len(self.running)))
+        self._make_way(step)
         self._decode(step)
         self._prefill(step, self._shares(step.budget))
         if step.budget:  # what a class left of its share
@@ -236,7 +237,7 @@ class Scheduler:
         for sequence in sorted(self.running, key=lambda s: s.seniority):
             if sequence.phase is Phase.RUNNING and sequence.pending > step.counts.get(sequence, 0):
                 self._fill(sequence, step, shares[sequence.rank])
-        if not step.preempted:
+        if not step.short_of_blocks:
             self._admit(step, shares)
 
     def _fill(self, sequence: Sequence, step: _Step, share: list[int]) -> None:
@@ -255,6 +256,7 @@ class Scheduler:
             if victim is None:
                 return False
             self._preempt(victim, step)
+            step.short_of_blocks = True
         if missing > 0:
             sequence.table += self._take(missing, step)
         return True
@@ -333,7 +335,7 @@ class Scheduler:
         """Let the next in, again and again. One that doesn't fit may be overtaken, but not for
         ever; one whose prefix is being computed waits for it, and that is in its own interest."""
         coming = {self._next_block(s) for s in self.running} - {None}
-        while self.waiting and step.budget and self._may_enter():
+        while self.waiting and step.budget and len(self.running) < self._max_running:
             blocked: list[Sequence] = []
             chosen = None
             for sequence in self.waiting.order(self._cached):
@@ -351,26 +353,21 @@ class Scheduler:
             self._fill(chosen, step, shares[chosen.rank])
             coming |= {self._next_block(chosen)} - {None}
 
-    def _may_enter(self) -> bool:
-        """Whether a slot is free, or held by a worse class than one that waits."""
-        full = len(self.running) >= self._max_running
-        return not full or any(s.rank > min(self.waiting.ranks()) for s in self.running)
-
     def _enter(self, sequence: Sequence, step: _Step) -> bool:
         """Make `sequence` run if a slot is free and its tokens fit whole beside what the running
         ones still need and a block for each to grow into, so that entering causes no preemption
-        soon. A better class whose turn it is takes slot and blocks from a worse one."""
+        soon. One whose reader is slow makes room."""
         node = self._match(sequence)
         if node is not None:
             own = self.tree.path(node) if self.tree is not None else []
             self.pool.share(own)
             sequence.table, sequence.node = own, node if node.depth else None
         while not self._fits(sequence):
-            victim = self._displaced(sequence, step)
-            if victim is None:
+            held = [other for other in self.paused if other.table]
+            if not held:
                 self.release(sequence)
                 return False
-            self._preempt(victim, step)
+            self._preempt(held[0], step)
         sequence.computed = len(sequence.table) * self.pool.block_size
         self.waiting.remove(sequence)
         sequence.phase = Phase.RUNNING
@@ -385,30 +382,44 @@ class Scheduler:
             self.waiting.charge(sequence, prompt=sequence.pending)
         return True
 
-    def _fits(self, sequence: Sequence) -> bool:
-        if len(self.running) >= self._max_running:
+    def _fits(self, sequence: Sequence, without: SequenceOf[Sequence] = ()) -> bool:
+        """Whether there would be a slot and blocks for `sequence` if those `without` gave way."""
+        others = [other for other in self.running if other not in without]
+        if len(others) >= self._max_running:
             return False
+        own = sum(self.pool.held_once(other.table) for other in without)
         promised = sum(
-            max(1, self.pool.needed(len(other.tokens) + 1) - len(other.table))
-            for other in self.running
+            self.pool.needed(len(other.tokens) + 1) + 1 - len(other.table) for other in others
         )
         missing = self.pool.needed(len(sequence.tokens) + 1) - len(sequence.table)
-        return not self.running or self.pool.available >= promised + missing
+        return not others or self.pool.available + own >= promised + missing
 
-    def _displaced(self, sequence: Sequence, step: _Step) -> Sequence | None:
-        """Who makes room for `sequence`: one whose reader is slow, or a running one of a worse
-        class that has had more than its weight's part."""
-        for other in self.paused:
-            if other.table and len(self.running) < self._max_running:
-                return other
+    def _make_way(self, step: _Step) -> None:
+        """If it is a better class's turn, and slots or blocks are lacking, running sequences of a
+        worse class that has had more than its weight's part give way, if that is enough."""
+        ranks = self.waiting.ranks()
+        decodes = sum(other.pending for other in self.running if other.pending <= SHORT)
+        if not ranks or decodes >= step.budget:
+            return
+        if not any(other.rank > ranks[0] for other in self.running):
+            return
+        sequence = next(self.waiting.order(self._cached))
         worse = [
             other
             for other in self.running
-            if other.seniority[0] > sequence.seniority[0]
-            and other not in step.counts
-            and self.waiting.served(other.rank) > self.waiting.served(sequence.rank)
+            if other.seniority[0] > sequence.rank
+            and self.waiting.served(other.rank) >= self.waiting.served(sequence.rank)
         ]
-        return max(worse, key=lambda other: other.seniority, default=None)
+        worse.sort(key=lambda other: other.seniority, reverse=True)
+        for count in range(len(worse) + 1):
+            victims = worse[:count]
+            if self._fits(sequence, victims):
+                for spared in worse[:count]:
+                    if self._fits(sequence, fewer := [v for v in victims if v is not spared]):
+                        victims = fewer
+                for victim in victims:
+                    self._preempt(victim, step)
+                return
 
     def _copy_beginning(self, sequence: Sequence, step: _Step) -> None:
         """Where another block begins with the tokens that come next, start from a copy of it: a
@@ -467,6 +478,7 @@ class _Step:
 
     def __init__(self, budget: int) -> None:
         self.budget = budget
+        self.short_of_blocks = False
         self.counts: dict[Sequence, int] = {}
         self.drafts: dict[Sequence, int] = {}
         self.copies: list[tuple[int, int]] = []

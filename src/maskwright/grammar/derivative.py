@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 
 from maskwright.errors import LimitError
 from maskwright.grammar.charset import LAST, complement
+from maskwright.grammar.explored import NEVER, Explored
 from maskwright.grammar.regular import (
     EMPTY,
     EPSILON,
@@ -21,6 +22,7 @@ from maskwright.grammar.regular import (
     Complement,
     Concat,
     Loop,
+    Measured,
     Parallel,
     Regular,
     Repeat,
@@ -30,6 +32,7 @@ from maskwright.grammar.regular import (
     alt,
     both,
     concat,
+    measured,
     parallel,
     repeat,
     vector,
@@ -74,6 +77,8 @@ def is_live(term: Regular, limit: int = DEFAULT_LIMITS.witness_search) -> bool:
     """Whether the language of `term` has any string."""
     if term.live is None and isinstance(term, Alt) and any(o.live for o in term.options):
         term.live = True
+    if term.live is None and isinstance(term, Measured):
+        _, term.live = _shortest_length(term)
     if term.live is None:
         _decide(term, limit)
     return bool(term.live)
@@ -84,9 +89,17 @@ def shortest(term: Regular, limit: int = DEFAULT_LIMITS.witness_search) -> str |
     if term.live is False:
         return None
     if term.short is None:
-        composed = _compose(term, limit)
-        term.short = _search(term, limit) if composed is None else composed
+        term.short = _shortest(term, limit)
     return term.short
+
+
+def _shortest(term: Regular, limit: int) -> str | None:
+    composed = _compose(term, limit)
+    if composed is not None:
+        return composed
+    known = isinstance(term, Measured) or (term.place is not None and term.place[0].complete)
+    length = _shortest_length(term)[0] if known else None
+    return _search(term, limit) if length is None else _of_length(term, length)
 
 
 def contains(term: Regular, text: str) -> bool:
@@ -128,6 +141,8 @@ def _derive(term: Regular) -> Sequence[Arc]:
             return _merge([transitions(o) for o in options], lambda t: alt(*t), EMPTY)
         case Both(parts=parts):
             return _merge([transitions(p) for p in parts], lambda t: both(*t), EMPTY)
+        case Measured():
+            return _measured_steps(term)
         case Complement(body=body):
             inner = list(transitions(body))
             gaps = complement(tuple((low, high) for low, high, _ in inner))
@@ -145,6 +160,35 @@ def _derive(term: Regular) -> Sequence[Arc]:
             )
         case _:
             return []
+
+
+def place(term: Regular) -> tuple[Explored, int]:
+    """The automaton in which `term` is a state, and its number there."""
+    if term.place is None:
+        Explored(term, arcs)
+    assert term.place is not None
+    return term.place
+
+
+def _measured_steps(term: Measured) -> list[Arc]:
+    """Those of the core behind which a string of the wanted length can come."""
+    least, most = max(term.least - 1, 0), None if term.most is None else term.most - 1
+    automaton, state = place(term.core)
+    if not automaton.can_measure(term.least):
+        return [(low, high, measured(t, least, most)) for low, high, t in arcs(term.core)]
+    automaton.find(state)
+    fewest = automaton.fewest(least)[least].tolist()
+    longest = NEVER - 1 if most is None else most
+    found: list[Arc] = []
+    targets: dict[int, Regular] = {}
+    for low, high, number in automaton.steps[state] or ():
+        if fewest[number] <= longest:
+            target = targets.get(number)
+            if target is None:
+                target = targets[number] = measured(automaton.terms[number], least, most)
+                target.live = True
+            found.append((low, high, target))
+    return found
 
 
 def _low(arc: Arc) -> int:
@@ -210,6 +254,37 @@ def _decide(term: Regular, limit: int) -> None:
         _check(len(came_from), limit)
     for state in came_from:
         state.live = False
+
+
+def _shortest_length(term: Regular) -> tuple[int | None, bool | None]:
+    """The length of the shortest string, None if there is none or it isn't known; whether there is
+    one, None if it isn't known."""
+    core, least, most = parted(term)
+    automaton, number = place(core)
+    if not automaton.can_measure(least):
+        return None, None
+    length = int(automaton.fewest(least)[least, number])
+    if length >= NEVER or (most is not None and length > most):
+        return None, False
+    return length, True
+
+
+def parted(term: Regular) -> tuple[Regular, int, int | None]:
+    """A term without its length bounds, and these."""
+    return (term.core, term.least, term.most) if isinstance(term, Measured) else (term, 0, None)
+
+
+def _of_length(term: Regular, length: int) -> str:
+    """A string of the shortest length, one character after the other."""
+    text = ""
+    while length:
+        length -= 1
+        for low, high, target in arcs(term):
+            if _shortest_length(target)[0] == length:
+                text += chr(_readable(low, high))
+                term = target
+                break
+    return text
 
 
 def _search(term: Regular, limit: int) -> str | None:

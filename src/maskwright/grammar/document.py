@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from math import isfinite
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn
 
 from maskwright.errors import LimitError, SchemaError
 from maskwright.grammar.schema import Json
@@ -98,6 +98,28 @@ def escape(name: str) -> str:
     return name.replace("~", "~0").replace("/", "~1")
 
 
+_STRINGS: Final = ("$schema", "$id", "$anchor", "$dynamicAnchor")
+_HOLDERS: Final = ("$defs", "definitions")
+_NAMES: Final = frozenset((*_STRINGS, *_HOLDERS))
+
+
+def check_names(value: Mapping[str, Json], pointer: str) -> None:
+    """What names a schema or holds others has the right type, though it asserts nothing."""
+    if _NAMES.isdisjoint(value):
+        return
+    for keyword in _STRINGS:
+        if not isinstance(value.get(keyword, ""), str):
+            wrong(value[keyword], "a string", f"{pointer}/{keyword}")
+    for keyword in _HOLDERS:
+        held = value.get(keyword, {})
+        place = f"{pointer}/{keyword}"
+        if not isinstance(held, dict):
+            wrong(held, "an object of schemas", place)
+        for name, schema in held.items():
+            if not isinstance(schema, dict | bool):
+                no_schema(schema, f"{place}/{escape(name)}")
+
+
 def as_array(setting: Json, place: str) -> list[Any]:
     if not isinstance(setting, list):
         wrong(setting, "an array", place)
@@ -138,6 +160,10 @@ def kind_of(value: Json) -> str:
             return "an array"
         case _:
             return "an object"
+
+
+def no_schema(value: Json, place: str) -> NoReturn:
+    raise SchemaError(f"a schema is an object or a boolean, not {kind_of(value)}", pointer=place)
 
 
 def wrong(value: Json, expected: str, place: str) -> NoReturn:

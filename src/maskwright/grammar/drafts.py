@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import Final
+from typing import Final, overload
 
 
 class Draft(Enum):
@@ -64,7 +64,15 @@ ANNOTATIONS: Final = frozenset(
 """Keywords that the specification gives no say in what is valid, or that only hold others."""
 
 
-def draft_of(uri: object, otherwise: Draft) -> Draft:
+@overload
+def draft_of(uri: object, otherwise: Draft) -> Draft: ...
+
+
+@overload
+def draft_of(uri: object, otherwise: None) -> Draft | None: ...
+
+
+def draft_of(uri: object, otherwise: Draft | None) -> Draft | None:
     """The draft that a `$schema` names; `otherwise` if it names none that is known."""
     if isinstance(uri, str):
         plain = uri.rstrip("#")

@@ -25,7 +25,7 @@ from maskwright.grammar.schema import (
     Unevaluated,
     negated,
 )
-from maskwright.limits import DEFAULT_LIMITS
+from maskwright.limits import DEFAULT_LIMITS, Limits
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,19 +52,19 @@ class _Case:
         )
 
 
-def evaluated(schema: Schema) -> tuple[Assertion, ...]:
+def evaluated(schema: Schema, limits: Limits = DEFAULT_LIMITS) -> tuple[Assertion, ...]:
     """The assertions of `schema`, without `Unevaluated`; rewritten once, in place."""
     if any(isinstance(each, Unevaluated) for each in schema.assertions):
-        cases = _resolve(_cases_of(schema.assertions, schema), schema)
+        cases = _resolve(_cases_of(schema.assertions, schema, limits), schema)
         options = tuple(Schema(schema.pointer, case.assertions) for case in cases)
         schema.assertions = (AnyOf(options),)
     return schema.assertions
 
 
-def _cases(schema: Schema) -> list[_Case]:
+def _cases(schema: Schema, limits: Limits) -> list[_Case]:
     if schema.never:
         return []
-    cases = _cases_of(schema.assertions, schema)
+    cases = _cases_of(schema.assertions, schema, limits)
     return _resolve(cases, schema)
 
 
@@ -99,22 +99,23 @@ def _items(case: _Case, schema: Schema) -> _Case:
     return replace(case, assertions=(*case.assertions, items), every_item=True)
 
 
-def _cases_of(assertions: tuple[Assertion, ...], schema: Schema) -> list[_Case]:
+def _cases_of(assertions: tuple[Assertion, ...], schema: Schema, limits: Limits) -> list[_Case]:
     cases = [_Case()]
     for assertion in assertions:
         if isinstance(assertion, Unevaluated):
             continue
-        options = _options(assertion, schema)
-        if len(cases) * len(options) > DEFAULT_LIMITS.alternatives:
+        options = _options(assertion, schema, limits)
+        if len(cases) * len(options) > limits.alternatives:
             raise LimitError(
-                f"what is unevaluated at {schema.pointer or 'the root'} has too many cases",
+                "what is unevaluated has too many cases",
                 limit="alternatives",
+                pointer=schema.pointer,
             )
         cases = [case.joined(option) for case, option in product(cases, options)]
     return cases
 
 
-def _options(assertion: Assertion, schema: Schema) -> list[_Case]:
+def _options(assertion: Assertion, schema: Schema, limits: Limits) -> list[_Case]:
     match assertion:
         case Properties(named=named, patterns=patterns, covers_all=covers_all):
             languages = tuple(language for language, _ in patterns)
@@ -126,15 +127,17 @@ def _options(assertion: Assertion, schema: Schema) -> list[_Case]:
         case AllOf(parts=parts):
             cases = [_Case()]
             for part in parts:
-                cases = [case.joined(each) for case, each in product(cases, _cases(part))]
+                cases = [case.joined(each) for case, each in product(cases, _cases(part, limits))]
             return cases
         case AnyOf(options=options):
-            return _splits(options, schema, exactly_one=False)
+            return _splits(options, schema, limits, exactly_one=False)
         case OneOf(options=options):
-            return _splits(options, schema, exactly_one=True)
+            return _splits(options, schema, limits, exactly_one=True)
         case If(condition=condition, then=then, otherwise=otherwise):
-            held = [a.joined(b) for a, b in product(_cases(condition), _cases(then))]
-            failed = [_denial(condition).joined(b) for b in _cases(otherwise)]
+            held = [
+                a.joined(b) for a, b in product(_cases(condition, limits), _cases(then, limits))
+            ]
+            failed = [_denial(condition).joined(b) for b in _cases(otherwise, limits)]
             return held + failed
         case _:
             return [_Case((assertion,))]
@@ -144,7 +147,9 @@ def _denial(schema: Schema) -> _Case:
     return _Case((AllOf((negated(schema),)),))
 
 
-def _splits(options: tuple[Schema, ...], schema: Schema, *, exactly_one: bool) -> list[_Case]:
+def _splits(
+    options: tuple[Schema, ...], schema: Schema, limits: Limits, *, exactly_one: bool
+) -> list[_Case]:
     """All ways in which some of the options hold and the others do not."""
     found: list[_Case] = []
     choices = product((True, False), repeat=len(options))
@@ -153,12 +158,13 @@ def _splits(options: tuple[Schema, ...], schema: Schema, *, exactly_one: bool) -
             continue
         cases = [_Case()]
         for option, holds in zip(options, held, strict=True):
-            each = _cases(option) if holds else [_denial(option)]
+            each = _cases(option, limits) if holds else [_denial(option)]
             cases = [case.joined(more) for case, more in product(cases, each)]
         found += cases
-        if len(found) > DEFAULT_LIMITS.alternatives:
+        if len(found) > limits.alternatives:
             raise LimitError(
-                f"what is unevaluated at {schema.pointer or 'the root'} has too many cases",
+                "what is unevaluated has too many cases",
                 limit="alternatives",
+                pointer=schema.pointer,
             )
     return found

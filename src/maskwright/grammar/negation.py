@@ -38,14 +38,15 @@ from maskwright.grammar.schema import (
     negated,
     value_schema,
 )
+from maskwright.limits import DEFAULT_LIMITS, Limits
 
 
-def denied(schema: Schema) -> AnyOf:
+def denied(schema: Schema, limits: Limits = DEFAULT_LIMITS) -> AnyOf:
     """¬schema, one level deep: a union of the negations of its assertions."""
     rest: list[Assertion] = []
     members: list[Properties] = []
     required: list[str] = []
-    for assertion in evaluated(schema):
+    for assertion in evaluated(schema, limits):
         match assertion:
             case Properties():
                 members.append(assertion)
@@ -94,7 +95,7 @@ def _denied(assertion: Assertion, pointer: str) -> Schema:
             bounds = _beyond(least, most)
             return union(*(conjunction(is_array, Contains(schema, *b, start)) for b in bounds))
         case UniqueItems():
-            return conjunction(is_array, RepeatedItems())
+            return conjunction(is_array, RepeatedItems(f"{pointer}/uniqueItems"))
         case RepeatedItems():
             return conjunction(UniqueItems())
         case Properties():

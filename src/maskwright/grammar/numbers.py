@@ -76,11 +76,13 @@ def number(
     integer: bool = False,
     divisor: Decimal | None = None,
     excluded: Decimal | None = None,
+    most: int = DEFAULT_LIMITS.divisor,
 ) -> Regular:
     """The spellings of all numbers (or integers) in `interval` that are multiples of `divisor` and
-    no multiples of `excluded`, both > 0. Raises `LimitError` for divisors beyond `divisor`."""
-    required = common(_ONE if integer else None, _multiples(divisor))
-    forbidden = _multiples(excluded)
+    no multiples of `excluded`, both > 0. Raises `LimitError` where these need more than `most`
+    remainders."""
+    required = common(_ONE if integer else None, multiples(divisor, most))
+    forbidden = multiples(excluded, most)
     if interval.only_sign and required is None and forbidden is None:
         return alt(_any_magnitude(interval), concat(_MINUS, _any_magnitude(interval.mirrored)))
     return alt(
@@ -94,14 +96,14 @@ def multiple_of(divisor: Decimal) -> Regular:
     return number(EVERYTHING, divisor=divisor)
 
 
-def not_multiple_of(divisor: Decimal) -> Regular:
+def not_multiple_of(divisor: Decimal, most: int = DEFAULT_LIMITS.divisor) -> Regular:
     """The spellings, without exponents, of all numbers that are no multiples of `divisor` > 0."""
-    return number(EVERYTHING, excluded=divisor)
+    return number(EVERYTHING, excluded=divisor, most=most)
 
 
-def common_multiple(one: Decimal, other: Decimal) -> Decimal:
+def common_multiple(one: Decimal, other: Decimal, most: int = DEFAULT_LIMITS.divisor) -> Decimal:
     """The least number > 0 that is a multiple of both."""
-    joint = common(_multiples(one), _multiples(other))
+    joint = common(multiples(one, most), multiples(other, most))
     assert joint is not None
     return Decimal((0, tuple(map(int, str(joint.factor))), -joint.places))
 
@@ -133,21 +135,22 @@ def _with_zeros(whole: str, fraction: str) -> Regular:
     return concat(words([whole]), repeat(concat(_POINT, repeat(_ZERO, 1, zeros)), 0, 1))
 
 
-def _multiples(divisor: Decimal | None) -> Multiples | None:
+def multiples(divisor: Decimal | None, most: int = DEFAULT_LIMITS.divisor) -> Multiples | None:
+    """Which digits make a multiple; raises `LimitError` for more than `most` remainders."""
     if divisor is None:
         return None
     digits, exponent = _parts(divisor)
     factor, places = digits * 10 ** max(0, exponent), max(0, -exponent)
     while places and factor % 10 == 0:
         factor, places = factor // 10, places - 1
-    multiples = Multiples(factor, places)
-    if multiples.states > DEFAULT_LIMITS.divisor:
+    found = Multiples(factor, places)
+    if found.states > most:
         raise LimitError(
-            f"multiples of {divisor} need {multiples.states:,} states; "
+            f"multiples of {divisor} need {found.states:,} states; "
             f"use a rounder number, or leave multipleOf out",
             limit="divisor",
         )
-    return multiples
+    return found
 
 
 def _magnitudes(
@@ -162,7 +165,7 @@ def _magnitudes(
         low, low_open = Decimal(0), False
     bounds = [low] if high is None else [low, high]
     wanted = [-_parts(bound)[1] for bound in bounds]
-    wanted += [multiples.places for multiples in (divisor, excluded) if multiples]
+    wanted += [each.places for each in (divisor, excluded) if each]
     places = max(MOST_DIGITS, *wanted)
     least = _units(low, places) + low_open
     most = None if high is None else _units(high, places) - interval.high_open

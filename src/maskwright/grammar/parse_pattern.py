@@ -106,7 +106,10 @@ class _Parser:
             text.fail("nothing to repeat", start)
         lazy = text.take("?")  # lazy or not: the language is the same
         if self.flags.syntax == "python" and text.next_in("+") and not lazy:
-            text.fail("possessive quantifiers are not supported: they change how a match is found")
+            text.refuse(
+                "possessive quantifiers are not supported: they change how a match is found",
+                text.at,
+            )
         self.skip()
         if text.next_in("*+?"):
             text.fail("a quantifier after a quantifier")
@@ -212,7 +215,7 @@ class _Parser:
             return body
         if look.startswith("?<"):
             if any(assertions_at_end(body)) or _looks_ahead(body):
-                text.fail("an assertion in a lookbehind can't look beyond its end", start)
+                text.refuse("an assertion in a lookbehind can't look beyond its end", start)
             return Lookbehind(body, negative=look == "?<!")
         return Lookahead(body, negative=look == "?!")
 
@@ -226,7 +229,7 @@ class _Parser:
             return False
         for spelled, reason in _REFUSED_GROUPS:
             if text.text.startswith(spelled, text.at):
-                text.fail(reason, start)
+                text.refuse(reason, start)
         return self.inline_flags(start)
 
     def inline_flags(self, start: int) -> bool:
@@ -241,7 +244,7 @@ class _Parser:
         if not (text.next_in(":") or (alone and letters)) or (minus and not without):
             text.fail("this kind of group is not supported", start)
         if alone and self.flags.syntax == "ecma":
-            text.fail(f"a group of flags alone is not supported; write (?{letters}:…)", start)
+            text.refuse(f"a group of flags alone is not supported; write (?{letters}:…)", start)
         if alone and (start or minus):
             text.fail("flags for the whole pattern stand at its start; write (?flags:…)", start)
         text.at += 1
@@ -270,7 +273,9 @@ class _Parser:
         octal = text.text[text.at : text.at + 3]
         three_octal = self.flags.syntax == "python" and len(octal) == 3 and OCTAL.issuperset(octal)
         if not three_octal and (text.next_in("123456789") or text.next_in("k")):
-            text.fail("back-references are not regular: no finite automaton can check them", start)
+            text.refuse(
+                "back-references are not regular: no finite automaton can check them", start
+            )
         return Class(escaped(text, self.flags, start))
 
 

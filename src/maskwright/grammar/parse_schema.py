@@ -12,21 +12,23 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Final
 
-from maskwright.errors import RegexError, SchemaError, UnsupportedSchemaError
+from maskwright.errors import LimitError, RegexError, SchemaError, UnsupportedSchemaError
+from maskwright.grammar.dialect import Dialect, dialect_of
 from maskwright.grammar.document import (
     as_array,
     as_count,
     as_names,
     as_number,
     check,
+    check_names,
     escape,
-    kind_of,
     loaded,
+    no_schema,
     wrong,
 )
-from maskwright.grammar.drafts import ANNOTATIONS, DEFAULT_DRAFT, KEYWORDS, Draft, draft_of
+from maskwright.grammar.drafts import ANNOTATIONS, DEFAULT_DRAFT, KEYWORDS, Draft
 from maskwright.grammar.formats import format_language
-from maskwright.grammar.numbers import Interval, decimal
+from maskwright.grammar.numbers import Interval, decimal, multiples
 from maskwright.grammar.references import References, Resolver
 from maskwright.grammar.regular import Regular, length
 from maskwright.grammar.schema import (
@@ -92,9 +94,12 @@ def parse_schema(source: Json, options: ParseOptions) -> ParsedSchema:
     """
     document = loaded(source)
     check(document, options.limits)
-    uri = document.get("$schema") if isinstance(document, dict) else None
-    parser = _Parser(options, References(document, draft_of(uri, options.draft), options.documents))
-    root = parser.schema(document, "", options.draft, parser.references.root(), entered=True)
+    dialect = Dialect.of(options.draft)
+    if isinstance(document, dict):
+        check_names(document, "")
+        dialect = dialect_of(document, options.documents, dialect, "")
+    parser = _Parser(options, References(document, dialect.draft, options.documents))
+    root = parser.schema(document, "", dialect, parser.references.root(), entered=True)
     while parser.waiting:
         schema, reader = parser.waiting.popleft()
         schema.assertions = tuple(reader.assertions())
@@ -116,7 +121,7 @@ class _Parser:
         self,
         value: Json,
         pointer: str,
-        draft: Draft,
+        dialect: Dialect,
         resolver: Resolver,
         *,
         entered: bool = False,
@@ -128,19 +133,18 @@ class _Parser:
         if isinstance(value, bool):
             return Schema(pointer, never=not value)
         if not isinstance(value, dict):
-            raise SchemaError(
-                f"a schema is an object or a boolean, not {kind_of(value)}", pointer=pointer
-            )
+            no_schema(value, pointer)
         key = (id(value), resolver and self.references.scope(resolver))
         known = self.known.get(key)
         if known is not None:
             return known
         schema = self.known[key] = Schema(pointer)
+        check_names(value, pointer)
         if "$schema" in value:
-            draft = draft_of(value["$schema"], draft)
+            dialect = dialect_of(value, self.options.documents, dialect, pointer)
         if not entered:
-            resolver = self.references.enter(resolver, value, draft)
-        self.waiting.append((schema, _Reader(self, value, pointer, draft, resolver)))
+            resolver = self.references.enter(resolver, value, dialect.draft)
+        self.waiting.append((schema, _Reader(self, value, pointer, dialect, resolver)))
         return schema
 
 
@@ -151,11 +155,15 @@ class _Reader:
     parser: _Parser
     value: Mapping[str, Json]
     pointer: str
-    draft: Draft
+    dialect: Dialect
     resolver: Resolver
 
+    @property
+    def draft(self) -> Draft:
+        return self.dialect.draft
+
     def assertions(self) -> list[Assertion]:
-        keywords = KEYWORDS[self.draft]
+        keywords = self.dialect.keywords
         pointer, enforced = self.pointer, self.parser.enforced
         found: list[Assertion] = []
         hidden = self.draft.is_old and "$ref" in self.value
@@ -172,9 +180,16 @@ class _Reader:
             elif keyword in keywords:
                 note = "hidden by $ref, as this draft has it"
             elif keyword not in ANNOTATIONS:
-                note = f"not a keyword of {self.draft.title}, which has it ignored"
+                note = self.unknown(keyword)
             self.parser.annotations.append(ReportEntry(pointer, keyword, note))
         return found
+
+    def unknown(self, keyword: str) -> str:
+        """What is said of a name that is no keyword here."""
+        note = f"not a keyword of {self.draft.title}, which has it ignored"
+        if keyword in KEYWORDS[self.draft]:
+            return "not among the vocabularies of the meta-schema"
+        return note
 
     def assertion(self, keyword: str, setting: Json, place: str) -> list[Assertion] | str:
         """What one keyword asserts; a note if it turns out to be an annotation."""
@@ -252,7 +267,7 @@ class _Reader:
     # Sub-schemas
 
     def child(self, setting: Json, place: str) -> Schema:
-        return self.parser.schema(setting, place, self.draft, self.resolver)
+        return self.parser.schema(setting, place, self.dialect, self.resolver)
 
     def children(self, setting: Json, place: str) -> tuple[Schema, ...]:
         if not isinstance(setting, list) or not setting:
@@ -278,16 +293,16 @@ class _Reader:
         else:
             value, resolver, target = references.find(setting, self.resolver, place)
         pointer = place if target is None else target
-        return self.parser.schema(value, pointer, self.draft, resolver, entered=True)
+        return self.parser.schema(value, pointer, self.dialect, resolver, entered=True)
 
     # Keywords
 
     def types(self, setting: Json, place: str) -> frozenset[str]:
         names = [setting] if isinstance(setting, str) else setting
-        if not isinstance(names, list):
-            wrong(setting, "the name of a type or an array of them", place)
+        if not isinstance(names, list) or not names:
+            wrong(setting, "the name of a type or a non-empty array of them", place)
         for name in names:
-            if name not in TYPES:
+            if not isinstance(name, str) or name not in TYPES:
                 raise SchemaError(
                     f"unknown type {name!r}; known are {', '.join(sorted(TYPES))}", pointer=place
                 )
@@ -310,6 +325,10 @@ class _Reader:
         divisor = decimal(as_number(setting, place))
         if divisor <= 0:
             raise SchemaError("a divisor is greater than 0", pointer=place)
+        try:
+            multiples(divisor, self.parser.options.limits.divisor)
+        except LimitError as error:
+            raise LimitError(error.reason, limit=error.limit, pointer=place) from None
         return divisor
 
     def pattern(self, setting: Json, place: str) -> Regular:
@@ -318,9 +337,10 @@ class _Reader:
         try:
             return search(setting, self.parser.options.limits)
         except RegexError as error:
-            raise UnsupportedSchemaError(
-                f"in the pattern: {error.message}", pointer=place
-            ) from None
+            kind = UnsupportedSchemaError if error.unsupported else SchemaError
+            raise kind(f"in the pattern: {error.message}", pointer=place) from None
+        except LimitError as error:
+            raise LimitError(error.reason, limit=error.limit, pointer=place) from None
 
     def format(self, setting: Json, place: str) -> list[Assertion] | str:
         if not isinstance(setting, str):
@@ -354,7 +374,7 @@ class _Reader:
 
     def contains(self, setting: Json, place: str) -> list[Assertion]:
         least, most = 1, None
-        if "minContains" in KEYWORDS[self.draft]:
+        if "minContains" in self.dialect.keywords:
             if "minContains" in self.value:
                 least = as_count(self.value["minContains"], f"{self.pointer}/minContains")
             if "maxContains" in self.value:

@@ -137,7 +137,7 @@ def _unicode_property(text: PatternText, flags: Flags, start: int, *, negative: 
     name = text.until("}", "a Unicode property is not closed", start)
     ranges = unicode.property_ranges(name)
     if ranges is None:
-        text.fail(f"unknown Unicode property {name!r}", start)
+        text.refuse(f"unknown Unicode property {name!r}", start)
     ranges = cased(ranges, flags)
     return charset.complement(ranges) if negative else ranges
 
@@ -191,5 +191,5 @@ def _member(text: PatternText, flags: Flags, start: int) -> tuple[Ranges, bool]:
         return escaped(text, flags, here), False
     text.at += 1
     if letter in "123456789" and (flags.syntax == "ecma" or letter not in OCTAL):
-        text.fail("octal escapes are not supported", here)
+        text.refuse("octal escapes are not supported", here)
     return one(_escaped_point(text, flags, letter, here)), True

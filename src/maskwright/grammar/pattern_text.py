@@ -17,8 +17,13 @@ class PatternText:
         self.at = 0
 
     def fail(self, reason: str, at: int | None = None) -> NoReturn:
+        """The text is no pattern."""
         position = self.at if at is None else at
         raise RegexError(reason, pattern=self.text, position=position)
+
+    def refuse(self, reason: str, at: int) -> NoReturn:
+        """The text is a pattern, but one that can't be enforced."""
+        raise RegexError(reason, pattern=self.text, position=at, unsupported=True)
 
     def peek(self) -> str:
         """The next character, "" at the end."""

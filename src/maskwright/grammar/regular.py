@@ -14,7 +14,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from itertools import count
-from typing import Final
+from typing import Any, Final
 from weakref import WeakValueDictionary
 
 from maskwright.grammar import charset
@@ -28,7 +28,17 @@ class Regular:
     complement inside, so that it is certainly not empty.
     """
 
-    __slots__ = ("__weakref__", "arcs", "live", "nullable", "number", "plain", "short", "steps")
+    __slots__ = (
+        "__weakref__",
+        "arcs",
+        "live",
+        "nullable",
+        "number",
+        "place",
+        "plain",
+        "short",
+        "steps",
+    )
 
     def __init__(self, nullable: bool, plain: bool) -> None:
         self.nullable = nullable
@@ -40,6 +50,8 @@ class Regular:
         self.arcs: tuple[tuple[int, int, Regular], ...] | None = None
         self.live: bool | None = True if plain else None
         self.short: str | None = None
+        # Filled by grammar.explored: the automaton that this term is a state of, and its number.
+        self.place: tuple[Any, int] | None = None
 
 
 class Chars(Regular):
@@ -115,6 +127,22 @@ class Both(Regular):
     def __init__(self, parts: tuple[Regular, ...]) -> None:
         super().__init__(all(p.nullable for p in parts), plain=False)
         self.parts = parts
+
+
+class Measured(Regular):
+    """The strings of `core` of `least` to `most` (None: any number of) characters.
+
+    Kept apart from other intersections because counting needs no states: see
+    `derivative` and `explored`.
+    """
+
+    __slots__ = ("core", "least", "most")
+
+    def __init__(self, core: Regular, least: int, most: int | None) -> None:
+        super().__init__(core.nullable and least == 0, plain=False)
+        self.core = core
+        self.least = least
+        self.most = most
 
 
 class Complement(Regular):
@@ -295,8 +323,20 @@ def alt(*options: Regular) -> Regular:
 
 def both(*parts: Regular) -> Regular:
     flat: set[Regular] = set()
+    least, most = 0, None
     for part in parts:
+        bounds = _bounds(part)
+        if bounds is not None:
+            core, low, high = bounds
+            least = max(least, low)
+            most = high if most is None else most if high is None else min(most, high)
+            part = core
         flat.update(part.parts if isinstance(part, Both) else (part,))
+    core = _intersection(flat)
+    return core if least == 0 and most is None else measured(core, least, most)
+
+
+def _intersection(flat: set[Regular]) -> Regular:
     flat.discard(ANYTHING)
     if EMPTY in flat:
         return EMPTY
@@ -309,11 +349,25 @@ def both(*parts: Regular) -> Regular:
     ordered = tuple(sorted(flat, key=_number))
     if any(isinstance(p, Complement) and p.body in flat for p in ordered):
         return EMPTY
-    bounds = _joint_length(ordered)
-    if bounds is not None:
-        return bounds
     key = (Both, ordered)
     return _terms.get(key) or _keep(key, Both(ordered))
+
+
+def measured(core: Regular, least: int, most: int | None) -> Regular:
+    """The strings of `core` of `least` to `most` (None: any number of) characters.
+
+    `core` is no length bound itself and holds none at its top.
+    """
+    if core is EMPTY or (most is not None and most < least):
+        return EMPTY
+    if core is ANYTHING:
+        return length(least, most)
+    if core is EPSILON or most == 0:
+        return EPSILON if core.nullable and least == 0 else EMPTY
+    if least == 0 and most is None:
+        return core
+    key = (Measured, core, least, most)
+    return _terms.get(key) or _keep(key, Measured(core, least, most))
 
 
 def complement(body: Regular) -> Regular:
@@ -408,19 +462,15 @@ def length(least: int, most: int | None) -> Regular:
     return repeat(ANY_CHAR, least, most)
 
 
-def _joint_length(parts: tuple[Regular, ...]) -> Regular | None:
-    """The intersection of `parts` if all of them are length bounds."""
-    least, most = 0, None
-    for part in parts:
-        if part is ANY_CHAR:
-            low, high = 1, 1
-        elif isinstance(part, Repeat) and part.body is ANY_CHAR:
-            low, high = part.least, part.most
-        else:
-            return None
-        least = max(least, low)
-        most = high if most is None else most if high is None else min(most, high)
-    return EMPTY if most is not None and most < least else length(least, most)
+def _bounds(term: Regular) -> tuple[Regular, int, int | None] | None:
+    """A length bound, taken off the rest of `term`; None if there is none at its top."""
+    if isinstance(term, Measured):
+        return term.core, term.least, term.most
+    if term is ANY_CHAR:
+        return ANYTHING, 1, 1
+    if isinstance(term, Repeat) and term.body is ANY_CHAR:
+        return ANYTHING, term.least, term.most
+    return None
 
 
 def _number(term: Regular) -> int:

@@ -9,7 +9,7 @@ say.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from maskwright.grammar.regular import Regular
@@ -87,3 +87,18 @@ class Rules:
 
     start: str
     rules: Mapping[str, Expression]
+
+
+def renamed(expression: Expression, prefix: str) -> Expression:
+    """`expression` with `prefix` before the name of every rule in it."""
+    match expression:
+        case Ref(name=name):
+            return Ref(prefix + name)
+        case Sequence(parts=parts):
+            return Sequence(tuple(renamed(part, prefix) for part in parts))
+        case Choice(options=options):
+            return Choice(tuple(renamed(option, prefix) for option in options))
+        case Repeat() | Capture():
+            return replace(expression, body=renamed(expression.body, prefix))
+        case Terminal() | JsonValue() | SpecialToken():
+            return expression

@@ -21,6 +21,7 @@ from maskwright.grammar.derivative import contains
 from maskwright.grammar.evaluation import evaluated
 from maskwright.grammar.negation import denied
 from maskwright.grammar.numbers import Interval
+from maskwright.grammar.order import name_order
 from maskwright.grammar.outline import apart
 from maskwright.grammar.regular import (
     ANYTHING,
@@ -171,14 +172,17 @@ class Shapes:
             for kind in ("null", "boolean"):
                 scalars += [_literals(branch, kind) for branch in self.branches(conjunction, kind)]
         if "number" in types or "integer" in types:
-            scalars += [_numbers(branch) for branch in self.branches(conjunction, "number")]
+            branches = self.branches(conjunction, "number")
+            scalars += [_numbers(branch, self._limits.divisor) for branch in branches]
         arrays: list[ArrayShape] = []
         if "array" in types:
             found = (_array(branch) for branch in self.branches(conjunction, "array"))
             arrays = [shape for shape in found if shape is not None]
         objects: list[ObjectShape] = []
         if "object" in types:
-            found = (self._object(branch) for branch in self.branches(conjunction, "object"))
+            found = (
+                self._object(branch, conjunction) for branch in self.branches(conjunction, "object")
+            )
             objects = [shape for shape in found if shape is not None]
         return Shape(strings, alt(*scalars), tuple(arrays), tuple(objects))
 
@@ -204,7 +208,7 @@ class Shapes:
             return known
         self._enter(("string", schema), schema)
         result = EMPTY if schema.never else ANYTHING
-        for assertion in evaluated(schema):
+        for assertion in evaluated(schema, self._limits):
             result = both(result, self._strings_of(assertion, schema))
         self._open.discard(("string", schema))
         self._strings_known[schema] = result
@@ -282,7 +286,7 @@ class Shapes:
         if schema in branch.seen or not branch.alive:
             return
         branch.seen = branch.seen | {schema}
-        for assertion in evaluated(schema):
+        for assertion in evaluated(schema, self._limits):
             self._take(branch, assertion, kind, path | {schema})
             if not branch.alive:
                 return
@@ -303,7 +307,7 @@ class Shapes:
             case OneOf():
                 branch.unions.append((self._one_of(assertion, kind), path))
             case Not(schema=schema) if not schema.never:
-                branch.unions.append((denied(schema), path))
+                branch.unions.append((denied(schema, self._limits), path))
             case If(condition=condition, then=then, otherwise=otherwise):
                 pointer = condition.pointer
                 options = (
@@ -365,7 +369,7 @@ class Shapes:
 
     # Objects
 
-    def _object(self, branch: list[Assertion]) -> ObjectShape | None:
+    def _object(self, branch: list[Assertion], conjunction: Conjunction) -> ObjectShape | None:
         every: list[Properties] = []
         required: dict[str, None] = {}
         some: list[SomeMember] = []
@@ -393,7 +397,11 @@ class Shapes:
                     pass
         if most is not None and most < max(least, len(required)):
             return None
-        return _object_shape(every, list(required), some, allowed, least, most)
+        declared = list(dict.fromkeys(name for each in every for name in each.named))
+        if sum(bool(each.named) for each in every) > 1:
+            places = name_order(_sorted(conjunction))
+            declared.sort(key=lambda name: places.get(name, len(places)))
+        return _object_shape(every, declared, list(required), some, allowed, least, most)
 
 
 Path = frozenset[Schema]
@@ -464,7 +472,8 @@ def _literals(branch: list[Assertion], kind: str) -> Regular:
     return words(["null" if a is None else str(a).lower() for a in allowed])
 
 
-def _numbers(branch: list[Assertion]) -> Regular:
+def _numbers(branch: list[Assertion], most: int) -> Regular:
+    """`most`: the limit `divisor`."""
     integer = any(isinstance(a, TypeIs) for a in branch)
     interval = _joint([a.interval for a in branch if isinstance(a, NumberIn)])
     values: list[int | float] | None = None
@@ -485,13 +494,13 @@ def _numbers(branch: list[Assertion]) -> Regular:
             case MultipleOf(divisor=each, negative=True):
                 strange.append(each)
             case MultipleOf(divisor=each):
-                divisor = each if divisor is None else numbers.common_multiple(divisor, each)
+                divisor = each if divisor is None else numbers.common_multiple(divisor, each, most)
             case _:
                 pass
-    parts += [numbers.not_multiple_of(each) for each in strange]
+    parts += [numbers.not_multiple_of(each, most) for each in strange]
     if values is None:
         pieces = _without(interval, sorted(excluded))
-        options = [numbers.number(p, integer=integer, divisor=divisor) for p in pieces]
+        options = [numbers.number(p, integer=integer, divisor=divisor, most=most) for p in pieces]
     else:
         exact = {numbers.decimal(v): v for v in values}
         options = [
@@ -565,9 +574,9 @@ def _array(branch: list[Assertion]) -> ArrayShape | None:
                     contains.append(Contained(schema, low, high, start))
             case UniqueItems():
                 unique = True
-            case RepeatedItems():
+            case RepeatedItems(pointer=pointer):
                 raise UnsupportedSchemaError(
-                    "'uniqueItems' is not supported where it is negated", pointer=""
+                    "'uniqueItems' is not supported where it is negated", pointer=pointer
                 )
             case _:
                 pass
@@ -583,13 +592,13 @@ def _array(branch: list[Assertion]) -> ArrayShape | None:
 
 def _object_shape(
     every: list[Properties],
+    declared: list[str],
     required: list[str],
     some: list[SomeMember],
     allowed: list[Regular],
     least: int,
     most: int | None,
 ) -> ObjectShape:
-    declared = list(dict.fromkeys(name for each in every for name in each.named))
     wanted = (name for each in some for name in (*each.named, *each.absent))
     names = tuple(dict.fromkeys((*declared, *required, *wanted)))
     needed = set(required)

@@ -8,6 +8,7 @@ token is that token here, and its name is plain text wherever it stands in free 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from collections.abc import Sequence as List
 from dataclasses import dataclass
 from typing import Final, assert_never
 
@@ -51,8 +52,8 @@ class TagRules:
 
     special: Mapping[str, int]
     """Ids of the vocabulary's special tokens by name."""
-    size: int
-    """Tokens of the vocabulary."""
+    tokens: List[bytes]
+    """The bytes of each token; none for special ones."""
     leaf: Callable[[JsonSchemaText | RegexText | GrammarText], Expression]
 
     def expression(self, format: Format) -> Expression:
@@ -206,11 +207,19 @@ class TagRules:
                     f"{number!r} is no special token of this vocabulary", pointer=token.pointer
                 )
             number = self.special[number]
-        if not 0 <= number < self.size:
+        if not 0 <= number < len(self.tokens):
             raise StructuralTagError(
-                f"token {number} is not in the vocabulary of {self.size}", pointer=token.pointer
+                f"token {number} is not in the vocabulary of {len(self.tokens)}",
+                pointer=token.pointer,
             )
-        return SpecialToken(((number, number),))
+        if not self.tokens[number]:
+            return SpecialToken(((number, number),))
+        try:
+            return Terminal(words([self.tokens[number].decode()]))
+        except UnicodeDecodeError:
+            raise StructuralTagError(
+                f"token {number} is a part of a character", pointer=token.pointer
+            ) from None
 
 
 def literal(text: str, special: Mapping[str, int]) -> Expression:

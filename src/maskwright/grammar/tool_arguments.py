@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from maskwright.errors import UnsupportedSchemaError
@@ -33,12 +33,8 @@ _BRACKETED = concat(chars(((ord("["), ord("[")), (ord("{"), ord("{")))), ANYTHIN
 _CONTAINERS = TypeIs(frozenset(("array", "object")))
 
 
-def json_arguments(schema: Schema) -> JsonValue:
-    """One JSON object."""
-    return JsonValue(_object(schema))
-
-
-def _object(schema: Schema) -> Schema:
+def object_schema(schema: Schema) -> Schema:
+    """Objects that satisfy `schema`, which is what arguments are."""
     return Schema(schema.pointer, (TypeIs(frozenset(["object"])), AllOf((schema,))))
 
 
@@ -54,12 +50,14 @@ class Parameters:
     template: Template
     special: Mapping[str, int]
     shapes: Shapes
+    value: Callable[[Schema], JsonValue]
+    """How arrays and objects are written."""
 
     def expression(self, schema: Schema) -> Expression:
         """Raises `UnsupportedSchemaError` for what can't be said parameter by parameter."""
         options: list[Expression] = [
             self._members(shape, schema)
-            for shape in self.shapes.of(frozenset([_object(schema)])).objects
+            for shape in self.shapes.of(frozenset([object_schema(schema)])).objects
         ]
         return options[0] if len(options) == 1 else Choice(tuple(options))
 
@@ -110,7 +108,7 @@ class Parameters:
         shape = self.shapes.of(value)
         found: list[Expression] = [] if shape.scalars is EMPTY else [Terminal(shape.scalars)]
         if self._has_containers(shape):
-            found.append(JsonValue(Schema("", (_CONTAINERS, AllOf(tuple(value))))))
+            found.append(self.value(Schema("", (_CONTAINERS, AllOf(tuple(value))))))
         return found
 
     def _strings(self, value: Conjunction) -> Regular:

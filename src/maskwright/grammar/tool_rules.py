@@ -44,6 +44,9 @@ class ToolRules:
     """Ids of the vocabulary's special tokens by name."""
     arguments: Callable[[Tool], Expression]
     """What stands for `$arguments`."""
+    stop: tuple[str, ...] = ()
+    """Strings that end an answer in words. They end the text, not being part of it, and may stand
+    in arguments."""
 
     def expression(
         self,
@@ -68,8 +71,15 @@ class ToolRules:
         return series(self._reasoning(begun=reasoning == "begun"), said)
 
     def _words(self, answer: Expression | None) -> Expression:
-        words = answer or Capture("text", Terminal(text_without(self._plain_trigger)))
-        return self._filled(self.format.text, {"$text": words})
+        return self._filled(self.format.text, {"$text": answer or self._free_text()})
+
+    def _free_text(self) -> Expression:
+        ends = (*self._plain_trigger, *self.stop)
+        options: list[Expression] = [Capture("text", Terminal(text_without(ends)))]
+        for stop in self.stop:
+            text = text_until(stop, tuple(end for end in ends if end != stop))
+            options.append(Capture("text", Terminal(text), tail=stop))
+        return options[0] if len(options) == 1 else Choice(tuple(options))
 
     @property
     def _plain_trigger(self) -> tuple[str, ...]:
@@ -84,21 +94,23 @@ class ToolRules:
             return Choice((self._words(answer), self._calls(tools, parallel, "")))
         trigger = self.format.trigger
         if self._plain_trigger:
-            before: Expression = Capture("text", Terminal(text_until(trigger)), tail=trigger)
+            text = text_until(trigger, self.stop)
+            before: Expression = Capture("text", Terminal(text), tail=trigger)
         else:
-            before = series(
-                Capture("text", Terminal(text_without())), literal(trigger, self.special)
-            )
+            text = text_without(self.stop)
+            before = series(Capture("text", Terminal(text)), literal(trigger, self.special))
         return Choice((self._words(None), series(before, self._calls(tools, parallel, trigger))))
 
     def _calls(self, tools: tuple[Tool, ...], parallel: bool, read: str) -> Expression:
         """The calls, once `read` of their beginning has been read."""
         begin = "".join(self.format.begin)
-        first = self._call(tools, read[len(begin) :])
+        kind = "parameters" if self.format.parameter else "arguments"
+        arguments = {tool.name: Capture(kind, self.arguments(tool)) for tool in tools}
+        first = self._call(arguments, read[len(begin) :])
         more: Expression = Sequence(())
         if parallel and self.format.parallel:
             more = Repeat(
-                series(self._filled(self.format.separator, {}), self._call(tools, "")),
+                series(self._filled(self.format.separator, {}), self._call(arguments, "")),
                 0,
                 MOST_CALLS - 1,
             )
@@ -109,23 +121,17 @@ class ToolRules:
             self._filled(self.format.end, {}),
         )
 
-    def _call(self, tools: tuple[Tool, ...], read: str) -> Expression:
-        """One call of any of the tools, of which `read` has been read."""
+    def _call(self, arguments: Mapping[str, Expression], read: str) -> Expression:
+        """One call of any of the tools, by name, of which `read` has been read."""
         at = self.format.call.index("$name")
         before = "".join(self.format.call[:at])[len(read) :]
         text, *behind = self.format.call[at + 1 :]  # a name is never the end of another
         named = {
-            tool.name + text: Capture(
-                f"call:{tool.name}",
-                self._filled(
-                    tuple(behind),
-                    {
-                        "$arguments": Capture("arguments", self.arguments(tool)),
-                        "$index": Terminal(_DIGITS),
-                    },
-                ),
+            name + text: Capture(
+                f"call:{name}",
+                self._filled(tuple(behind), {"$arguments": said, "$index": Terminal(_DIGITS)}),
             )
-            for tool in tools
+            for name, said in arguments.items()
         }
         return series(literal(before, self.special), self._by_name(named))
 

@@ -18,7 +18,7 @@ from maskwright.automaton.leaf import Text
 from maskwright.automaton.machine import Configuration
 from maskwright.errors import BudgetError, InputError
 from maskwright.mask.position import UNKNOWN
-from maskwright.mask.space import NARROW, characters_left
+from maskwright.mask.strings import NARROW, characters_left
 
 if TYPE_CHECKING:
     from maskwright.automaton.completion import Completion

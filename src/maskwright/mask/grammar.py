@@ -17,8 +17,8 @@ from maskwright.limits import Limits
 from maskwright.mask.budget import Budgets
 from maskwright.mask.matcher import Matcher
 from maskwright.mask.position import Position
-from maskwright.mask.rows import FULL
-from maskwright.mask.space import NOT_READY, Space, packed
+from maskwright.mask.rows import FULL, packed
+from maskwright.mask.space import NOT_READY, Space
 from maskwright.mask.tables import Directory, Scratch
 from maskwright.mask.walk import DYNAMIC, MOST_DYNAMIC, PENDING, find_row, take_bytes, take_token
 

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import numpy.typing as npt
 
+from maskwright.automaton.events import Event
 from maskwright.mask.forced import forced_tokens
+from maskwright.mask.reader import EventReader
 from maskwright.mask.rows import write_row
 
 if TYPE_CHECKING:
@@ -25,7 +27,7 @@ class Matcher:
     grammar may be used in different threads.
     """
 
-    __slots__ = ("_ends", "_grammar", "_path", "_steps", "_text", "_words")
+    __slots__ = ("_ends", "_events", "_grammar", "_path", "_steps", "_text", "_told", "_words")
 
     def __init__(self, grammar: Grammar) -> None:
         self._grammar = grammar
@@ -34,6 +36,9 @@ class Matcher:
         self._steps: list[int | bytes] = []
         self._text = bytearray()
         self._ends = [0]
+        self._events: EventReader | None = None
+        self._told = 0
+        """Bytes of the text whose events have been told."""
 
     @property
     def row(self) -> int:
@@ -158,6 +163,23 @@ class Matcher:
         here = self._path[-1].configuration
         return forced_tokens(self._grammar, here, bytes(self._read()))
 
+    def events(self, *, final: bool = False) -> list[Event]:
+        """What the text accepted since the last call says: captures, and JSON's structure.
+
+        Joined, the pieces of text are the same however the text was cut into tokens and calls.
+        `final`: the text goes no further, so that what was held back is told.
+        What has been told is not taken back when tokens are rolled back; events go on from there.
+        """
+        text, ended = bytes(self._read()), self.terminated or (final and self.accepting)
+        reader = self._events
+        if reader is None or reader.read > len(text) or (reader.ended and not ended):
+            reader = self._events = EventReader(self._grammar)
+            if self._told:
+                reader.go_on(text[: self._told], ended=False)
+        found = reader.go_on(text[reader.read :], ended=ended, final=final)
+        self._told = reader.read
+        return found
+
     def rollback(self, count: int) -> None:
         """Undo the last `count` accepted tokens; `ValueError` if there were fewer."""
         left = len(self._steps) - count
@@ -167,6 +189,7 @@ class Matcher:
         del self._steps[left:]
         del self._ends[left + 1 :]
         del self._text[self._ends[-1] :]
+        self._told = min(self._told, len(self._text))
 
     def fork(self) -> Matcher:
         """An independent matcher at the same position."""
@@ -175,6 +198,7 @@ class Matcher:
         twin._steps = self._steps.copy()
         twin._text = self._text.copy()
         twin._ends = self._ends.copy()
+        twin._told = self._told
         return twin
 
     def reset(self) -> None:

@@ -119,6 +119,13 @@ class RowTable:
         return int(self.arrays.records[number])
 
 
+def packed(allowed: npt.NDArray[np.bool_]) -> Row:
+    """A bool per token as a mask row."""
+    bits = np.zeros((len(allowed) + 31) // 32 * 32, np.bool_)
+    bits[: len(allowed)] = allowed
+    return np.packbits(bits, bitorder="little").view("<i4").astype(np.int32)
+
+
 @njit(["int64(int64, int32[::1])"], cache=True)
 def write_row(address, out):
     """Write the row of a record; `out` (int32) has as many words as the table's rows."""

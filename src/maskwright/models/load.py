@@ -43,6 +43,12 @@ class LoadedModel:
         """End tokens, any of which ends an unconstrained answer."""
         return self.vocab.eos
 
+    @property
+    def chat_template(self) -> str:
+        """The source of the checkpoint's chat template, empty if it has none."""
+        template: object = self.tokenizer.chat_template
+        return template if isinstance(template, str) else str(template or "")
+
     def encode(self, text: str) -> list[int]:
         """Token ids of `text`, special tokens added as the tokenizer is configured."""
         return list(self.tokenizer.encode(text))

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from maskwright.server.choices import Answer
+from maskwright.server.parts import ArgumentsText, CallBegun, Message, Part, Reasoning, Words
 
 Json: TypeAlias = dict[str, object]
 
@@ -41,7 +42,7 @@ class Envelope:
         choices = [
             {
                 "index": index,
-                "message": {"role": "assistant", "content": answer.text, "refusal": None},
+                "message": _message(answer.message),
                 "logprobs": None,
                 "finish_reason": answer.finish_reason,
             }
@@ -71,6 +72,38 @@ class Envelope:
             "model": self.model,
             "system_fingerprint": None,
         }
+
+
+def _message(message: Message) -> Json:
+    """`content` is null beside tool calls, `tool_calls` only there when something was called."""
+    body: Json = {
+        "role": "assistant",
+        "content": message.words if message.words or not message.calls else None,
+        "refusal": None,
+    }
+    if message.reasoning:
+        body["reasoning_content"] = message.reasoning
+    if message.calls:
+        body["tool_calls"] = [
+            {"id": id, "type": "function", "function": {"name": name, "arguments": arguments}}
+            for id, name, arguments in message.calls
+        ]
+    return body
+
+
+def part_delta(part: Part) -> Json:
+    """The delta that streams a part. A call's id, type and name come once: clients join them."""
+    match part:
+        case Words(text=text):
+            return {"content": text}
+        case Reasoning(text=text):
+            return {"reasoning_content": text}
+        case CallBegun(index=index, id=id, name=name):
+            function = {"name": name, "arguments": ""}
+            call = {"index": index, "id": id, "type": "function", "function": function}
+            return {"tool_calls": [call]}
+        case ArgumentsText(index=index, text=text):
+            return {"tool_calls": [{"index": index, "function": {"arguments": text}}]}
 
 
 def model_card(name: str, created: int, max_context: int) -> Json:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass
 
-from maskwright.engine import Delta, FinishReason, Generation
+from maskwright.engine import Completion, Delta, FinishReason, Generation
 from maskwright.errors import GenerationError
+from maskwright.server.parts import CallBegun, Message, Part, PartReader, WordReader
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
     """A generation that has ended; `finish_reason` as OpenAI names it."""
 
-    text: str
+    message: Message
     tokens: int
     finish_reason: str
 
@@ -24,7 +25,7 @@ class ChoiceDelta:
     """What one generation just produced; `finish_reason` as OpenAI names it, on the last one."""
 
     index: int
-    text: str
+    parts: list[Part]
     tokens: int
     finish_reason: str | None
 
@@ -32,8 +33,14 @@ class ChoiceDelta:
 class Choices:
     """Generations under way. `cancel` may be called at any time, and more than once."""
 
-    def __init__(self, generations: Sequence[Generation], prompt_tokens: int) -> None:
+    def __init__(
+        self,
+        generations: Sequence[Generation],
+        prompt_tokens: int,
+        reader: Callable[[], PartReader] = WordReader,
+    ) -> None:
         self._generations = generations
+        self._readers = [reader() for _ in generations]
         self.prompt_tokens = prompt_tokens
 
     def __len__(self) -> int:
@@ -47,10 +54,7 @@ class Choices:
     async def answers(self) -> list[Answer]:
         """All choices, once the last has ended. Raises the first failure."""
         ended = await asyncio.gather(*(generation.aresult() for generation in self._generations))
-        return [
-            Answer(one.text, one.completion_tokens, _openai_reason(one.finish_reason))
-            for one in ended
-        ]
+        return [_answer(one, reader) for one, reader in zip(ended, self._readers, strict=True)]
 
     async def deltas(self, idle: float) -> AsyncGenerator[ChoiceDelta | None]:
         """All deltas as they come, choices interleaved; None after `idle` silent seconds.
@@ -63,6 +67,7 @@ class Choices:
             for index, generation in enumerate(self._generations)
         ]
         running = len(readers)
+        called: set[int] = set()
         try:
             while running:
                 try:
@@ -74,9 +79,16 @@ class Choices:
                     continue
                 if isinstance(delta, Exception):
                     raise delta
-                reason = _finish_reason(delta)
-                running -= reason is not None
-                yield ChoiceDelta(index, delta.text, len(delta.token_ids), reason)
+                if delta.error is not None:
+                    raise delta.error
+                final = delta.finish_reason is not None
+                parts = self._readers[index].read(delta.text, delta.token_ids, final=final)
+                called.update(index for part in parts if isinstance(part, CallBegun))
+                reason = None
+                if delta.finish_reason is not None:
+                    running -= 1
+                    reason = _openai_reason(delta.finish_reason, called=index in called)
+                yield ChoiceDelta(index, parts, len(delta.token_ids), reason)
         finally:
             for reader in readers:
                 reader.cancel()
@@ -92,17 +104,19 @@ async def _read(
         arrived.put_nowait((index, error))
 
 
-def _finish_reason(delta: Delta) -> str | None:
-    if delta.error is not None:
-        raise delta.error
-    return None if delta.finish_reason is None else _openai_reason(delta.finish_reason)
+def _answer(completion: Completion, reader: PartReader) -> Answer:
+    message = Message()
+    for part in reader.read(completion.text, completion.token_ids, final=True):
+        message.add(part)
+    reason = _openai_reason(completion.finish_reason, called=bool(message.calls))
+    return Answer(message, completion.completion_tokens, reason)
 
 
-def _openai_reason(reason: FinishReason) -> str:
+def _openai_reason(reason: FinishReason, *, called: bool) -> str:
     """OpenAI's word for the end of a generation."""
     match reason:
         case FinishReason.STOP | FinishReason.STOP_STRING | FinishReason.GRAMMAR:
-            return "stop"
+            return "tool_calls" if called else "stop"
         case FinishReason.LENGTH:
             return "length"
         case FinishReason.ERROR | FinishReason.CANCELLED | FinishReason.TIMEOUT:

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 from jinja2 import TemplateError
 
-from maskwright.automaton.whitespace import WhitespaceName
 from maskwright.engine import Engine, Generation, Request
-from maskwright.errors import BudgetError, InputError, LimitError, RegexError, SchemaError
-from maskwright.mask import Grammar, compile_json_schema
+from maskwright.errors import BudgetError, InputError
+from maskwright.mask import Grammar
 from maskwright.server.choices import Choices
 from maskwright.server.config import ServerConfig
 from maskwright.server.grammars import GrammarStore
+from maskwright.server.parts import PartReader, ToolReader, WordReader
 from maskwright.server.protocol import SEED_BITS, ChatRequest
-from maskwright.server.response_format import JsonShape
+from maskwright.server.recipes import Recipes
+from maskwright.server.shape import JsonShape
+from maskwright.server.tool_style import tool_format_of
+from maskwright.server.tool_use import ToolUse
 
 # Odd, so that n derived seeds of one seed are all different (2^64 divided by the golden ratio).
 SEED_STRIDE = 0x9E3779B97F4A7C15
@@ -28,8 +32,9 @@ class ChatCompletions:
     def __init__(self, engine: Engine, config: ServerConfig) -> None:
         self._engine = engine
         self._loaded = engine.loaded
-        self._whitespace: WhitespaceName = config.whitespace
-        self._grammars = GrammarStore(self._compile, config.grammars)
+        tool_format = config.tool_format or tool_format_of(engine.loaded.chat_template)
+        self._recipes = Recipes(engine.loaded.vocab, config.whitespace, tool_format)
+        self._grammars = GrammarStore(config.grammars)
         # One thread: a fast tokenizer refuses to be used by two at once.
         self._renderer = ThreadPoolExecutor(1, thread_name_prefix="render")
 
@@ -45,7 +50,8 @@ class ChatCompletions:
         limit = self._limit(request, len(prompt))
         if grammar is not None:
             _check_budget(request, grammar, limit)
-        return Choices(self._submit(request, prompt, limit, grammar), len(prompt))
+        generations = self._submit(request, prompt, limit, grammar)
+        return Choices(generations, len(prompt), _reader(request.tool_use, grammar))
 
     def _check_token_ids(self, request: ChatRequest) -> None:
         for token in request.params.logit_bias:
@@ -56,28 +62,16 @@ class ChatCompletions:
                 )
 
     async def _grammar(self, request: ChatRequest) -> Grammar | None:
-        shape = request.response_format
-        if not isinstance(shape, JsonShape):
-            return None
-        try:
-            return await self._grammars.get(shape.text())
-        except (SchemaError, RegexError, LimitError) as error:
-            error.param = shape.place
-            raise
-
-    def _compile(self, schema: str) -> Grammar:
-        grammar = compile_json_schema(
-            schema, self._loaded.vocab, whitespace=self._whitespace, integers="digits"
-        )
-        _ = grammar.min_tokens  # counted here, and not on the event loop
-        return grammar
+        recipe = self._recipes.of(request.shape, request.tool_use, request.stop)
+        return None if recipe is None else await self._grammars.get(recipe)
 
     def _render(self, request: ChatRequest) -> list[int]:
-        shape = request.response_format
-        schema = shape.text() if isinstance(shape, JsonShape) and shape.shown else None
+        shape, use = request.shape, request.tool_use
+        schema = shape.text if isinstance(shape, JsonShape) and shape.shown else None
         messages = [message.for_template() for message in request.messages]
+        tools = None if use is None else use.sent
         try:
-            return self._loaded.render_chat(messages, response_schema=schema)
+            return self._loaded.render_chat(messages, response_schema=schema, tools=tools)
         except TemplateError as error:
             raise InputError(
                 f"the model's chat template refuses these messages: {error}", param="messages"
@@ -100,6 +94,7 @@ class ChatCompletions:
     ) -> list[Generation]:
         """n generations; when one is refused the earlier ones are taken back."""
         generations: list[Generation] = []
+        use = request.tool_use
         try:
             for index in range(request.n):
                 generations.append(
@@ -110,7 +105,7 @@ class ChatCompletions:
                                 request.params, seed=choice_seed(request.params.seed, index)
                             ),
                             max_tokens=limit,
-                            stop=request.stop,
+                            stop=() if use is not None and use.constrains else request.stop,
                             grammar=grammar,
                         )
                     )
@@ -120,6 +115,12 @@ class ChatCompletions:
                 generation.cancel()
             raise
         return generations
+
+
+def _reader(use: ToolUse | None, grammar: Grammar | None) -> Callable[[], PartReader]:
+    if use is None or grammar is None or not use.constrains:
+        return WordReader
+    return lambda: ToolReader(grammar)
 
 
 def choice_seed(seed: int | None, index: int) -> int | None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from maskwright.automaton.whitespace import WHITESPACE, WhitespaceName
 from maskwright.errors import InputError
+from maskwright.grammar.tool_format import tool_format
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +16,8 @@ class ServerConfig:
     `model_name` is what `/v1/models` lists (the loaded model's own name when None);
     `strict_model` refuses requests for any other name with a 404. `whitespace` is how JSON answers
     are laid out: "spaced" as most programs write it, on one line, so that a weak model can't spend
-    its tokens on line breaks; "flexible" leaves it to the model. `body_bytes` bounds a request
+    its tokens on line breaks; "flexible" leaves it to the model. `tool_format` is how the model
+    writes tool calls (told from its chat template when None). `body_bytes` bounds a request
     body, `grammars` the number of compiled grammars kept, `ping_seconds` the silence on a stream
     after which a comment line keeps proxies from closing it.
     """
@@ -23,6 +25,7 @@ class ServerConfig:
     model_name: str | None = None
     strict_model: bool = False
     whitespace: WhitespaceName = "spaced"
+    tool_format: str | None = None
     body_bytes: int = 8 << 20
     grammars: int = 256
     ping_seconds: float = 15.0
@@ -33,3 +36,5 @@ class ServerConfig:
                 raise InputError(f"{name} must be greater than 0", param=name)
         if self.whitespace not in WHITESPACE:
             raise InputError(f"whitespace is one of {', '.join(WHITESPACE)}", param="whitespace")
+        if self.tool_format is not None:
+            tool_format(self.tool_format)

@@ -1,52 +1,57 @@
-"""Compiled grammars, kept by their schema's text; compiled off the event loop, once each."""
+"""Compiled grammars, kept by their recipe; compiled off the event loop, once each."""
 
 from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 from maskwright.mask import Grammar
+from maskwright.server.recipes import Recipe
 
 
 class GrammarStore:
     """The last `size` grammars by recency of use.
 
-    Requests that ask for one text at the same time share one compilation, which goes on when the
+    Requests that ask for one recipe at the same time share one compilation, which goes on when the
     client that began it leaves. Failures aren't kept. To be used from one event loop.
     """
 
-    def __init__(self, compile_text: Callable[[str], Grammar], size: int) -> None:
-        self._compile = compile_text
+    def __init__(self, size: int) -> None:
         self._size = size
         self._ready: OrderedDict[str, Grammar] = OrderedDict()
         self._pending: dict[str, asyncio.Task[Grammar]] = {}
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="compile")
 
-    async def get(self, text: str) -> Grammar:
-        """The grammar of a schema's JSON text. Raises what compiling raises (InputError)."""
-        grammar = self._ready.get(text)
+    async def get(self, recipe: Recipe) -> Grammar:
+        """Raises what compiling raises (InputError)."""
+        grammar = self._ready.get(recipe.key)
         if grammar is not None:
-            self._ready.move_to_end(text)
+            self._ready.move_to_end(recipe.key)
             return grammar
-        task = self._pending.get(text)
+        task = self._pending.get(recipe.key)
         if task is None:
-            task = asyncio.create_task(self._compile_and_keep(text))
+            task = asyncio.create_task(self._compile_and_keep(recipe))
             task.add_done_callback(_mark_retrieved)
-            self._pending[text] = task
+            self._pending[recipe.key] = task
         return await asyncio.shield(task)
 
-    async def _compile_and_keep(self, text: str) -> Grammar:
+    async def _compile_and_keep(self, recipe: Recipe) -> Grammar:
         try:
             loop = asyncio.get_running_loop()
-            grammar = await loop.run_in_executor(self._thread, self._compile, text)
+            grammar = await loop.run_in_executor(self._thread, _built, recipe)
         finally:
-            del self._pending[text]
-        self._ready[text] = grammar
+            del self._pending[recipe.key]
+        self._ready[recipe.key] = grammar
         if len(self._ready) > self._size:
             self._ready.popitem(last=False)
         return grammar
+
+
+def _built(recipe: Recipe) -> Grammar:
+    grammar = recipe.build()
+    _ = grammar.min_tokens  # counted here, and not on the event loop
+    return grammar
 
 
 def _mark_retrieved(task: asyncio.Task[Grammar]) -> None:

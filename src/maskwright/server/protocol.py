@@ -14,14 +14,15 @@ from maskwright.sampling import SamplingParams
 from maskwright.server.fields import Fields, as_number, invalid, shown
 from maskwright.server.messages import Message, parse_messages
 from maskwright.server.refusals import refuse_unsupported
-from maskwright.server.response_format import ResponseFormat, parse_response_format
+from maskwright.server.shape import FIELDS, Shape, parse_shape
+from maskwright.server.tool_use import ToolUse, parse_tool_use
 
 MAX_CHOICES = 128
 MAX_STOPS = 4
 MAX_TOKENS = 1 << 31
 SEED_BITS = 64
 
-OBEYED = frozenset(
+OBEYED = FIELDS | frozenset(
     {
         "frequency_penalty",
         "logit_bias",
@@ -31,14 +32,16 @@ OBEYED = frozenset(
         "min_p",
         "model",
         "n",
+        "parallel_tool_calls",
         "presence_penalty",
         "repetition_penalty",
-        "response_format",
         "seed",
         "stop",
         "stream",
         "stream_options",
         "temperature",
+        "tool_choice",
+        "tools",
         "top_k",
         "top_p",
     }
@@ -59,7 +62,8 @@ class ChatRequest:
 
     model: str | None
     messages: tuple[Message, ...]
-    response_format: ResponseFormat
+    shape: Shape
+    tool_use: ToolUse | None
     limit: TokenLimit | None
     params: SamplingParams
     stop: tuple[str, ...]
@@ -75,7 +79,8 @@ def parse_chat_request(tree: dict[str, object]) -> ChatRequest:
     return ChatRequest(
         model=body.string("model"),
         messages=parse_messages(body),
-        response_format=parse_response_format(body),
+        shape=parse_shape(body),
+        tool_use=parse_tool_use(body),
         limit=_limit(body),
         params=_params(body),
         stop=_stop(body),

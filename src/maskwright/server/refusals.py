@@ -1,6 +1,6 @@
 """Fields that would change the answer and are not obeyed here: refused by name, never ignored.
 
-A client that sends the value which changes nothing (`logprobs: false`, `tools: []`) passes.
+A client that sends the value which changes nothing (`logprobs: false`, `functions: []`) passes.
 Unknown fields pass too, as with every server of this protocol, unless the name looks like a
 constraint: a typo must not mean an unconstrained answer.
 """
@@ -25,37 +25,25 @@ NEUTRAL: Mapping[str, tuple[object, ...]] = {
     "continue_final_message": (False,),
     "documents": ([],),
     "echo": (False,),
-    "ebnf": (),
     "function_call": ("none", "auto"),
     "functions": ([],),
-    "grammar": (),
-    "guided_choice": (),
     "guided_decoding_backend": (),
-    "guided_grammar": (),
-    "guided_json": (),
     "guided_json_object": (False,),
-    "guided_regex": (),
     "guided_whitespace_pattern": (),
     "ignore_eos": (False,),
     "include_stop_str_in_output": (False,),
-    "json_schema": (),
     "length_penalty": (1,),
     "logprobs": (False,),
     "min_tokens": (0,),
     "modalities": (["text"],),
     "no_stop_trim": (False,),
     "prompt_logprobs": (),
-    "regex": (),
     "return_token_ids": (False,),
     "return_tokens_as_token_ids": (False,),
     "skip_special_tokens": (True,),
     "stop_regex": (),
     "stop_token_ids": ([],),
-    "structured_outputs": (),
-    "structural_tag": (),
     "thinking_token_budget": (),
-    "tool_choice": ("none", "auto"),
-    "tools": ([],),
     "top_logprobs": (),
     "truncate_prompt_tokens": (),
     "use_beam_search": (False,),
@@ -95,7 +83,7 @@ def refuse_unsupported(body: Fields, known: frozenset[str]) -> None:
 
 def _refuse_unless_neutral(body: Fields, name: str) -> None:
     value = body.get(name)
-    if value in NEUTRAL[name] or (name == "tools" and body.get("tool_choice") == "none"):
+    if value in NEUTRAL[name]:
         return
     raise InputError(
         f"{name} is not supported by this server{_way_out(name)}",
@@ -105,8 +93,6 @@ def _refuse_unless_neutral(body: Fields, name: str) -> None:
 
 
 def _way_out(name: str) -> str:
-    if name in ("tools", "functions"):
-        return " (with tool_choice 'none' tools are accepted)"
-    if name.startswith(("guided_", "json_", "struct")):
-        return "; send the schema as response_format: {type: 'json_schema', ...}"
+    if name in ("functions", "function_call"):
+        return "; send tools and tool_choice"
     return "; leave it out"

@@ -14,7 +14,7 @@ from contextlib import aclosing
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from maskwright.server.answers import Envelope, Json, Usage, event
+from maskwright.server.answers import Envelope, Json, Usage, event, part_delta
 from maskwright.server.choices import Choices
 from maskwright.server.disconnect import ClientGoneError, until_disconnect
 from maskwright.server.errors import describe
@@ -83,8 +83,8 @@ async def chat_events(
                     yield PING
                     continue
                 completion_tokens += delta.tokens
-                if delta.text:
-                    yield chunk(delta.index, {"content": delta.text})
+                for part in delta.parts:
+                    yield chunk(delta.index, part_delta(part))
                 if delta.finish_reason is not None:
                     yield chunk(delta.index, {}, delta.finish_reason)
     except Exception as error:

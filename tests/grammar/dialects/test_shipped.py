@@ -1,4 +1,4 @@
-"""The shipped grammars: each accepts and rejects the examples beside it, and can be generated from."""
+"""The shipped grammars: they accept and reject the examples beside them, and walks end."""
 
 from __future__ import annotations
 

@@ -6,6 +6,7 @@ far as it can go: what follows must not begin with a character that could contin
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import NoReturn, assert_never
 
@@ -45,10 +46,17 @@ from maskwright.limits import Limits
 
 @dataclass(frozen=True, slots=True)
 class Lowered:
-    """`unused` are the definitions that the start doesn't lead to."""
+    """Rules, and what they were made from.
+
+    `unused` are the definitions that the start doesn't lead to. `ignored` is what may stand between
+    terminals (`EMPTY`: nothing), and `behind` has the language of each terminal that it may stand
+    before, by the language of both together.
+    """
 
     rules: Rules
     unused: tuple[str, ...]
+    ignored: Regular
+    behind: Mapping[Regular, Regular]
 
 
 def lower(document: Document, start: str, limits: Limits) -> Lowered:
@@ -86,6 +94,7 @@ class _Lowering:
         self.languages: dict[str, Regular] = {}
         self.reading: list[str] = []
         self.used: set[str] = set()
+        self.behind: dict[Regular, Regular] = {}
         self.instances: dict[tuple[str, tuple[Node, ...]], str] = {}
         self.waiting: list[tuple[str, Definition, dict[str, Node]]] = []
         self.ignored = alt(*(self.regular(node) for node in document.ignored))
@@ -101,7 +110,7 @@ class _Lowering:
                     limit="grammar_rules",
                 )
         if self.ignored is not EMPTY:
-            end = rules.Terminal(skipping(self.ignored, EPSILON))
+            end = rules.Terminal(self.skipping(EPSILON))
             name = _fresh("start", self.rules)
             self.rules[name] = rules.Sequence((first, end))
             first = rules.Ref(name)
@@ -110,7 +119,7 @@ class _Lowering:
             self.rules[name] = first
             first = rules.Ref(name)
         unused = tuple(n for n in self.definitions if n not in self.used and "__" not in n)
-        return Lowered(Rules(first.name, self.rules), unused)
+        return Lowered(Rules(first.name, self.rules), unused, self.ignored, self.behind)
 
     def fail(self, reason: str, at: int) -> NoReturn:
         raise GrammarError(reason, text=self.text, position=at)
@@ -210,7 +219,7 @@ class _Lowering:
     def behind_ignored(self, expression: Expression) -> Expression:
         if self.ignored is EMPTY:
             return expression
-        skipped = rules.Terminal(skipping(self.ignored, EPSILON))
+        skipped = rules.Terminal(self.skipping(EPSILON))
         return rules.Sequence((skipped, expression))
 
     def terminal(self, language: Regular, at: int) -> Expression:
@@ -220,11 +229,16 @@ class _Lowering:
         if self.ignored is EMPTY:
             return rules.Terminal(language)
         if not language.nullable:
-            return rules.Terminal(skipping(self.ignored, language))
+            return rules.Terminal(self.skipping(language))
         rest = not_empty(language)
         if not is_live(rest, self.limits.witness_search):
             return rules.Sequence(())
-        return rules.Choice((rules.Sequence(()), rules.Terminal(skipping(self.ignored, rest))))
+        return rules.Choice((rules.Sequence(()), rules.Terminal(self.skipping(rest))))
+
+    def skipping(self, language: Regular) -> Regular:
+        found = skipping(self.ignored, language)
+        self.behind[found] = language
+        return found
 
     def named_terminal(self, node: Name) -> Regular:
         """A terminal without the texts of those of higher priority."""

@@ -8,7 +8,7 @@ from maskwright.errors import GrammarError, LimitError
 from maskwright.grammar.dialects.bnf import read_ebnf, read_gbnf
 from maskwright.grammar.dialects.detect import Dialect, detect
 from maskwright.grammar.dialects.lark import read_lark
-from maskwright.grammar.dialects.lower import lower
+from maskwright.grammar.dialects.lower import Lowered, lower
 from maskwright.grammar.dialects.special import SpecialTokens
 from maskwright.grammar.dialects.syntax import Document
 from maskwright.grammar.rules import Rules
@@ -17,11 +17,17 @@ from maskwright.limits import DEFAULT_LIMITS, Limits
 
 @dataclass(frozen=True, slots=True)
 class ReadGrammar:
-    """`unused` are names of rules and terminals that the start doesn't lead to."""
-
     dialect: Dialect
-    rules: Rules
-    unused: tuple[str, ...]
+    lowered: Lowered
+
+    @property
+    def rules(self) -> Rules:
+        return self.lowered.rules
+
+    @property
+    def unused(self) -> tuple[str, ...]:
+        """Names of rules and terminals that the start doesn't lead to."""
+        return self.lowered.unused
 
 
 def read_grammar(
@@ -46,7 +52,7 @@ def read_grammar(
     if not document.definitions:
         raise GrammarError("the grammar has no rules", text=text, position=0)
     lowered = lower(document, start or _start(document, dialect), limits)
-    return ReadGrammar(dialect, lowered.rules, lowered.unused)
+    return ReadGrammar(dialect, lowered)
 
 
 def _document(text: str, dialect: Dialect, tokens: SpecialTokens, limits: Limits) -> Document:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from functools import cache, partial
+from string import digits
 from typing import Final
 
-from maskwright.grammar.regular import Regular, alt, concat, loop, words
+from maskwright.grammar.regular import Regular, alt, concat, state, words
 from maskwright.grammar.translate import full_match
 
 _DAY: Final = 24 * 60
@@ -25,8 +26,9 @@ def date() -> Regular:
 
 @cache
 def time() -> Regular:
-    hours = (concat(words([f"{hour:02}:"]), _minutes(hour)) for hour in range(24))
-    return alt(*hours)
+    """The minute that has been read is remembered until the seconds tell whether it matters: a
+    leap second is the last second of a day in UTC."""
+    return _clock("")
 
 
 @cache
@@ -41,25 +43,49 @@ def duration() -> Regular:
     return full_match(rf"P({days}({clock})?|{clock}|\d+W)")
 
 
-def _minutes(hour: int) -> Regular:
-    """What follows `HH:`. Unrolled when it is reached: a minute a leap second may fall in has to
-    be remembered until the offset is read."""
-    return loop(("minutes", hour), False, partial(_unrolled_minutes, hour), plain=True)
+def _clock(read: str) -> Regular:
+    """What follows the characters `read` of `HH:MM:`."""
+    moves = partial(_clock_moves, read)
+    ending = "00:00:00Z"[len(read) :]
+    return state(("clock", read), False, moves, plain=True, shortest=lambda: ending)
 
 
-def _unrolled_minutes(hour: int) -> Regular:
-    usual = concat(full_match(r"[0-5]\d:[0-5]\d(\.\d+)?"), _offset())
-    return alt(usual, *(_leap_second(hour, minute) for minute in range(60)))
+def _clock_moves(read: str) -> list[tuple[int, int, Regular]]:
+    match len(read):
+        case 0:
+            following = "012"
+        case 1:
+            following = "0123" if read == "2" else digits
+        case 3:
+            following = "012345"
+        case 4:
+            following = digits
+        case 2:
+            following = ":"
+        case _:
+            minute = int(read[:2]) * 60 + int(read[3:])
+            return [(0x3A, 0x3A, _seconds(minute))]
+    return [(ord(each), ord(each), _clock(read + each)) for each in following]
 
 
-def _leap_second(hour: int, minute: int) -> Regular:
-    """`MM:60` and the offsets that make `HH:MM` the last minute of a day in UTC."""
-    ahead = (hour * 60 + minute - _LAST_MINUTE) % _DAY
+@cache
+def _usual_seconds() -> Regular:
+    return concat(full_match(r"[0-5]\d(\.\d+)?"), _offset())
+
+
+def _seconds(minute: int) -> Regular:
+    """Seconds and offset behind a minute of the day."""
+    return alt(_usual_seconds(), _leap_second(minute))
+
+
+def _leap_second(minute: int) -> Regular:
+    """`60` and the offsets that make this minute the last of a day in UTC."""
+    ahead = (minute - _LAST_MINUTE) % _DAY
     behind = -ahead % _DAY
     offsets = [f"+{ahead // 60:02}:{ahead % 60:02}", f"-{behind // 60:02}:{behind % 60:02}"]
     if not ahead:
         offsets += ["Z", "z"]
-    return concat(words([f"{minute:02}:60"]), full_match(r"(\.\d+)?"), words(offsets))
+    return concat(words(["60"]), full_match(r"(\.\d+)?"), words(offsets))
 
 
 @cache

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import cache
+from dataclasses import dataclass, replace
+from functools import cache, partial
 from typing import Final
 
 from maskwright.grammar.charset import LAST
@@ -16,6 +17,7 @@ from maskwright.grammar.regular import (
     concat,
     length,
     repeat,
+    state,
     words,
 )
 from maskwright.grammar.translate import full_match
@@ -23,14 +25,9 @@ from maskwright.grammar.translate import full_match
 MOST_NAME: Final = 253
 """Characters of a host name: what fits into the 255 octets of RFC 1035."""
 
-_LABEL: Final = r"[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
-_PLAIN_LABEL: Final = (
-    r"([A-WYZa-wyz0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
-    r"|[Xx]([A-MO-Za-mo-z0-9-]([A-Za-z0-9-]{0,60}[A-Za-z0-9])|[A-MO-Za-mo-z0-9])?"
-    r"|[Xx][Nn]-?([A-Za-z0-9]([A-Za-z0-9-]{0,58}[A-Za-z0-9])?)"
-    r"|[Xx][Nn]([A-Za-z0-9][A-Za-z0-9-]{59}[A-Za-z0-9])?)"
-)
-"""A label that doesn't begin with `xn--`."""
+_MOST_LABEL: Final = 63
+_LETTERS: Final = ((0x30, 0x39), (0x41, 0x5A), (0x61, 0x7A))
+_PUNYCODE: Final = "xn--"
 
 
 @cache
@@ -48,18 +45,64 @@ def ipv6() -> Regular:
 @cache
 def hostname() -> Regular:
     """RFC 1123, section 2.1, with any label that begins with `xn--`."""
-    return _dotted(full_match(_LABEL))
+    return both(length(1, MOST_NAME), _label(_Label(plain=False, dotted=True)))
 
 
 @cache
 def plain_hostname() -> Regular:
     """The same without any label that begins with `xn--`."""
-    return _dotted(plain_label())
+    return both(length(1, MOST_NAME), _label(_Label(plain=True, dotted=True)))
 
 
 @cache
 def plain_label() -> Regular:
-    return full_match(_PLAIN_LABEL)
+    """One label that doesn't begin with `xn--`."""
+    return _label(_Label(plain=True, dotted=False))
+
+
+@dataclass(frozen=True, slots=True)
+class _Label:
+    """What of a label decides what may follow. `plain`: it must not begin with `xn--`, and so far
+    it begins with as many characters of that as it has, or `free` is true. `dotted`: further
+    labels may follow."""
+
+    plain: bool
+    dotted: bool
+    count: int = 0
+    hyphen: bool = False
+    free: bool = False
+
+    @property
+    def complete(self) -> bool:
+        return self.count > 0 and not self.hyphen
+
+    def then(self, character: str) -> _Label:
+        free = self.free or not self.plain or character.lower() != _PUNYCODE[self.count]
+        return replace(self, count=self.count + 1, hyphen=character == "-", free=free)
+
+
+def _label(read: _Label) -> Regular:
+    return state((read,), read.complete, partial(_label_moves, read), plain=True)
+
+
+def _label_moves(read: _Label) -> list[tuple[int, int, Regular]]:
+    found: list[tuple[int, int, Regular]] = []
+    room = _MOST_LABEL - read.count
+    prefix = "" if read.free or not read.plain else _PUNYCODE[read.count : read.count + 1]
+    if read.count and room > 1 and not (prefix == "-" and read.count == 3):
+        found.append((0x2D, 0x2D, _label(read.then("-"))))
+    if read.dotted and read.complete:
+        found.append((0x2E, 0x2E, _label(_Label(read.plain, dotted=True))))
+    if room:
+        other = _label(read.then("0"))
+        for low, high in _LETTERS:
+            special = ord(prefix.upper() if low == 0x41 else prefix) if prefix.isalpha() else -1
+            if low <= special <= high:
+                found.append((low, special - 1, other))
+                found.append((special, special, _label(read.then(prefix))))
+                low = special + 1
+            found.append((low, high, other))
+    return found
 
 
 @cache
@@ -92,11 +135,6 @@ def _mail_domain(letters: str) -> Regular:
         char("["), alt(ipv4(), concat(full_match("[Ii][Pp][Vv]6:"), ipv6())), char("]")
     )
     return alt(name, literal)
-
-
-def _dotted(label: Regular) -> Regular:
-    name = concat(label, repeat(concat(char("."), label)))
-    return both(length(1, MOST_NAME), name)
 
 
 def _groups(left: int) -> Regular:

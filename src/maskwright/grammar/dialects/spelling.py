@@ -1,0 +1,147 @@
+"""Characters, classes, strings and patterns as the dialects spell them."""
+
+from __future__ import annotations
+
+from maskwright.grammar import charset
+from maskwright.grammar import regular as r
+from maskwright.grammar.charset import Ranges
+from maskwright.grammar.dialects.detect import Dialect
+from maskwright.grammar.regular import Regular
+
+_SURROGATES = ((0xD800, 0xDFFF),)
+
+
+def string(text: str) -> str:
+    """A string in double quotes, in every dialect."""
+    return '"' + "".join(_escaped(character, '"\\') for character in text) + '"'
+
+
+def char_class(ranges: Ranges, dialect: Dialect) -> str:
+    """A set of characters; surrogates, which no text has, belong to it or not."""
+    ranges = tuple(ranges)
+    if len(ranges) == 1 and ranges[0][0] == ranges[0][1]:
+        return string(chr(ranges[0][0]))
+    inside = _class(ranges)
+    return f"/{inside}/" if dialect == "lark" else inside
+
+
+def quantifier(least: int, most: int | None) -> str:
+    """What stands, in every dialect, behind something that is repeated `least` to `most` times."""
+    match least, most:
+        case 0, None:
+            return "*"
+        case 1, None:
+            return "+"
+        case 0, 1:
+            return "?"
+        case _ if least == most:
+            return f"{{{least}}}"
+        case _:
+            return f"{{{least},{'' if most is None else most}}}"
+
+
+def _class(ranges: Ranges) -> str:
+    whole = charset.union(ranges, _SURROGATES)
+    rest = charset.complement(whole)
+    if not rest:
+        return r"[\x00-\U0010FFFF]"
+    if (len(whole) == 1 and whole[0][1] == charset.LAST) or len(rest) < len(whole):
+        return "[^" + _members(rest) + "]"
+    return "[" + _members(charset.intersection(ranges, charset.complement(_SURROGATES))) + "]"
+
+
+def _members(ranges: Ranges) -> str:
+    spelled: list[str] = []
+    for low, high in ranges:
+        first, last = _in_class(low), _in_class(high)
+        spelled.append(
+            first if low == high else first + last if high == low + 1 else f"{first}-{last}"
+        )
+    return "".join(spelled)
+
+
+def _in_class(point: int) -> str:
+    if chr(point) in "^-[]&~|/":
+        return f"\\x{point:02X}"
+    return _escaped(chr(point), "\\")
+
+
+def _escaped(character: str, also: str) -> str:
+    point = ord(character)
+    if character in also:
+        return "\\" + character
+    if character in "\n\r\t":
+        return {"\n": "\\n", "\r": "\\r", "\t": "\\t"}[character]
+    if character.isprintable():
+        return character
+    return (
+        f"\\x{point:02X}"
+        if point < 0x100
+        else f"\\u{point:04X}"
+        if point < 0x10000
+        else f"\\U{point:08X}"
+    )
+
+
+def pattern(term: Regular) -> str | None:
+    """A terminal of Lark: a string where it is one, else `/…/`; None if patterns can't say it."""
+    if isinstance(term, r.Epsilon):
+        return '""'
+    text = _single(term)
+    if text is not None:
+        return string(text)
+    found = _pattern(term, 0)
+    return None if found is None else f"/{found}/"
+
+
+def _single(term: Regular) -> str | None:
+    match term:
+        case r.Chars(ranges=((low, high),)) if low == high:
+            return chr(low)
+        case r.Concat(head=head, tail=tail):
+            first, rest = _single(head), _single(tail)
+            return None if first is None or rest is None else first + rest
+        case _:
+            return None
+
+
+def _pattern(term: Regular, level: int) -> str | None:
+    """In Python's syntax; `level`: 0 alternatives, 1 a sequence, 2 something to repeat."""
+    match term:
+        case r.Epsilon():
+            return "(?:)"
+        case r.Chars(ranges=ranges):
+            if len(ranges) == 1 and ranges[0][0] == ranges[0][1]:
+                return _in_pattern(chr(ranges[0][0]))
+            return _class(ranges)
+        case r.Concat():
+            parts: list[Regular] = []
+            rest: Regular = term
+            while isinstance(rest, r.Concat):
+                parts.append(rest.head)
+                rest = rest.tail
+            spelled = [_pattern(part, 1) for part in (*parts, rest)]
+            return _grouped("".join(s or "" for s in spelled), level > 1) if all(spelled) else None
+        case r.Alt(options=options):
+            spelled = [_pattern(option, 1) for option in options]
+            return _grouped("|".join(s or "" for s in spelled), level > 0) if all(spelled) else None
+        case r.Words(table=table, low=low, high=high, depth=depth) if high - low < 1000:
+            found = ["".join(map(_in_pattern, w[depth:])) for w in table.strings[low:high]]
+            return _grouped("|".join(found), level > 0)
+        case r.Repeat(body=body, least=least, most=most):
+            inner = _pattern(body, 2)
+            if inner is None:
+                return None
+            return _grouped(inner + quantifier(least, most), level > 1)
+        case _:
+            return None
+
+
+def _grouped(text: str, needed: bool) -> str:
+    return f"(?:{text})" if needed else text
+
+
+def _in_pattern(character: str) -> str:
+    if character in ".*+?()[]{}|^$\\/#&~-" or character == " ":
+        return f"\\x{ord(character):02X}" if character in " #&~-" else "\\" + character
+    return _escaped(character, "")

@@ -1,0 +1,268 @@
+"""Rules written as a grammar in one of the dialects.
+
+A terminal is written in the dialect's own operators where it is made of them; intersections,
+complements and automata are written out as rules, a rule a state.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final, Literal, assert_never
+
+from maskwright.errors import UnsupportedGrammarError
+from maskwright.grammar import regular as r
+from maskwright.grammar.derivative import arcs, is_live
+from maskwright.grammar.dialects.detect import Dialect
+from maskwright.grammar.dialects.lower import Lowered
+from maskwright.grammar.dialects.spelling import char_class, pattern, quantifier, string
+from maskwright.grammar.regular import EMPTY, EPSILON, Regular, both, complement, concat, repeat
+from maskwright.grammar.rules import (
+    Capture,
+    Choice,
+    Expression,
+    JsonValue,
+    Ref,
+    Repeat,
+    Sequence,
+    SpecialToken,
+    Terminal,
+)
+
+MOST_STATES: Final = 2_000
+"""States of all automata that one grammar may be written out with."""
+MOST_WORDS: Final = 20_000
+
+Level = Literal["choice", "sequence", "item"]
+"""What an expression stands in: what binds less is put in parentheses."""
+
+
+def write_grammar(lowered: Lowered, dialect: Dialect) -> str:
+    """The same language in another dialect.
+
+    Raises `UnsupportedGrammarError` naming what the dialect can't say.
+    """
+    return _Writer(lowered, dialect).run()
+
+
+class _Writer:
+    def __init__(self, lowered: Lowered, dialect: Dialect) -> None:
+        self.lowered = lowered
+        self.dialect: Dialect = dialect
+        self.names: dict[str, str] = {}
+        self.lines: list[str] = []
+        self.states: dict[Regular, str] = {}
+        self.waiting: list[Regular] = []
+        self.ignored = ""
+        self.ignoring = lowered.ignored is not EMPTY
+
+    def run(self) -> str:
+        rules = self.lowered.rules
+        self.names[rules.start] = "start" if self.dialect == "lark" else "root"
+        for name, body in rules.rules.items():
+            self.rule(self.name(name), self.expression(body, "choice"))
+            self.write_states()
+        if self.ignored and self.dialect == "lark":
+            self.lines.append(f"%ignore {self.ignored}")
+        elif self.ignored:
+            self.rule("ignored", f"({self.ignored})*")
+        return "\n".join(self.lines) + "\n"
+
+    def rule(self, name: str, body: str) -> None:
+        self.lines.append(f"{name}: {body}" if self.dialect == "lark" else f"{name} ::= {body}")
+
+    def name(self, name: str) -> str:
+        """A name that the dialect allows, and that no other rule has."""
+        known = self.names.get(name)
+        if known is None:
+            plain = re.sub(r"[^a-z0-9]+", "_" if self.dialect == "lark" else "-", name.lower())
+            plain = plain.strip("_-") or "rule"
+            plain = plain if plain[0].isalpha() else f"r{plain}"
+            taken = {*self.names.values(), "root", "start", "ignored"}
+            fresh, number = plain, 2
+            while fresh in taken:
+                fresh, number = f"{plain}{number}", number + 1
+            known = self.names[name] = fresh
+        return known
+
+    def refuse(self, what: str, way: str) -> UnsupportedGrammarError:
+        return UnsupportedGrammarError(f"{self.dialect} has no {what}; {way}")
+
+    def expression(self, expression: Expression, level: Level) -> str:
+        match expression:
+            case Terminal(language=language):
+                return self.terminal(language, level)
+            case Ref(name=name):
+                return self.name(name)
+            case Sequence(parts=parts):
+                return self.sequence([self.expression(p, "sequence") for p in parts], level)
+            case Choice(options=options):
+                return self.choice([self.expression(o, "choice") for o in options], level)
+            case Repeat(body=body, least=least, most=most):
+                return self.times(self.expression(body, "item"), least, most)
+            case SpecialToken(ids=ids):
+                return self.special(ids)
+            case JsonValue():
+                raise self.refuse(
+                    "JSON values under a schema that could be written again", "convert the rest"
+                )
+            case Capture(name=name):
+                raise self.refuse("captures that could be written", f"leave out capture {name!r}")
+            case _:
+                assert_never(expression)
+
+    def special(self, ids: tuple[tuple[int, int], ...]) -> str:
+        if self.dialect == "ebnf":
+            raise self.refuse("special tokens", "write the text, or convert to gbnf or lark")
+        if self.dialect == "lark":
+            return (
+                f"<[{','.join(f'{low}-{high}' if high > low else str(low) for low, high in ids)}]>"
+            )
+        each = [f"<[{number}]>" for low, high in ids for number in range(low, high + 1)]
+        return self.choice(each, "item")
+
+    def sequence(self, parts: list[str], level: Level) -> str:
+        parts = [part for part in parts if part != '""']
+        if len(parts) == 1:
+            return parts[0]
+        if not parts:
+            return '""'
+        return f"({' '.join(parts)})" if level == "item" else " ".join(parts)
+
+    def choice(self, options: list[str], level: Level) -> str:
+        options = list(dict.fromkeys(options))
+        if len(options) == 1:
+            return options[0]
+        found = " | ".join(options)
+        return found if level == "choice" else f"({found})"
+
+    def times(self, body: str, least: int, most: int | None) -> str:
+        return body + quantifier(least, most)
+
+    # Terminals
+
+    def terminal(self, language: Regular, level: Level) -> str:
+        text = self.lowered.behind.get(language)
+        if text is None:
+            return self.regular(language, level)
+        ignored = self.lowered.ignored
+        if self.dialect == "lark":
+            self.ignored = self.regular(ignored, "choice")
+            return '""' if text is EPSILON else self.regular(text, level)
+        if not _same(language, concat(repeat(ignored), text)):
+            return self.regular(language, level)  # a piece that is ignored is cut greedily
+        self.ignored = self.regular(ignored, "choice")
+        if text is EPSILON:
+            return "ignored"
+        return self.sequence(["ignored", self.regular(text, "sequence")], level)
+
+    def regular(self, term: Regular, level: Level) -> str:
+        """A regular language in the dialect's operators."""
+        if self.dialect == "lark":
+            written = pattern(term) or self.lark_terminal(term)
+            if written is not None:
+                return written
+            if self.ignoring:
+                raise self.refuse("terminals like those of this grammar beside %ignore", "use gbnf")
+        match term:
+            case r.Epsilon():
+                return '""'
+            case r.Chars(ranges=ranges):
+                return char_class(ranges, self.dialect)
+            case r.Concat():
+                return self.sequence(self.strung(term), level)
+            case r.Alt(options=options):
+                return self.choice([self.regular(o, "choice") for o in options], level)
+            case r.Repeat(body=body, least=least, most=most):
+                return self.times(self.regular(body, "item"), least, most)
+            case r.Words(table=table, low=low, high=high, depth=depth) if high - low <= MOST_WORDS:
+                return self.choice([string(w[depth:]) for w in table.strings[low:high]], level)
+            case _:
+                return self.state(term)
+
+    def lark_terminal(self, term: Regular) -> str | None:
+        """The name of a terminal for intersections and complements, which stand in no pattern."""
+        known = self.states.get(term)
+        if known is None:
+            body = self.algebra(term)
+            if body is None:
+                return None
+            known = self.states[term] = f"T{len(self.states) + 1}"
+            self.rule(known, body)
+        return known
+
+    def algebra(self, term: Regular) -> str | None:
+        written = pattern(term)
+        if written is not None:
+            return written
+        match term:
+            case r.Both(parts=parts):
+                found = [self.algebra(part) for part in parts]
+                sign = " & "
+            case r.Alt(options=parts):
+                found = [self.algebra(part) for part in parts]
+                sign = " | "
+            case r.Concat(head=head, tail=tail):
+                found = [self.algebra(head), self.algebra(tail)]
+                sign = " "
+            case r.Repeat(body=body, least=least, most=most):
+                inner = self.algebra(body)
+                return None if inner is None else self.times(inner, least, most)
+            case r.Complement(body=body):
+                inner = self.algebra(body)
+                return None if inner is None else f"~{inner}"
+            case _:
+                return None
+        joined = sign.join(each or "" for each in found)
+        return f"({joined})" if all(found) else None
+
+    def strung(self, term: Regular) -> list[str]:
+        """The parts of a concatenation, single characters joined to strings."""
+        parts: list[str] = []
+        text = ""
+        while True:
+            head, rest = (term.head, term.tail) if isinstance(term, r.Concat) else (term, None)
+            if (
+                isinstance(head, r.Chars)
+                and len(head.ranges) == 1
+                and len(set(head.ranges[0])) == 1
+            ):
+                text += chr(head.ranges[0][0])
+            else:
+                parts += [string(text)] if text else []
+                text = ""
+                parts.append(self.regular(head, "sequence"))
+            if rest is None:
+                return parts + ([string(text)] if text else [])
+            term = rest
+
+    def state(self, term: Regular) -> str:
+        """The rule of a state of an automaton, written later."""
+        known = self.states.get(term)
+        if known is None:
+            known = self.states[term] = self.name(f"state-{len(self.states) + 1}")
+            self.waiting.append(term)
+            if len(self.states) > MOST_STATES:
+                raise self.refuse(
+                    "intersections, complements or ignored text that is cut greedily",
+                    f"and written out this grammar has more than {MOST_STATES:,} states",
+                )
+        return known
+
+    def write_states(self) -> None:
+        while self.waiting:
+            term = self.waiting.pop(0)
+            by_target: dict[Regular, list[tuple[int, int]]] = {}
+            for low, high, target in arcs(term):
+                by_target.setdefault(target, []).append((low, high))
+            options = ['""'] if term.nullable else []
+            for target, ranges in by_target.items():
+                step = char_class(tuple(ranges), self.dialect)
+                after = [] if target is EPSILON else [self.state(target)]
+                options.append(self.sequence([step, *after], "sequence"))
+            self.rule(self.states[term], self.choice(options, "choice"))
+
+
+def _same(one: Regular, other: Regular) -> bool:
+    """Whether two terms are one language."""
+    pairs = ((one, other), (other, one))
+    return not any(is_live(both(a, complement(b))) for a, b in pairs)

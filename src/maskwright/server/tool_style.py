@@ -1,0 +1,27 @@
+"""Which tool format a checkpoint was trained on, told by its chat template."""
+
+from __future__ import annotations
+
+from typing import Final
+
+# What only that family's template writes -> the format; the first that is found counts.
+_SIGNS: Final = (
+    ("<｜tool▁call▁begin｜>function", "deepseek_v3"),
+    ("<｜tool▁call▁begin｜>", "deepseek_v31"),
+    ("<|tool_calls_section_begin|>", "kimi_k2"),
+    ("<minimax:tool_call>", "minimax"),
+    ("<arg_key>", "glm"),
+    ("<function=", "qwen_coder"),
+    ("<|channel|>", "harmony"),
+    ("[ARGS]", "mistral_v11"),
+    ("[TOOL_CALLS]", "mistral"),
+    ("<|/tool_call|>", "phi4_mini"),
+    ("<|tool_call|>", "granite"),
+    ("<tool_call>", "hermes"),
+    ("<|python_tag|>", "llama3_json"),
+)
+
+
+def tool_format_of(chat_template: str) -> str:
+    """The format whose marks stand in the template; `json` where there are none."""
+    return next((name for sign, name in _SIGNS if sign in chat_template), "json")

@@ -1,0 +1,113 @@
+"""Tool calls as the official `openai` package gets them from the shipped model."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import jsonschema
+import openai
+import pytest
+
+MESSAGES: Any = [{"role": "user", "content": "What is the weather in Oslo for the next 3 days?"}]
+WEATHER = {
+    "type": "object",
+    "properties": {
+        "city": {"type": "string", "maxLength": 20},
+        "days": {"type": "integer", "minimum": 1, "maximum": 14},
+    },
+    "required": ["city", "days"],
+    "additionalProperties": False,
+}
+EVENT = {
+    "type": "object",
+    "properties": {
+        "title": {"type": "string", "maxLength": 20},
+        "guests": {"type": "array", "items": {"type": "string", "maxLength": 10}, "maxItems": 3},
+    },
+    "required": ["title"],
+    "additionalProperties": False,
+}
+SCHEMAS = {"get_weather": WEATHER, "plan_event": EVENT}
+TOOLS: Any = [
+    {"type": "function", "function": {"name": name, "parameters": schema}}
+    for name, schema in SCHEMAS.items()
+]
+
+
+def check(name: str, arguments: str) -> None:
+    jsonschema.validate(json.loads(arguments), SCHEMAS[name])
+
+
+@pytest.mark.parametrize("temperature", [0, 1])
+def test_required_calls_obey_their_schema(client: openai.OpenAI, temperature: float) -> None:
+    for seed in range(4):
+        answer = client.chat.completions.create(
+            model="demo",
+            messages=MESSAGES,
+            tools=TOOLS,
+            tool_choice="required",
+            parallel_tool_calls=False,
+            temperature=temperature,
+            seed=seed,
+        )
+        [choice] = answer.choices
+        assert choice.finish_reason == "tool_calls"
+        assert choice.message.content is None
+        [call] = choice.message.tool_calls or []
+        assert call.type == "function"
+        check(call.function.name, call.function.arguments)
+
+
+def test_a_named_function_is_the_one_called(client: openai.OpenAI) -> None:
+    answer = client.chat.completions.create(
+        model="demo",
+        messages=MESSAGES,
+        tools=TOOLS,
+        tool_choice={"type": "function", "function": {"name": "plan_event"}},
+        temperature=1,
+        seed=1,
+    )
+    [call] = answer.choices[0].message.tool_calls or []
+    assert call.type == "function"
+    assert call.function.name == "plan_event"
+    check("plan_event", call.function.arguments)
+
+
+def test_under_auto_the_model_chooses(client: openai.OpenAI) -> None:
+    for seed in range(4):
+        answer = client.chat.completions.create(
+            model="demo",
+            messages=MESSAGES,
+            tools=TOOLS,
+            temperature=1,
+            seed=seed,
+            max_tokens=200,
+        )
+        message = answer.choices[0].message
+        assert message.content or message.tool_calls
+        for call in message.tool_calls or []:
+            assert call.type == "function"
+            check(call.function.name, call.function.arguments)
+
+
+def test_a_streamed_call_is_the_whole_one(client: openai.OpenAI) -> None:
+    asked: dict[str, Any] = {
+        "model": "demo",
+        "messages": MESSAGES,
+        "tools": TOOLS,
+        "tool_choice": "required",
+        "parallel_tool_calls": False,
+        "temperature": 1,
+        "seed": 5,
+    }
+    [call] = client.chat.completions.create(**asked).choices[0].message.tool_calls or []
+    with client.chat.completions.stream(**asked) as stream:
+        for _ in stream:
+            pass
+        final = stream.get_final_completion()
+    [streamed] = final.choices[0].message.tool_calls or []
+    assert call.type == "function"
+    assert streamed.function.name == call.function.name
+    assert streamed.function.arguments == call.function.arguments
+    assert final.choices[0].finish_reason == "tool_calls"

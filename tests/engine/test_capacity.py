@@ -1,0 +1,33 @@
+"""The formula of admission adds up, and says when there is too little."""
+
+import pytest
+
+from maskwright.engine import Engine, EngineConfig
+from maskwright.engine.capacity import RESERVE, machine_memory, plan_capacity
+from maskwright.errors import InputError
+from maskwright.models import LoadedModel
+
+
+def test_a_fraction_of_the_memory_is_not_exceeded(loaded: LoadedModel) -> None:
+    fraction = (RESERVE + (64 << 20)) / machine_memory()
+    capacity = plan_capacity(loaded, EngineConfig(memory_fraction=fraction, max_running=4))
+    assert capacity.memory is not None
+    whole = capacity.weights + capacity.workspace + capacity.reserve
+    assert whole + capacity.blocks * capacity.block <= capacity.memory
+    assert whole + (capacity.blocks + 1) * capacity.block > capacity.memory
+    assert f"{capacity.blocks} blocks of 16 tokens" in capacity.report()
+    assert f"{capacity.positions} tokens" in capacity.report()
+
+
+def test_too_little_memory_is_told_before_the_first_request(loaded: LoadedModel) -> None:
+    fraction = RESERVE / machine_memory()
+    with pytest.raises(InputError, match="leaves no block") as caught:
+        Engine(loaded, EngineConfig(memory_fraction=fraction))
+    assert caught.value.param == "memory_fraction"
+
+
+def test_blocks_and_bytes(loaded: LoadedModel) -> None:
+    block = loaded.decoder.block_bytes(16)
+    assert plan_capacity(loaded, EngineConfig(kv_bytes=10 * block + 1)).blocks == 10
+    assert plan_capacity(loaded, EngineConfig(kv_bytes=1)).blocks == 1
+    assert plan_capacity(loaded, EngineConfig(blocks=7)).blocks == 7

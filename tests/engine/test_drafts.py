@@ -1,0 +1,37 @@
+"""Drafts from what was written before."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from maskwright.engine.drafts import SIZES, LookBack
+
+
+def oracle(tokens: list[int], length: int) -> list[int]:
+    """After the last earlier place of the longest ending that has one."""
+    for size in SIZES:
+        ending = tokens[-size:]
+        for place in range(len(tokens) - 1, size - 1, -1):
+            if len(ending) == size and tokens[place - size : place] == ending:
+                return tokens[place : place + length]
+    return []
+
+
+@given(st.lists(st.integers(0, 2), max_size=40), st.integers(1, 7))
+def test_proposals_are_what_followed_last_time(tokens: list[int], step: int) -> None:
+    drafter = LookBack(8)
+    for end in range(0, len(tokens) + 1, step):
+        assert drafter.propose(tokens[:end]) == oracle(tokens[:end], 2)
+
+
+def test_length_follows_success() -> None:
+    drafter = LookBack(8)
+    tokens = list(range(20)) * 2
+    lengths = []
+    for accepted in (2, 4, 8, 3, 0):
+        draft = drafter.propose(tokens[:24])
+        lengths.append(len(draft))
+        drafter.judge(len(draft), min(accepted, len(draft)))
+    assert lengths == [2, 4, 8, 8, 4]
+    assert drafter.propose(tokens[:24]) == [], "after a failure it rests"
+    assert len(drafter.propose(tokens[:24])) == 2
+    assert (drafter.proposed, drafter.accepted) == (26, 17)

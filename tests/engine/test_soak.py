@@ -1,0 +1,115 @@
+"""Everything at once, for long: arrivals, cancels, timeouts, preemptions, shared prompts, classes,
+slow readers and grammars. The pool is whole at the end, and every constrained output is valid."""
+
+import json
+import random
+from collections import Counter
+
+import jsonschema
+import pytest
+
+from maskwright.engine import EngineConfig, FinishReason, Request
+from maskwright.mask import Grammar, compile_json_schema, compile_regex
+from maskwright.models import LoadedModel
+from maskwright.sampling import SamplingParams
+from tests.engine.test_constrained import SCHEMAS
+from tests.engine.test_core import Harness
+
+PATTERN = "(yes|no), [0-9]{2,5}"
+WHOLE = {FinishReason.STOP, FinishReason.GRAMMAR, FinishReason.LENGTH}
+
+
+@pytest.mark.parametrize(
+    ("count", "overlap"),
+    [
+        (300, False),
+        pytest.param(10_000, False, marks=pytest.mark.slow),
+        pytest.param(10_000, True, marks=pytest.mark.slow),
+    ],
+)
+def test_soak(loaded: LoadedModel, count: int, overlap: bool) -> None:
+    rng = random.Random(count)
+    config = EngineConfig(
+        block_size=4,
+        blocks=70,
+        max_running=12,
+        max_batch_tokens=48,
+        reader_tokens=8,
+        overlap=overlap,
+    )
+    harness = Harness(loaded, config)
+    grammars = [compile_json_schema(schema, loaded.vocab) for schema in SCHEMAS]
+    grammars.append(compile_regex(PATTERN, loaded.vocab))
+    prompts = [[rng.randrange(256) for _ in range(n)] for n in (3, 30, 60)]
+    asked: list[Request] = []
+    while len(asked) < count or not harness.core.idle or harness.scheduler.paused:
+        while len(asked) < count and (harness.core.live < 30 and rng.random() < 0.6):
+            asked.append(draw_request(rng, grammars, prompts))
+            harness.add(asked[-1], len(asked) - 1)
+        harness.now += rng.random()
+        harness.core.step()
+        harness.logits.clear()
+        if harness.core.counts.steps % 16 == 0:
+            harness.scheduler.check()
+            harness.poison()
+        live = list(harness.core._active)
+        if live and rng.random() < 0.05:
+            harness.core.cancel(rng.choice(live))
+        if live and rng.random() < 0.1:
+            harness.scheduler.pause(harness.core._active[rng.choice(live)].sequence)
+        for sequence in list(harness.scheduler.paused):
+            if rng.random() < 0.3:
+                harness.core.resume(sequence.arrival)
+    harness.digests.stop()
+    harness.scheduler.check()
+    assert (harness.pool.used, harness.core.live, harness.empty_masks) == (0, 0, 0)
+    ends = Counter(check(number, request, harness) for number, request in enumerate(asked))
+    assert sum(ends.values()) == count
+    assert set(ends) >= {FinishReason.GRAMMAR, FinishReason.CANCELLED, FinishReason.TIMEOUT}
+    assert FinishReason.ERROR not in ends
+    assert harness.scheduler.preemptions > 0
+    counts = harness.core.counts
+    assert counts.accepted > 0
+    assert counts.forced > 0
+    tree = harness.scheduler.tree
+    assert tree is not None
+    assert tree.hits > 0
+    assert tree.evictions > 0
+
+
+def draw_request(rng: random.Random, grammars: list[Grammar], prompts: list[list[int]]) -> Request:
+    grammar = rng.choice([None, *grammars])
+    least = 1 if grammar is None else grammar.min_tokens
+    return Request(
+        prompt=[*rng.choice(prompts), *(rng.randrange(256) for _ in range(rng.randint(1, 9)))],
+        params=SamplingParams(
+            temperature=rng.choice([0.0, 1.0, 2.0]),
+            seed=rng.getrandbits(63),
+            top_k=rng.choice([0, 8]),
+            repetition_penalty=rng.choice([1.0, 1.2]),
+            logprobs=rng.choice([None, None, None, 2]),
+        ),
+        max_tokens=least + rng.randint(0, 40),
+        stop=("e", "the") if grammar is None and rng.random() < 0.3 else (),
+        grammar=grammar,
+        service=rng.choice(["interactive", "agent", "batch"]),
+        client=rng.choice("abc"),
+        timeout=rng.choice([None, None, None, 40.0]),
+    )
+
+
+def check(number: int, request: Request, harness: Harness) -> FinishReason:
+    got = harness.completion(number)
+    assert len(got.token_ids) <= request.max_tokens
+    if request.params.logprobs is not None:
+        assert [told.token for told in got.scores] == list(got.token_ids)
+    if request.grammar is not None and got.finish_reason in WHOLE:
+        matcher = request.grammar.matcher()
+        assert all(matcher.accept(token) for token in got.token_ids)
+        assert matcher.accepting
+        if got.text[:2] not in {"ye", "no"}:
+            assert any(
+                jsonschema.Draft202012Validator(schema).is_valid(json.loads(got.text))
+                for schema in SCHEMAS
+            )
+    return got.finish_reason

@@ -1,0 +1,54 @@
+"""Scores against the definition, in float64."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from maskwright.sampling import ChainBatch, SampleRow, SamplingParams, sample, score
+
+VOCAB = 40
+
+
+@given(st.integers(0, 2**32), st.sampled_from([0.0, 0.7, 1.0]), st.integers(0, 5))
+def test_scores_are_the_definition(seed: int, temperature: float, top: int) -> None:
+    rng = np.random.default_rng(seed)
+    raw = rng.normal(scale=3, size=VOCAB)
+    allowed = rng.random(VOCAB) < rng.choice([0.1, 0.5, 1.0])
+    allowed[rng.integers(VOCAB)] = True
+    bits = np.zeros(64, np.bool_)
+    bits[:VOCAB] = allowed
+    words = torch.from_numpy(np.packbits(bits, bitorder="little").view("<i4"))
+    params = SamplingParams(temperature=temperature, top_k=3, logprobs=top)
+    logits = torch.tensor(raw, dtype=torch.float32)[None]
+    kept = logits[0].clone()
+    row = SampleRow(params, [1, 2], 2, seed)
+    (token,) = sample(logits, ChainBatch([row], words[None]))
+    assert isinstance(token, int)
+    told = score(kept, words, logits[0], token, top=top, greedy=params.greedy)
+
+    shares = np.exp(kept.double().numpy())
+    shares /= shares.sum()
+    assert allowed[token]
+    assert told.raw == pytest.approx(math.log(shares[token]))
+    assert told.kept == pytest.approx(shares[allowed].sum())
+    assert told.masked == pytest.approx(math.log(shares[token] / shares[allowed].sum()))
+    assert told.allowed == allowed.sum()
+    assert told.forced == (told.allowed == 1)
+    assert [a.token for a in told.top] == np.argsort(-shares, kind="stable")[:top].tolist()
+    for other in told.top:
+        assert other.raw == pytest.approx(math.log(shares[other.token]))
+        assert (other.masked is None) == (not allowed[other.token])
+    legal = np.sort(np.where(allowed, kept.double().numpy(), -np.inf))[::-1][:3]
+    legal = legal[np.isfinite(legal)]
+    if temperature == 0:
+        assert (told.processed, told.support) == (0.0, 1)
+    else:
+        powers = np.exp((legal - legal[0]) / temperature)
+        place = kept[token].item()
+        chance = math.exp((place - legal[0]) / temperature) / powers.sum()
+        assert told.processed == pytest.approx(math.log(chance), abs=1e-5)
+        assert told.support == len(legal)

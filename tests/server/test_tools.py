@@ -1,0 +1,242 @@
+"""Tools over HTTP, with an engine that says what a model might."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from maskwright.server import ServerConfig
+from maskwright.server.tool_style import tool_format_of
+from tests.server.scripted import Client, Script, ScriptedEngine
+
+WEATHER = {
+    "type": "function",
+    "function": {
+        "name": "weather",
+        "description": "The weather.",
+        "parameters": {
+            "type": "object",
+            "properties": {"city": {"type": "string"}, "days": {"type": "integer"}},
+            "required": ["city"],
+        },
+    },
+}
+NOW = {"type": "function", "function": {"name": "now"}}
+TOOLS = [WEATHER, NOW]
+
+CALLS = {
+    "json": '{"name": "weather", "arguments": {"city": "Bern", "days": 2}}\n'
+    '{"name": "now", "arguments": {}}',
+    "hermes": "Let me see.\n<tool_call>\n"
+    '{"name": "weather", "arguments": {"city": "Bern", "days": 2}}\n</tool_call>\n'
+    '<tool_call>\n{"name": "now", "arguments": {}}\n</tool_call>',
+    "qwen_coder": "Let me see.\n<tool_call>\n<function=weather>\n<parameter=city>\nBern\n"
+    "</parameter>\n<parameter=days>\n2\n</parameter>\n</function>\n</tool_call>\n"
+    "<tool_call>\n<function=now>\n</function>\n</tool_call>",
+}
+
+
+def says(engine: ScriptedEngine, text: str, size: int = 3) -> None:
+    """Let the model say `text`, `size` characters at a time."""
+    pieces = [text[at : at + size] for at in range(0, len(text), size)]
+    engine.script = Script(pieces, spelled=True)
+
+
+@pytest.mark.parametrize("format", CALLS)
+def test_calls_are_told_apart(client: Client, engine: ScriptedEngine, format: str) -> None:
+    client.config = ServerConfig(tool_format=format)
+    says(engine, CALLS[format])
+    body = client.chat(tools=TOOLS).json()
+    [choice] = body["choices"]
+    assert choice["finish_reason"] == "tool_calls"
+    message = choice["message"]
+    first, second = message["tool_calls"]
+    assert message["content"] == (None if format == "json" else "Let me see.\n")
+    assert first["type"] == second["type"] == "function"
+    assert first["id"] != second["id"]
+    assert first["function"]["name"] == "weather"
+    assert json.loads(first["function"]["arguments"]) == {"city": "Bern", "days": 2}
+    assert second["function"] == {"name": "now", "arguments": "{}"}
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 1000])
+@pytest.mark.parametrize("format", CALLS)
+def test_calls_are_streamed(client: Client, engine: ScriptedEngine, format: str, size: int) -> None:
+    client.config = ServerConfig(tool_format=format)
+    says(engine, CALLS[format], size)
+    calls: list[dict[str, Any]] = []
+    words = ""
+    finished = []
+    for event in client.events(tools=TOOLS)[:-1]:
+        [choice] = event["choices"]
+        words += choice["delta"].get("content") or ""
+        for call in choice["delta"].get("tool_calls", ()):
+            if call["index"] == len(calls):
+                assert call["type"] == "function"
+                assert call["id"].startswith("call_")
+                calls.append({"name": call["function"]["name"], "arguments": ""})
+            else:
+                assert set(call) == {"index", "function"}
+                assert set(call["function"]) == {"arguments"}
+            calls[call["index"]]["arguments"] += call["function"]["arguments"]
+        finished.append(choice["finish_reason"])
+    assert finished[-1] == "tool_calls"
+    assert set(finished[:-1]) == {None}
+    assert words == ("" if format == "json" else "Let me see.\n")
+    assert [call["name"] for call in calls] == ["weather", "now"]
+    assert json.loads(calls[0]["arguments"]) == {"city": "Bern", "days": 2}
+    assert json.loads(calls[1]["arguments"]) == {}
+
+
+def test_arguments_are_streamed_as_they_come(client: Client, engine: ScriptedEngine) -> None:
+    client.config = ServerConfig(tool_format="hermes")
+    says(engine, CALLS["hermes"], 1)
+    pieces = [
+        call["function"]["arguments"]
+        for event in client.events(tools=TOOLS)[:-1]
+        for call in event["choices"][0]["delta"].get("tool_calls", ())
+    ]
+    assert len(pieces) > 20
+
+
+def test_an_answer_in_words_has_no_calls(client: Client, engine: ScriptedEngine) -> None:
+    client.config = ServerConfig(tool_format="hermes")
+    says(engine, "It is late <tool")
+    [choice] = client.chat(tools=TOOLS).json()["choices"]
+    assert choice["finish_reason"] == "stop"
+    assert choice["message"]["content"] == "It is late <tool"
+    assert "tool_calls" not in choice["message"]
+
+
+def test_a_schema_beside_tools_is_the_shape_of_words(
+    client: Client, engine: ScriptedEngine
+) -> None:
+    client.config = ServerConfig(tool_format="hermes")
+    shape = {"type": "json_schema", "json_schema": {"schema": {"type": "array"}}}
+    says(engine, "[1]")
+    [choice] = client.chat(tools=TOOLS, response_format=shape).json()["choices"]
+    assert choice["message"]["content"] == "[1]"
+    grammar = engine.requests[-1].grammar
+    assert grammar is not None
+    assert grammar.matcher().accept_bytes(b"It") == 0
+    assert grammar.matcher().accept_bytes(CALLS["hermes"][12:].encode()) > 50
+
+
+def test_a_stop_string_ends_words_alone(client: Client, engine: ScriptedEngine) -> None:
+    client.config = ServerConfig(tool_format="hermes")
+    says(engine, "It is lateBern")
+    [choice] = client.chat(tools=TOOLS, stop=["Bern"]).json()["choices"]
+    assert choice["message"]["content"] == "It is late"
+    says(engine, CALLS["hermes"])
+    [choice] = client.chat(tools=TOOLS, stop=["Bern"]).json()["choices"]
+    assert len(choice["message"]["tool_calls"]) == 2
+
+
+def test_the_template_sees_the_tools(client: Client, engine: ScriptedEngine) -> None:
+    says(engine, "It is late")
+    client.chat(tools=TOOLS)
+    assert list(engine.loaded.rendered.tools) == TOOLS
+    client.chat(tools=TOOLS, tool_choice="none")
+    assert list(engine.loaded.rendered.tools) == TOOLS
+    assert engine.requests[-1].grammar is None
+
+
+REFUSED: list[tuple[dict[str, Any], str, str]] = [
+    (
+        {
+            "tools": [
+                WEATHER,
+                {"type": "function", "function": {"name": "f", "parameters": {"type": 5}}},
+            ]
+        },
+        "tools[1].function.parameters",
+        "tool 'f'",
+    ),
+    ({"tools": TOOLS, "regex": "a+"}, "regex", "beside tools"),
+    (
+        {
+            "tools": TOOLS,
+            "response_format": {"type": "json_schema", "json_schema": {"schema": {"type": 5}}},
+        },
+        "response_format.json_schema.schema",
+        "type",
+    ),
+    (
+        {"tools": TOOLS, "tool_choice": {"type": "function", "function": {"name": "g"}}},
+        "tool_choice.function.name",
+        "weather, now",
+    ),
+]
+
+
+@pytest.mark.parametrize(("fields", "param", "told"), REFUSED)
+def test_faults_name_their_place(
+    client: Client, engine: ScriptedEngine, fields: dict[str, Any], param: str, told: str
+) -> None:
+    response = client.chat(**fields)
+    assert response.status_code == 400
+    error = response.json()["error"]
+    assert error["param"] == param
+    assert told in error["message"]
+    assert not engine.requests
+
+
+SHAPES: list[tuple[dict[str, Any], str, str]] = [
+    ({"guided_regex": "[ab]+"}, "ab", "c"),
+    ({"guided_choice": ["yes", "no"]}, "no", "maybe"),
+    ({"structured_outputs": {"json": {"type": "integer"}}}, "12", "a"),
+    ({"structural_tag": {"format": {"type": "const_string", "value": "x"}}}, "x", "y"),
+    ({"grammar": 'root ::= "a" | "b" root'}, "bba", "c"),
+    (
+        {"response_format": {"type": "grammar", "grammar": 'start: "a"+', "syntax": "lark"}},
+        "aa",
+        "b",
+    ),
+]
+
+
+@pytest.mark.parametrize(("fields", "accepted", "rejected"), SHAPES)
+def test_every_shape_constrains(
+    client: Client,
+    engine: ScriptedEngine,
+    fields: dict[str, Any],
+    accepted: str,
+    rejected: str,
+) -> None:
+    assert client.chat(**fields).status_code == 200
+    grammar = engine.requests[-1].grammar
+    assert grammar is not None
+    matcher = grammar.matcher()
+    assert matcher.accept_bytes(accepted.encode()) == len(accepted)
+    assert matcher.accepting
+    assert grammar.matcher().accept_bytes(rejected.encode()) == 0
+
+
+BROKEN: list[tuple[dict[str, Any], str]] = [
+    ({"guided_regex": "("}, "guided_regex"),
+    ({"structural_tag": "{"}, "structural_tag"),
+    ({"grammar": "root ::= ("}, "grammar"),
+    ({"guided_json": {"type": 5}}, "guided_json"),
+]
+
+
+@pytest.mark.parametrize(("fields", "param"), BROKEN)
+def test_broken_shapes_are_refused(client: Client, fields: dict[str, Any], param: str) -> None:
+    response = client.chat(**fields)
+    assert response.status_code == 400
+    assert response.json()["error"]["param"] == param
+
+
+@pytest.mark.parametrize(
+    ("template", "format"),
+    [
+        ("<tool_call>\n{{ name }} <function=", "qwen_coder"),
+        ("<tool_call>\n{{ name }}", "hermes"),
+        ("[TOOL_CALLS] [", "mistral"),
+        ("", "json"),
+    ],
+)
+def test_the_format_is_told_from_the_template(template: str, format: str) -> None:
+    assert tool_format_of(template) == format
