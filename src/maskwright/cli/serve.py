@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import socket
 from typing import Annotated
@@ -84,6 +85,10 @@ def serve(
     max_batch_tokens: Annotated[
         int, typer.Option(help="Tokens computed in a step; longer prompts go in chunks.")
     ] = ENGINE.max_batch_tokens,
+    stall: Annotated[
+        float | None,
+        typer.Option(help="Times longer that a step with prompts may take than one without."),
+    ] = ENGINE.stall,
     max_waiting: Annotated[
         int, typer.Option(help="Requests in the queue; one more is answered 429.")
     ] = ENGINE.max_waiting,
@@ -118,6 +123,7 @@ def serve(
         prefix_cache=prefix_cache,
         max_running=max_running,
         max_batch_tokens=max_batch_tokens,
+        stall=stall,
         max_waiting=max_waiting,
         max_context=max_context,
         canonical=canonical,
@@ -136,6 +142,8 @@ def serve(
     with Engine(loaded, engine_config) as engine:
         typer.echo(f"memory: {engine.capacity.report()}", err=True)
         warm_up(engine)
+        gc.collect()
+        gc.freeze()  # what is loaded stays: collecting garbage need not look through it
         app = create_app(engine, server_config)
         config = uvicorn.Config(
             app,

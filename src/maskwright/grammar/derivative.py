@@ -8,7 +8,7 @@ never appears. Each result is stored in the term.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from maskwright.errors import LimitError
 from maskwright.grammar.charset import LAST, complement
@@ -128,17 +128,14 @@ def _derive(term: Regular) -> Sequence[Arc]:
             return [(low, high, EPSILON) for low, high in term.ranges]
         case Words():
             return list(word_arcs(term))
-        case Concat(head=head, tail=tail):
-            found = [(low, high, concat(t, tail)) for low, high, t in transitions(head)]
-            if not head.nullable:
-                return found
-            return _merge([found, transitions(tail)], lambda t: alt(*t), EMPTY)
+        case Concat():
+            return _derive_concat(term)
         case Repeat(body=body, least=least, most=most):
             left = None if most is None else most - 1
             rest = repeat(body, max(0, least - 1), left)
             return [(low, high, concat(t, rest)) for low, high, t in transitions(body)]
         case Alt(options=options):
-            return _merge([transitions(o) for o in options], lambda t: alt(*t), EMPTY)
+            return _spread([transitions(o) for o in options], lambda t: alt(*t.values()))
         case Both(parts=parts):
             return _merge([transitions(p) for p in parts], lambda t: both(*t), EMPTY)
         case Measured():
@@ -153,13 +150,34 @@ def _derive(term: Regular) -> Sequence[Arc]:
         case State(moves=moves):
             return moves()
         case Parallel(parts=parts):
-            return _merge([arcs(p) for p in parts], lambda t: parallel(tuple(t)), EMPTY)
+            return _spread([arcs(p) for p in parts], lambda t: _parallel(t, len(parts)))
         case Vector(parts=parts, named=named):
             return _merge(
                 [transitions(p) for p in parts], lambda t: vector(tuple(t), named=named), EMPTY
             )
         case _:
             return []
+
+
+def _derive_concat(term: Concat) -> Sequence[Arc]:
+    columns: list[Sequence[Arc]] = []
+    rest: Regular = term
+    while isinstance(rest, Concat):
+        tail = rest.tail
+        columns.append([(low, high, concat(t, tail)) for low, high, t in transitions(rest.head)])
+        if not rest.head.nullable:
+            break
+        rest = tail
+    else:
+        columns.append(transitions(rest))
+    return columns[0] if len(columns) == 1 else _spread(columns, lambda t: alt(*t.values()))
+
+
+def _parallel(living: Mapping[int, Regular], count: int) -> Regular:
+    parts: list[Regular] = [EMPTY] * count
+    for at, part in living.items():
+        parts[at] = part
+    return parallel(tuple(parts))
 
 
 def place(term: Regular) -> tuple[Explored, int]:
@@ -222,6 +240,39 @@ def _merge(
         if joined is not EMPTY:
             merged.append((start, stop - 1, joined))
     return merged
+
+
+def _spread(
+    columns: list[Sequence[Arc]], join: Callable[[dict[int, Regular]], Regular]
+) -> list[Arc]:
+    """As `_merge`, for columns most of which have a gap at most places: `join` gets the others."""
+    events: list[tuple[int, bool, int, Regular]] = []
+    for column, entries in enumerate(columns):
+        for low, high, target in entries:
+            events.append((low, True, column, target))
+            events.append((high + 1, False, column, target))
+    events.sort(key=_place)
+    current: dict[int, Regular] = {}
+    merged: list[Arc] = []
+    memo: dict[frozenset[tuple[int, Regular]], Regular] = {}
+    for at, (start, begins, column, target) in enumerate(events):
+        if begins:
+            current[column] = target
+        else:
+            del current[column]
+        if not current or events[at + 1][0] == start:
+            continue
+        key = frozenset(current.items())
+        joined = memo.get(key)
+        if joined is None:
+            joined = memo[key] = join(current)
+        if joined is not EMPTY:
+            merged.append((start, events[at + 1][0] - 1, joined))
+    return merged
+
+
+def _place(event: tuple[int, bool, int, Regular]) -> tuple[int, bool]:
+    return event[:2]
 
 
 def _joined(found: Sequence[Arc]) -> list[Arc]:

@@ -18,12 +18,15 @@ from maskwright.mask.budget import Budgets
 from maskwright.mask.matcher import Matcher
 from maskwright.mask.position import Position
 from maskwright.mask.rows import FULL, packed
-from maskwright.mask.space import NOT_READY, Space
-from maskwright.mask.tables import Directory, Scratch
+from maskwright.mask.space import NOTHING, Space
+from maskwright.mask.tables import Begun, Directory, Scratch
 from maskwright.mask.walk import DYNAMIC, MOST_DYNAMIC, PENDING, find_row, take_bytes, take_token
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+
+_SPACE: Final = np.frombuffer(b" ", np.uint8)
 
 
 class FinishingContexts(Contexts, Finisher, Protocol):
@@ -98,14 +101,12 @@ class Grammar:
     ) -> int:
         """The number of the mask row, computed afresh; see `mask.walk.find_row`."""
         leaf, node = here
-        base, fingerprint = NOT_READY if whole else self.space.ready(leaf)
+        begun = NOTHING if whole else self._begun(here)
         to_leaves = 0 if leaves is None else int(leaves.ctypes.data)
         to_nodes = 0 if nodes is None else int(nodes.ctypes.data)
         resumed = 0
         while True:
-            number = find_row(
-                self.address(), leaf, node, base, fingerprint, resumed, to_leaves, to_nodes
-            )
+            number = find_row(self.address(), leaf, node, *begun, resumed, to_leaves, to_nodes)
             if number >= 0:
                 return number
             if number == FULL:
@@ -114,20 +115,30 @@ class Grammar:
                 self.machine.supply()
             resumed = 1
 
+    def _begun(self, here: Configuration) -> Begun:
+        """What of the mask at a configuration is at hand."""
+        space = self.space
+        found = space.begun_string(here.leaf)
+        if found is not None:
+            return found
+        if not space.is_text(here.leaf):
+            return NOTHING
+        while (behind := take_bytes(self.address(), *here, _SPACE)) == PENDING:
+            self.machine.supply()
+        run, spaced = space.run(here.leaf), None if behind < 0 else space.run(behind >> 32)
+        return space.texts.begun(run, spaced) if run or spaced else NOTHING
+
     def address(self) -> int:
         """Where compiled code finds everything."""
         space = self.space
         directory, leaves, machine = self._directory, space.leaves.arrays, self.machine.arrays
-        rows, leaving = space.table.arrays, space.leaving
+        rows = space.table.arrays
         if (
             directory.leaves is not leaves
             or directory.machine is not machine
             or directory.rows is not rows
-            or directory.leaving is not leaving
         ):
-            directory.write(
-                leaves, machine, rows, space.whole, leaving, space.spelling, self.scratch
-            )
+            directory.write(leaves, machine, rows, space.whole, space.spelling, self.scratch)
         return directory.address
 
     def following(

@@ -18,7 +18,7 @@ from typing import Final
 import numpy as np
 from numba import njit
 
-from maskwright.automaton.directory import int32s, leaf_arrays, machine_arrays
+from maskwright.automaton.directory import int32s, leaf_arrays, machine_arrays, uint8s
 from maskwright.automaton.leaf import DEAD, UNBUILT, LeafArrays
 from maskwright.automaton.step import (
     advance,
@@ -52,17 +52,20 @@ NOWHERE: Final = -3
 DYNAMIC: Final = -4
 
 _WALKING: Final = 0
-_ENDING: Final = 1
-_NUMBERING: Final = 2
+_RESTING: Final = 1
+_ENDING: Final = 2
+_NUMBERING: Final = 3
 
 
 @njit(cache=True)
-def find_row(address, leaf, node, base, fingerprint, resumed, next_leaves, next_nodes):
+def find_row(
+    address, leaf, node, base, fingerprint, rest, skipped, resumed, next_leaves, next_nodes
+):
     """The number of the mask row at (leaf, node); PENDING or FULL if something has to be supplied
     first, after which the same is called `resumed`.
 
-    `base` is the address of the ready row of the tokens that stay in a string, `fingerprint` its
-    fingerprint; with 0 all tokens are walked. `next_leaves` and `next_nodes` are 0, or the
+    `base`, `fingerprint`, `rest` and `skipped` say what is at hand, see `Begun`. `next_leaves` and
+    `next_nodes` are 0, or the
     addresses of int32 [V] for the configuration behind each token that is walked and allowed.
     """
     scratch = scratch_arrays(address)
@@ -75,14 +78,23 @@ def find_row(address, leaf, node, base, fingerprint, resumed, next_leaves, next_
         scratch.passed[0] = 0
         scratch.known[0] = 1
         scratch.cursor[0] = 0
-        scratch.stop[0] = fan(address, base != 0).roots
+        scratch.stop[0] = fan(address, 0).roots
         state[0] = _WALKING
         state[1] = 0
         state[2] = 0
         state[3] = fingerprint
         state[4] = 0
     if state[0] == _WALKING:
-        if not _walk(address, base != 0, next_leaves, next_nodes):
+        if not _walk(address, 0, skipped, next_leaves, next_nodes):
+            return PENDING
+        state[0] = _ENDING
+        if rest:
+            scratch.cursor[0] = 0
+            scratch.stop[0] = fan(address, rest).roots
+            state[0] = _RESTING
+            state[1] = 0
+    if state[0] == _RESTING:
+        if not _walk(address, rest, 0, next_leaves, next_nodes):
             return PENDING
         state[0] = _ENDING
     if state[0] == _ENDING:
@@ -116,10 +128,11 @@ def _add(scratch, token):
 
 
 @njit(cache=True)
-def _walk(address, leaving, next_leaves, next_nodes):
+def _walk(address, rest, skipped, next_leaves, next_nodes):
     """Walk on from where the scratch stands; False if something is missing."""
     leaves, machine = leaf_arrays(address), machine_arrays(address)
-    trie, scratch = fan(address, leaving), scratch_arrays(address)
+    trie, scratch = fan(address, rest), scratch_arrays(address)
+    skip = uint8s(skipped, 768)
     rows, base, label = leaves.rows, leaves.base, leaves.label
     override_start, override_stop = leaves.override_start, leaves.override_stop
     override_byte, override_next = leaves.override_byte, leaves.override_next
@@ -142,6 +155,9 @@ def _walk(address, leaving, next_leaves, next_nodes):
         visited += stop - at
         while at < stop:
             byte = trie_byte[at]
+            if skipped and depth < 2 and skip[byte + (state[7] if depth else 0)]:
+                at += 1
+                continue
             target = DEAD
             place = chain
             while True:  # the leaf itself, then what can be reached by leaving it
@@ -214,6 +230,8 @@ def _walk(address, leaving, next_leaves, next_nodes):
                     token = trie_twin[token]
             if trie_children[at] > 0:
                 down = at
+                if depth == 0:
+                    state[7] = 256 if byte == 0x20 else 512
                 chain_leaf[chain + CHAIN] = target
                 chain_node[chain + CHAIN] = below
                 chain_passed[chain + CHAIN] = passed
