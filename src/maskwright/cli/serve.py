@@ -11,6 +11,7 @@ import typer
 import uvicorn
 
 from maskwright.automaton.whitespace import WhitespaceName
+from maskwright.cli.cache import USER_CACHE, cache_folder
 from maskwright.engine import Engine, EngineConfig, Request
 from maskwright.mask import compile_json_schema
 from maskwright.models import DEMO_PATH, load
@@ -113,8 +114,15 @@ def serve(
     threads: Annotated[
         int | None, typer.Option(help="CPU threads of the model. Default: the library's choice.")
     ] = ENGINE.threads,
+    cache: Annotated[
+        str,
+        typer.Option(
+            envvar="MASKWRIGHT_CACHE",
+            help="Folder that keeps what is computed once a vocabulary; 'off': nothing is kept.",
+        ),
+    ] = str(USER_CACHE),
 ) -> None:
-    loaded = load(model)
+    loaded = load(model, cache=cache_folder(cache))
     engine_config = EngineConfig(
         block_size=block_size,
         kv_bytes=kv_bytes,

@@ -64,7 +64,7 @@ class Space:
     @cached_property
     def strings(self) -> StringRows:
         """The ready rows of JSON strings, made when the first string is reached."""
-        return StringRows(self.vocabulary, self.leaves)
+        return StringRows(self.vocabulary)
 
     @cached_property
     def _leaving(self) -> FanTable:

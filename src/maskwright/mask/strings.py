@@ -54,6 +54,7 @@ from maskwright.mask.rows import packed
 from maskwright.mask.subtrees import Subtrees
 from maskwright.mask.walk import classify
 from maskwright.vocab import Vocabulary
+from maskwright.vocab.kept import Arrays
 from maskwright.vocab.trie import Trie
 
 MOST_ROWS: Final = 2_000
@@ -75,22 +76,15 @@ class StringRows:
     over its automaton, and one walk serves every length bound that leaves enough room.
     """
 
-    def __init__(self, vocabulary: Vocabulary, leaves: LeafTable) -> None:
+    def __init__(self, vocabulary: Vocabulary) -> None:
         self._vocabulary = vocabulary
         self._trie = vocabulary.trie
-        leaf = leaves.state(Text(inside=True, term=ANYTHING))
-        stays = np.zeros(vocabulary.size, np.uint8)
-        leaves.expand(leaf, 64)
-        self._lengths = np.zeros(vocabulary.size, np.int32)
-        while True:
-            missing = classify(leaves.arrays, self._trie, leaf, stays, self._lengths)
-            if missing == DEAD:
-                break
-            leaves.build(missing)
-        self._stays = stays == 1
+        kept = vocabulary.kept("strings", lambda: _classified(self._trie, vocabulary.size))
+        self._stays = kept["stays"] == 1
+        self._lengths = kept["lengths"]
         self._longest = int(self._lengths[self._stays].max(initial=0))
-        quoting = [at for at, token in enumerate(vocabulary.tokens) if b'"' in token]
-        self.leaving = Trie.build(vocabulary.tokens, quoting)
+        quoting = [at for at, token in enumerate(vocabulary.spellings) if b'"' in token]
+        self.leaving = Trie.build(vocabulary.spellings, quoting)
         """All tokens that may pass a closing quote; they are in no ready row."""
         marks = np.zeros(vocabulary.size, np.bool_)
         marks[quoting] = True
@@ -259,6 +253,19 @@ def is_within(leaf: int, keys: Sequence[Key]) -> bool:
             return isinstance(behind, Text) and behind.inside
         case _:
             return False
+
+
+def _classified(trie: Trie, size: int) -> Arrays:
+    """What each token does from inside a string of any characters; see `classify`."""
+    leaves = LeafTable()
+    leaf = leaves.state(Text(inside=True, term=ANYTHING))
+    leaves.expand(leaf, AT_ONCE)
+    stays, lengths = np.zeros(size, np.uint8), np.zeros(size, np.int32)
+    while True:
+        missing = classify(leaves.arrays, trie, leaf, stays, lengths)
+        if missing == DEAD:
+            return {"stays": stays, "lengths": lengths}
+        leaves.build(missing)
 
 
 NARROW: Final = -1

@@ -78,9 +78,16 @@ class LoadedModel:
 
 
 def load(
-    path_or_id: str | Path = DEMO_PATH, *, dtype: str = "float32", device: str = "cpu"
+    path_or_id: str | Path = DEMO_PATH,
+    *,
+    dtype: str = "float32",
+    device: str = "cpu",
+    cache: Path | None = None,
 ) -> LoadedModel:
-    """Load a checkpoint from a directory, or from the hub where `path_or_id` is no directory."""
+    """Load a checkpoint from a directory, or from the hub where `path_or_id` is no directory.
+
+    `cache` is the vocabulary's.
+    """
     if dtype not in _DTYPES:
         raise InputError(f"dtype {dtype!r}: one of {', '.join(_DTYPES)}.", param="dtype")
     if device != "cpu":
@@ -90,7 +97,7 @@ def load(
     decoder = DenseDecoder(config, _read_weights(directory), _DTYPES[dtype])
     tokenizer = _read_tokenizer(directory)
     vocab = Vocabulary.from_tokenizer(
-        tokenizer, size=config.vocab_size, eos=_eos(config, tokenizer)
+        tokenizer, size=config.vocab_size, eos=_eos(config, tokenizer), cache=cache
     )
     name = "maskwright-demo" if directory == DEMO_PATH else directory.name
     if isinstance(path_or_id, str) and not Path(path_or_id).is_dir():
