@@ -17,6 +17,7 @@ from maskwright.automaton.progress import PropertyOrder
 from maskwright.cli import show
 from maskwright.cli.inputs import read_schema, read_text
 from maskwright.cli.walk import Verdict, Walk, byte_vocabulary, walk
+from maskwright.errors import InputError
 from maskwright.mask import compile_json_schema
 
 JSON_SPACE = b" \t\r\n"
@@ -33,6 +34,10 @@ def check(
     grammar = compile_json_schema(
         read_schema(schema), byte_vocabulary(), property_order=property_order
     )
+    if files.count("-") > 1:
+        raise InputError("'-' is given more than once; standard input is read once", param="files")
+    for warning in grammar.report.warnings:
+        typer.echo(f"warning: {warning}", err=True)
     verdicts: list[Verdict] = []
     for file in files:
         text = read_text(file).rstrip(JSON_SPACE)
