@@ -45,7 +45,7 @@ class Harness:
         self.runner.sample = self.record(self.runner.sample)
 
     def record(self, sample):
-        """Keep every sampled row's logits, by seed and tokens before; count those without a mask."""
+        """Keep every sampled row's logits, by seed and tokens before; count empty masks."""
 
         def recording(logits, rows, words):
             for row, mine, mask in zip(rows, logits, words, strict=True):

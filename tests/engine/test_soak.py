@@ -55,8 +55,9 @@ def test_soak(loaded: LoadedModel, count: int, overlap: bool) -> None:
         live = list(harness.core._active)
         if live and rng.random() < 0.05:
             harness.core.cancel(rng.choice(live))
-        if live and rng.random() < 0.1:
-            harness.scheduler.pause(harness.core._active[rng.choice(live)].sequence)
+        behind = harness.core._active.get(rng.choice(live)) if live else None
+        if behind is not None and rng.random() < 0.1:
+            harness.scheduler.pause(behind.sequence)
         for sequence in list(harness.scheduler.paused):
             if rng.random() < 0.3:
                 harness.core.resume(sequence.arrival)

@@ -98,7 +98,8 @@ def int64s(address, shape):
 
 
 @njit(cache=True, inline="always")
-def _uint8s(address, shape):
+def uint8s(address, shape):
+    """The array at an address."""
     return carray(_pointer(address), shape, np.uint8)  # pyright: ignore[reportCallIssue]
 
 
@@ -128,7 +129,7 @@ def int64_at(directory, at):
 @njit(cache=True, inline="always")
 def uint8_at(directory, at):
     """Entry `at` of a directory."""
-    return _uint8s(directory[2 * at], directory[2 * at + 1])
+    return uint8s(directory[2 * at], directory[2 * at + 1])
 
 
 @njit(cache=True, inline="always")

@@ -351,6 +351,9 @@ class LeafTable:
         if isinstance(key, Literal):
             self._store_overrides(state, 0, {key.data[0]: self._behind(key)})
             return
+        if isinstance(key, Entry):
+            self._build_entry(state, key)
+            return
         row = np.full(256, DEAD, np.int32)
         found = self._row(key)
         if found:
@@ -427,9 +430,6 @@ class LeafTable:
                 if inside is not EMPTY:
                     row[_QUOTE] = self.state(Text(inside=True, term=counted(inside)))
                 return row | dict(marks)
-            case Entry(text=text, marks=marks):
-                row = {} if text is EMPTY else self.next_states(self.state(Text(False, text)))
-                return row | dict(marks)
             case Spaced(left=left) | Padded(left=left):
                 follow = {} if isinstance(key, Spaced) else self.next_states(key.target)
                 if left:
@@ -441,12 +441,26 @@ class LeafTable:
                 return self._token_row(key)
             case Literal():
                 return {key.data[0]: self._behind(key)}
-            case Text() | End() | Dead():
+            case Text() | Entry() | End() | Dead():
                 return {}  # built elsewhere
 
     def _behind(self, key: Literal) -> int:
         rest = key.data[1:]
         return self.state(Literal(rest, key.target)) if rest else key.target
+
+    def _build_entry(self, state: int, key: Entry) -> None:
+        """The row of the text, and the marks."""
+        trunk, overrides = 0, dict(key.marks)
+        if key.text is not EMPTY:
+            text = self.state(Text(False, key.text))
+            self.build(text)
+            arrays = self.arrays
+            trunk = int(arrays.base[text])
+            start, stop = int(arrays.override_start[text]), int(arrays.override_stop[text])
+            own = arrays.override_byte[start:stop].tolist()
+            overrides = dict(zip(own, arrays.override_next[start:stop].tolist(), strict=True))
+            overrides |= dict(key.marks)
+        self._store_overrides(state, trunk, overrides)
 
     def _token_row(self, key: TokenId) -> Row:
         row: Row = {}
@@ -465,8 +479,21 @@ class LeafTable:
 
     def _build_text(self, state: int, key: Text) -> None:
         inside, term = key
-        row = np.full(256, DEAD, np.int32)
         transitions = arcs(term)
+        if not inside and transitions and transitions[-1][1] <= 0x7F:
+            points = [point for low, high, _ in transitions[:9] for point in range(low, high + 1)]
+            if len(points) <= 8:
+                self._store_overrides(
+                    state,
+                    0,
+                    {
+                        point: self.state(Text(inside, target))
+                        for low, high, target in transitions
+                        for point in range(low, high + 1)
+                    },
+                )
+                return
+        row = np.full(256, DEAD, np.int32)
         for low, high, target in transitions:
             first = max(low, 0x20) if inside else low
             if first <= min(high, 0x7F):

@@ -19,6 +19,7 @@ from collections.abc import Hashable, Iterable
 from enum import Enum
 from typing import NamedTuple
 
+from maskwright.automaton.bounds import Bound
 from maskwright.automaton.finish import Ending
 from maskwright.automaton.json_contexts import JsonContexts, Satisfied
 from maskwright.automaton.leaf import End, Entry, LeafTable, TokenId, TokenRead
@@ -143,7 +144,7 @@ class RuleContexts:
         match self._contexts[context], label:
             case Reading(kernel=kernel), Parallel(parts=parts):
                 texts = self.sets.outlook(kernel).texts
-                for term, part in zip(_by_number(texts), parts, strict=True):
+                for term, part in zip(texts, parts, strict=True):
                     symbol = Text(term)
                     if part.nullable:
                         ended += [(symbol, place) for place in texts[term]]
@@ -176,6 +177,10 @@ class RuleContexts:
     def gate(self, context: int) -> tuple[int, int] | None:
         here = self._contexts[context]
         return here.contexts.gate(here.number) if isinstance(here, InValue) else None
+
+    def bound(self, context: int) -> Bound | None:
+        """What rules need takes a search."""
+        return None
 
     def finish(self, contexts: list[int], leaf: int, before: bytes) -> Ending:
         stack = [self._contexts[context] for context in contexts]
@@ -230,7 +235,7 @@ class RuleContexts:
     def _entry(self, context: Reading) -> int:
         """The leaf state of all that a set can read next."""
         outlook = self.sets.outlook(context.kernel)
-        parts = tuple(_by_number(outlook.texts))
+        parts = tuple(outlook.texts)
         text = parallel(parts) if parts else EMPTY
         marks: dict[int, int] = {}
         if outlook.values:
@@ -278,10 +283,6 @@ class RuleContexts:
 def may_go_on(term: Regular) -> bool:
     """Whether `term` has a text that isn't empty."""
     return bool(arcs(term))
-
-
-def _by_number(terms: Iterable[Regular]) -> list[Regular]:
-    return sorted(terms, key=lambda term: term.number)
 
 
 def _in_order(values: Iterable[JsonValue]) -> list[JsonValue]:

@@ -15,7 +15,6 @@ machine's stack; what returns to the kernel `WHOLE` ends the text.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from maskwright.automaton.rule_network import END, Call, Counters, RuleNetwork, Symbol, Text
@@ -57,11 +56,11 @@ class Place(NamedTuple):
     then: Return
 
 
-@dataclass(frozen=True, slots=True)
-class Outlook:
+class Outlook(NamedTuple):
     """All that a kernel can read next, rules called by it included, and who waits for what."""
 
     texts: dict[Regular, list[Place]]
+    """In the order of the terms' numbers."""
     values: dict[JsonValue, list[Place]]
     tokens: dict[SpecialToken, list[Place]]
     waiting: dict[int, list[Place]]
@@ -172,7 +171,8 @@ class RuleSets:
                 f"a text of the grammar can go on in more than {self._limits.items:,} ways",
                 limit="items",
             )
-        return outlook
+        texts = sorted(outlook.texts.items(), key=_number)
+        return outlook._replace(texts=dict(texts))
 
     def moved(self, items: Iterable[Item], onto: int) -> Kernel:
         """`items` with all that returns `BELOW` returning to kernel `onto`."""
@@ -203,6 +203,10 @@ class RuleSets:
             return None
         lifted = (item._replace(then=Return(item.then.rule, BELOW)) for item in kernel)
         return frozenset(lifted), below
+
+
+def _number(entry: tuple[Regular, list[Place]]) -> int:
+    return entry[0].number
 
 
 def _note(outlook: Outlook, symbol: Symbol, place: Place) -> None:

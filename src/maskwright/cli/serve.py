@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import json
 import socket
 from typing import Annotated
@@ -86,6 +87,10 @@ def serve(
     max_batch_tokens: Annotated[
         int, typer.Option(help="Tokens computed in a step; longer prompts go in chunks.")
     ] = ENGINE.max_batch_tokens,
+    stall: Annotated[
+        float | None,
+        typer.Option(help="Times longer that a step with prompts may take than one without."),
+    ] = ENGINE.stall,
     max_waiting: Annotated[
         int, typer.Option(help="Requests in the queue; one more is answered 429.")
     ] = ENGINE.max_waiting,
@@ -120,6 +125,7 @@ def serve(
         prefix_cache=prefix_cache,
         max_running=max_running,
         max_batch_tokens=max_batch_tokens,
+        stall=stall,
         max_waiting=max_waiting,
         max_context=max_context,
         canonical=canonical,
@@ -138,6 +144,8 @@ def serve(
     with listen(host, port) as listening, Engine(loaded, engine_config) as engine:
         typer.echo(f"memory: {engine.capacity.report()}", err=True)
         warm_up(engine)
+        gc.collect()
+        gc.freeze()  # what is loaded stays: collecting garbage need not look through it
         app = create_app(engine, server_config)
         config = uvicorn.Config(
             app,

@@ -24,9 +24,10 @@ class EngineConfig:
     in blocks that nobody needs.
 
     Batch. `max_running`: sequences in it. `max_batch_tokens`: tokens a step computes at most;
-    longer prompts are computed in chunks. `max_waiting`: requests in the queue; one more is
-    refused. `max_context`: positions a request may fill, None for the model's own limit. `classes`
-    of service, the best first.
+    longer prompts are computed in chunks. `stall`: how many times as long as a step of decodes
+    alone one with prompts in it may take, which bounds the chunks; None for no bound.
+    `max_waiting`: requests in the queue; one more is refused. `max_context`: positions a request
+    may fill, None for the model's own limit. `classes` of service, the best first.
 
     Decoding. `canonical`: text that a grammar leaves no choice about is written as the tokenizer
     cuts it, without asking the model. `drafts`: most guesses a step about what a sequence goes on
@@ -45,6 +46,7 @@ class EngineConfig:
     prefix_cache: bool = True
     max_running: int = 64
     max_batch_tokens: int = 512
+    stall: float | None = 4.0
     max_waiting: int = 256
     max_context: int | None = None
     classes: tuple[ServiceClass, ...] = CLASSES
@@ -57,7 +59,8 @@ class EngineConfig:
 
     def __post_init__(self) -> None:
         for item in fields(self):
-            _check(item.name, getattr(self, item.name), optional=item.default is None)
+            optional = item.default is None or item.name == "stall"
+            _check(item.name, getattr(self, item.name), optional=optional)
         if self.block_size not in {4, 8, 16, 32, 64}:
             raise InputError(
                 f"block_size is {self.block_size}; it must be 4, 8, 16, 32 or 64.",
@@ -89,6 +92,8 @@ def _check(name: str, value: object, *, optional: bool) -> None:
             wanted = "a number above 0, 1 at most"
         case "reader_seconds":
             right, wanted = isinstance(value, int | float) and value > 0, "a number above 0"
+        case "stall":
+            right, wanted = isinstance(value, int | float) and value > 1, "a number above 1"
         case "drafts":
             right, wanted = _whole(value) and 0 <= value <= 64, "an integer from 0 to 64"
         case _:

@@ -18,15 +18,19 @@ from torch import Tensor
 
 from maskwright.engine.active import Active, Advance
 from maskwright.engine.digests import Digests, Failed, News, Prepared
+from maskwright.engine.pace import Pace
 from maskwright.engine.request import Delta, FinishReason
 from maskwright.engine.runner import Runner
 from maskwright.engine.scheduler import Scheduler, StepPlan
-from maskwright.engine.sequence import Phase, Sequence
+from maskwright.engine.sequence import SHORT, Phase, Sequence
 from maskwright.errors import GenerationError, MaskwrightError
 from maskwright.sampling import TokenScore
 
 GRACE = 0.001
 """Seconds that a step waits at most for requests to advance, once those before it have."""
+
+PROMISE_RATE = 0.3
+"""Weight of the last draft in a sequence's promise."""
 
 STRAGGLER = 0.05
 """Seconds to wait for a mask when there is nothing else to do."""
@@ -76,6 +80,7 @@ class Core:
         runner: Runner,
         digests: Digests,
         *,
+        pace: Pace | None = None,
         reader_seconds: float = 60.0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -85,6 +90,7 @@ class Core:
         self.seconds = StepSeconds()
         self._runner = runner
         self._digests = digests
+        self._pace = pace
         self._reader_seconds = reader_seconds
         self._clock = clock
         self._active: dict[int, Active] = {}
@@ -180,7 +186,8 @@ class Core:
         self.expire()
         self._await_advances()
         waited = time.perf_counter()
-        plan = self.scheduler.plan()
+        decoding = self.scheduler.decoding
+        plan = self.scheduler.plan(None if self._pace is None else self._pace.budget(decoding))
         planned = time.perf_counter()
         logits = self._runner.forward(plan) if plan.chunks else None
         self.scheduler.commit(plan)
@@ -189,6 +196,9 @@ class Core:
         self._sample(list(self._ready_rows(plan, logits)), logits)
         self._settle()
         sampled = time.perf_counter()
+        if self._pace is not None:
+            fresh = sum(c.count for c in plan.chunks if c.count - c.drafted > SHORT)
+            self._pace.observe(plan.tokens - fresh, fresh, sampled - waited)
         self.counts.steps += 1
         self.counts.computed += plan.tokens
         self.seconds.wait += waited - begin
@@ -307,6 +317,8 @@ class Core:
         if draft and active.drafter is not None:
             matched = sum(a == b for a, b in zip(tokens, draft, strict=False))
             active.drafter.judge(len(draft), matched)
+            share = matched / len(draft)
+            active.sequence.promise += PROMISE_RATE * (share - active.sequence.promise)
             self.counts.drafted += len(draft)
             self.counts.accepted += matched
         active.words = None

@@ -22,6 +22,7 @@ from maskwright.engine.config import SMALL_MODEL, EngineConfig
 from maskwright.engine.core import Core
 from maskwright.engine.digests import Digests
 from maskwright.engine.generation import Generation
+from maskwright.engine.pace import Pace
 from maskwright.engine.request import Delta, FinishReason, Request
 from maskwright.engine.runner import Runner
 from maskwright.engine.scheduler import Scheduler
@@ -86,7 +87,11 @@ class Engine:
         self._runner = Runner(loaded.decoder, self.capacity.blocks, config.block_size)
         self._digests = Digests(overlap=config.overlap)
         self._core = Core(
-            scheduler, self._runner, self._digests, reader_seconds=config.reader_seconds
+            scheduler,
+            self._runner,
+            self._digests,
+            pace=Pace(config.max_batch_tokens, config.stall),
+            reader_seconds=config.reader_seconds,
         )
         self._numbers = itertools.count(1)
         self._thread = threading.Thread(target=self._run, name="maskwright-engine", daemon=True)

@@ -50,6 +50,8 @@ class Sequence:
     table: list[int] = field(default_factory=list[int])
     draft: list[int] = field(default_factory=list[int])
     node: Node | None = None
+    promise: float = 1.0
+    """The share of its drafts that came true, the last ones above all."""
     found: int = 0
     """Tokens that the prefix tree had when the sequence was first admitted."""
     charged: bool = False

@@ -8,7 +8,7 @@ never appears. Each result is stored in the term.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from maskwright.errors import LimitError
 from maskwright.grammar.charset import LAST, complement
@@ -88,7 +88,13 @@ def shortest(term: Regular, limit: int = DEFAULT_LIMITS.witness_search) -> str |
     """A shortest string of the language, None if there is none."""
     if term.live is False:
         return None
-    composed = _compose(term)
+    if term.short is None:
+        term.short = _shortest(term, limit)
+    return term.short
+
+
+def _shortest(term: Regular, limit: int) -> str | None:
+    composed = _compose(term, limit)
     if composed is not None:
         return composed
     known = isinstance(term, Measured) or (term.place is not None and term.place[0].complete)
@@ -122,17 +128,14 @@ def _derive(term: Regular) -> Sequence[Arc]:
             return [(low, high, EPSILON) for low, high in term.ranges]
         case Words():
             return list(word_arcs(term))
-        case Concat(head=head, tail=tail):
-            found = [(low, high, concat(t, tail)) for low, high, t in transitions(head)]
-            if not head.nullable:
-                return found
-            return _merge([found, transitions(tail)], lambda t: alt(*t), EMPTY)
+        case Concat():
+            return _derive_concat(term)
         case Repeat(body=body, least=least, most=most):
             left = None if most is None else most - 1
             rest = repeat(body, max(0, least - 1), left)
             return [(low, high, concat(t, rest)) for low, high, t in transitions(body)]
         case Alt(options=options):
-            return _merge([transitions(o) for o in options], lambda t: alt(*t), EMPTY)
+            return _spread([transitions(o) for o in options], lambda t: alt(*t.values()))
         case Both(parts=parts):
             return _merge([transitions(p) for p in parts], lambda t: both(*t), EMPTY)
         case Measured():
@@ -147,13 +150,34 @@ def _derive(term: Regular) -> Sequence[Arc]:
         case State(moves=moves):
             return moves()
         case Parallel(parts=parts):
-            return _merge([arcs(p) for p in parts], lambda t: parallel(tuple(t)), EMPTY)
+            return _spread([arcs(p) for p in parts], lambda t: _parallel(t, len(parts)))
         case Vector(parts=parts, named=named):
             return _merge(
                 [transitions(p) for p in parts], lambda t: vector(tuple(t), named=named), EMPTY
             )
         case _:
             return []
+
+
+def _derive_concat(term: Concat) -> Sequence[Arc]:
+    columns: list[Sequence[Arc]] = []
+    rest: Regular = term
+    while isinstance(rest, Concat):
+        tail = rest.tail
+        columns.append([(low, high, concat(t, tail)) for low, high, t in transitions(rest.head)])
+        if not rest.head.nullable:
+            break
+        rest = tail
+    else:
+        columns.append(transitions(rest))
+    return columns[0] if len(columns) == 1 else _spread(columns, lambda t: alt(*t.values()))
+
+
+def _parallel(living: Mapping[int, Regular], count: int) -> Regular:
+    parts: list[Regular] = [EMPTY] * count
+    for at, part in living.items():
+        parts[at] = part
+    return parallel(tuple(parts))
 
 
 def place(term: Regular) -> tuple[Explored, int]:
@@ -216,6 +240,39 @@ def _merge(
         if joined is not EMPTY:
             merged.append((start, stop - 1, joined))
     return merged
+
+
+def _spread(
+    columns: list[Sequence[Arc]], join: Callable[[dict[int, Regular]], Regular]
+) -> list[Arc]:
+    """As `_merge`, for columns most of which have a gap at most places: `join` gets the others."""
+    events: list[tuple[int, bool, int, Regular]] = []
+    for column, entries in enumerate(columns):
+        for low, high, target in entries:
+            events.append((low, True, column, target))
+            events.append((high + 1, False, column, target))
+    events.sort(key=_place)
+    current: dict[int, Regular] = {}
+    merged: list[Arc] = []
+    memo: dict[frozenset[tuple[int, Regular]], Regular] = {}
+    for at, (start, begins, column, target) in enumerate(events):
+        if begins:
+            current[column] = target
+        else:
+            del current[column]
+        if not current or events[at + 1][0] == start:
+            continue
+        key = frozenset(current.items())
+        joined = memo.get(key)
+        if joined is None:
+            joined = memo[key] = join(current)
+        if joined is not EMPTY:
+            merged.append((start, events[at + 1][0] - 1, joined))
+    return merged
+
+
+def _place(event: tuple[int, bool, int, Regular]) -> tuple[int, bool]:
+    return event[:2]
 
 
 def _joined(found: Sequence[Arc]) -> list[Arc]:
@@ -297,10 +354,10 @@ def _search(term: Regular, limit: int) -> str | None:
     return None
 
 
-def _compose(term: Regular) -> str | None:
+def _compose(term: Regular, limit: int) -> str | None:
     """A shortest string put together from those of the parts; None where that can't be done."""
-    if term.nullable:
-        return ""
+    if term.nullable or term.short is not None:
+        return term.short or ""
     match term:
         case Chars():
             return chr(_readable(*term.ranges[0]))
@@ -309,14 +366,16 @@ def _compose(term: Regular) -> str | None:
         case State(shortest=found) if found is not None:
             return found()
         case Concat(head=head, tail=tail):
-            first, rest = _compose(head), _compose(tail)
+            first, rest = _compose(head, limit), _compose(tail, limit)
             return None if first is None or rest is None else first + rest
         case Repeat(body=body, least=least):
-            each = _compose(body)
+            each = _compose(body, limit)
+            _check(0 if each is None else len(each) * least, limit)
             return None if each is None else each * least
         case Alt(options=options):
-            found = [each for each in map(_compose, options) if each is not None]
-            return min(found, key=len) if len(found) == len(options) else None
+            found = [_compose(option, limit) for option in options]
+            known = [each for each in found if each is not None]
+            return min(known, key=len) if len(known) == len(found) else None
         case _:
             return None
 

@@ -7,17 +7,31 @@ from threading import RLock
 from typing import Final
 from weakref import WeakKeyDictionary
 
-from maskwright.automaton.leaf import LeafTable
-from maskwright.mask.rows import Ready, RowTable
-from maskwright.mask.strings import StringRows, is_within
-from maskwright.mask.tables import Spelling
+import numpy as np
+
+from maskwright.automaton.bounds import BEGUN
+from maskwright.automaton.leaf import Entry, LeafTable, Text
+from maskwright.grammar.regular import EMPTY, Parallel, Regular
+from maskwright.limits import Limits
+from maskwright.mask.needs import ENDLESS, LeafNeeds
+from maskwright.mask.rows import RowTable
+from maskwright.mask.strings import (
+    LONGEST_SPELLING,
+    NARROW,
+    StringRows,
+    characters_left,
+    is_within,
+    term_within,
+)
+from maskwright.mask.tables import Begun, FanTable, Spelling
+from maskwright.mask.text_rows import Run, TextRows
 from maskwright.vocab import Vocabulary
-from maskwright.vocab.trie import Fan, Trie
+from maskwright.vocab.trie import Fan
 
 MOST_LEAVES: Final = 400_000
 """Leaf states after which new grammars start a fresh table; the old one goes with its grammars."""
 
-NOT_READY: Final = Ready(0, 0)
+NOTHING: Final = Begun(0, 0, 0, 0)
 
 
 class Space:
@@ -29,12 +43,12 @@ class Space:
         self.leaves = LeafTable()
         self.table = RowTable(vocabulary.words)
         self.trie = vocabulary.trie
-        self.whole = Fan.of(self.trie)
-        self.leaving = Fan.of(Trie.build([]))
-        """The tokens that leave a string; empty until the first string is reached."""
+        self.whole = FanTable(Fan.of(self.trie))
         self.spelling = Spelling.of(vocabulary)
         self._strings: StringRows | None = None
-        self._ready: dict[int, Ready] = {}
+        self.needs = LeafNeeds()
+        self._begun: dict[int, Begun | None] = {}
+        self._every_byte = np.ones(768, np.uint8)
 
     @cached_property
     def prefixes(self) -> frozenset[bytes]:
@@ -46,25 +60,58 @@ class Space:
         """Whether each byte is a token, so that n bytes never need more than n tokens."""
         return len({token for token in self.vocabulary.tokens if len(token) == 1}) == 256
 
-    @property
+    @cached_property
     def strings(self) -> StringRows:
         """The ready rows of JSON strings, made when the first string is reached."""
-        if self._strings is None:
-            self._strings = StringRows(self.vocabulary, self.leaves)
-            self.leaving = Fan.of(self._strings.leaving)
-        return self._strings
+        return StringRows(self.vocabulary, self.leaves)
 
-    def ready(self, leaf: int) -> Ready:
-        """The row of the tokens that stay inside a string from `leaf` on; NOT_READY if it is no
-        place in a string, or one where the context has a say in them."""
-        known = self._ready.get(leaf)
-        if known is None:
-            known = NOT_READY
-            keys = self.leaves.keys
-            if is_within(leaf, keys) and not self.leaves.arrays.gate_high[leaf]:
-                known = self.table.ready(self.strings.ready(leaf, keys))
-            self._ready[leaf] = known
-        return known
+    @cached_property
+    def _leaving(self) -> FanTable:
+        """The tokens that leave a string."""
+        return FanTable(Fan.of(self.strings.leaving))
+
+    @cached_property
+    def texts(self) -> TextRows:
+        """The ready rows of plain text, made when the first is reached."""
+        return TextRows(self.vocabulary, self.spelling, self.table)
+
+    def begun_string(self, leaf: int) -> Begun | None:
+        """What of the mask at `leaf` is at hand, where that is within a string; None if it isn't,
+        or the context has a say in it."""
+        if leaf in self._begun:
+            return self._begun[leaf]
+        begun = None
+        keys = self.leaves.keys
+        if is_within(leaf, keys) and not self.leaves.arrays.gate_high[leaf]:
+            ready = self.table.ready(self.strings.ready(leaf, keys))
+            begun = Begun(*ready, self._leaving.address, int(self._every_byte.ctypes.data))
+        self._begun[leaf] = begun
+        return begun
+
+    def is_text(self, leaf: int) -> bool:
+        """Whether plain text is read at `leaf`."""
+        return self._text(leaf) is not EMPTY
+
+    def run(self, leaf: int) -> Run | None:
+        """The widest run of characters with which plain text may go on at `leaf`."""
+        term = self._text(leaf)
+        return self.texts.run(term.parts if isinstance(term, Parallel) else (term,))
+
+    def _text(self, leaf: int) -> Regular:
+        key = self.leaves.keys[leaf]
+        if isinstance(key, Entry):
+            return key.text
+        return key.term if isinstance(key, Text) and not key.inside else EMPTY
+
+    def within(self, leaf: int, limits: Limits) -> int:
+        """How many bytes may still be needed to leave a string behind any of the tokens that stay
+        in it from `leaf` on; `ENDLESS` if that isn't known."""
+        term = term_within(leaf, self.leaves.keys)
+        if characters_left(term) == NARROW:
+            farthest = self.strings.farthest(term)
+            return ENDLESS if farthest is None else BEGUN + 1 + LONGEST_SPELLING * farthest
+        text = self.leaves.state(Text(inside=True, term=term))
+        return BEGUN + self.needs.find(self.leaves, text, limits)
 
 
 _spaces: WeakKeyDictionary[Vocabulary, Space] = WeakKeyDictionary()

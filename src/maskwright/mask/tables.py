@@ -19,6 +19,7 @@ from maskwright.automaton.directory import (
     enter_machine,
     int32_at,
     int64_at,
+    int64s,
     opened,
     uint8_at,
 )
@@ -53,8 +54,9 @@ class Scratch(NamedTuple):
     row: npt.NDArray[np.int32]
     """[2 * words]: two rows in full, to be compared."""
     state: npt.NDArray[np.int64]
-    """[0] phase, [1] depth, [2] words touched, [3] fingerprint, [4] trie nodes visited, then the
-    configuration at which it is asked whether the text may end: [5] leaf, [6] node."""
+    """[0] phase, [1] depth, [2] words touched, [3] fingerprint, [4] trie nodes visited, [5] the
+    most that is needed behind any of the tokens, if that is measured, [6] tokens listed, [7] which
+    part of `Begun.skipped` counts behind the first byte."""
 
     @classmethod
     def of(cls, height: int, words: int) -> Scratch:
@@ -89,10 +91,38 @@ class Spelling(NamedTuple):
         )
 
 
+class FanTable:
+    """Where the arrays of a trie are."""
+
+    __slots__ = ("_entries", "_kept", "address")
+
+    def __init__(self, fan: Fan) -> None:
+        self._entries = np.zeros(12, np.int64)
+        self._kept = fan
+        _enter_fan(self._entries, fan)
+        self.address: Final = int(self._entries.ctypes.data)
+        """What compiled code is given; valid as long as the table lives."""
+
+
+class Begun(NamedTuple):
+    """What of a mask is at hand, and which tokens are still to be walked; all zero is nothing, and
+    all tokens."""
+
+    base: int
+    """The address of a row of allowed tokens."""
+    fingerprint: int
+    """That row's; see `mask.rows`."""
+    rest: int
+    """The `FanTable` of the other tokens that begin with bytes in `skipped`."""
+    skipped: int
+    """The address of uint8 [3 * 256]: 1 for the bytes with which no further token is to be walked,
+    at its start; behind a space at its start; behind another byte there (always 0)."""
+
+
 class Directory:
     """Where the arrays of one grammar are."""
 
-    __slots__ = ("_entries", "_kept", "address", "leaves", "leaving", "machine", "rows")
+    __slots__ = ("_entries", "_kept", "address", "leaves", "machine", "rows")
 
     def __init__(self) -> None:
         self._entries = np.zeros(2 * ENTRIES, np.int64)
@@ -100,7 +130,6 @@ class Directory:
         self.leaves: LeafArrays | None = None
         self.machine: MachineArrays | None = None
         self.rows: RowArrays | None = None
-        self.leaving: Fan | None = None
         self.address: Final = int(self._entries.ctypes.data)
         """What compiled code is given; valid as long as the directory lives."""
 
@@ -109,31 +138,37 @@ class Directory:
         leaves: LeafArrays,
         machine: MachineArrays,
         rows: RowArrays,
-        whole: Fan,
-        leaving: Fan,
+        whole: FanTable,
         spelling: Spelling,
         scratch: Scratch,
+        leaf_needs: npt.NDArray[np.int32],
+        node_needs: npt.NDArray[np.int32],
     ) -> None:
         """List these arrays from now on."""
-        self.leaves, self.machine, self.rows, self.leaving = leaves, machine, rows, leaving
-        self._kept = (whole, spelling, scratch)
+        self.leaves, self.machine, self.rows = leaves, machine, rows
+        self._kept = (whole, spelling, scratch, leaf_needs, node_needs)
         enter_machine(self._entries, leaves, machine)
-        _enter_tables(self._entries, rows, whole, leaving, spelling, scratch)
+        _enter_tables(self._entries, rows, whole.address, spelling, scratch)
+        _enter_needs(self._entries, leaf_needs, node_needs)
 
 
 @njit(cache=True)
-def _enter_tables(directory, rows, whole, leaving, spelling, scratch):
+def _enter_fan(table, fan):
+    enter(table, 0, fan.byte)
+    enter(table, 1, fan.first)
+    enter(table, 2, fan.children)
+    enter(table, 3, fan.token)
+    enter(table, 4, fan.twin)
+    table[10] = fan.roots
+
+
+@njit(cache=True)
+def _enter_tables(directory, rows, whole, spelling, scratch):
     enter(directory, 32, rows.slots)
     enter(directory, 33, rows.records)
     enter(directory, 34, rows.page)
     enter(directory, 35, rows.counts)
-    for at, fan in ((36, whole), (42, leaving)):
-        enter(directory, at, fan.byte)
-        enter(directory, at + 1, fan.first)
-        enter(directory, at + 2, fan.children)
-        enter(directory, at + 3, fan.token)
-        enter(directory, at + 4, fan.twin)
-        directory[2 * at + 10] = fan.roots
+    directory[72] = whole
     enter(directory, 48, spelling.data)
     enter(directory, 49, spelling.start)
     enter(directory, 50, spelling.eos)
@@ -149,6 +184,24 @@ def _enter_tables(directory, rows, whole, leaving, spelling, scratch):
     enter(directory, 61, scratch.state)
 
 
+@njit(cache=True)
+def _enter_needs(directory, leaf_needs, node_needs):
+    enter(directory, 62, leaf_needs)
+    enter(directory, 63, node_needs)
+
+
+@njit(cache=True, inline="always")
+def leaf_needs(address):
+    """For each leaf state the bytes after which it can be left, -1 where it isn't known."""
+    return int32_at(opened(address), 62)
+
+
+@njit(cache=True, inline="always")
+def node_needs(address):
+    """For each node the bytes that complete the text behind its leaf, -1 where it isn't known."""
+    return int32_at(opened(address), 63)
+
+
 @njit(cache=True, inline="always")
 def row_arrays(address):
     """The row table in the directory at an address."""
@@ -162,17 +215,16 @@ def row_arrays(address):
 
 
 @njit(cache=True, inline="always")
-def fan(address, leaving):
-    """The trie of all tokens, or of those that leave a string."""
-    directory = opened(address)
-    at = 42 if leaving else 36
+def fan(address, rest):
+    """The trie in the table `rest`, or of all tokens where that is 0."""
+    table = int64s(rest if rest else opened(address)[72], 12)
     return Fan(
-        uint8_at(directory, at),
-        int32_at(directory, at + 1),
-        int32_at(directory, at + 2),
-        int32_at(directory, at + 3),
-        int32_at(directory, at + 4),
-        directory[2 * at + 10],
+        uint8_at(table, 0),
+        int32_at(table, 1),
+        int32_at(table, 2),
+        int32_at(table, 3),
+        int32_at(table, 4),
+        table[10],
     )
 
 

@@ -37,8 +37,22 @@ class Trie(NamedTuple):
         ids = range(len(tokens)) if chosen is None else chosen
         order = sorted((i for i in ids if tokens[i]), key=tokens.__getitem__)
         data = b"".join(tokens[i] for i in order)
-        lengths = np.array([len(tokens[i]) for i in order], np.int32)
-        return cls(*_lay_out(_as_array(data), lengths, np.array(order, np.int32), len(tokens)))
+        start = np.cumsum([0, *(len(tokens[i]) for i in order)], dtype=np.int64)
+        ids = np.array(order, np.int32)
+        return cls(*_lay_out(_as_array(data), start[:-1], start[1:], ids, len(tokens)))
+
+    @classmethod
+    def of_ordered(
+        cls,
+        data: npt.NDArray[np.uint8],
+        start: npt.NDArray[np.int64],
+        ids: npt.NDArray[np.int32],
+    ) -> Trie:
+        """The trie of the tokens `ids`, none empty, which are ordered by their bytes.
+
+        The bytes of token i are data[start[i] : start[i + 1]].
+        """
+        return cls(*_lay_out(data, start[ids], start[ids + 1], ids, len(start) - 1))
 
 
 class Fan(NamedTuple):
@@ -68,7 +82,8 @@ def _as_array(data: bytes) -> npt.NDArray[np.uint8]:
 @njit(cache=True)  # pyright: ignore[reportUntypedFunctionDecorator]
 def _lay_out(
     data: npt.NDArray[np.uint8],
-    lengths: npt.NDArray[np.int32],
+    starts: npt.NDArray[np.int64],
+    stops: npt.NDArray[np.int64],
     ids: npt.NDArray[np.int32],
     size: int,
 ) -> tuple[
@@ -78,21 +93,24 @@ def _lay_out(
     npt.NDArray[np.int32],
     npt.NDArray[np.int32],
 ]:
-    byte = np.zeros(len(data), np.uint8)
-    depth = np.zeros(len(data), np.int16)
-    skip = np.zeros(len(data), np.int32)
-    token = np.full(len(data), -1, np.int32)
+    total = 0
+    for at in range(len(ids)):
+        total += stops[at] - starts[at]
+    byte = np.zeros(total, np.uint8)
+    depth = np.zeros(total, np.int16)
+    skip = np.zeros(total, np.int32)
+    token = np.full(total, -1, np.int32)
     twin = np.full(size, -1, np.int32)
     tallest = 0
-    for length in lengths:
-        tallest = max(tallest, length)
+    for at in range(len(ids)):
+        tallest = max(tallest, stops[at] - starts[at])
     path = np.zeros(tallest + 1, np.int32)
     count = 0
     before = 0  # start and length of the previous token
     before_length = 0
-    start = 0
-    for at in range(len(lengths)):
-        length = lengths[at]
+    for at in range(len(ids)):
+        start = starts[at]
+        length = stops[at] - start
         shared = 0
         while (
             shared < length
@@ -112,7 +130,6 @@ def _lay_out(
             twin[ids[at]] = token[last]
         token[last] = ids[at]
         before, before_length = start, length
-        start += length
     for d in range(before_length):
         skip[path[d]] = count
     return (

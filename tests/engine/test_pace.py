@@ -1,0 +1,38 @@
+"""The budget of a step against a machine with known costs."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from maskwright.engine.pace import LEAST, Pace
+
+
+@given(st.floats(1e-4, 1.0), st.floats(1e-6, 1e-2), st.floats(1.1, 8.0), st.integers(1, 64))
+def test_steps_keep_within_the_stall(decode: float, token: float, stall: float, n: int) -> None:
+    pace = Pace(4096, stall)
+    assert pace.budget(n) == 4096, "nothing is known yet"
+    pace.observe(n, 0, decode)
+    pace.observe(n, 512, decode + 512 * token)
+    prompt = pace.budget(n) - n
+    assert prompt == LEAST or decode + prompt * token <= stall * decode * 1.001
+    assert prompt >= LEAST
+    if prompt + n < 4096:
+        assert decode + (prompt + 1) * token >= stall * decode * 0.999
+
+
+def test_it_follows_a_machine_that_becomes_slower() -> None:
+    pace = Pace(512, 2.0)
+    for seconds in (0.01, 0.02):
+        for _ in range(40):
+            pace.observe(8, 0, 0.01)
+            pace.observe(8, 100, 0.01 + seconds)
+        assert pace.budget(8) == pytest.approx(8 + 1 / seconds, abs=1)
+
+
+@pytest.mark.parametrize(("stall", "decoding"), [(None, 8), (2.0, 0)])
+def test_all_there_is(stall: float | None, decoding: int) -> None:
+    pace = Pace(512, stall)
+    for _ in range(9):
+        pace.observe(8, 0, 0.01)
+        pace.observe(8, 100, 1.0)
+    assert pace.budget(decoding) == 512

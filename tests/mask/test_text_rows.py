@@ -1,0 +1,98 @@
+"""Ready rows of plain text: every mask against what each token does on its own."""
+
+from __future__ import annotations
+
+import pytest
+
+from maskwright import Grammar, compile_regex
+from maskwright.grammar.free_text import text_until, text_without
+from maskwright.grammar.regular import words
+from maskwright.grammar.rules import Choice, Expression, Ref, Repeat, Rules, Sequence, Terminal
+from maskwright.grammar.translate import full_match
+from maskwright.mask.compile_rules import compile_rules
+from tests.matching import allowed, vocabulary
+
+VOCAB = vocabulary(
+    *(
+        "foo",
+        "Foo",
+        " foo",
+        " Foo",
+        "foo_bar",
+        "foo(",
+        " foo(",
+        "don't",
+        " don't",
+        "f",
+        " f1",
+        "  ",
+    ),
+    *(
+        "é",
+        "éa",
+        "naïve",
+        " é",
+        " éa",
+        "日本",
+        " 日",
+        "12",
+        " 12",
+        "a1",
+        "1a",
+        "\n",
+        " \n",
+        "fé",
+        "<end",
+    ),
+    *(
+        b"\xe6\x97",
+        b" \xc3",
+        b"a\xc3",
+        b"\xa9b",
+        b"\xed\xa0\x80",
+        b"a\xff",
+        b"\xc3(",
+        "a<",
+        " a<",
+        "> ",
+    ),
+)
+
+
+def text(pattern: str) -> Terminal:
+    return Terminal(full_match(pattern))
+
+
+def rules(*parts: Expression, **others: Expression) -> Grammar:
+    return compile_rules(Rules("start", {"start": Sequence(parts), **others}), VOCAB)
+
+
+NAMES = text("[a-z_][a-z0-9_]*")
+CALL = Choice((NAMES, Sequence((NAMES, text(r"\("), Ref("call"), text(r"\)")))))
+
+CASES = [
+    (compile_regex("[a-z]+( [a-z]+)*", VOCAB), "foo bar"),
+    (compile_regex("[^ !]+ [^ !]+!", VOCAB), "foo naïve!"),
+    (compile_regex("[^<]*<end>", VOCAB), "a é 日<end>"),
+    (rules(Ref("call"), call=CALL), "foo(bar_1(a))"),
+    (rules(text("SELECT"), text(" "), NAMES, text(" ?,? ?"), NAMES), "SELECT foo , a1"),
+    (rules(Repeat(Sequence((text('"[^"]*"'), text(" ?"))))), '"a b" "é\nc"'),
+    (rules(Choice((text("[a-z]*"), text("[a-zé]+[0-9]+"), text("[A-Za-z ]*x")))), "fée12"),
+    (
+        rules(Choice((Terminal(text_without(("<end",))), Terminal(text_until("<go>"))))),
+        "a 日<en <go>",
+    ),
+    (rules(Terminal(words(["foo bar", "foo_bar", " foo"])), text("[a-z ]*")), "foo bar foo"),
+    (rules(text(".*"), text("é")), "naïve é"),
+]
+
+
+@pytest.mark.parametrize(("grammar", "sample"), CASES)
+def test_masks_are_what_each_token_does(grammar: Grammar, sample: str) -> None:
+    matcher = grammar.matcher()
+    for byte in (*sample.encode(), None):
+        taken = {token for token in range(VOCAB.size) if matcher.fork().accept(token)}
+        assert allowed(matcher) == taken, f"in {sample!r} before {byte}"
+        if byte is not None:
+            assert matcher.accept(byte)
+    assert matcher.accepting
