@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from maskwright import compile_json_schema, compile_regex
+from maskwright import RegexError, UnsatisfiableSchemaError, compile_json_schema, compile_regex
 from tests.matching import EVERY_BYTE, after, matches, spelled, vocabulary
 
 CLOSED: dict[str, Any] = {
@@ -95,3 +95,25 @@ def test_no_character_is_begun_that_can_not_end() -> None:
     assert spelled(matcher) == {b"\xc3", b"\\"}
     assert matcher.accept(0xC3)
     assert spelled(matcher) == {bytes([byte]) for byte in range(0xA0, 0xB0)}
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"const": "\ud800"},
+        {"pattern": "^a\\ud800$", "type": "string"},
+        {"pattern": "^[\\udc00-\\udfff]$", "type": "string"},
+        {"type": "object", "required": ["a\udfff"]},
+    ],
+    ids=ascii,
+)
+def test_half_a_surrogate_pair_is_no_text(schema: Any) -> None:
+    with pytest.raises(UnsatisfiableSchemaError):
+        compile_json_schema(schema, EVERY_BYTE)
+    beside = compile_json_schema({"anyOf": [schema, {"const": 1}]}, EVERY_BYTE)
+    assert matches(beside, "1")
+
+
+def test_nor_is_a_pattern_of_it() -> None:
+    with pytest.raises(RegexError):
+        compile_regex("a\ud800", EVERY_BYTE)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
+from maskwright.grammar.regular import is_text
 from maskwright.grammar.schema import (
     TYPES,
     AllOf,
@@ -82,11 +83,16 @@ def is_easy(schema: Schema) -> bool:
             case (AllOf(parts=(part,)),) if not schema.never:
                 schema = part
             case (Values(values=values),):
-                return bool(values)
+                return any(map(_is_written, values))
             case assertions:
                 typed = sum(isinstance(each, TypeIs) for each in assertions)
                 return not schema.never and typed < 2 and all(map(_is_met, assertions))
     return False
+
+
+def _is_written(value: Json) -> bool:
+    """Whether it shows that a value has a text."""
+    return is_text(value) if isinstance(value, str) else not isinstance(value, list | dict)
 
 
 def _is_met(assertion: Assertion) -> bool:

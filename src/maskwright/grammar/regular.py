@@ -242,7 +242,8 @@ def _keep(key: tuple[object, ...], term: Regular) -> Regular:
 
 
 def chars(ranges: Ranges) -> Regular:
-    if not ranges:
+    """One character out of `ranges`; halves of surrogate pairs alone are no characters."""
+    if not ranges or (ranges[0][0] >= 0xD800 and ranges[-1][1] <= 0xDFFF):
         return EMPTY
     key = (Chars, ranges)
     return _terms.get(key) or _keep(key, Chars(ranges))
@@ -383,8 +384,14 @@ def complement(body: Regular) -> Regular:
 
 
 def words(strings: list[str] | tuple[str, ...]) -> Regular:
-    """The finite language of `strings`."""
-    return word_slice(word_list(strings)) if strings else EMPTY
+    """The finite language of `strings`, but for those that no text can hold."""
+    written = [string for string in strings if is_text(string)]
+    return word_slice(word_list(written)) if written else EMPTY
+
+
+def is_text(string: str) -> bool:
+    """Whether a string can be written: it holds no half of a surrogate pair."""
+    return string.isascii() or not any(0xD800 <= ord(character) < 0xE000 for character in string)
 
 
 def word_list(strings: list[str] | tuple[str, ...]) -> WordList:

@@ -30,6 +30,7 @@ from maskwright.grammar.regular import (
     alt,
     both,
     complement,
+    is_text,
     words,
 )
 from maskwright.grammar.schema import (
@@ -604,7 +605,7 @@ def _object_shape(
     needed = set(required)
 
     def value(name: str) -> Conjunction:
-        if not all(contains(language, name) for language in allowed):
+        if not is_text(name) or not all(contains(language, name) for language in allowed):
             return NEVER
         found: list[Schema] = []
         for each in every:
