@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from heapq import heappop, heappush
+from itertools import count
 
 from maskwright.errors import LimitError
 from maskwright.grammar.charset import LAST, complement
@@ -85,7 +87,11 @@ def is_live(term: Regular, limit: int = DEFAULT_LIMITS.witness_search) -> bool:
 
 
 def shortest(term: Regular, limit: int = DEFAULT_LIMITS.witness_search) -> str | None:
-    """A shortest string of the language, None if there is none."""
+    """A shortest string of the language, None if there is none.
+
+    It is the shortest in UTF-8, but for languages that bound the length of their strings: there it
+    has the fewest characters.
+    """
     if term.live is False:
         return None
     composed = _compose(term)
@@ -333,19 +339,27 @@ def _of_length(term: Regular, length: int) -> str:
 
 
 def _search(term: Regular, limit: int) -> str | None:
-    """Breadth-first search for a nullable derivative."""
-    seen = {term}
-    queue = deque([(term, "")])
+    """Search for the nearest nullable derivative."""
+    seen: set[Regular] = set()
+    tie = count()
+    queue = [(0, next(tie), term, "")]
     while queue:
-        state, text = queue.popleft()
+        size, _, state, text = heappop(queue)
         if state.nullable:
             return text
+        if state in seen:
+            continue
+        seen.add(state)
         for low, high, target in arcs(state):
             if target not in seen:
-                seen.add(target)
-                queue.append((target, text + chr(_readable(low, high))))
+                character = chr(_readable(low, high))
+                heappush(queue, (size + _bytes(character), next(tie), target, text + character))
         _check(len(seen), limit)
     return None
+
+
+def _bytes(text: str) -> int:
+    return len(text.encode(errors="surrogatepass"))
 
 
 def _compose(term: Regular) -> str | None:
@@ -356,7 +370,7 @@ def _compose(term: Regular) -> str | None:
         case Chars():
             return chr(_readable(*term.ranges[0]))
         case Words(table=table, low=low, high=high, depth=depth):
-            return min(table.strings[low:high], key=len)[depth:]
+            return min(table.strings[low:high], key=_bytes)[depth:]
         case State(shortest=found) if found is not None:
             return found()
         case Concat(head=head, tail=tail):
@@ -367,7 +381,7 @@ def _compose(term: Regular) -> str | None:
             return None if each is None else each * least
         case Alt(options=options):
             found = [each for each in map(_compose, options) if each is not None]
-            return min(found, key=len) if len(found) == len(options) else None
+            return min(found, key=_bytes) if len(found) == len(options) else None
         case _:
             return None
 
