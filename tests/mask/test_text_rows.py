@@ -84,6 +84,8 @@ CASES = [
     ),
     (rules(Terminal(words(["foo bar", "foo_bar", " foo"])), text("[a-z ]*")), "foo bar foo"),
     (rules(text(".*"), text("é")), "naïve é"),
+    (rules(Choice((text(r"[\p{L}_]\w*"), text("[^é]+")))), "naïve日"),
+    (rules(text(r"[一-龠α-ωa]+"), text("[é-ÿ𝒜]+!")), "日本aé𝒜!"),
 ]
 
 

@@ -19,6 +19,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Hashable
+from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -30,6 +31,7 @@ from maskwright.grammar.derivative import Arc, arcs, label
 from maskwright.grammar.regular import (
     ANYTHING,
     EMPTY,
+    Chars,
     Parallel,
     Regular,
     Vector,
@@ -37,6 +39,7 @@ from maskwright.grammar.regular import (
     vector,
     word_arcs,
 )
+from maskwright.grammar.split import split
 
 DEAD: Final = -1
 UNBUILT: Final = -1
@@ -70,6 +73,15 @@ class Partial(NamedTuple):
 
     inside: bool
     term: Regular
+    base: int
+    left: int
+
+
+class Within(NamedTuple):
+    """Inside a UTF-8 sequence of plain text: `left` more bytes decide among code points from `base`
+    on, and in which of `sets`, with its target, the character is."""
+
+    sets: tuple[tuple[Chars, int], ...]
     base: int
     left: int
 
@@ -192,6 +204,7 @@ class Dead(NamedTuple):
 Key = (
     Text
     | Partial
+    | Within
     | Escape
     | Hex
     | LowSurrogate
@@ -292,7 +305,7 @@ class LeafTable:
                 self.arrays.label[number] = self.label_id(name)
             case Dead():
                 self.arrays.base[number] = 0
-            case Choice() | Literal() | Padded() | TokenId():
+            case Choice() | Literal() | Padded() | TokenId() | Within():
                 pass
         return number
 
@@ -439,6 +452,8 @@ class LeafTable:
                 return follow
             case TokenId():
                 return self._token_row(key)
+            case Within():
+                return self._within_row(key)
             case Literal():
                 return {key.data[0]: self._behind(key)}
             case Text() | Entry() | End() | Dead():
@@ -477,22 +492,65 @@ class LeafTable:
                 row[byte] = self.state(after if after.left else End(TokenRead(open_sets)))
         return row
 
+    def _build_parallel(self, state: int, term: Parallel) -> None:
+        found = split(term)
+        states = {target: self.state(Text(False, target)) for target in found.targets}
+        if not found.beyond and sum(high - low + 1 for low, high, _ in found.ascii) <= 8:
+            overrides = {
+                point: states[target]
+                for low, high, target in found.ascii
+                for point in range(low, high + 1)
+            }
+            self._store_overrides(state, 0, overrides)
+            return
+        row = np.full(256, DEAD, np.int32)
+        for low, high, target in found.ascii:
+            row[low : high + 1] = states[target]
+        sets = tuple((some, states[target]) for some, target in found.beyond)
+        if len(sets) == 1 and sets[0][0].ranges == ((0x80, LAST),):
+            row[_FIRST_LEAD : _LAST_LEAD + 1] = self._tail(sets[0][1])
+        elif sets:
+            for byte in range(_FIRST_LEAD, _LAST_LEAD + 1):
+                left = 1 if byte < 0xE0 else 2 if byte < 0xF0 else 3
+                base = (byte & (0x3F >> left)) << (6 * left)
+                row[byte] = self._within(sets, base, left)
+        self._store_row(state, row)
+
+    def _within(self, sets: tuple[tuple[Chars, int], ...], base: int, left: int) -> int:
+        """The state behind the bytes that leave a block of 64**left code points open."""
+        size = 1 << (6 * left)
+        some = [pair for pair in sets if _overlap(pair[0], base, base + size - 1)]
+        if not some:
+            return DEAD
+        if len(some) == 1 and _overlap(some[0][0], base, base + size - 1) == size:
+            overlong = base < (0x80, 0x800, 0x10000)[left - 1]
+            surrogates = base < 0xE000 and base + size > 0xD800
+            if not (overlong or surrogates):
+                return self.state(Continuation(False, left, some[0][1]))
+        return self.state(Within(tuple(some), base, left))
+
+    def _within_row(self, key: Within) -> Row:
+        row: Row = {}
+        step = 1 << (6 * (key.left - 1))
+        for at in range(64):
+            low = key.base + at * step
+            overlong = (key.left == 2 and low < 0x800) or (key.left == 3 and low < 0x10000)
+            if low > LAST or 0xD800 <= low < 0xE000 or overlong:
+                continue
+            if key.left > 1:
+                target = self._within(key.sets, low, key.left - 1)
+            else:
+                target = next((s for some, s in key.sets if _overlap(some, low, low)), DEAD)
+            if target != DEAD:
+                row[0x80 + at] = target
+        return row
+
     def _build_text(self, state: int, key: Text) -> None:
         inside, term = key
+        if isinstance(term, Parallel):
+            self._build_parallel(state, term)
+            return
         transitions = arcs(term)
-        if not inside and transitions and transitions[-1][1] <= 0x7F:
-            points = [point for low, high, _ in transitions[:9] for point in range(low, high + 1)]
-            if len(points) <= 8:
-                self._store_overrides(
-                    state,
-                    0,
-                    {
-                        point: self.state(Text(inside, target))
-                        for low, high, target in transitions
-                        for point in range(low, high + 1)
-                    },
-                )
-                return
         row = np.full(256, DEAD, np.int32)
         for low, high, target in transitions:
             first = max(low, 0x20) if inside else low
@@ -758,6 +816,18 @@ def _code_points(
                 pairs = 0x10000 + ((first - 0xD800) << 10)
                 parts.append((pairs, 0x10000 + ((last - 0xD800) << 10) + 0x3FF))
     return [part for part in parts if part[0] <= part[1]]
+
+
+@lru_cache(1 << 16)
+def _overlap(some: Chars, low: int, high: int) -> int:
+    """How many code points from `low` to `high` are in a set."""
+    ranges = some.ranges
+    at = max(bisect_right(ranges, (low, LAST)) - 1, 0)
+    found = 0
+    while at < len(ranges) and ranges[at][0] <= high:
+        found += max(0, min(high, ranges[at][1]) - max(low, ranges[at][0]) + 1)
+        at += 1
+    return found
 
 
 def _covering(transitions: tuple[Arc, ...], low: int, high: int) -> list[Arc]:

@@ -135,7 +135,7 @@ def _derive(term: Regular) -> Sequence[Arc]:
             rest = repeat(body, max(0, least - 1), left)
             return [(low, high, concat(t, rest)) for low, high, t in transitions(body)]
         case Alt(options=options):
-            return _spread([transitions(o) for o in options], lambda t: alt(*t.values()))
+            return spread([transitions(o) for o in options], lambda t: alt(*t.values()))
         case Both(parts=parts):
             return _merge([transitions(p) for p in parts], lambda t: both(*t), EMPTY)
         case Measured():
@@ -150,7 +150,7 @@ def _derive(term: Regular) -> Sequence[Arc]:
         case State(moves=moves):
             return moves()
         case Parallel(parts=parts):
-            return _spread([arcs(p) for p in parts], lambda t: _parallel(t, len(parts)))
+            return spread([arcs(p) for p in parts], lambda t: _parallel(t, len(parts)))
         case Vector(parts=parts, named=named):
             return _merge(
                 [transitions(p) for p in parts], lambda t: vector(tuple(t), named=named), EMPTY
@@ -170,7 +170,7 @@ def _derive_concat(term: Concat) -> Sequence[Arc]:
         rest = tail
     else:
         columns.append(transitions(rest))
-    return columns[0] if len(columns) == 1 else _spread(columns, lambda t: alt(*t.values()))
+    return columns[0] if len(columns) == 1 else spread(columns, lambda t: alt(*t.values()))
 
 
 def _parallel(living: Mapping[int, Regular], count: int) -> Regular:
@@ -242,7 +242,7 @@ def _merge(
     return merged
 
 
-def _spread(
+def spread(
     columns: list[Sequence[Arc]], join: Callable[[dict[int, Regular]], Regular]
 ) -> list[Arc]:
     """As `_merge`, for columns most of which have a gap at most places: `join` gets the others."""

@@ -28,7 +28,9 @@ class Regular:
     complement inside, so that it is certainly not empty.
     """
 
-    __slots__ = ("__weakref__", "arcs", "live", "nullable", "number", "place", "plain", "steps")
+    __slots__ = (
+        *("__weakref__", "arcs", "live", "nullable", "number", "place", "plain", "split", "steps"),
+    )
 
     def __init__(self, nullable: bool, plain: bool) -> None:
         self.nullable = nullable
@@ -39,6 +41,8 @@ class Regular:
         self.steps: tuple[tuple[int, int, Regular], ...] | None = None
         self.arcs: tuple[tuple[int, int, Regular], ...] | None = None
         self.live: bool | None = True if plain else None
+        # Filled by grammar.split: the transitions to living targets, by sets.
+        self.split: tuple[Any, ...] | None = None
         # Filled by grammar.explored: the automaton that this term is a state of, and its number.
         self.place: tuple[Any, int] | None = None
 
