@@ -157,7 +157,7 @@ ENGINES: Final[dict[str, tuple[Callable[[Vocabulary], Any], str]]] = {
 
 
 def run(engine: Any, case: Case, dialect: str) -> Outcome:
-    """Compile the first of the case's spellings that the engine reads, and walk every text twice."""
+    """Compile the first of the spellings that the engine reads, and walk every text twice."""
     outcome = Outcome()
     for text in case.dialects[dialect]:
         started = perf_counter()

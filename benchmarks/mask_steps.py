@@ -41,8 +41,9 @@ from maskwright.automaton.leaf import DEAD  # noqa: E402
 from maskwright.automaton.machine import Configuration  # noqa: E402
 from maskwright.automaton.step import move, settle  # noqa: E402
 from maskwright.mask.rows import write_row  # noqa: E402
-from maskwright.mask.space import NOT_READY  # noqa: E402
-from maskwright.mask.walk import MOST_DYNAMIC, find_row  # noqa: E402
+from maskwright.mask.space import NOTHING  # noqa: E402
+from maskwright.mask.tables import Begun  # noqa: E402
+from maskwright.mask.walk import MOST_DYNAMIC, UNMEASURED, find_row  # noqa: E402
 
 Row = npt.NDArray[np.int32]
 T = TypeVar("T")
@@ -89,7 +90,7 @@ class Ways:
     def build(self, here: Configuration) -> None:
         """Build whatever the ways need at a configuration."""
         counts = self.grammar.machine.arrays.counts
-        self.grammar.following(here)
+        self.grammar.successors(here)
         self.each_token(here)
         while counts[1] or counts[2]:
             with self.grammar.space.lock:
@@ -97,15 +98,15 @@ class Ways:
             self.each_token(here)
 
     def trie(self, here: Configuration) -> tuple[int, int]:
-        return self._walk(here, *NOT_READY)
+        return self._walk(here, NOTHING)
 
     def ready_rows(self, here: Configuration) -> tuple[int, int]:
-        return self._walk(here, *self.grammar.space.ready(here.leaf))
+        return self._walk(here, self.grammar.begun(here))
 
-    def _walk(self, here: Configuration, base: int, fingerprint: int) -> tuple[int, int]:
+    def _walk(self, here: Configuration, begun: Begun) -> tuple[int, int]:
         """The row's number and the trie nodes visited."""
         address = self.grammar.address()
-        number = find_row(address, *here, base, fingerprint, 0, 0, 0)
+        number = find_row(address, *here, *begun, UNMEASURED, False, 0)
         assert number >= 0, "everything has been built"
         return number, int(self.grammar.scratch.state[4])
 

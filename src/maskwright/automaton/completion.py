@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Hashable, Iterator
 from typing import Protocol
 
+from maskwright.automaton.bounds import Bound
 from maskwright.automaton.finish import Ending
 from maskwright.automaton.last_value import last_value
 from maskwright.automaton.leaf import Entry, Text
@@ -43,6 +44,10 @@ class Finisher(Protocol):
 
         `leaf` is the state in which `exit` entered the innermost, `before` the text so far.
         """
+        ...
+
+    def bound(self, context: int) -> Bound | None:
+        """An upper bound of what completes one level (see `bounds`), None if it takes a search."""
         ...
 
 

@@ -18,18 +18,20 @@ from enum import Enum
 from functools import cached_property
 from typing import NamedTuple
 
+from maskwright.automaton.bounds import Bound, Bounds
 from maskwright.automaton.finish import Ending, Endings, Finish
 from maskwright.automaton.leaf import Choice, End, LeafTable, Literal, Padded, Spaced
 from maskwright.automaton.level import Level, Phase, Thread
 from maskwright.automaton.machine import BLOCKED, DONE, DYNAMIC, POP, PUSH, STAY, Exit
 from maskwright.automaton.names import NameReader
+from maskwright.automaton.plain_names import PlainReader, PlainShapes
 from maskwright.automaton.progress import ArrayProgress, ObjectProgress
 from maskwright.automaton.supply import canonical
 from maskwright.automaton.told_apart import ToldApart
 from maskwright.automaton.values import Read, ValueReader
 from maskwright.automaton.whitespace import Whitespace
 from maskwright.automaton.witness import Witnesses
-from maskwright.grammar.regular import EMPTY
+from maskwright.grammar.regular import EMPTY, Regular
 from maskwright.grammar.shape import Conjunction, Shapes
 
 
@@ -78,9 +80,12 @@ class JsonContexts:
         self._leaves = leaves
         self._ids: dict[Level, int] = {}
         self._values: dict[int, tuple[ValueReader, int]] = {}
+        self._alone: dict[Conjunction, tuple[Regular, Regular, int]] = {}
         self._told = ToldApart(shapes, witnesses)
-        self._names: dict[int, tuple[NameReader, int]] = {}
+        self._names: dict[int, tuple[NameReader | PlainReader, int]] = {}
+        self._plain = PlainShapes(witnesses)
         self._finish = Finish(witnesses, whitespace, self._owners)
+        self._bounds = Bounds(witnesses, whitespace)
         self._context(Level(Phase.DONE, "", (), 0))
 
     # The machine's questions
@@ -148,6 +153,9 @@ class JsonContexts:
         reader, _ = self._value_reader(self._context(level))
         return [reader.container(tag) for tag in range(len(reader.readings))]
 
+    def bound(self, context: int) -> Bound | None:
+        return self._bounds.of(self.levels[context])
+
     # Levels
 
     def _context(self, level: Level) -> int:
@@ -166,7 +174,7 @@ class JsonContexts:
             if thread.value is not None
             for progress in self.witnesses.containers(thread.value)
             if isinstance(progress, ObjectProgress) is (bracket == "{")
-            and self.witnesses.rest_of(progress) is not None
+            and self.witnesses.finishes(progress)
         )
         if not threads:
             return Exit(BLOCKED)
@@ -282,9 +290,28 @@ class JsonContexts:
         known = self._values.get(context)
         if known is None:
             level = self.levels[context]
-            reader = self._read(level)
-            known = self._values[context] = (reader, self._value_leaf(level, reader))
+            known = self._read_alone(level)
+            if known is None:
+                reader = self._read(level)
+                known = reader, self._value_leaf(level, reader)
+            self._values[context] = known
         return known
+
+    def _read_alone(self, level: Level) -> tuple[ValueReader, int] | None:
+        """The reader of a value of one thread, which for equal conjunctions is much the same."""
+        if level.phase is not Phase.VALUE or len(level.threads) != 1:
+            return None
+        thread = level.threads[0]
+        value, progress = thread.value, thread.progress
+        if value is None or (isinstance(progress, ArrayProgress) and progress.unique):
+            return None
+        known = self._alone.get(value)
+        if known is None:
+            reader = self._read(level)
+            known = reader.strings, reader.scalars, self._value_leaf(level, reader)
+            self._alone[value] = known
+        strings, scalars, leaf = known
+        return ValueReader.of_one(thread, strings, scalars), leaf
 
     def _read(self, level: Level) -> ValueReader:
         threads = self._items(level.threads) if level.phase is Phase.FIRST else level.threads
@@ -297,7 +324,7 @@ class JsonContexts:
             for thread in reader.threads
             if thread.value is not None
             for progress in self.witnesses.containers(thread.value)
-            if self.witnesses.rest_of(progress) is not None
+            if self.witnesses.finishes(progress)
         }
         for byte, mark, is_object in (("{", Mark.OBJECT, True), ("[", Mark.ARRAY, False)):
             if is_object in opened:
@@ -313,15 +340,16 @@ class JsonContexts:
             leaf = self._leaves.state(Choice(strings, scalars, tuple(marks)))
         return leaf
 
-    def _name_reader(self, context: int) -> tuple[NameReader, int]:
+    def _name_reader(self, context: int) -> tuple[NameReader | PlainReader, int]:
         known = self._names.get(context)
         if known is None:
             level = self.levels[context]
-            reader = NameReader.of(level.threads, self.witnesses)
+            reader = self._plain.reader(level.threads)
+            reader = reader or NameReader.of(level.threads, self.witnesses)
             known = self._names[context] = (reader, self._name_leaf(level, reader))
         return known
 
-    def _name_leaf(self, level: Level, reader: NameReader) -> int:
+    def _name_leaf(self, level: Level, reader: NameReader | PlainReader) -> int:
         term = reader.term if reader.bits or reader.others else EMPTY
         if level.phase is not Phase.FIRST:
             return self._leaves.state(Choice(term, EMPTY, ()))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
 
@@ -12,6 +11,8 @@ from maskwright.grammar.shape import Conjunction
 
 class Phase(Enum):
     """What a level waits for."""
+
+    __hash__ = object.__hash__  # levels are looked up often, and a name's hash costs a call
 
     FIRST = "the first item or name, or the closing bracket"
     NEXT = "a comma or the closing bracket"
@@ -29,8 +30,7 @@ class Thread(NamedTuple):
     """In phase VALUE: what the coming value must satisfy."""
 
 
-@dataclass(frozen=True, slots=True)
-class Level:
+class Level(NamedTuple):
     phase: Phase
     bracket: str
     """`{`, `[`, or nothing at the root."""

@@ -13,6 +13,7 @@ from functools import lru_cache
 from itertools import product
 from typing import Literal, NamedTuple
 
+from maskwright.grammar.outline import apart
 from maskwright.grammar.schema import AllOf, Json, NotValues, Schema, negated, value_schema
 from maskwright.grammar.shape import ArrayShape, Conjunction, ObjectShape
 
@@ -130,10 +131,14 @@ class ObjectProgress(NamedTuple):
         ]
 
     def may_close(self) -> bool:
-        return (
-            self.count >= self.shape.least
-            and self.met == (1 << len(self.shape.some)) - 1
-            and not self.required_left()
+        return self.count >= self.shape.least and not self.required_left() and not self.is_wanting()
+
+    def is_wanting(self, coming: int = 0) -> bool:
+        """Whether a wanted member is missing if only the names in `coming` (bits) follow."""
+        absent = ~(self.seen | coming) >> self.position << self.position
+        return any(
+            not (self.met >> k & 1 or each.absent & absent)
+            for k, each in enumerate(self.shape.some)
         )
 
     @property
@@ -163,13 +168,17 @@ class ObjectProgress(NamedTuple):
     def take(self, at: int, order: PropertyOrder) -> Iterator[MemberOption]:
         """What the member with name `at` may be."""
         if order == "schema" and at < self.shape.declared:
-            after = self._replace(position=at + 1, count=self._next_count())
+            after = self.passed(at)._replace(position=at + 1, count=self._next_count())
         else:
             position = self.shape.declared if order == "schema" else 0
-            after = self._replace(
+            after = self.passed(position)._replace(
                 position=position, seen=self.seen | 1 << at, count=self._next_count()
             )
-        hits = [k for k, named in enumerate(self.shape.some_named) if at in named]
+        hits = [
+            (k, schema)
+            for k, wanted in enumerate(self.shape.some)
+            for schema in wanted.names.get(at, ())
+        ]
         yield from self._meet(at, self.shape.values[at], after, hits)
 
     def take_other(
@@ -181,22 +190,48 @@ class ObjectProgress(NamedTuple):
         """
         after = self._replace(count=self._next_count())
         if order == "schema":
-            after = after._replace(position=self.shape.declared)
+            position = max(self.position, self.shape.declared)
+            after = after.passed(position)._replace(position=position)
         if name is not None:
             after = after._replace(others=self.others | {name})
-        hits = [k for k, (language, _) in enumerate(self.shape.some) if mask[language]]
+        hits = [
+            (k, schema)
+            for k, wanted in enumerate(self.shape.some)
+            for language, schema in wanted.languages
+            if mask[language]
+        ]
         yield from self._meet(OTHER, self.shape.others(mask), after, hits)
 
     def _meet(
-        self, at: int, value: Conjunction, after: ObjectProgress, hits: list[int]
+        self, at: int, value: Conjunction, after: ObjectProgress, hits: list[tuple[int, Schema]]
     ) -> Iterator[MemberOption]:
-        """A member as some of those that the shape asks for, or none."""
+        """A member as some of those that the shape asks for, or none.
+
+        One that it is for sure, whatever its value, needs no alternative.
+        """
+        undecided: list[tuple[int, Schema]] = []
+        for hit, schema in hits:
+            if not after.met >> hit & 1:
+                if apart(value, negated(schema)):
+                    after = after._replace(met=after.met | 1 << hit)
+                elif not apart(value, schema):
+                    undecided.append((hit, schema))
+        hits = [(hit, schema) for hit, schema in undecided if not after.met >> hit & 1]
         yield MemberOption(at, value, after)
-        for place, hit in enumerate(hits):
+        for place, (hit, schema) in enumerate(hits, 1):
             if not after.met >> hit & 1:
                 met = after._replace(met=after.met | 1 << hit)
-                wanted = value | {self.shape.some[hit][1]}
-                yield from self._meet(at, wanted, met, hits[place + 1 :])
+                yield from self._meet(at, value | {schema}, met, hits[place:])
+
+    def passed(self, position: int) -> ObjectProgress:
+        """The progress that knows which names up to `position` have been left out."""
+        met = self.met
+        if self.shape.some and position > self.position:
+            skipped = (1 << position) - (1 << self.position) & ~self.seen
+            for k, each in enumerate(self.shape.some):
+                if each.absent & skipped:
+                    met |= 1 << k
+        return self if met == self.met else self._replace(met=met)
 
     def _next_count(self) -> int:
         most = self.shape.most

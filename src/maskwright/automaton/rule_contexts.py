@@ -19,6 +19,7 @@ from collections.abc import Hashable, Iterable
 from enum import Enum
 from typing import NamedTuple
 
+from maskwright.automaton.bounds import Bound
 from maskwright.automaton.finish import Ending
 from maskwright.automaton.json_contexts import JsonContexts, Satisfied
 from maskwright.automaton.leaf import End, Entry, LeafTable, TokenId, TokenRead
@@ -176,6 +177,10 @@ class RuleContexts:
     def gate(self, context: int) -> tuple[int, int] | None:
         here = self._contexts[context]
         return here.contexts.gate(here.number) if isinstance(here, InValue) else None
+
+    def bound(self, context: int) -> Bound | None:
+        """What rules need takes a search."""
+        return None
 
     def finish(self, contexts: list[int], leaf: int, before: bytes) -> Ending:
         stack = [self._contexts[context] for context in contexts]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
+from maskwright.automaton.bounds import Bound
 from maskwright.automaton.finish import Ending
 from maskwright.automaton.leaf import LeafTable, Text
 from maskwright.automaton.machine import DONE, STAY, Exit
@@ -34,3 +35,6 @@ class TextContexts:
     def finish(self, contexts: list[int], leaf: int, before: bytes) -> Ending:
         """Never asked for: leaving the leaf ends the text."""
         return Ending(b"")
+
+    def bound(self, context: int) -> Bound | None:
+        return Bound(0, 0)

@@ -77,8 +77,8 @@ class ValueReader:
         apart = sorted(frozenset[str]().union(*(reading.told for reading in readings)))
         texts = [json.loads(value) for value in apart if value.startswith('"')]
         values = [value for value in apart if not value.startswith('"')]
-        strings = [k.strings if witnesses.language(k.strings) is not None else EMPTY for k in kinds]
-        scalars = [k.scalars if witnesses.language(k.scalars) is not None else EMPTY for k in kinds]
+        strings = [k.strings if witnesses.is_live(k.strings) else EMPTY for k in kinds]
+        scalars = [k.scalars if witnesses.is_live(k.scalars) else EMPTY for k in kinds]
         told_words = _together(strings) if not texts else EMPTY
         if texts:
             beside = (k.strings if k.other_strings else EMPTY for k in kinds)
@@ -96,6 +96,11 @@ class ValueReader:
             tuple(sorted(texts)),
             tuple(values),
         )
+
+    @classmethod
+    def of_one(cls, thread: Thread, strings: Regular, scalars: Regular) -> ValueReader:
+        """The reader of one thread whose value need not differ from any other."""
+        return cls(strings, scalars, (_Reading(thread, strings, scalars),), (0,), (), ())
 
     @property
     def threads(self) -> tuple[Thread, ...]:
@@ -147,8 +152,9 @@ def _readings(
     if value is None:
         return []
     shape = shapes.of(value)
-    is_last = isinstance(after, ArrayProgress) and next(after.options(), None) is None
-    if not isinstance(after, ArrayProgress) or not after.unique or is_last:
+    if not isinstance(after, ArrayProgress) or not after.unique:
+        return [_Reading(thread, shape.strings, shape.scalars)]
+    if next(after.options(), None) is None:
         return [_Reading(thread, shape.strings, shape.scalars)]
     known = told.behind(after)
     plenty = known.fewest > len(after.seen) + after.items_needed + 1

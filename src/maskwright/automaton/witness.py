@@ -29,6 +29,7 @@ from maskwright.automaton.whitespace import WHITESPACE, Whitespace
 from maskwright.errors import LimitError
 from maskwright.grammar.derivative import contains, is_live, shortest
 from maskwright.grammar.members import few
+from maskwright.grammar.outline import is_easy
 from maskwright.grammar.regular import (
     ANYTHING,
     EMPTY,
@@ -43,6 +44,8 @@ from maskwright.limits import Limits
 
 _MOST_STEPS: Final = 20_000
 
+_MOST_GLANCES: Final = 64
+"""Conjunctions looked at before a value is looked for in earnest."""
 _MOST_NAMES: Final = 256
 """Names told apart one by one where a set of names may run out."""
 _LEAST_CONTAINER: Final = 2
@@ -127,6 +130,7 @@ class Witnesses:
         self._shapes = shapes
         self._limits = limits
         self._known: dict[Conjunction, Witness | None] = {}
+        self._possible: dict[Conjunction, bool] = {}
         self._rests: dict[Progress, Items | Members | None] = {}
         self._rests_with: dict[tuple[Conjunction, ArrayProgress], Items | None] = {}
         self._names: dict[Regular, tuple[str, ...] | None] = {}
@@ -144,7 +148,48 @@ class Witnesses:
         return self._known[conjunction]
 
     def possible(self, conjunction: Conjunction) -> bool:
-        return self.of(conjunction) is not None
+        """Whether there is a value at all; for most schemas that shows without a shortest one."""
+        known = self._possible.get(conjunction)
+        if known is None:
+            known = self._surely(conjunction, [_MOST_GLANCES]) or self.of(conjunction) is not None
+            self._possible[conjunction] = known
+        return known
+
+    def _surely(self, conjunction: Conjunction, fuel: list[int]) -> bool:
+        """Whether it shows at a glance that there is a value."""
+        known = self._possible.get(conjunction)
+        if known is not None:
+            return known
+        fuel[0] -= 1
+        if fuel[0] < 0:
+            return False
+        if len(conjunction) < 2 and all(map(is_easy, conjunction)):
+            self._possible[conjunction] = True
+            return True
+        shape = self._shapes.of(conjunction)
+        found = (
+            self.is_live(shape.strings)
+            or self.is_live(shape.scalars)
+            or any(self._surely_finishes(each, fuel) for each in self.containers(conjunction))
+        )
+        if found:
+            self._possible[conjunction] = True
+        return found
+
+    def _surely_finishes(self, progress: Progress, fuel: list[int]) -> bool:
+        needed = _needed(progress)
+        return needed is not None and all(self._surely(value, fuel) for value in needed)
+
+    def finishes(self, progress: Progress) -> bool:
+        """Whether the container can be completed: what `rest_of` tells at a higher price."""
+        needed = _needed(progress)
+        if needed is None:
+            return self.rest_of(progress) is not None
+        return all(self.possible(value) for value in needed)
+
+    def is_live(self, term: Regular) -> bool:
+        """Whether a regular language has any string."""
+        return term is not EMPTY and is_live(term, self._limits.witness_search)
 
     def language(self, term: Regular) -> str | None:
         """The shortest string of a regular language."""
@@ -192,6 +237,8 @@ class Witnesses:
 
     def few_names(self, each: NameClass) -> tuple[str, ...] | None:
         """The names of a class, None if there are too many to be told apart."""
+        if each.language is ANYTHING:
+            return None
         if each.language not in self._names:
             self._names[each.language] = few(each.language, _MOST_NAMES)
         return self._names[each.language]
@@ -201,19 +248,19 @@ class Witnesses:
     ) -> Iterator[MemberOption]:
         """What a member with a name of this class may be, if it leads to an end."""
         for option in progress.take_other(each.mask, name, self.order):
-            if self.possible(option.value) and self.rest_of(option.after) is not None:
+            if self.possible(option.value) and self.finishes(option.after):
                 yield option
 
     def named_options(self, progress: ObjectProgress, at: int) -> Iterator[MemberOption]:
         for option in progress.take(at, self.order):
-            if self.possible(option.value) and self.rest_of(option.after) is not None:
+            if self.possible(option.value) and self.finishes(option.after):
                 yield option
 
     def item_options(self, progress: ArrayProgress) -> Iterator[ItemOption]:
         """What the next item may be, if it leads to an end."""
         for option in progress.options():
             if not progress.unique:
-                if self.possible(option.value) and self.rest_of(option.after) is not None:
+                if self.possible(option.value) and self.finishes(option.after):
                     yield option
             elif self.rest_with(option.value, option.after) is not None:
                 yield option._replace(value=self.unseen(option.value, progress.seen))
@@ -493,14 +540,12 @@ class Witnesses:
             for option in here.options():
                 yield "", option.value, option.after
             return
-        names = here.names("schema")
-        if self.order == "any":  # the order makes no difference to what is possible
-            names = _up_to_required(here)
-        for at in names:
-            for option in here.take(at, self.order):
-                after = option.after
-                if self.order == "any":
-                    after = after._replace(position=at + 1)
+        for at in _up_to_required(here):
+            for option in here.passed(at).take(at, self.order):
+                if at not in here.shape.required and not _gains(here, option.after):
+                    continue
+                seen = option.after.seen >> (at + 1) << (at + 1)
+                after = option.after._replace(position=at + 1, seen=seen)
                 yield here.shape.names[at], option.value, after
         if here.others_may_come("schema"):
             for each in self.classes(here.shape.languages):
@@ -508,6 +553,8 @@ class Witnesses:
                 if name is not None:
                     counted = name if recorded or self.few_names(each) is not None else None
                     for option in here.take_other(each.mask, counted, self.order):
+                        if not _gains(here, option.after):
+                            continue
                         yield name, option.value, option.after
 
     def fresh_name(self, progress: ObjectProgress, each: NameClass) -> str | None:
@@ -555,15 +602,42 @@ def _too_long() -> LimitError:
     )
 
 
+def _needed(progress: Progress) -> list[Conjunction] | None:
+    """What the values must satisfy that are all that a container lacks; None if that isn't so
+    simple, or if it can't be completed at all."""
+    shape = progress.shape
+    if isinstance(progress, ArrayProgress):
+        if progress.unique or progress.counts:
+            return None
+        stop = min(progress.shape.least, len(progress.shape.prefix) + 1)
+        return [progress.shape.item(at) for at in range(progress.index, stop)]
+    left = progress.required_left()
+    if shape.most is not None and progress.count + len(left) > shape.most:
+        return None
+    if not _is_simple(progress):
+        return None
+    return [progress.shape.values[at] for at in left]
+
+
 def _is_simple(progress: ObjectProgress) -> bool:
     """Whether the required names are all that is missing."""
-    shape = progress.shape
-    missing = (1 << len(shape.some)) - 1 & ~progress.met
-    return not missing and progress.count + len(progress.required_left()) >= shape.least
+    left = progress.required_left()
+    coming = sum(1 << at for at in left)
+    enough = progress.count + len(left) >= progress.shape.least
+    return enough and not progress.is_wanting(coming)
+
+
+def _gains(here: ObjectProgress, after: ObjectProgress) -> bool:
+    """Whether a member that isn't required brings the end nearer."""
+    return after.met != here.met or here.count < here.shape.least
 
 
 def _up_to_required(progress: ObjectProgress) -> list[int]:
-    """The names from `position` to the first required one, for the search in any order."""
+    """The names from `position` to the first required one.
+
+    What is possible does not depend on the order of names, so that a search takes them in one,
+    and need not remember which of those behind it it has taken.
+    """
     if progress.is_full:
         return []
     found: list[int] = []

@@ -1,4 +1,4 @@
-"""The command line: `maskwright serve | check | generate`."""
+"""The command line: `maskwright serve | check | generate | convert`."""
 
 from maskwright.cli.program import main
 

@@ -1,7 +1,8 @@
-"""Say whether texts match a JSON Schema, and where they don't.
+"""Say whether texts match a JSON Schema, a grammar or a pattern, and where they don't.
 
-SCHEMA is a file or the schema itself. FILE is a text to check; '-' is stdin. White space around
-the text doesn't count; inside it, runs of up to 32 bytes match.
+SHAPE is a file or the shape itself. FILE is a text to check; '-' is stdin. Under a schema, white
+space around the text doesn't count; inside it, runs of up to 32 bytes match. Under a grammar or a
+pattern every character counts, but for one line break at the end.
 
 Exit code: 0 every text matches; 1 some text doesn't; 3 all that don't are beginnings of a text
 that does; 2 the schema, an option or a file can't be used.
@@ -15,31 +16,53 @@ import typer
 
 from maskwright.automaton.progress import PropertyOrder
 from maskwright.cli import show
-from maskwright.cli.inputs import read_schema, read_text
+from maskwright.cli.inputs import read_text
+from maskwright.cli.shapes import Kind, SchemaShape, compile_shape, read_shape
 from maskwright.cli.walk import Verdict, Walk, byte_vocabulary, walk
-from maskwright.mask import compile_json_schema
+from maskwright.mask import Grammar
 
 JSON_SPACE = b" \t\r\n"
 
 
 def check(
-    schema: Annotated[str, typer.Argument(help="A file with a JSON Schema, or the schema.")],
+    shape: Annotated[
+        str, typer.Argument(help="A JSON Schema, a grammar or a pattern, or a file with one.")
+    ],
     files: Annotated[list[str], typer.Argument(help="Texts to check; '-' is stdin.")],
+    kind: Annotated[
+        Kind,
+        typer.Option(help="What SHAPE is; 'auto' takes schemas and grammars, but no patterns."),
+    ] = "auto",
     property_order: Annotated[
         PropertyOrder,
         typer.Option(help="'schema': the one in which answers are generated."),
     ] = "any",
 ) -> None:
-    grammar = compile_json_schema(
-        read_schema(schema), byte_vocabulary(), property_order=property_order
-    )
+    wanted = read_shape(shape, kind)
+    grammar = compile_shape(wanted, byte_vocabulary(), property_order=property_order)
     verdicts: list[Verdict] = []
     for file in files:
-        text = read_text(file).rstrip(JSON_SPACE)
-        found = walk(grammar, text, start=len(text) - len(text.lstrip(JSON_SPACE)))
+        text = read_text(file)
+        found = (
+            _walk_json(grammar, text) if isinstance(wanted, SchemaShape) else _walk(grammar, text)
+        )
         verdicts.append(found.verdict)
         typer.echo(report(file, found))
     raise typer.Exit(exit_code(verdicts))
+
+
+def _walk_json(grammar: Grammar, text: bytes) -> Walk:
+    text = text.rstrip(JSON_SPACE)
+    return walk(grammar, text, start=len(text) - len(text.lstrip(JSON_SPACE)))
+
+
+def _walk(grammar: Grammar, text: bytes) -> Walk:
+    """The whole text, or all but the line break at its end, whatever matches."""
+    whole = walk(grammar, text)
+    if whole.verdict is Verdict.MATCH or not text.endswith(b"\n"):
+        return whole
+    line = walk(grammar, text.removesuffix(b"\n").removesuffix(b"\r"))
+    return line if line.verdict is Verdict.MATCH else whole
 
 
 def exit_code(verdicts: list[Verdict]) -> int:

@@ -1,6 +1,7 @@
-"""Generate one answer that has the shape of a JSON Schema.
+"""Generate one answer that has the shape of a JSON Schema, a grammar or a pattern.
 
-SCHEMA is a file or the schema itself. The answer goes to stdout as it is made.
+SHAPE is a file or the shape itself. The answer goes to stdout as it is made. The model is told of a
+schema; of a grammar or a pattern, the prompt must tell it.
 """
 
 from __future__ import annotations
@@ -11,19 +12,25 @@ from typing import Annotated
 import typer
 
 from maskwright.automaton.whitespace import WhitespaceName
-from maskwright.cli.inputs import read_schema, text_argument
+from maskwright.cli.inputs import text_argument
+from maskwright.cli.shapes import Kind, SchemaShape, compile_shape, read_shape
 from maskwright.engine import Engine, EngineConfig, Generation, Request
-from maskwright.mask import compile_json_schema
 from maskwright.models import DEMO_PATH, load
 from maskwright.sampling import SamplingParams
 
 
 def generate(
-    schema: Annotated[str, typer.Argument(help="A file with a JSON Schema, or the schema.")],
+    shape: Annotated[
+        str, typer.Argument(help="A JSON Schema, a grammar or a pattern, or a file with one.")
+    ],
     prompt: Annotated[str, typer.Option(help="What the model is told.")],
     model: Annotated[
         str, typer.Option(help="Checkpoint folder, or hub id. Default: the demo model that ships.")
     ] = str(DEMO_PATH),
+    kind: Annotated[
+        Kind,
+        typer.Option(help="What SHAPE is; 'auto' takes schemas and grammars, but no patterns."),
+    ] = "auto",
     max_tokens: Annotated[
         int | None, typer.Option(min=1, help="Most tokens. Default: to the end of the context.")
     ] = None,
@@ -36,11 +43,15 @@ def generate(
     ] = "spaced",
     seed: Annotated[int | None, typer.Option(help="Makes sampling repeatable.")] = None,
 ) -> None:
-    shape = read_schema(schema)
+    wanted = read_shape(shape, kind)
     prompt = text_argument(prompt, "prompt")
     loaded = load(model)
-    grammar = compile_json_schema(shape, loaded.vocab, whitespace=whitespace, integers="digits")
-    told = json.dumps(shape, ensure_ascii=False, separators=(",", ":"))
+    grammar = compile_shape(wanted, loaded.vocab, whitespace=whitespace, integers="digits")
+    told = (
+        json.dumps(wanted.schema, ensure_ascii=False, separators=(",", ":"))
+        if isinstance(wanted, SchemaShape)
+        else None
+    )
     tokens = loaded.render_chat([{"role": "user", "content": prompt}], response_schema=told)
     with Engine(loaded, EngineConfig(max_running=1)) as engine:
         room = max(1, engine.max_context - len(tokens))

@@ -18,8 +18,9 @@ from maskwright.errors import MaskwrightError
 # Name -> what `--help` says of it; the module and its function have the same name.
 COMMANDS = {
     "serve": "Serve a model over HTTP, in OpenAI's protocol.",
-    "check": "Say whether texts match a JSON Schema, and where they don't.",
-    "generate": "Generate one answer that has the shape of a JSON Schema.",
+    "check": "Say whether texts match a JSON Schema, a grammar or a pattern, and where they don't.",
+    "generate": "Generate one answer that has the shape of a JSON Schema, a grammar or a pattern.",
+    "convert": "Write a grammar in another dialect: Lark, GBNF or EBNF.",
 }
 
 USAGE_ERROR = 2

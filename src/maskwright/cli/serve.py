@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import socket
 from typing import Annotated
@@ -141,6 +142,8 @@ def serve(
     with Engine(loaded, engine_config) as engine:
         typer.echo(f"memory: {engine.capacity.report()}", err=True)
         warm_up(engine)
+        gc.collect()
+        gc.freeze()  # what is loaded stays: collecting garbage need not look through it
         app = create_app(engine, server_config)
         config = uvicorn.Config(
             app,

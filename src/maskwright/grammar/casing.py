@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final, Literal
 
 from maskwright.grammar import charset
@@ -21,18 +21,19 @@ _CASED_UP_TO = 0x1EFFF
 """No code point beyond has a case (tests/grammar/test_casing.py looks)."""
 
 
+@lru_cache(maxsize=4096)
 def closed(ranges: Ranges, casing: Casing) -> Ranges:
     """`ranges` and every character that differs from one of them in case alone."""
     if casing == "ascii":
         return charset.union(
             ranges, _shifted(ranges, "A", "Z", 32), _shifted(ranges, "a", "z", -32)
         )
-    added = [
-        (twin, twin)
-        for point, twins in _twins(casing).items()
-        if _holds(ranges, point)
-        for twin in twins
-    ]
+    same = _twins(casing)
+    if sum(high - low + 1 for low, high in ranges) < len(same):
+        points = [p for low, high in ranges for p in range(low, high + 1) if p in same]
+    else:
+        points = [point for point in same if _holds(ranges, point)]
+    added = [(twin, twin) for point in points for twin in same[point]]
     return charset.union(ranges, charset.normal(added))
 
 

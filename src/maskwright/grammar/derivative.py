@@ -94,7 +94,13 @@ def shortest(term: Regular, limit: int = DEFAULT_LIMITS.witness_search) -> str |
     """
     if term.live is False:
         return None
-    composed = _compose(term)
+    if term.short is None:
+        term.short = _shortest(term, limit)
+    return term.short
+
+
+def _shortest(term: Regular, limit: int) -> str | None:
+    composed = _compose(term, limit)
     if composed is not None:
         return composed
     known = isinstance(term, Measured) or (term.place is not None and term.place[0].complete)
@@ -362,10 +368,10 @@ def _bytes(text: str) -> int:
     return len(text.encode(errors="surrogatepass"))
 
 
-def _compose(term: Regular) -> str | None:
+def _compose(term: Regular, limit: int) -> str | None:
     """A shortest string put together from those of the parts; None where that can't be done."""
-    if term.nullable:
-        return ""
+    if term.nullable or term.short is not None:
+        return term.short or ""
     match term:
         case Chars():
             return chr(_readable(*term.ranges[0]))
@@ -374,14 +380,16 @@ def _compose(term: Regular) -> str | None:
         case State(shortest=found) if found is not None:
             return found()
         case Concat(head=head, tail=tail):
-            first, rest = _compose(head), _compose(tail)
+            first, rest = _compose(head, limit), _compose(tail, limit)
             return None if first is None or rest is None else first + rest
         case Repeat(body=body, least=least):
-            each = _compose(body)
+            each = _compose(body, limit)
+            _check(0 if each is None else len(each) * least, limit)
             return None if each is None else each * least
         case Alt(options=options):
-            found = [each for each in map(_compose, options) if each is not None]
-            return min(found, key=_bytes) if len(found) == len(options) else None
+            found = [_compose(option, limit) for option in options]
+            known = [each for each in found if each is not None]
+            return min(known, key=_bytes) if len(known) == len(found) else None
         case _:
             return None
 

@@ -7,7 +7,7 @@ from typing import assert_never
 
 from maskwright.grammar.evaluation import evaluated
 from maskwright.grammar.numbers import Interval
-from maskwright.grammar.regular import ANYTHING, alt, both, complement, words
+from maskwright.grammar.regular import ANYTHING, Regular, alt, both, complement, words
 from maskwright.grammar.schema import (
     TYPES,
     AllOf,
@@ -43,7 +43,21 @@ from maskwright.limits import DEFAULT_LIMITS, Limits
 
 def denied(schema: Schema, limits: Limits = DEFAULT_LIMITS) -> AnyOf:
     """¬schema, one level deep: a union of the negations of its assertions."""
-    return AnyOf(tuple(_denied(each, schema.pointer) for each in evaluated(schema, limits)))
+    rest: list[Assertion] = []
+    members: list[Properties] = []
+    required: list[str] = []
+    for assertion in evaluated(schema, limits):
+        match assertion:
+            case Properties():
+                members.append(assertion)
+            case Required(names=names):
+                required += names
+            case _:
+                rest.append(assertion)
+    options = [_denied(each, schema.pointer) for each in rest]
+    if members or required:
+        options.append(_some_member(members, tuple(required), schema.pointer))
+    return AnyOf(tuple(options))
 
 
 def _denied(assertion: Assertion, pointer: str) -> Schema:
@@ -85,16 +99,16 @@ def _denied(assertion: Assertion, pointer: str) -> Schema:
         case RepeatedItems():
             return conjunction(UniqueItems())
         case Properties():
-            return union(*_some_member(assertion, is_object, pointer))
-        case SomeMember(names=names, schema=schema):
-            others = Schema(pointer)
-            return conjunction(Properties({}, ((names, negated(schema)),), others), is_object)
+            return _some_member([assertion], (), pointer)
+        case SomeMember(named=named, patterns=patterns, absent=absent):
+            every = {name: negated(schema) for name, schema in named.items()}
+            opposite = tuple((names, negated(schema)) for names, schema in patterns)
+            members = Properties(every, opposite, Schema(pointer))
+            return conjunction(is_object, members, Required(absent))
         case PropertyNames(schema=schema, negative=negative):
             return conjunction(is_object, PropertyNames(schema, not negative))
         case Required(names=names):
-            never = Schema(pointer, never=True)
-            absent = (Properties({n: never}, (), Schema(pointer)) for n in names)
-            return union(*(conjunction(is_object, each) for each in absent))
+            return _some_member([], names, pointer)
         case PropertyCount(least=least, most=most):
             bounds = _beyond(least, most)
             return union(*(conjunction(is_object, PropertyCount(*b)) for b in bounds))
@@ -167,21 +181,29 @@ def _some_item(
     return found
 
 
-def _some_member(assertion: Properties, is_object: TypeIs, pointer: str) -> list[Schema]:
-    """A member that breaks its schema: a named one, one of a pattern, or another."""
-    free = Schema(pointer)
-    found = [
-        Schema(pointer, (is_object, Required((n,)), Properties({n: negated(s)}, (), free)))
-        for n, s in assertion.named.items()
-        if s.assertions or s.never
-    ]
-    for names, schema in assertion.patterns:
-        if schema.assertions or schema.never:
-            found.append(Schema(pointer, (is_object, SomeMember(names, negated(schema)))))
-    if assertion.additional.assertions or assertion.additional.never:
-        known = alt(words(list(assertion.named)), *(names for names, _ in assertion.patterns))
-        others = both(ANYTHING, complement(known))
-        found.append(
-            Schema(pointer, (is_object, SomeMember(others, negated(assertion.additional))))
-        )
-    return found
+def _some_member(members: list[Properties], required: tuple[str, ...], pointer: str) -> Schema:
+    """Objects in which some member breaks its schema or a required one is missing."""
+    is_object, free = _type("object"), Schema(pointer)
+    named: dict[str, Schema] = {}
+    patterns: list[tuple[Regular, Schema]] = []
+    for each in members:
+        for name, schema in each.named.items():
+            if schema.assertions or schema.never:
+                broken = negated(schema)
+                if name in named:
+                    broken = Schema(pointer, (AnyOf((named[name], broken)),))
+                named[name] = broken
+        patterns += ((p, negated(s)) for p, s in each.patterns if s.assertions or s.never)
+        if each.additional.assertions or each.additional.never:
+            known = alt(words(list(each.named)), *(names for names, _ in each.patterns))
+            patterns.append((both(ANYTHING, complement(known)), negated(each.additional)))
+    match (*named, *patterns, *required):
+        case ():
+            return Schema(pointer, never=True)
+        case (name,) if name in named:
+            return Schema(pointer, (is_object, Required((name,)), Properties(named, (), free)))
+        case (name,) if name in required:
+            absent = Properties({name: Schema(pointer, never=True)}, (), free)
+            return Schema(pointer, (is_object, absent))
+        case _:
+            return Schema(pointer, (is_object, SomeMember(named, tuple(patterns), required)))

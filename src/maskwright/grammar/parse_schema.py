@@ -6,16 +6,26 @@ refused with its JSON Pointer and the reason: there is no fourth case.
 
 from __future__ import annotations
 
-import json
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from math import isfinite
-from typing import Any, NoReturn
+from typing import Final
 
 from maskwright.errors import LimitError, RegexError, SchemaError, UnsupportedSchemaError
 from maskwright.grammar.dialect import Dialect, dialect_of
+from maskwright.grammar.document import (
+    as_array,
+    as_count,
+    as_names,
+    as_number,
+    check,
+    check_names,
+    escape,
+    loaded,
+    no_schema,
+    wrong,
+)
 from maskwright.grammar.drafts import ANNOTATIONS, DEFAULT_DRAFT, KEYWORDS, Draft
 from maskwright.grammar.formats import format_language
 from maskwright.grammar.numbers import Interval, decimal, multiples
@@ -52,6 +62,8 @@ from maskwright.grammar.schema import (
 from maskwright.grammar.translate import search
 from maskwright.limits import DEFAULT_LIMITS, Limits
 
+_TYPE_IS: Final = {name: TypeIs(frozenset([name])) for name in sorted(TYPES)}
+
 
 @dataclass(frozen=True, slots=True)
 class ParseOptions:
@@ -80,92 +92,18 @@ def parse_schema(source: Json, options: ParseOptions) -> ParsedSchema:
 
     Raises `SchemaError` and its subclasses with the JSON Pointer of what is wrong, `LimitError`.
     """
-    document = _loaded(source)
-    _check_document(document, options.limits)
-    if isinstance(document, dict):
-        _check_names(document, "")
+    document = loaded(source)
+    check(document, options.limits)
     dialect = Dialect.of(options.draft)
     if isinstance(document, dict):
+        check_names(document, "")
         dialect = dialect_of(document, options.documents, dialect, "")
     parser = _Parser(options, References(document, dialect.draft, options.documents))
     root = parser.schema(document, "", dialect, parser.references.root(), entered=True)
     while parser.waiting:
-        parser.waiting.popleft()()
+        schema, reader = parser.waiting.popleft()
+        schema.assertions = tuple(reader.assertions())
     return ParsedSchema(root, Report(tuple(parser.enforced), tuple(parser.annotations)))
-
-
-def _loaded(source: Json) -> Json:
-    if not isinstance(source, str):
-        return source
-    try:
-        return json.loads(source)
-    except ValueError as error:
-        raise SchemaError(f"the schema is not JSON: {error}", pointer="") from None
-    except RecursionError:
-        raise LimitError("the schema is nested too deep", limit="schema_depth") from None
-
-
-def _check_document(document: Json, limits: Limits) -> None:
-    """Size, depth and values, without recursion, so that no depth of the document can hurt.
-
-    Python's `json` reads `NaN` and makes an infinity of `1e999`; JSON has neither.
-    """
-    nodes = 0
-    level: list[tuple[str, Any]] = [("", document)]
-    depth = 0
-    while level:
-        nodes += len(level)
-        if nodes > limits.schema_nodes:
-            raise LimitError(
-                f"the schema has more than {limits.schema_nodes:,} values", limit="schema_nodes"
-            )
-        if depth > limits.schema_depth:
-            raise LimitError(
-                f"the schema is nested deeper than {limits.schema_depth}", limit="schema_depth"
-            )
-        level = [child for place, value in level for child in _children(value, place)]
-        depth += 1
-
-
-def _children(value: Any, place: str) -> Iterator[tuple[str, Any]]:
-    """The values in a value, with their places. Raises SchemaError for what is not JSON."""
-    match value:
-        case dict():
-            for name, child in value.items():  # pyright: ignore[reportUnknownVariableType]
-                if not isinstance(name, str):
-                    raise SchemaError(f"the name {name!r} is not a string", pointer=place)
-                yield f"{place}/{escape(name)}", child
-        case list():
-            for index, child in enumerate(value):  # pyright: ignore[reportUnknownArgumentType,reportUnknownVariableType]
-                yield f"{place}/{index}", child
-        case float() if not isfinite(value):
-            raise SchemaError(
-                f"a number of JSON is finite, and here within double precision; found {value}",
-                pointer=place,
-            )
-        case None | bool() | int() | float() | str():
-            pass
-        case _:
-            raise SchemaError(f"a {type(value).__name__} is not a value of JSON", pointer=place)
-
-
-_STRINGS = ("$schema", "$id", "$anchor", "$dynamicAnchor")
-_HOLDERS = ("$defs", "definitions")
-
-
-def _check_names(value: Mapping[str, Json], pointer: str) -> None:
-    """What names a schema or holds others has the right type, though it asserts nothing."""
-    for keyword in _STRINGS:
-        if not isinstance(value.get(keyword, ""), str):
-            _wrong(value[keyword], "a string", f"{pointer}/{keyword}")
-    for keyword in _HOLDERS:
-        held = value.get(keyword, {})
-        place = f"{pointer}/{keyword}"
-        if not isinstance(held, dict):
-            _wrong(held, "an object of schemas", place)
-        for name, schema in held.items():
-            if not isinstance(schema, dict | bool):
-                _no_schema(schema, f"{place}/{escape(name)}")
 
 
 @dataclass(slots=True)
@@ -175,7 +113,9 @@ class _Parser:
     enforced: list[ReportEntry] = field(default_factory=list[ReportEntry])
     annotations: list[ReportEntry] = field(default_factory=list[ReportEntry])
     known: dict[object, Schema] = field(default_factory=dict[object, Schema])
-    waiting: deque[Callable[[], None]] = field(default_factory=deque[Callable[[], None]])
+    waiting: deque[tuple[Schema, _Reader]] = field(
+        default_factory=lambda: deque[tuple[Schema, _Reader]]()
+    )
 
     def schema(
         self,
@@ -193,22 +133,18 @@ class _Parser:
         if isinstance(value, bool):
             return Schema(pointer, never=not value)
         if not isinstance(value, dict):
-            _no_schema(value, pointer)
-        key = (id(value), self.references.scope(resolver))
+            no_schema(value, pointer)
+        key = (id(value), resolver and self.references.scope(resolver))
         known = self.known.get(key)
         if known is not None:
             return known
         schema = self.known[key] = Schema(pointer)
-        _check_names(value, pointer)
-        dialect = dialect_of(value, self.options.documents, dialect, pointer)
+        check_names(value, pointer)
+        if "$schema" in value:
+            dialect = dialect_of(value, self.options.documents, dialect, pointer)
         if not entered:
             resolver = self.references.enter(resolver, value, dialect.draft)
-        reader = _Reader(self, value, pointer, dialect, resolver)
-
-        def read() -> None:
-            schema.assertions = tuple(reader.assertions())
-
-        self.waiting.append(read)
+        self.waiting.append((schema, _Reader(self, value, pointer, dialect, resolver)))
         return schema
 
 
@@ -228,23 +164,24 @@ class _Reader:
 
     def assertions(self) -> list[Assertion]:
         keywords = self.dialect.keywords
+        pointer, enforced = self.pointer, self.parser.enforced
         found: list[Assertion] = []
         hidden = self.draft.is_old and "$ref" in self.value
         for keyword, setting in self.value.items():
             note = ""
             if keyword in keywords and not (hidden and keyword != "$ref"):
-                assertion = self.assertion(keyword, setting, f"{self.pointer}/{escape(keyword)}")
+                assertion = self.assertion(keyword, setting, f"{pointer}/{keyword}")
                 if isinstance(assertion, str):
                     note = assertion
                 else:
                     found += assertion
-                    self.parser.enforced.append(ReportEntry(self.pointer, keyword))
+                    enforced.append(ReportEntry(pointer, keyword))
                     continue
             elif keyword in keywords:
                 note = "hidden by $ref, as this draft has it"
             elif keyword not in ANNOTATIONS:
                 note = self.unknown(keyword)
-            self.parser.annotations.append(ReportEntry(self.pointer, keyword, note))
+            self.parser.annotations.append(ReportEntry(pointer, keyword, note))
         return found
 
     def unknown(self, keyword: str) -> str:
@@ -258,13 +195,15 @@ class _Reader:
         """What one keyword asserts; a note if it turns out to be an annotation."""
         match keyword:
             case "type":
+                if isinstance(setting, str) and setting in _TYPE_IS and setting != "integer":
+                    return [_TYPE_IS[setting]]
                 types = self.types(setting, place)
                 plain = self.draft is Draft.DRAFT4 or self.parser.options.plain_integers
                 if plain and "integer" in types and "number" not in types:
                     return [TypeIs(types), DigitsOnly()]
                 return [TypeIs(types)]
             case "enum":
-                return [Values(tuple(_list(setting, place)))]
+                return [Values(tuple(as_array(setting, place)))]
             case "const":
                 return [Values((setting,))]
             case "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum":
@@ -272,17 +211,17 @@ class _Reader:
             case "multipleOf":
                 return [MultipleOf(self.divisor(setting, place))]
             case "minLength":
-                return [StringIn(length(_count(setting, place), None))]
+                return [StringIn(length(as_count(setting, place), None))]
             case "maxLength":
-                return [StringIn(length(0, _count(setting, place)))]
+                return [StringIn(length(0, as_count(setting, place)))]
             case "pattern":
                 return [StringIn(self.pattern(setting, place))]
             case "format":
                 return self.format(setting, place)
             case "minItems":
-                return [ItemCount(_count(setting, place), None)]
+                return [ItemCount(as_count(setting, place), None)]
             case "maxItems":
-                return [ItemCount(0, _count(setting, place))]
+                return [ItemCount(0, as_count(setting, place))]
             case "uniqueItems":
                 return [UniqueItems()] if setting is True else []
             case "prefixItems" | "items" | "additionalItems":
@@ -290,18 +229,18 @@ class _Reader:
             case "contains":
                 return self.contains(setting, place)
             case "minContains" | "maxContains":
-                _count(setting, place)
+                as_count(setting, place)
                 return []  # `contains` reads them
             case "properties" | "patternProperties" | "additionalProperties":
                 return self.properties(keyword, place)
             case "propertyNames":
                 return [PropertyNames(self.child(setting, place))]
             case "required":
-                return [Required(_names(setting, place))]
+                return [Required(as_names(setting, place))]
             case "minProperties":
-                return [PropertyCount(_count(setting, place), None)]
+                return [PropertyCount(as_count(setting, place), None)]
             case "maxProperties":
-                return [PropertyCount(0, _count(setting, place))]
+                return [PropertyCount(0, as_count(setting, place))]
             case "dependentRequired" | "dependentSchemas" | "dependencies":
                 return self.dependencies(setting, place)
             case "allOf":
@@ -332,7 +271,7 @@ class _Reader:
 
     def children(self, setting: Json, place: str) -> tuple[Schema, ...]:
         if not isinstance(setting, list) or not setting:
-            _wrong(setting, "a non-empty array of schemas", place)
+            wrong(setting, "a non-empty array of schemas", place)
         return tuple(self.child(each, f"{place}/{at}") for at, each in enumerate(setting))
 
     def optional(self, keyword: str) -> Schema:
@@ -341,12 +280,12 @@ class _Reader:
 
     def mapping(self, setting: Json, place: str) -> dict[str, Json]:
         if not isinstance(setting, dict):
-            _wrong(setting, "an object of schemas", place)
+            wrong(setting, "an object of schemas", place)
         return setting
 
     def reference(self, keyword: str, setting: Json, place: str) -> Schema:
         if not isinstance(setting, str):
-            _wrong(setting, "a string", place)
+            wrong(setting, "a string", place)
         references = self.parser.references
         if keyword == "$recursiveRef" and self.resolver is not None:
             value, resolver = references.find_recursive(self.resolver)
@@ -361,7 +300,7 @@ class _Reader:
     def types(self, setting: Json, place: str) -> frozenset[str]:
         names = [setting] if isinstance(setting, str) else setting
         if not isinstance(names, list) or not names:
-            _wrong(setting, "the name of a type or a non-empty array of them", place)
+            wrong(setting, "the name of a type or a non-empty array of them", place)
         for name in names:
             if not isinstance(name, str) or name not in TYPES:
                 raise SchemaError(
@@ -377,13 +316,13 @@ class _Reader:
             if not setting or bound is None:
                 return Interval()
             setting = bound
-        limit = decimal(_number(setting, place))
+        limit = decimal(as_number(setting, place))
         if lower:
             return Interval(low=limit, low_open=exclusive)
         return Interval(high=limit, high_open=exclusive)
 
     def divisor(self, setting: Json, place: str) -> Decimal:
-        divisor = decimal(_number(setting, place))
+        divisor = decimal(as_number(setting, place))
         if divisor <= 0:
             raise SchemaError("a divisor is greater than 0", pointer=place)
         try:
@@ -394,7 +333,7 @@ class _Reader:
 
     def pattern(self, setting: Json, place: str) -> Regular:
         if not isinstance(setting, str):
-            _wrong(setting, "a string", place)
+            wrong(setting, "a string", place)
         try:
             return search(setting, self.parser.options.limits)
         except RegexError as error:
@@ -405,7 +344,7 @@ class _Reader:
 
     def format(self, setting: Json, place: str) -> list[Assertion] | str:
         if not isinstance(setting, str):
-            _wrong(setting, "a string", place)
+            wrong(setting, "a string", place)
         if not self.parser.options.enforce_formats:
             return "an annotation, as asked for"
         found = format_language(setting, self.draft.title)
@@ -429,7 +368,7 @@ class _Reader:
             return []  # `prefixItems` reads it
         prefix = ()
         if keyword == "prefixItems":
-            setting = _list(self.value["prefixItems"], place)
+            setting = as_array(self.value["prefixItems"], place)
             prefix = tuple(self.child(v, f"{place}/{at}") for at, v in enumerate(setting))
         return [Items(prefix, self.optional("items"), "items" in self.value)]
 
@@ -437,9 +376,9 @@ class _Reader:
         least, most = 1, None
         if "minContains" in self.dialect.keywords:
             if "minContains" in self.value:
-                least = _count(self.value["minContains"], f"{self.pointer}/minContains")
+                least = as_count(self.value["minContains"], f"{self.pointer}/minContains")
             if "maxContains" in self.value:
-                most = _count(self.value["maxContains"], f"{self.pointer}/maxContains")
+                most = as_count(self.value["maxContains"], f"{self.pointer}/maxContains")
         return [Contains(self.child(setting, place), least, most)]
 
     def properties(self, keyword: str, place: str) -> list[Assertion]:
@@ -449,8 +388,9 @@ class _Reader:
             return []
         named: dict[str, Schema] = {}
         patterns: list[tuple[Regular, Schema]] = []
+        below = f"{self.pointer}/properties/"
         for name, value in self.mapping(self.value.get("properties", {}), place).items():
-            named[name] = self.child(value, f"{self.pointer}/properties/{escape(name)}")
+            named[name] = self.child(value, below + escape(name))
         for text, value in self.mapping(self.value.get("patternProperties", {}), place).items():
             below = f"{self.pointer}/patternProperties/{escape(text)}"
             patterns.append((self.pattern(text, below), self.child(value, below)))
@@ -464,7 +404,7 @@ class _Reader:
             below = f"{place}/{escape(name)}"
             present = Schema(below, (TypeIs(frozenset(["object"])), Required((name,))))
             if isinstance(needed, list):
-                then = Schema(below, (Required(_names(needed, below)),))
+                then = Schema(below, (Required(as_names(needed, below)),))
             elif isinstance(needed, str):  # draft 3 wrote a single name so
                 then = Schema(below, (Required((needed,)),))
             else:
@@ -475,58 +415,3 @@ class _Reader:
     def condition(self, setting: Json, place: str) -> list[Assertion]:
         then, otherwise = self.optional("then"), self.optional("else")
         return [If(self.child(setting, place), then, otherwise)]
-
-
-def escape(name: str) -> str:
-    """A property name as a step of a JSON Pointer."""
-    return name.replace("~", "~0").replace("/", "~1")
-
-
-def _list(setting: Json, place: str) -> list[Any]:
-    if not isinstance(setting, list):
-        _wrong(setting, "an array", place)
-    return setting
-
-
-def _names(setting: Json, place: str) -> tuple[str, ...]:
-    if not isinstance(setting, list) or not all(isinstance(name, str) for name in setting):
-        _wrong(setting, "an array of strings", place)
-    return tuple(dict.fromkeys(setting))
-
-
-def _number(setting: Json, place: str) -> int | float:
-    if isinstance(setting, bool) or not isinstance(setting, int | float):
-        _wrong(setting, "a number", place)
-    return setting
-
-
-def _count(setting: Json, place: str) -> int:
-    if isinstance(setting, float) and setting.is_integer():
-        setting = int(setting)
-    if isinstance(setting, bool) or not isinstance(setting, int) or setting < 0:
-        _wrong(setting, "a whole number of at least 0", place)
-    return setting
-
-
-def _kind(value: Json) -> str:
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return "a boolean"
-        case int() | float():
-            return "a number"
-        case str():
-            return "a string"
-        case list():
-            return "an array"
-        case _:
-            return "an object"
-
-
-def _no_schema(value: Json, place: str) -> NoReturn:
-    raise SchemaError(f"a schema is an object or a boolean, not {_kind(value)}", pointer=place)
-
-
-def _wrong(value: Json, expected: str, place: str) -> NoReturn:
-    raise SchemaError(f"expected {expected}, found {_kind(value)}", pointer=place)

@@ -133,12 +133,13 @@ class References:
 def _needs_registry(document: Json, draft: Draft) -> bool:
     """Whether some reference is more than a pointer from the document's root."""
     name = "id" if draft is Draft.DRAFT4 else "$id"
-    stack: list[Any] = [document]
+    stack: list[Any] = [document] if isinstance(document, dict | list) else []
     while stack:
         value = stack.pop()
         if isinstance(value, dict):
             for keyword, below in value.items():  # pyright: ignore[reportUnknownVariableType]
-                if isinstance(below, dict | list):
+                kind = type(below)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+                if kind is dict or kind is list:
                     stack.append(below)
                 elif keyword in _REFERENCES and isinstance(below, str):
                     if below != "#" and not below.startswith("#/"):
@@ -147,6 +148,6 @@ def _needs_registry(document: Json, draft: Draft) -> bool:
                     keyword == name and isinstance(below, str) and value is not document
                 ):
                     return True
-        elif isinstance(value, list):
-            stack.extend(value)  # pyright: ignore[reportUnknownArgumentType]
+        else:
+            stack += [below for below in value if isinstance(below, dict | list)]  # pyright: ignore[reportUnknownVariableType]
     return False

@@ -29,18 +29,28 @@ class Regular:
     """
 
     __slots__ = (
-        *("__weakref__", "arcs", "live", "nullable", "number", "place", "plain", "split", "steps"),
+        "__weakref__",
+        "arcs",
+        "live",
+        "nullable",
+        "number",
+        "place",
+        "plain",
+        "short",
+        "split",
+        "steps",
     )
 
     def __init__(self, nullable: bool, plain: bool) -> None:
         self.nullable = nullable
         self.plain = plain
         self.number = next(_numbers)
-        # Filled by automaton.derivative: the transitions, those of them to living targets, and
-        # whether the language has a string.
+        # Filled by grammar.derivative: the transitions, those of them to living targets, whether
+        # the language has a string, and a shortest one.
         self.steps: tuple[tuple[int, int, Regular], ...] | None = None
         self.arcs: tuple[tuple[int, int, Regular], ...] | None = None
         self.live: bool | None = True if plain else None
+        self.short: str | None = None
         # Filled by grammar.split: the transitions to living targets, by sets.
         self.split: tuple[Any, ...] | None = None
         # Filled by grammar.explored: the automaton that this term is a state of, and its number.

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from itertools import count
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from maskwright.grammar.numbers import Interval
 from maskwright.grammar.regular import Regular
@@ -120,10 +120,14 @@ class Properties:
 
 @dataclass(frozen=True, slots=True)
 class SomeMember:
-    """At least one member has a name in `names` and a value that satisfies `schema`."""
+    """At least one member has one of these names, or a name in one of these languages, and a value
+    that satisfies the schema beside it; or one of the names in `absent` is missing.
 
-    names: Regular
-    schema: Schema
+    So it is one assertion that denies `properties` and `required` together, not a union."""
+
+    named: Mapping[str, Schema]
+    patterns: tuple[tuple[Regular, Schema], ...]
+    absent: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +221,9 @@ class Schema:
     never: bool = False
     """The schema `false`."""
     negation: Schema | None = None
-    """Filled by `grammar.negation`."""
+    """Filled by `negated`."""
+    outline: object = None
+    """Filled by `grammar.outline`."""
     number: int = field(default_factory=lambda: next(_numbers))
 
     def __repr__(self) -> str:
@@ -227,8 +233,7 @@ class Schema:
 _numbers = count()
 
 
-@dataclass(frozen=True, slots=True)
-class ReportEntry:
+class ReportEntry(NamedTuple):
     pointer: str
     keyword: str
     note: str = ""

@@ -9,7 +9,7 @@ only when they are reached, so recursion costs nothing here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
@@ -22,6 +22,7 @@ from maskwright.grammar.evaluation import evaluated
 from maskwright.grammar.negation import denied
 from maskwright.grammar.numbers import Interval
 from maskwright.grammar.order import name_order
+from maskwright.grammar.outline import apart
 from maskwright.grammar.regular import (
     ANYTHING,
     EMPTY,
@@ -32,6 +33,7 @@ from maskwright.grammar.regular import (
     words,
 )
 from maskwright.grammar.schema import (
+    TYPES,
     AllOf,
     AnyOf,
     Assertion,
@@ -68,6 +70,8 @@ Conjunction = frozenset[Schema]
 ANY: Final[Conjunction] = frozenset()
 NEVER: Final[Conjunction] = frozenset([Schema("", never=True)])
 
+_OF_TYPE: Final = {name: Schema("", (TypeIs(frozenset([name])),)) for name in sorted(TYPES)}
+
 
 @dataclass(frozen=True, slots=True)
 class Contained:
@@ -93,8 +97,22 @@ class ArrayShape:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Wanted:
+    """A member with one of these names and a value that satisfies one of the schemas beside it, or
+    one of some names missing.
+
+    Names and languages are indexes into those of the shape; a name of the shape is not looked up
+    in `languages`."""
+
+    names: Mapping[int, tuple[Schema, ...]]
+    languages: tuple[tuple[int, Schema], ...]
+    absent: int
+    """The names one of which may be missing instead, as bits."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class ObjectShape:
-    """`names` are the declared properties in order, then required ones that no one declared."""
+    """`names` are the declared properties in order, then those that are only required or wanted."""
 
     names: tuple[str, ...]
     declared: int
@@ -106,10 +124,8 @@ class ObjectShape:
     """The languages of names that tell the other members apart."""
     others: Callable[[tuple[bool, ...]], Conjunction]
     """What the value of another name must satisfy, by its membership in each language."""
-    some: tuple[tuple[int, Schema], ...]
-    """Some member has a name in this language (by index) and a value like this."""
-    some_named: tuple[frozenset[int], ...]
-    """For each of `some`, the indexes of `names` in its language."""
+    some: tuple[Wanted, ...]
+    """For each of these, some member is like it."""
     least: int
     most: int | None
 
@@ -134,7 +150,7 @@ class Shapes:
     def __init__(self, limits: Limits = DEFAULT_LIMITS) -> None:
         self._limits = limits
         self._known: dict[Conjunction, Shape] = {}
-        self._exclusive: dict[OneOf, AnyOf] = {}
+        self._exclusive: dict[tuple[OneOf, str], AnyOf] = {}
         self._strings_known: dict[Schema, Regular] = {}
         self._open: set[object] = set()
         self.possible: Possible = lambda _: True
@@ -289,7 +305,7 @@ class Shapes:
             case AnyOf():
                 branch.unions.append((assertion, path))
             case OneOf():
-                branch.unions.append((self._one_of(assertion), path))
+                branch.unions.append((self._one_of(assertion, kind), path))
             case Not(schema=schema) if not schema.never:
                 branch.unions.append((denied(schema, self._limits), path))
             case If(condition=condition, then=then, otherwise=otherwise):
@@ -309,29 +325,33 @@ class Shapes:
                 branch.alive = not (branch.required & branch.absent)
             case Properties(named=named):
                 branch.absent |= {name for name, schema in named.items() if schema.never}
+                for other in branch.assertions:
+                    if isinstance(other, Properties):
+                        branch.absent |= _clashing(named, other.named)
                 branch.assertions.append(assertion)
                 branch.alive = not (branch.required & branch.absent)
             case _:
                 branch.assertions.append(assertion)
 
-    def _one_of(self, assertion: OneOf) -> AnyOf:
-        """Exactly one option: each, without the others that it can meet at all."""
-        known = self._exclusive.get(assertion)
+    def _one_of(self, assertion: OneOf, kind: str) -> AnyOf:
+        """Exactly one option: each, without the others that it can meet in a value of the type."""
+        key = (assertion, kind)
+        known = self._exclusive.get(key)
         if known is not None:
             return known
-        if assertion in self._open:  # asked for while deciding it: take nothing for granted
+        if key in self._open:  # asked for while deciding it: take nothing for granted
             return self._without_others(assertion, lambda left, right: True)
-        self._open.add(assertion)
+        self._open.add(key)
         memo: dict[frozenset[Schema], bool] = {}
 
         def meet(left: Schema, right: Schema) -> bool:
-            pair = frozenset((left, right))
+            pair = frozenset((left, right, _OF_TYPE[kind]))
             if pair not in memo:
                 memo[pair] = self.possible(pair)
             return memo[pair]
 
-        found = self._exclusive[assertion] = self._without_others(assertion, meet)
-        self._open.discard(assertion)
+        found = self._exclusive[key] = self._without_others(assertion, meet)
+        self._open.discard(key)
         return found
 
     @staticmethod
@@ -366,7 +386,8 @@ class Shapes:
                 case PropertyNames(schema=schema, negative=negative):
                     names = self._strings(schema)
                     if negative:
-                        some.append(SomeMember(complement(names), Schema(schema.pointer)))
+                        other = ((complement(names), Schema(schema.pointer)),)
+                        some.append(SomeMember({}, other))
                     elif names is not ANYTHING:
                         allowed.append(names)
                 case PropertyCount():
@@ -408,6 +429,13 @@ class _Branch:
             self.required.copy(),
             self.absent.copy(),
         )
+
+
+def _clashing(left: Mapping[str, Schema], right: Mapping[str, Schema]) -> set[str]:
+    """The names that both have, with schemas that show to exclude each other."""
+    if len(left) > len(right):
+        left, right = right, left
+    return {n for n, schema in left.items() if n in right and apart((schema,), right[n])}
 
 
 def _sorted(conjunction: Conjunction) -> list[Schema]:
@@ -571,8 +599,8 @@ def _object_shape(
     least: int,
     most: int | None,
 ) -> ObjectShape:
-    known = set(declared)
-    names = (*declared, *(name for name in required if name not in known))
+    wanted = (name for each in some for name in (*each.named, *each.absent))
+    names = tuple(dict.fromkeys((*declared, *required, *wanted)))
     needed = set(required)
 
     def value(name: str) -> Conjunction:
@@ -589,7 +617,7 @@ def _object_shape(
     languages = tuple(
         dict.fromkeys(
             [language for each in every for language, _ in each.patterns]
-            + [each.names for each in some]
+            + [language for each in some for language, _ in each.patterns]
             + allowed
         )
     )
@@ -611,14 +639,23 @@ def _object_shape(
         required=frozenset(at for at, name in enumerate(names) if name in needed),
         languages=languages,
         others=others,
-        some=tuple((places[each.names], each.schema) for each in some),
-        some_named=tuple(
-            frozenset(at for at, name in enumerate(names) if contains(each.names, name))
-            for each in some
-        ),
+        some=tuple(_wanted(each, names, places) for each in some),
         least=least,
         most=most,
     )
+
+
+def _wanted(some: SomeMember, names: tuple[str, ...], places: Mapping[Regular, int]) -> Wanted:
+    named: dict[int, tuple[Schema, ...]] = {}
+    for at, name in enumerate(names):
+        found = [schema for language, schema in some.patterns if contains(language, name)]
+        if name in some.named:
+            found.append(some.named[name])
+        if found:
+            named[at] = tuple(found)
+    languages = tuple((places[each], schema) for each, schema in some.patterns)
+    absent = sum(1 << at for at, name in enumerate(names) if name in some.absent)
+    return Wanted(named, languages, absent)
 
 
 def _trim(schemas: Iterable[Schema]) -> Conjunction:

@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import numpy.typing as npt
 
-from maskwright.automaton.leaf import Text
 from maskwright.automaton.machine import Configuration
 from maskwright.errors import BudgetError, InputError
+from maskwright.mask.needs import ENDLESS
 from maskwright.mask.position import UNKNOWN
-from maskwright.mask.strings import NARROW, characters_left
 
 if TYPE_CHECKING:
     from maskwright.automaton.completion import Completion
@@ -27,9 +26,6 @@ if TYPE_CHECKING:
 
 MOST_TRIES: Final = 300
 """Configurations looked at in search of a spelling with fewer tokens."""
-
-_CHARACTER: Final = 12
-"""Bytes that can be needed to finish a character in JSON: the rest of two \\uXXXX."""
 
 
 class Budgets:
@@ -114,37 +110,37 @@ class Budgets:
     ) -> None:
         """Write the mask at a position for a text that may go on for `budget` tokens."""
         grammar = self._grammar
-        here = position.configuration
         if position.enough == UNKNOWN:
-            position.enough = 1 + self._worst(here, before)
+            self._measure(position)
+        out[:] = grammar.space.table[position.row]
         if budget >= position.enough:
-            out[:] = grammar.space.table[position.row]
             return
-        leaves, nodes = grammar.following(here)
-        kept = np.zeros(len(leaves), np.bool_)
-        allowed = np.flatnonzero(leaves >= 0)
-        pairs, first, group = np.unique(
-            (leaves[allowed].astype(np.int64) << 32) | nodes[allowed],
-            return_index=True,
-            return_inverse=True,
-        )
+        tokens, places, group = grammar.doubtful(position.configuration, budget - 1)
+        firsts = np.zeros(len(places), np.int64)
+        firsts[group[::-1]] = tokens[::-1]
+        spellings = grammar.vocabulary.spellings
         fits = [
-            self._fits(
-                Configuration(int(pair >> 32), int(pair & 0xFFFFFFFF)),
-                budget - 1,
-                before + grammar.vocabulary.spellings[allowed[at]],
+            self._fits(Configuration(place >> 32, place & 0xFFFFFFFF), budget - 1, before + text)
+            for place, text in zip(
+                places.tolist(), [spellings[token] for token in firsts.tolist()], strict=True
             )
-            for pair, at in zip(pairs, first, strict=True)
         ]
-        if fits:
-            kept[allowed] = np.array(fits, np.bool_)[group]
-        grammar.write_allowed(here, kept, out)
+        refused = tokens[~np.array(fits, np.bool_)[group]]
+        np.bitwise_and.at(out, refused >> 5, ~(np.int32(1) << (refused & 31)))
         if not out.any():
-            needed = self.tokens_needed(here, before)
+            needed = self.tokens_needed(position.configuration, before)
             raise BudgetError(
                 f"{budget} tokens are not enough to complete the text: it needs {needed}",
                 needed=needed,
             )
+
+    def _measure(self, position: Position) -> None:
+        grammar = self._grammar
+        if grammar.space.has_every_byte:
+            grammar.measure(position)
+        else:  # a byte may take more than a token
+            grammar.row(position.configuration)
+            position.enough = 1 + ENDLESS
 
     def _fits(self, here: Configuration, budget: int, before: bytes) -> bool:
         if budget < 0:
@@ -162,20 +158,3 @@ class Budgets:
         if text is None:
             raise AssertionError("a reachable configuration can always be completed")
         return text
-
-    def _worst(self, here: Configuration, before: bytes) -> int:
-        """No allowed token leads to a configuration that needs more tokens than this."""
-        grammar = self._grammar
-        if not grammar.space.has_every_byte:
-            return 1 << 30  # a byte may take more than a token: look at each one
-        key = grammar.space.leaves.keys[here.leaf]
-        inside_string = isinstance(key, Text) and key.inside and characters_left(key.term) != NARROW
-        worst = max(
-            (
-                len(self._text(place, before + grammar.vocabulary.spellings[token]))
-                for place, token in grammar.successors(here, leaving=inside_string)
-            ),
-            default=0,
-        )
-        # A token that stays inside a string makes it no longer, but for a character begun.
-        return max(worst, len(self._text(here, before)) + _CHARACTER) if inside_string else worst

@@ -16,11 +16,22 @@ from maskwright.grammar.schema import Report
 from maskwright.limits import Limits
 from maskwright.mask.budget import Budgets
 from maskwright.mask.matcher import Matcher
+from maskwright.mask.needs import ENDLESS, NodeNeeds
 from maskwright.mask.position import Position
-from maskwright.mask.rows import FULL, packed
+from maskwright.mask.rows import FULL
 from maskwright.mask.space import NOTHING, Space
 from maskwright.mask.tables import Begun, Directory, Scratch
-from maskwright.mask.walk import DYNAMIC, MOST_DYNAMIC, PENDING, find_row, take_bytes, take_token
+from maskwright.mask.walk import (
+    DYNAMIC,
+    LEAF_NEED,
+    MOST_DYNAMIC,
+    NODE_NEED,
+    PENDING,
+    UNMEASURED,
+    find_row,
+    take_bytes,
+    take_token,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,11 +53,13 @@ class Grammar:
         self.report: Final = report
         self.vocabulary: Final = space.vocabulary
         self.space: Final = space
+        self._limits = limits
         self._positions: dict[Configuration, Position] = {}
         self._directory = Directory()
         self.scratch = Scratch.of(space.trie.height, space.vocabulary.words)
         with space.lock:
             self.machine = Machine(space.leaves, contexts, limits)
+            self.needs: Final = NodeNeeds(self.machine, contexts)
             self.budgets: Final = Budgets(self, Completion(self.machine, contexts, limits))
         self.first: Final = self.position(self.machine.start)
         self.ended: Final = self._ended()
@@ -91,31 +104,81 @@ class Grammar:
                 position.row = number
                 position.record = self.space.table.address(number)
 
+    def measure(self, position: Position) -> None:
+        """Find the mask row of a position, and how many tokens certainly suffice behind it."""
+        with self.space.lock:
+            here = position.configuration
+            most, whole = self._stays(here)
+            position.row = self._walk(here, whole=whole, limit=ENDLESS)
+            position.record = self.space.table.address(position.row)
+            position.enough = 1 + max(int(self.scratch.state[5]), most)
+
+    def doubtful(
+        self, here: Configuration, budget: int
+    ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64], npt.NDArray[np.int32]]:
+        """The allowed tokens behind which it isn't certain that `budget` tokens suffice.
+
+        The tokens [n]; the configurations (leaf << 32 | node) behind them, each once; and for each
+        token the index of its configuration.
+        """
+        with self.space.lock:
+            found = np.empty((3, self.vocabulary.size), np.int32)
+            limit = max(budget, UNMEASURED) if self.space.has_every_byte else UNMEASURED
+            whole = limit == UNMEASURED or self._stays(here)[0] > budget
+            self._walk(here, found, whole=whole, limit=limit)
+            tokens, leaves, nodes = found[:, : int(self.scratch.state[6])]
+        places, group = np.unique((leaves.astype(np.int64) << 32) | nodes, return_inverse=True)
+        return tokens, places, group.astype(np.int32)
+
+    def _stays(self, here: Configuration) -> tuple[int, bool]:
+        """What is needed at most behind the tokens whose row is at hand, and whether these have to
+        be walked all the same for that to be known."""
+        space, (leaf, node) = self.space, here
+        if not self.begun(here).base:
+            return 0, False
+        self.address()  # the arrays reach as far as leaf and node
+        self.needs.find(node)
+        behind = int(self.needs.array[node])
+        if space.begun_string(leaf) is None:
+            return (0, True) if behind < ENDLESS else (ENDLESS, False)
+        return space.within(leaf, self._limits) + behind, False
+
     def _walk(
         self,
         here: Configuration,
-        leaves: npt.NDArray[np.int32] | None = None,
-        nodes: npt.NDArray[np.int32] | None = None,
+        found: npt.NDArray[np.int32] | None = None,
         *,
         whole: bool = False,
+        limit: int = UNMEASURED,
     ) -> int:
         """The number of the mask row, computed afresh; see `mask.walk.find_row`."""
         leaf, node = here
-        begun = NOTHING if whole else self._begun(here)
-        to_leaves = 0 if leaves is None else int(leaves.ctypes.data)
-        to_nodes = 0 if nodes is None else int(nodes.ctypes.data)
-        resumed = 0
+        begun = NOTHING if whole else self.begun(here)
+        to = 0 if found is None else int(found.ctypes.data)
+        resumed = False
         while True:
-            number = find_row(self.address(), leaf, node, *begun, resumed, to_leaves, to_nodes)
+            number = find_row(self.address(), leaf, node, *begun, limit, resumed, to)
             if number >= 0:
                 return number
             if number == FULL:
                 self.space.table.grow()
             else:
-                self.machine.supply()
-            resumed = 1
+                self._supply()
+            resumed = True
 
-    def _begun(self, here: Configuration) -> Begun:
+    def _supply(self) -> None:
+        """Give a walk what it stopped for."""
+        arrays = self.machine.arrays
+        number, what = (int(n) for n in arrays.pending[0])
+        if arrays.counts[1] and what == LEAF_NEED:
+            self.space.needs.find(self.space.leaves, number, self._limits)
+        elif arrays.counts[1] and what == NODE_NEED:
+            self.needs.find(number)
+        else:
+            self.machine.supply()
+        self.machine.arrays.counts[1] = 0
+
+    def begun(self, here: Configuration) -> Begun:
         """What of the mask at a configuration is at hand."""
         space = self.space
         found = space.begun_string(here.leaf)
@@ -138,42 +201,32 @@ class Grammar:
             or directory.machine is not machine
             or directory.rows is not rows
         ):
-            directory.write(leaves, machine, rows, space.whole, space.spelling, self.scratch)
+            space.needs.reach(len(leaves.base))
+            self.needs.reach(len(machine.node_context))
+            directory.write(
+                leaves,
+                machine,
+                rows,
+                space.whole,
+                space.spelling,
+                self.scratch,
+                space.needs.array,
+                self.needs.array,
+            )
         return directory.address
 
-    def following(
-        self, here: Configuration, *, leaving: bool = False
-    ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-        """For each token the (leaf, node) behind it, leaf -1 where it is not allowed.
-
-        int32 [V] each. With `leaving` only tokens that pass a closing quote are looked at.
-        """
-        with self.space.lock:
-            leaves = np.full(self.vocabulary.size, DEAD, np.int32)
-            nodes = np.zeros(self.vocabulary.size, np.int32)
-            self._walk(here, leaves, nodes, whole=not leaving)
-            return leaves, nodes
-
-    def successors(
-        self, here: Configuration, *, leaving: bool = False
-    ) -> list[tuple[Configuration, int]]:
+    def successors(self, here: Configuration) -> list[tuple[Configuration, int]]:
         """The configurations that one token leads to, each with the first such token."""
-        leaves, nodes = self.following(here, leaving=leaving)
-        allowed = np.flatnonzero(leaves >= 0)
-        pairs = (leaves[allowed].astype(np.int64) << 32) | nodes[allowed]
+        with self.space.lock:
+            found = np.empty((3, self.vocabulary.size), np.int32)
+            self._walk(here, found, whole=True)
+            tokens, leaves, nodes = found[:, : int(self.scratch.state[6])]
+        pairs = (leaves.astype(np.int64) << 32) | nodes
         distinct, first = np.unique(pairs, return_index=True)
         return [
-            (Configuration(pair >> 32, pair & 0xFFFFFFFF), int(allowed[at]))
+            (Configuration(pair >> 32, pair & 0xFFFFFFFF), int(tokens[at]))
             for pair, at in zip(distinct.tolist(), first.tolist(), strict=True)
         ]
-
-    def write_allowed(
-        self, here: Configuration, kept: npt.NDArray[np.bool_], out: npt.NDArray[np.int32]
-    ) -> None:
-        """Write the mask row of the tokens in `kept` (bool [V]), and of end tokens if they fit."""
-        if self.accepting(here):
-            kept[list(self.vocabulary.eos)] = True
-        out[:] = packed(kept)
 
     def begins_longer_token(self, data: bytes) -> bool:
         """Whether some token goes on behind these bytes."""

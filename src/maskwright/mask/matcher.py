@@ -60,11 +60,11 @@ class Matcher:
             words = self._words[0]
             raise ValueError(f"out must be int32 of shape ({words},), not {out.dtype} {out.shape}")
         here = self._path[-1]
-        if not here.record:
-            self._grammar.find(here)
         if budget is not None and budget < here.enough:
             self._grammar.budgets.fill(here, budget, out, bytes(self._read()))
             return
+        if not here.record:
+            self._grammar.find(here)
         try:
             write_row(here.record, out)
         except TypeError:  # the words don't lie side by side

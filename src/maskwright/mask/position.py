@@ -13,7 +13,15 @@ class Position:
     """Filled in by its grammar. Each configuration has one, so positions are equal if they are the
     same object."""
 
-    __slots__ = ("accepting", "complete", "configuration", "enough", "moves", "record", "row")
+    __slots__ = (
+        "accepting",
+        "complete",
+        "configuration",
+        "enough",
+        "moves",
+        "record",
+        "row",
+    )
 
     def __init__(self, configuration: Configuration) -> None:
         self.configuration: Final = configuration
@@ -24,7 +32,7 @@ class Position:
         self.record = 0
         """Where that row is (see `rows.write_row`), 0 if it isn't known yet."""
         self.enough = UNKNOWN
-        """With this many tokens left every token of the mask leaves enough for a completion."""
+        """With this many tokens left, every token of the mask leaves enough for a completion."""
         self.accepting: bool | None = None
         """Whether the text may end here, None if it hasn't been asked."""
         self.complete: bool | None = None

@@ -128,6 +128,16 @@ class StringRows:
             case key:
                 raise AssertionError(f"{key} is no place within a string")
 
+    def farthest(self, term: Regular) -> int | None:
+        """The most characters that a string can still need, wherever in `term` it stands; None if
+        that can't be told from an automaton of some size."""
+        core, least, _ = parted(term)
+        automaton, _ = place(core)
+        if not automaton.can_measure(least):
+            return None
+        lengths = automaton.fewest(least)[: least + 1]
+        return int(lengths[lengths < NEVER].max(initial=0))
+
     def _forget(self) -> None:
         self._walked.clear()
         self._characters.clear()
@@ -209,6 +219,22 @@ class StringRows:
                 return row & self._others, needed
             for other in missing[missing >= 0].tolist():
                 automaton.find(other)
+
+
+LONGEST_SPELLING: Final = 6
+"""Bytes that the shortest spelling of a character takes at most, that of a control character."""
+
+
+def term_within(leaf: int, keys: Sequence[Key]) -> Regular:
+    """The term of a place within a string; for one in the middle of a character, that before it or
+    that behind it."""
+    match keys[leaf]:
+        case Continuation(target=target):
+            return term_within(target, keys)
+        case Text() | Partial() | Escape() | Hex() | LowSurrogate() | LowHex() as key:
+            return key.term
+        case key:
+            raise AssertionError(f"{key} is no place within a string")
 
 
 def is_within(leaf: int, keys: Sequence[Key]) -> bool:

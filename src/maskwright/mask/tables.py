@@ -54,9 +54,9 @@ class Scratch(NamedTuple):
     row: npt.NDArray[np.int32]
     """[2 * words]: two rows in full, to be compared."""
     state: npt.NDArray[np.int64]
-    """[0] phase, [1] depth, [2] words touched, [3] fingerprint, [4] trie nodes visited, then the
-    configuration at which it is asked whether the text may end: [5] leaf, [6] node; [7] which part
-    of `Begun.skipped` counts behind the first byte."""
+    """[0] phase, [1] depth, [2] words touched, [3] fingerprint, [4] trie nodes visited, [5] the
+    most that is needed behind any of the tokens, if that is measured, [6] tokens listed, [7] which
+    part of `Begun.skipped` counts behind the first byte."""
 
     @classmethod
     def of(cls, height: int, words: int) -> Scratch:
@@ -141,12 +141,15 @@ class Directory:
         whole: FanTable,
         spelling: Spelling,
         scratch: Scratch,
+        leaf_needs: npt.NDArray[np.int32],
+        node_needs: npt.NDArray[np.int32],
     ) -> None:
         """List these arrays from now on."""
         self.leaves, self.machine, self.rows = leaves, machine, rows
-        self._kept = (whole, spelling, scratch)
+        self._kept = (whole, spelling, scratch, leaf_needs, node_needs)
         enter_machine(self._entries, leaves, machine)
         _enter_tables(self._entries, rows, whole.address, spelling, scratch)
+        _enter_needs(self._entries, leaf_needs, node_needs)
 
 
 @njit(cache=True)
@@ -179,6 +182,24 @@ def _enter_tables(directory, rows, whole, spelling, scratch):
     enter(directory, 59, scratch.touched)
     enter(directory, 60, scratch.row)
     enter(directory, 61, scratch.state)
+
+
+@njit(cache=True)
+def _enter_needs(directory, leaf_needs, node_needs):
+    enter(directory, 62, leaf_needs)
+    enter(directory, 63, node_needs)
+
+
+@njit(cache=True, inline="always")
+def leaf_needs(address):
+    """For each leaf state the bytes after which it can be left, -1 where it isn't known."""
+    return int32_at(opened(address), 62)
+
+
+@njit(cache=True, inline="always")
+def node_needs(address):
+    """For each node the bytes that complete the text behind its leaf, -1 where it isn't known."""
+    return int32_at(opened(address), 63)
 
 
 @njit(cache=True, inline="always")

@@ -33,6 +33,8 @@ from maskwright.mask.rows import row_number, scattered
 from maskwright.mask.tables import (
     CHAIN,
     fan,
+    leaf_needs,
+    node_needs,
     row_arrays,
     scratch_arrays,
     spelling,
@@ -48,6 +50,10 @@ configuration alone. The text can still be written with other tokens.
 
 PENDING: Final = -1
 """Instead of a row's number or a configuration: the machine has to be supplied first."""
+UNMEASURED: Final = -2
+LEAF_NEED: Final = -2
+NODE_NEED: Final = -3
+"""What a measured walk asks for: (leaf or node, this)."""
 NOWHERE: Final = -3
 DYNAMIC: Final = -4
 
@@ -58,15 +64,15 @@ _NUMBERING: Final = 3
 
 
 @njit(cache=True)
-def find_row(
-    address, leaf, node, base, fingerprint, rest, skipped, resumed, next_leaves, next_nodes
-):
+def find_row(address, leaf, node, base, fingerprint, rest, skipped, limit, resumed, found):
     """The number of the mask row at (leaf, node); PENDING or FULL if something has to be supplied
     first, after which the same is called `resumed`.
 
-    `base`, `fingerprint`, `rest` and `skipped` say what is at hand, see `Begun`. `next_leaves` and
-    `next_nodes` are 0, or the
-    addresses of int32 [V] for the configuration behind each token that is walked and allowed.
+    `base`, `fingerprint`, `rest` and `skipped` say what is at hand, see `Begun`. If `found` is not
+    0, it is the address of int32 [3, V], where each token that is walked and allowed is listed with
+    the leaf and node behind it; state[6] of the scratch says how many. With a `limit` other than
+    UNMEASURED the bytes needed behind each are bounded (`mask.needs`): state[5] is the largest of
+    them, and only tokens that may need more than the limit are listed.
     """
     scratch = scratch_arrays(address)
     state = scratch.state
@@ -84,8 +90,10 @@ def find_row(
         state[2] = 0
         state[3] = fingerprint
         state[4] = 0
+        state[5] = 0
+        state[6] = 0
     if state[0] == _WALKING:
-        if not _walk(address, 0, skipped, next_leaves, next_nodes):
+        if not _walk(address, 0, skipped, limit, found):
             return PENDING
         state[0] = _ENDING
         if rest:
@@ -94,7 +102,7 @@ def find_row(
             state[0] = _RESTING
             state[1] = 0
     if state[0] == _RESTING:
-        if not _walk(address, rest, 0, next_leaves, next_nodes):
+        if not _walk(address, rest, 0, limit, found):
             return PENDING
         state[0] = _ENDING
     if state[0] == _ENDING:
@@ -128,7 +136,7 @@ def _add(scratch, token):
 
 
 @njit(cache=True)
-def _walk(address, rest, skipped, next_leaves, next_nodes):
+def _walk(address, rest, skipped, limit, found):
     """Walk on from where the scratch stands; False if something is missing."""
     leaves, machine = leaf_arrays(address), machine_arrays(address)
     trie, scratch = fan(address, rest), scratch_arrays(address)
@@ -141,9 +149,10 @@ def _walk(address, rest, skipped, next_leaves, next_nodes):
     trie_token, trie_twin = trie.token, trie.twin
     chain_leaf, chain_node, chain_passed = scratch.leaf, scratch.node, scratch.passed
     state = scratch.state
-    recording = next_leaves != 0
-    leaf_behind = int32s(next_leaves, len(trie_twin))
-    node_behind = int32s(next_nodes, len(trie_twin))
+    bytes_needed, more_needed = leaf_needs(address), node_needs(address)
+    measured = limit != UNMEASURED
+    size = len(trie_twin)
+    listed = int32s(found, 3 * size)
     depth = state[1]
     visited = 0
     while depth >= 0:
@@ -222,11 +231,27 @@ def _walk(address, rest, skipped, next_leaves, next_nodes):
                         break
                     if counts[8] > MOST_DYNAMIC:
                         alive = DEAD
+                doubtful = found != 0
+                if measured and alive != DEAD:
+                    if bytes_needed[alive] < 0:
+                        ask(machine, alive, LEAF_NEED)
+                        waiting = True
+                        break
+                    if more_needed[beneath] < 0:
+                        ask(machine, beneath, NODE_NEED)
+                        waiting = True
+                        break
+                    need = bytes_needed[alive] + more_needed[beneath]
+                    state[5] = max(state[5], need)
+                    doubtful = doubtful and need > limit
                 while alive != DEAD and token >= 0:
                     _add(scratch, token)
-                    if recording:
-                        leaf_behind[token] = alive
-                        node_behind[token] = beneath
+                    if doubtful:
+                        slot = state[6]
+                        listed[slot] = token
+                        listed[size + slot] = alive
+                        listed[2 * size + slot] = beneath
+                        state[6] += 1
                     token = trie_twin[token]
             if trie_children[at] > 0:
                 down = at

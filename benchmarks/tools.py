@@ -1,0 +1,130 @@
+"""Many tools in one request: the time to the first mask, and of each mask in a call.
+
+    python benchmarks/tools.py [--save]
+
+The vocabulary is tekken's. "cold" is the first time that a process sees the tools (its compiled
+code loaded, the vocabulary's tables built), "again" the same compilation once more, "kept" the same
+request to a server, which keeps grammars. Times are milliseconds to the first mask, and
+microseconds a mask with its token accepted, over one call as the model's family writes it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from pathlib import Path
+from time import perf_counter
+from typing import Any, Final
+
+import numpy as np
+
+ROOT: Final = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from benchmarks.report import Report, percentile  # noqa: E402  (the path)
+from benchmarks.vocabularies import tekken, tekken_encoding  # noqa: E402
+from maskwright import Grammar, Vocabulary, compile_tools  # noqa: E402
+from maskwright.grammar.tool_format import tool_format  # noqa: E402
+from maskwright.server.grammars import GrammarStore  # noqa: E402
+from maskwright.server.recipes import Recipe  # noqa: E402
+
+VERBS: Final = ("get", "list", "set", "drop")
+NOUNS: Final = ("user", "file")
+COUNTS: Final = (1, 20, 200)
+FORMATS: Final = ("json", "hermes", "llama3_json")
+ARGUMENTS: Final = {"id": "ab-12", "limit": 7, "mode": "fast", "tags": ["new", "a b"]}
+
+
+def tools(count: int) -> list[Any]:
+    """Functions of four parameters, no two alike."""
+    return [
+        {
+            "type": "function",
+            "function": {
+                "name": f"{VERBS[at % 4]}_{NOUNS[at % 2]}_{at}",
+                "parameters": {
+                    "type": "object",
+                    "properties": {
+                        "id": {"type": "string", "minLength": 1},
+                        "limit": {"type": "integer", "minimum": 1, "maximum": 100 + at},
+                        "mode": {"enum": ["fast", "slow", f"m{at}"]},
+                        "tags": {"type": "array", "items": {"type": "string"}},
+                    },
+                    "required": ["id"],
+                    "additionalProperties": False,
+                },
+            },
+        }
+        for at in range(count)
+    ]
+
+
+def first_mask(offered: list[Any], choice: str, vocab: Vocabulary, format: str) -> float:
+    begun = perf_counter()
+    grammar = compile_tools(offered, choice, vocab, format=format)
+    grammar.matcher().fill_mask(np.zeros(vocab.words, np.int32))
+    return 1e3 * (perf_counter() - begun)
+
+
+def kept(offered: list[Any], vocab: Vocabulary, format: str) -> float:
+    """The first mask of a request that the server has seen before."""
+    store = GrammarStore(size=8)
+    recipe = Recipe("tools", lambda: compile_tools(offered, "auto", vocab, format=format))
+    row = np.zeros(vocab.words, np.int32)
+
+    async def ask() -> float:
+        (await store.get(recipe)).matcher().fill_mask(row)
+        begun = perf_counter()
+        (await store.get(recipe)).matcher().fill_mask(row)
+        return 1e3 * (perf_counter() - begun)
+
+    return asyncio.run(ask())
+
+
+def call(format: str) -> str:
+    """A call of the first tool."""
+    text = "".join((*tool_format(format).begin, *tool_format(format).call))
+    name, arguments = "get_user_0", json.dumps(ARGUMENTS)
+    return text.replace("$name", name).replace("$arguments", arguments)
+
+
+def steps(grammar: Grammar, tokens: list[int]) -> list[float]:
+    """Microseconds of each mask with the acceptance of the next token."""
+    matcher, row = grammar.matcher(), np.zeros(grammar.vocabulary.words, np.int32)
+    found: list[float] = []
+    for token in tokens:
+        begun = perf_counter()
+        matcher.fill_mask(row)
+        accepted = matcher.accept(token)
+        found.append(1e6 * (perf_counter() - begun))
+        assert accepted, "the call is a text of the grammar"
+    return found
+
+
+def main() -> None:
+    vocab, encode = tekken(), tekken_encoding()
+    first_mask(tools(1)[:1], "auto", vocab, "granite")  # loads what is compiled
+    report = Report("tools", packages=("numba",))
+    for format in FORMATS:
+        tokens = encode.encode(call(format))
+        for count in COUNTS:
+            offered = tools(count)
+            for choice in ("required", "auto"):
+                cold = first_mask(offered, choice, vocab, format)
+                again = sorted(first_mask(offered, choice, vocab, format) for _ in range(5))
+                grammar = compile_tools(offered, choice, vocab, format=format)
+                new, known = sorted(steps(grammar, tokens)), sorted(steps(grammar, tokens))
+                report.add(
+                    f"{format}, {count} tools, {choice}",
+                    cold_ms=cold,
+                    again_ms=percentile(again, 50),
+                    kept_ms=kept(offered, vocab, format),
+                    **{"new p50 us": percentile(new, 50), "new p99 us": percentile(new, 99)},
+                    **{"known p50 us": percentile(known, 50)},
+                )
+    report.finish(save="--save" in sys.argv)
+
+
+if __name__ == "__main__":
+    main()

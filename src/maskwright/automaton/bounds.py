@@ -1,0 +1,124 @@
+"""How many bytes can certainly complete a text, whatever one token does to it: upper bounds.
+
+Completions themselves (`automaton.finish`) are exact and cost a search each. Most of the time the
+budget is so large that a rough bound is enough to know that every token leaves room, and that is a
+sum over levels: what the value being read needs, or the costliest member or item that may come,
+then what the containers around it still require.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from maskwright.automaton.level import Level, Phase, Thread
+from maskwright.automaton.progress import ArrayProgress, ObjectProgress
+from maskwright.automaton.whitespace import Whitespace
+from maskwright.automaton.witness import Witness, Witnesses, rendered, spelled
+from maskwright.grammar.shape import ArrayShape, Conjunction, ObjectShape
+
+BEGUN: Final = 12
+"""Bytes that finish a character begun inside a string: the rest of two `\\uXXXX`."""
+
+_FRESH: Final = 6
+"""Bytes that make a free name differ from any others, with its quotes."""
+
+
+class Bound(NamedTuple):
+    here: int
+    """Bytes that complete a level once the leaf in it has been left, in whichever way."""
+    behind: int
+    """Bytes that complete it once a value in it has been read."""
+
+
+class Bounds:
+    """The bounds of levels; None where only a search can tell."""
+
+    def __init__(self, witnesses: Witnesses, whitespace: Whitespace) -> None:
+        self._witnesses = witnesses
+        self._whitespace = whitespace
+        self._comma = 1 + len(whitespace.after_comma)
+        self._colon = 1 + len(whitespace.after_colon)
+        self._values: dict[Conjunction, int | None] = {}
+        self._most: dict[ObjectShape | ArrayShape, int | None] = {}
+
+    def of(self, level: Level) -> Bound | None:
+        """The greatest bounds among the threads; whichever of them lives on is bounded so."""
+        if self._whitespace.lines:
+            return None
+        here = behind = 0
+        for thread in level.threads:
+            rest, more = self._rest(thread), self._more(level, thread)
+            if rest is None or more is None:
+                return None
+            here, behind = max(here, rest + more), max(behind, rest)
+        return Bound(here, behind)
+
+    def _rest(self, thread: Thread) -> int | None:
+        """From behind a value to behind the closing bracket, with the required parts alone."""
+        match thread.progress:
+            case None:
+                return 0
+            case ArrayProgress(shape=shape, index=index):
+                if shape.unique or shape.contains:
+                    return None
+                costs = [self._value(item) for item in shape.prefix[index : shape.least]]
+                further = shape.least - max(index, len(shape.prefix))
+                if further > 0:
+                    rest = self._value(shape.rest)
+                    costs.append(None if rest is None else further * (rest + self._comma))
+            case ObjectProgress(shape=shape) as progress:
+                left = progress.required_left()
+                if shape.some or progress.count + len(left) < shape.least:
+                    return None
+                costs = [self._member(shape.names[at], shape.values[at]) for at in left]
+        known = [cost for cost in costs if cost is not None]
+        return 1 + sum(known) + self._comma * len(known) if len(known) == len(costs) else None
+
+    def _more(self, level: Level, thread: Thread) -> int | None:
+        """The value, item or member that may be read before that."""
+        if level.phase is Phase.DONE:
+            return 0
+        if level.phase is Phase.VALUE:
+            return 0 if thread.value is None else self._value(thread.value)
+        assert thread.progress is not None
+        shape = thread.progress.shape
+        if shape not in self._most:
+            found = self._items(shape) if isinstance(shape, ArrayShape) else self._members(shape)
+            whole = [cost for cost in found if cost is not None]
+            self._most[shape] = (
+                max(whole, default=0) + self._comma if len(whole) == len(found) else None
+            )
+        return self._most[shape]
+
+    def _items(self, shape: ArrayShape) -> list[int | None]:
+        items = [*shape.prefix, shape.rest]
+        return [self._value(item) for item in items if self._witnesses.possible(item)]
+
+    def _members(self, shape: ObjectShape) -> list[int | None]:
+        witnesses = self._witnesses
+        costs = [
+            self._member(name, value)
+            for name, value in zip(shape.names, shape.values, strict=True)
+            if witnesses.possible(value)
+        ]
+        classes = witnesses.classes(shape.languages)
+        others = [shape.others(each.mask) for each in classes]
+        alive = [value for value in others if witnesses.possible(value)]
+        if alive and len(alive) < len(others):
+            return [None]  # the name itself may take long to complete
+        found = map(self._value, alive)
+        return costs + [None if v is None else v + _FRESH + BEGUN + self._colon for v in found]
+
+    def _member(self, name: str, value: Conjunction) -> int | None:
+        """With its name, which may have been begun in any spelling."""
+        cost = self._value(value)
+        return None if cost is None else cost + len(spelled(name).encode()) + BEGUN + self._colon
+
+    def _value(self, value: Conjunction) -> int | None:
+        if value not in self._values:
+            witness = self._witnesses.of(value)
+            self._values[value] = None if witness is None else self._size(witness)
+        return self._values[value]
+
+    def _size(self, witness: Witness) -> int:
+        return len(rendered(witness, self._whitespace, 0).encode("utf-8", "surrogatepass"))

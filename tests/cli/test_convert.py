@@ -1,0 +1,85 @@
+"""`maskwright convert`, and grammars and patterns where `check` and `generate` take a shape."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from maskwright.cli.shapes import GrammarShape, RegexShape, SchemaShape, read_shape
+from tests.cli.conftest import Run
+
+LARK = 'start: "a" NUMBER\nNUMBER: /[0-9]+/\n%ignore " "\n'
+
+
+def test_a_grammar_is_converted(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "x.lark"
+    file.write_text(LARK)
+    found = run("convert", file, "--to", "gbnf")
+    assert found.returncode == 0, found
+    assert "root ::= " in found.stdout
+    assert "ignored ::= " in found.stdout
+    other = tmp_path / "x.gbnf"
+    other.write_text(found.stdout)
+    assert run("check", other, "-", stdin="a 12").returncode == 0
+    assert run("check", other, "-", stdin="a b").returncode == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (('start: "a" %json {}', "--to", "gbnf"), "gbnf has no JSON values"),
+        (("start: /a", "--to", "gbnf"), "line 1, column 8"),
+        (("start: /a/", "--to", "peg"), "--to is one of lark, gbnf, ebnf"),
+        (("start: /a/", "--to", "gbnf", "--dialect", "x"), "--dialect is one of"),
+        (("nothing.lark", "--to", "gbnf"), "nothing.lark: No such file"),
+    ],
+)
+def test_what_is_not_converted(run: Run, arguments: tuple[str, ...], told: str) -> None:
+    found = run("convert", *arguments)
+    assert found.returncode == 2
+    assert told in found.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text", "code", "said"),
+    [
+        ((LARK,), "a 1", 0, "matches"),
+        ((LARK,), "a 1\n", 0, "matches"),
+        ((LARK,), "a\n1\n", 1, "-:1:2:"),
+        ((LARK,), "a ", 3, "ends too early"),
+        (("--kind", "regex", "[a-z]+:"), "ab:", 0, "matches"),
+        (("--kind", "regex", "[a-z]+:"), "ab;", 1, "-:1:3:"),
+        (("--kind", "gbnf", 'root ::= "x"'), "x", 0, "matches"),
+        (("root ::= [a-c]",), "d", 1, "a-c"),
+    ],
+)
+def test_texts_are_checked(
+    run: Run, arguments: tuple[str, ...], text: str, code: int, said: str
+) -> None:
+    found = run("check", *arguments, "-", stdin=text)
+    assert found.returncode == code, found
+    assert said in found.stdout
+
+
+def test_a_fault_in_a_grammar_is_shown(run: Run) -> None:
+    found = run("check", "start: wrong", "-", stdin="")
+    assert found.returncode == 2
+    assert "wrong is not defined (line 1, column 8)\n  start: wrong\n         ^" in found.stderr
+
+
+def test_what_an_argument_is_taken_for(tmp_path: Path) -> None:
+    file = tmp_path / "x.gbnf"
+    file.write_text('root ::= "a"')
+    assert read_shape(str(file)) == GrammarShape('root ::= "a"', "gbnf")
+    assert read_shape('root ::= "a"') == GrammarShape('root ::= "a"', "auto")
+    assert read_shape('start: "a"') == GrammarShape('start: "a"', "auto")
+    assert read_shape('{"a": 1}') == SchemaShape({"a": 1})
+    assert read_shape("true") == SchemaShape(True)
+    assert read_shape("a:b", "regex") == RegexShape("a:b")
+
+
+def test_an_answer_in_the_shape_of_a_grammar(run: Run) -> None:
+    found = run("generate", 'start: "yes" | "no"', "--prompt", "Is 2 even?")
+    assert found.returncode == 0, found
+    assert found.stdout in ("yes\n", "no\n")
