@@ -518,15 +518,11 @@ class LeafTable:
 
     def _within(self, sets: tuple[tuple[Chars, int], ...], base: int, left: int) -> int:
         """The state behind the bytes that leave a block of 64**left code points open."""
-        size = 1 << (6 * left)
-        some = [pair for pair in sets if _overlap(pair[0], base, base + size - 1)]
+        some = [pair for pair in sets if _spelled(pair[0], base, left)]
         if not some:
             return DEAD
-        if len(some) == 1 and _overlap(some[0][0], base, base + size - 1) == size:
-            overlong = base < (0x80, 0x800, 0x10000)[left - 1]
-            surrogates = base < 0xE000 and base + size > 0xD800
-            if not (overlong or surrogates):
-                return self.state(Continuation(False, left, some[0][1]))
+        if len(some) == 1 and _spelled(some[0][0], base, left) == 1 << (6 * left):
+            return self.state(Continuation(False, left, some[0][1]))
         return self.state(Within(tuple(some), base, left))
 
     def _within_row(self, key: Within) -> Row:
@@ -819,6 +815,13 @@ def _code_points(
 
 
 @lru_cache(1 << 16)
+def _spelled(some: Chars, base: int, left: int) -> int:
+    """How many characters of a set are spelled with `left` more bytes, from `base` on."""
+    low = max(base, (0x80, 0x800, 0x10000)[left - 1])
+    high = base + (1 << (6 * left)) - 1
+    return _overlap(some, low, min(high, 0xD7FF)) + _overlap(some, max(low, 0xE000), high)
+
+
 def _overlap(some: Chars, low: int, high: int) -> int:
     """How many code points from `low` to `high` are in a set."""
     ranges = some.ranges

@@ -64,11 +64,14 @@ class Split(NamedTuple):
 
 def split(term: Regular) -> Split:
     """The transitions of a term to living targets."""
+    found = _all(term)
+    return found if term.plain else found.mapped(lambda t: t if _lives(t) else EMPTY)
+
+
+def _all(term: Regular) -> Split:
+    """Also those to targets that may turn out to be dead."""
     if term.split is None:
-        found = _split(term)
-        if not term.plain:
-            found = found.mapped(lambda target: target if _lives(target) else EMPTY)
-        term.split = found
+        term.split = _split(term)
     assert isinstance(term.split, Split)
     return term.split
 
@@ -78,7 +81,7 @@ def _lives(term: Regular) -> bool:
     path: list[Regular] = []
     while term.live is None and not term.nullable and len(path) < NEARBY:
         path.append(term)
-        targets = _split(term).targets
+        targets = _all(term).targets
         term = next((t for t in targets if t.live or t.nullable), targets[0] if targets else EMPTY)
     if not term.live and not term.nullable:
         return is_live(path[0] if path else term)
@@ -93,19 +96,19 @@ def _split(term: Regular) -> Split:
             return _parted([(low, high, EPSILON) for low, high in ranges])
         case Repeat(body=body, least=least, most=most):
             rest = repeat(body, max(0, least - 1), None if most is None else most - 1)
-            return split(body).mapped(lambda target: concat(target, rest))
+            return _all(body).mapped(lambda target: concat(target, rest))
         case Concat():
             return _concatenation(term)
         case Alt(options=options):
-            return _overlay([split(option) for option in options], lambda t: alt(*t.values()))
+            return _overlay([_all(option) for option in options], lambda t: alt(*t.values()))
         case Both(parts=parts):
             count = len(parts)
             return _overlay(
-                [split(part) for part in parts],
+                [_all(part) for part in parts],
                 lambda t: both(*t.values()) if len(t) == count else EMPTY,
             )
         case Complement(body=body):
-            return _complement(split(body))
+            return _complement(_all(body))
         case Parallel(parts=parts):
             count = len(parts)
             return _overlay([split(part) for part in parts], lambda t: _parallel(t, count))
@@ -118,12 +121,12 @@ def _concatenation(term: Concat) -> Split:
     rest: Regular = term
     while isinstance(rest, Concat):
         tail = rest.tail
-        columns.append(split(rest.head).mapped(lambda target, tail=tail: concat(target, tail)))
+        columns.append(_all(rest.head).mapped(lambda target, tail=tail: concat(target, tail)))
         if not rest.head.nullable:
             break
         rest = tail
     else:
-        columns.append(split(rest))
+        columns.append(_all(rest))
     return columns[0] if len(columns) == 1 else _overlay(columns, lambda t: alt(*t.values()))
 
 
