@@ -10,7 +10,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from maskwright.automaton.bounds import BEGUN
-from maskwright.automaton.leaf import Entry, LeafTable, Text
+from maskwright.automaton.leaf import LeafTable
+from maskwright.automaton.leaf_keys import Entry, Text
 from maskwright.grammar.regular import EMPTY, Parallel, Regular
 from maskwright.limits import Limits
 from maskwright.mask.needs import ENDLESS, LeafNeeds
@@ -64,7 +65,7 @@ class Space:
     @cached_property
     def strings(self) -> StringRows:
         """The ready rows of JSON strings, made when the first string is reached."""
-        return StringRows(self.vocabulary, self.leaves)
+        return StringRows(self.vocabulary)
 
     @cached_property
     def _leaving(self) -> FanTable:
