@@ -18,6 +18,7 @@ from torch import Tensor
 from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
 from maskwright.errors import InputError
+from maskwright.models.chat import chat_tokens
 from maskwright.models.config import ModelConfig, read_config
 from maskwright.models.dense import DenseDecoder
 from maskwright.vocab import Vocabulary
@@ -60,21 +61,20 @@ class LoadedModel:
         tools: Sequence[Mapping[str, Any]] | None = None,
     ) -> list[int]:
         """Prompt token ids of a chat, by the checkpoint's own chat template, ending where the
-        assistant's answer begins. The template sees `response_schema` as a variable."""
+        assistant's answer begins. The template sees `response_schema` as a variable. What the
+        messages say is text, even where it spells a control token; see `models.chat`."""
         if not self.tokenizer.chat_template:
             raise InputError(
                 f"The model {self.name} has no chat template; send a plain prompt.",
                 param="messages",
                 code="no_chat_template",
             )
-        text = self.tokenizer.apply_chat_template(
-            [dict(message) for message in messages],
+        return chat_tokens(
+            self.tokenizer,
+            messages,
             tools=None if tools is None else [dict(tool) for tool in tools],
             response_schema=response_schema,
-            add_generation_prompt=True,
-            tokenize=False,
         )
-        return list(self.tokenizer.encode(str(text), add_special_tokens=False))
 
 
 def load(
