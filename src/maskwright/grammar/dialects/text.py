@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Final, NoReturn
 
@@ -27,7 +27,7 @@ class GrammarText:
         raise GrammarError(reason, text=self.text, position=self.at if at is None else at)
 
     @contextmanager
-    def nested(self) -> Iterator[None]:
+    def nested(self) -> Generator[None, None, None]:
         """Around what is read inside of a group; raises `LimitError` if they nest too deep."""
         self._depth += 1
         if self._depth > self._most:
