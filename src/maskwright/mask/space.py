@@ -28,6 +28,7 @@ from maskwright.mask.tables import Begun, FanTable, Spelling
 from maskwright.mask.text_rows import Run, TextRows
 from maskwright.vocab import Vocabulary
 from maskwright.vocab.trie import Fan
+from maskwright.vocab.vocabulary import WORTH_KEEPING
 
 MOST_LEAVES: Final = 150_000
 """Leaf states after which new grammars start a fresh table; the old one goes with its grammars.
@@ -56,6 +57,8 @@ class Space:
         self.needs = LeafNeeds()
         self._begun: dict[int, Begun | None] = {}
         self._every_byte = np.ones(768, np.uint8)
+        if vocabulary.size >= WORTH_KEEPING:
+            _ = self._leaving  # nearly every grammar has strings, and no mask should wait for them
 
     @cached_property
     def prefixes(self) -> frozenset[bytes]:
