@@ -7,7 +7,6 @@ never appears. Each result is stored in the term.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from heapq import heappop, heappush
 from itertools import count
