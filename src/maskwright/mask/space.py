@@ -28,7 +28,7 @@ from maskwright.mask.text_rows import Run, TextRows
 from maskwright.vocab import Vocabulary
 from maskwright.vocab.trie import Fan
 
-MOST_LEAVES: Final = 400_000
+MOST_LEAVES: Final = 200_000
 """Leaf states after which new grammars start a fresh table; the old one goes with its grammars."""
 
 NOTHING: Final = Begun(0, 0, 0, 0)
