@@ -37,7 +37,7 @@ from benchmarks.report import Report  # noqa: E402
 from benchmarks.vocabularies import tekken, tekken_encoding  # noqa: E402
 from maskwright import Grammar, Vocabulary, compile_json_schema  # noqa: E402
 from maskwright.automaton.directory import machine_arrays  # noqa: E402
-from maskwright.automaton.leaf import DEAD  # noqa: E402
+from maskwright.automaton.leaf_rows import DEAD  # noqa: E402
 from maskwright.automaton.machine import Configuration  # noqa: E402
 from maskwright.automaton.step import move, settle  # noqa: E402
 from maskwright.mask.rows import write_row  # noqa: E402

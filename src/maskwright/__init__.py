@@ -1,5 +1,19 @@
 """Structured decoding: text from a language model that always has the shape you asked for."""
 
+from maskwright.errors import (
+    BudgetError,
+    GrammarError,
+    InputError,
+    LimitError,
+    MaskwrightError,
+    RegexError,
+    SchemaError,
+    StructuralTagError,
+    UnsatisfiableGrammarError,
+    UnsatisfiableSchemaError,
+    UnsupportedGrammarError,
+    UnsupportedSchemaError,
+)
 from maskwright.limits import Limits
 from maskwright.mask import (
     CaptureBegun,
@@ -23,6 +37,7 @@ from maskwright.mask import (
 from maskwright.vocab import Vocabulary
 
 __all__ = [
+    "BudgetError",
     "CaptureBegun",
     "CaptureEnded",
     "CaptureText",
@@ -30,9 +45,20 @@ __all__ = [
     "ContainerOpened",
     "Event",
     "Grammar",
+    "GrammarError",
+    "InputError",
+    "LimitError",
     "Limits",
+    "MaskwrightError",
     "Matcher",
+    "RegexError",
+    "SchemaError",
     "StringText",
+    "StructuralTagError",
+    "UnsatisfiableGrammarError",
+    "UnsatisfiableSchemaError",
+    "UnsupportedGrammarError",
+    "UnsupportedSchemaError",
     "ValueRead",
     "Vocabulary",
     "compile_choice",

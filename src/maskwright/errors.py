@@ -147,6 +147,10 @@ class BudgetError(InputError):
         self.needed = needed
 
 
+class AddressError(MaskwrightError):
+    """The server can't listen where it was told to."""
+
+
 class OverloadedError(MaskwrightError):
     """The bounded queue is full; `retry_after` in seconds."""
 

@@ -96,3 +96,25 @@ def test_a_schema_that_cannot_be_used(run: Run, argument: str, told: str) -> Non
     assert found.returncode == USAGE
     assert told in found.stderr
     assert "Traceback" not in found.stderr
+
+
+def test_a_byte_order_mark_is_passed_over(run: Run, schema: Path, tmp_path: Path) -> None:
+    marked = tmp_path / "marked.json"
+    marked.write_bytes(b"\xef\xbb\xbf" + schema.read_bytes())
+    text = tmp_path / "text.json"
+    text.write_bytes(b'\xef\xbb\xbf{"name": "Ann", "age": 3}')
+    found = run("check", marked, text)
+    assert (found.returncode, found.stderr) == (MATCH, "")
+
+
+def test_standard_input_is_read_once(run: Run, schema: Path) -> None:
+    found = run("check", schema, "-", "-", stdin='{"name": "Ann", "age": 3}')
+    assert found.returncode == USAGE
+    assert "'-' is given more than once" in found.stderr
+
+
+def test_a_misspelt_keyword_is_told(run: Run) -> None:
+    found = run("check", '{"type": "object", "requred": ["a"]}', "-", stdin="{}")
+    assert found.returncode == MATCH
+    assert "warning: /requred: " in found.stderr
+    assert "did you mean 'required'?" in found.stderr

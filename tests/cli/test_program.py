@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.metadata
 import subprocess
 import sys
 
@@ -43,3 +44,9 @@ def test_check_starts_without_torch_and_the_server() -> None:
         [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60
     )
     assert found.stdout.strip() == "[]"
+
+
+def test_version(run: Run) -> None:
+    found = run("--version")
+    assert found.returncode == 0
+    assert found.stdout == f"maskwright {importlib.metadata.version('maskwright')}\n"

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import shlex
 import signal
+import socket
 import subprocess
 import sys
 from dataclasses import fields
@@ -61,3 +62,15 @@ def test_options_that_cannot_be_are_one_line(run: Run) -> None:
         assert found.returncode == 2
         assert told in found.stderr
         assert "Traceback" not in found.stderr
+
+
+def test_a_port_that_is_taken_is_told(run: Run) -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        found = run("serve", "--port", str(port))
+    assert found.returncode == 3
+    assert f"can't listen on 127.0.0.1 port {port}" in found.stderr
+    assert "--port 0" in found.stderr
+    assert "Traceback" not in found.stderr

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from maskwright.errors import (
@@ -250,3 +252,50 @@ def test_request_ids(client: Client) -> None:
     assert len(made) == 3
     long = client.call("GET", "/health", headers={"X-Request-Id": "x" * 500})
     assert long.headers["x-request-id"].startswith("req_")
+
+
+def test_a_probe_may_ask_for_the_head_alone(client: Client) -> None:
+    for path in ("/health", "/v1/health"):
+        assert client.call("HEAD", path).status_code == 200
+
+
+MISSPELT = [
+    ("temprature", 0.5, "temperature"),
+    ("max_token", 5, "max_tokens"),
+    ("max_new_tokens", 5, "max_tokens"),
+    ("Temperature", 0.5, "temperature"),
+    ("streams", True, "stream"),
+    ("message", [], "messages"),
+    ("top_logprob", 3, "top_logprobs"),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "meant"), MISSPELT)
+def test_a_misspelt_field_is_refused(client: Client, name: str, value: object, meant: str) -> None:
+    response = client.chat(**{name: value})
+    assert response.status_code == 400
+    error = response.json()["error"]
+    assert (error["param"], error["code"]) == (name, "unknown_field")
+    assert f'did you mean "{meant}"?' in error["message"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["user", "store", "metadata", "priority", "request_id", "cache_salt", "custom_field", "x"],
+)
+def test_unknown_fields_pass(client: Client, name: str) -> None:
+    assert client.chat(**{name: 1}).status_code == 200
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_misspelt_keyword_is_told_in_a_header(client: Client, stream: bool) -> None:
+    schema = {"type": "object", "requred": ["a"], "properties": {"a": {"minimun": 1}}}
+    response = client.chat(
+        stream=stream,
+        response_format={"type": "json_schema", "json_schema": {"name": "n", "schema": schema}},
+    )
+    assert response.status_code == 200
+    told = json.loads(response.headers["x-maskwright-warnings"])
+    assert [text.partition(":")[0] for text in told] == ["/requred", "/properties/a/minimun"]
+    assert "did you mean 'required'?" in told[0]
+    assert "x-maskwright-warnings" not in client.chat().headers

@@ -13,7 +13,7 @@ from typing import Protocol
 from maskwright.automaton.bounds import Bound
 from maskwright.automaton.finish import Ending
 from maskwright.automaton.last_value import last_value
-from maskwright.automaton.leaf import Entry, Text
+from maskwright.automaton.leaf_keys import Entry, Text
 from maskwright.automaton.machine import (
     BLOCKED,
     DONE,

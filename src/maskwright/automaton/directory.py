@@ -20,7 +20,7 @@ from numba import carray, njit, types  # pyright: ignore[reportPrivateImportUsag
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from maskwright.automaton.leaf import LeafArrays
+from maskwright.automaton.leaf_rows import LeafArrays
 from maskwright.automaton.machine import MachineArrays
 
 ENTRIES: Final = 64

@@ -20,7 +20,8 @@ from typing import NamedTuple
 
 from maskwright.automaton.bounds import Bound, Bounds
 from maskwright.automaton.finish import Ending, Endings, Finish
-from maskwright.automaton.leaf import Choice, End, LeafTable, Literal, Padded, Spaced
+from maskwright.automaton.leaf import LeafTable
+from maskwright.automaton.leaf_keys import Choice, End, Literal, Padded, Spaced
 from maskwright.automaton.level import Level, Phase, Thread
 from maskwright.automaton.machine import BLOCKED, DONE, DYNAMIC, POP, PUSH, STAY, Exit
 from maskwright.automaton.names import NameReader

@@ -22,8 +22,9 @@ from typing import NamedTuple
 from maskwright.automaton.bounds import Bound
 from maskwright.automaton.finish import Ending
 from maskwright.automaton.json_contexts import JsonContexts, Satisfied
-from maskwright.automaton.leaf import End, Entry, LeafTable, TokenId, TokenRead
-from maskwright.automaton.leaf import Text as TextState
+from maskwright.automaton.leaf import LeafTable
+from maskwright.automaton.leaf_keys import End, Entry, TokenId, TokenRead
+from maskwright.automaton.leaf_keys import Text as TextState
 from maskwright.automaton.level import Level
 from maskwright.automaton.machine import BLOCKED, DONE, NO_FRAME, POP, PUSH, STAY, Exit
 from maskwright.automaton.rule_finish import RuleFinish

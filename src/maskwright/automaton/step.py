@@ -19,7 +19,7 @@ import numpy as np
 from numba import njit
 
 from maskwright.automaton.directory import leaf_arrays, machine_arrays
-from maskwright.automaton.leaf import DEAD, UNBUILT, LeafArrays
+from maskwright.automaton.leaf_rows import DEAD, UNBUILT, LeafArrays
 from maskwright.automaton.machine import (
     BLOCKED,
     DONE,

@@ -6,7 +6,8 @@ from collections.abc import Hashable
 
 from maskwright.automaton.bounds import Bound
 from maskwright.automaton.finish import Ending
-from maskwright.automaton.leaf import LeafTable, Text
+from maskwright.automaton.leaf import LeafTable
+from maskwright.automaton.leaf_keys import Text
 from maskwright.automaton.machine import DONE, STAY, Exit
 from maskwright.grammar.regular import Regular
 

@@ -19,6 +19,7 @@ from maskwright.cli import show
 from maskwright.cli.inputs import read_text
 from maskwright.cli.shapes import Kind, SchemaShape, compile_shape, read_shape
 from maskwright.cli.walk import Verdict, Walk, byte_vocabulary, walk
+from maskwright.errors import InputError
 from maskwright.mask import Grammar
 
 JSON_SPACE = b" \t\r\n"
@@ -40,6 +41,10 @@ def check(
 ) -> None:
     wanted = read_shape(shape, kind)
     grammar = compile_shape(wanted, byte_vocabulary(), property_order=property_order)
+    if files.count("-") > 1:
+        raise InputError("'-' is given more than once; standard input is read once", param="files")
+    for warning in grammar.report.warnings:
+        typer.echo(f"warning: {warning}", err=True)
     verdicts: list[Verdict] = []
     for file in files:
         text = read_text(file)

@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from maskwright.automaton.whitespace import WhitespaceName
+from maskwright.cli.cache import USER_CACHE, cache_folder
 from maskwright.cli.inputs import text_argument
 from maskwright.cli.shapes import Kind, SchemaShape, compile_shape, read_shape
 from maskwright.engine import Engine, EngineConfig, Generation, Request
@@ -42,10 +43,17 @@ def generate(
         typer.Option(help="White space in the answer; 'flexible': any."),
     ] = "spaced",
     seed: Annotated[int | None, typer.Option(help="Makes sampling repeatable.")] = None,
+    cache: Annotated[
+        str,
+        typer.Option(
+            envvar="MASKWRIGHT_CACHE",
+            help="Folder that keeps what is computed once a vocabulary; 'off': nothing is kept.",
+        ),
+    ] = str(USER_CACHE),
 ) -> None:
     wanted = read_shape(shape, kind)
     prompt = text_argument(prompt, "prompt")
-    loaded = load(model)
+    loaded = load(model, cache=cache_folder(cache))
     grammar = compile_shape(wanted, loaded.vocab, whitespace=whitespace, integers="digits")
     told = (
         json.dumps(wanted.schema, ensure_ascii=False, separators=(",", ":"))

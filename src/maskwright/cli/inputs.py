@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from codecs import BOM_UTF8
 from pathlib import Path
 
 from maskwright.errors import InputError
@@ -40,10 +41,10 @@ def text_argument(argument: str, param: str) -> str:
 
 
 def read_text(path: str) -> bytes:
-    """The bytes of a file; `-` is stdin."""
+    """The bytes of a file, without a byte order mark; `-` is stdin."""
     if path == "-":
-        return sys.stdin.buffer.read()
+        return sys.stdin.buffer.read().removeprefix(BOM_UTF8)
     try:
-        return Path(path).read_bytes()
+        return Path(path).read_bytes().removeprefix(BOM_UTF8)
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}", param="file") from None

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import importlib
 import sys
-from typing import Any
+from importlib.metadata import version
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
-from maskwright.errors import MaskwrightError
+from maskwright.errors import AddressError, MaskwrightError
 
 # Name -> what `--help` says of it; the module and its function have the same name.
 COMMANDS = {
@@ -24,6 +25,7 @@ COMMANDS = {
 }
 
 USAGE_ERROR = 2
+ADDRESS_TAKEN = 3
 INTERRUPTED = 130
 
 
@@ -55,15 +57,30 @@ app = typer.Typer(
 )
 
 
+def _say_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"maskwright {version('maskwright')}")
+        raise typer.Exit
+
+
 @app.callback()
-def maskwright() -> None:
+def maskwright(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_say_version, is_eager=True, help="Say which this is."),
+    ] = False,
+) -> None:
     """Generated text that always has the shape you asked for."""
 
 
 def main() -> None:
-    """Run the command line. What the user got wrong is one line on stderr and exit code 2."""
+    """Run the command line. What the user got wrong is one line on stderr and exit code 2; an
+    address that can't be listened on is exit code 3."""
     try:
         app(prog_name="maskwright")
+    except AddressError as error:
+        print(f"maskwright: {error}", file=sys.stderr)
+        sys.exit(ADDRESS_TAKEN)
     except MaskwrightError as error:
         print(f"maskwright: {error}", file=sys.stderr)
         sys.exit(USAGE_ERROR)

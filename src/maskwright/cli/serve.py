@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import json
 import socket
@@ -11,7 +12,9 @@ import typer
 import uvicorn
 
 from maskwright.automaton.whitespace import WhitespaceName
+from maskwright.cli.cache import USER_CACHE, cache_folder
 from maskwright.engine import Engine, EngineConfig, Request
+from maskwright.errors import AddressError
 from maskwright.mask import compile_json_schema
 from maskwright.models import DEMO_PATH, load
 from maskwright.sampling import SamplingParams
@@ -113,8 +116,15 @@ def serve(
     threads: Annotated[
         int | None, typer.Option(help="CPU threads of the model. Default: the library's choice.")
     ] = ENGINE.threads,
+    cache: Annotated[
+        str,
+        typer.Option(
+            envvar="MASKWRIGHT_CACHE",
+            help="Folder that keeps what is computed once a vocabulary; 'off': nothing is kept.",
+        ),
+    ] = str(USER_CACHE),
 ) -> None:
-    loaded = load(model)
+    loaded = load(model, cache=cache_folder(cache))
     engine_config = EngineConfig(
         block_size=block_size,
         kv_bytes=kv_bytes,
@@ -139,7 +149,7 @@ def serve(
         whitespace=whitespace,
         tool_format=tool_format,
     )
-    with Engine(loaded, engine_config) as engine:
+    with listen(host, port) as listening, Engine(loaded, engine_config) as engine:
         typer.echo(f"memory: {engine.capacity.report()}", err=True)
         warm_up(engine)
         gc.collect()
@@ -152,7 +162,30 @@ def serve(
             log_level="warning",
             timeout_graceful_shutdown=SHUTDOWN_SECONDS,
         )
-        Announcing(config, name or loaded.name).run()
+        Announcing(config, name or loaded.name).run([listening])
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """The server's socket, bound before the engine starts.
+
+    Raises AddressError.
+    """
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        found = socket.socket(family, kind, protocol)
+        try:
+            found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            found.bind(address)
+        except OSError:
+            found.close()
+            raise
+    except OSError as error:
+        reason = error.strerror or str(error)
+        way_out = "; --port 0 takes a free one" if error.errno == errno.EADDRINUSE else ""
+        raise AddressError(f"can't listen on {host} port {port}: {reason}{way_out}") from None
+    return found
 
 
 def warm_up(engine: Engine) -> None:
@@ -173,7 +206,7 @@ class Announcing(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
-        host, port = self.servers[0].sockets[0].getsockname()[:2]
+        host, port = (sockets or self.servers[0].sockets)[0].getsockname()[:2]
         typer.echo(greeting(self._model, f"http://{f'[{host}]' if ':' in host else host}:{port}"))
 
 

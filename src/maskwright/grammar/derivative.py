@@ -287,11 +287,14 @@ def _joined(found: Sequence[Arc]) -> list[Arc]:
 
 
 def _decide(term: Regular, limit: int) -> None:
-    """Set `live` of `term`, and of every term whose answer the search meets on its way."""
+    """Set `live` of `term`, and of every term whose answer the search meets on its way.
+
+    Depth first: most languages have a string wherever one looks, and not all of them a short one.
+    """
     came_from: dict[Regular, Regular | None] = {term: None}
-    queue = deque([term])
+    queue = [term]
     while queue:
-        state = queue.popleft()
+        state = queue.pop()
         if state.nullable or state.live:
             step: Regular | None = state
             while step is not None:

@@ -10,6 +10,8 @@ from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
+from difflib import get_close_matches
+from functools import lru_cache
 from typing import Final
 
 from maskwright.errors import LimitError, RegexError, SchemaError, UnsupportedSchemaError
@@ -148,6 +150,19 @@ class _Parser:
         return schema
 
 
+NEAR: Final = 0.85
+"""Likeness (`difflib`'s ratio) from which on a name is taken for a misspelt keyword."""
+
+
+@lru_cache(maxsize=4096)
+def misspelt(name: str, draft: Draft) -> str:
+    """The keyword that a name is nearly, empty if there is none or some draft has the name."""
+    if any(name in keywords for keywords in KEYWORDS.values()):
+        return ""
+    near = get_close_matches(name, KEYWORDS[draft], n=1, cutoff=NEAR)
+    return near[0] if near else ""
+
+
 @dataclass(slots=True)
 class _Reader:
     """One schema object."""
@@ -168,7 +183,7 @@ class _Reader:
         found: list[Assertion] = []
         hidden = self.draft.is_old and "$ref" in self.value
         for keyword, setting in self.value.items():
-            note = ""
+            note, near = "", ""
             if keyword in keywords and not (hidden and keyword != "$ref"):
                 assertion = self.assertion(keyword, setting, f"{pointer}/{keyword}")
                 if isinstance(assertion, str):
@@ -180,16 +195,17 @@ class _Reader:
             elif keyword in keywords:
                 note = "hidden by $ref, as this draft has it"
             elif keyword not in ANNOTATIONS:
-                note = self.unknown(keyword)
-            self.parser.annotations.append(ReportEntry(pointer, keyword, note))
+                note, near = self.unknown(keyword)
+            self.parser.annotations.append(ReportEntry(pointer, keyword, note, suspect=near != ""))
         return found
 
-    def unknown(self, keyword: str) -> str:
-        """What is said of a name that is no keyword here."""
-        note = f"not a keyword of {self.draft.title}, which has it ignored"
+    def unknown(self, keyword: str) -> tuple[str, str]:
+        """What is said of a name that is no keyword here, and the keyword it is nearly, if any."""
         if keyword in KEYWORDS[self.draft]:
-            return "not among the vocabularies of the meta-schema"
-        return note
+            return "not among the vocabularies of the meta-schema", ""
+        note = f"not a keyword of {self.draft.title}, which has it ignored"
+        near = misspelt(keyword, self.draft)
+        return (f"{note}; did you mean {near!r}?" if near else note), near
 
     def assertion(self, keyword: str, setting: Json, place: str) -> list[Assertion] | str:
         """What one keyword asserts; a note if it turns out to be an annotation."""

@@ -67,10 +67,11 @@ class Chars(Regular):
 class WordList:
     """Sorted distinct strings, compared by identity."""
 
-    __slots__ = ("__weakref__", "strings")
+    __slots__ = ("__weakref__", "ascii", "strings")
 
     def __init__(self, strings: tuple[str, ...]) -> None:
         self.strings = strings
+        self.ascii = all(string.isascii() for string in strings)
 
 
 class Words(Regular):

@@ -237,6 +237,8 @@ class ReportEntry(NamedTuple):
     pointer: str
     keyword: str
     note: str = ""
+    suspect: bool = False
+    """Whether it looks like a misspelt keyword."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,6 +247,11 @@ class Report:
 
     enforced: tuple[ReportEntry, ...]
     annotations: tuple[ReportEntry, ...]
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What was probably meant to be enforced, and is not."""
+        return tuple(f"{e.pointer}/{e.keyword}: {e.note}" for e in self.annotations if e.suspect)
 
     def __str__(self) -> str:
         rows = [f"enforced    {e.pointer}/{e.keyword} {e.note}".rstrip() for e in self.enforced]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from maskwright.automaton.progress import PropertyOrder
@@ -145,7 +145,7 @@ class _Parts:
             (parsed.report.enforced, self.enforced),
             (parsed.report.annotations, self.annotations),
         ):
-            entries += [replace(entry, pointer=pointer + entry.pointer) for entry in found]
+            entries += [entry._replace(pointer=pointer + entry.pointer) for entry in found]
         return parsed.root
 
     def value(self, schema: Schema) -> JsonValue:

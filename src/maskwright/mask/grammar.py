@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from maskwright.automaton.completion import Completion, Finisher
 from maskwright.automaton.last_value import last_value
-from maskwright.automaton.leaf import DEAD
+from maskwright.automaton.leaf_rows import DEAD
 from maskwright.automaton.machine import BLOCKED, NO_NODE, Configuration, Contexts, Machine
 from maskwright.automaton.step import is_accepting, next_bytes, node_of
 from maskwright.grammar.schema import Report

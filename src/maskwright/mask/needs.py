@@ -13,14 +13,14 @@ import numpy as np
 import numpy.typing as npt
 
 from maskwright.automaton.completion import Finisher
-from maskwright.automaton.leaf import (
+from maskwright.automaton.leaf import LeafTable
+from maskwright.automaton.leaf_keys import (
     Choice,
     Continuation,
     Dead,
     End,
     Escape,
     Hex,
-    LeafTable,
     Limited,
     Literal,
     LowHex,

@@ -9,24 +9,26 @@ import numpy as np
 import numpy.typing as npt
 
 from maskwright.automaton.characters import Characters
-from maskwright.automaton.leaf import (
-    DEAD,
+from maskwright.automaton.leaf import LeafTable
+from maskwright.automaton.leaf_keys import (
     Continuation,
     Escape,
     Hex,
     Key,
-    LeafTable,
     LowHex,
     LowSurrogate,
     Partial,
     Text,
 )
+from maskwright.automaton.leaf_rows import DEAD
+from maskwright.grammar.counting import counted
 from maskwright.grammar.derivative import parted, place
 from maskwright.grammar.explored import NEVER, Explored
 from maskwright.grammar.regular import (
     ANY_CHAR,
     ANYTHING,
     EMPTY,
+    EPSILON,
     Alt,
     Both,
     Complement,
@@ -53,6 +55,7 @@ from maskwright.mask.rows import packed
 from maskwright.mask.subtrees import Subtrees
 from maskwright.mask.walk import classify
 from maskwright.vocab import Vocabulary
+from maskwright.vocab.kept import Arrays
 from maskwright.vocab.trie import Trie
 
 MOST_ROWS: Final = 2_000
@@ -74,22 +77,15 @@ class StringRows:
     over its automaton, and one walk serves every length bound that leaves enough room.
     """
 
-    def __init__(self, vocabulary: Vocabulary, leaves: LeafTable) -> None:
+    def __init__(self, vocabulary: Vocabulary) -> None:
         self._vocabulary = vocabulary
         self._trie = vocabulary.trie
-        leaf = leaves.state(Text(inside=True, term=ANYTHING))
-        stays = np.zeros(vocabulary.size, np.uint8)
-        leaves.expand(leaf, 64)
-        self._lengths = np.zeros(vocabulary.size, np.int32)
-        while True:
-            missing = classify(leaves.arrays, self._trie, leaf, stays, self._lengths)
-            if missing == DEAD:
-                break
-            leaves.build(missing)
-        self._stays = stays == 1
+        kept = vocabulary.kept("strings", lambda: _classified(self._trie, vocabulary.size))
+        self._stays = kept["stays"] == 1
+        self._lengths = kept["lengths"]
         self._longest = int(self._lengths[self._stays].max(initial=0))
-        quoting = [at for at, token in enumerate(vocabulary.tokens) if b'"' in token]
-        self.leaving = Trie.build(vocabulary.tokens, quoting)
+        quoting = [at for at, token in enumerate(vocabulary.spellings) if b'"' in token]
+        self.leaving = Trie.build(vocabulary.spellings, quoting)
         """All tokens that may pass a closing quote; they are in no ready row."""
         marks = np.zeros(vocabulary.size, np.bool_)
         marks[quoting] = True
@@ -99,6 +95,7 @@ class StringRows:
         self._by_length: dict[int, Row] = {}
         self._walked: dict[tuple[Explored, int, int, int, int, int], tuple[Row, int]] = {}
         self._characters: dict[Explored, Characters] = {}
+        self._of_term(EPSILON, BETWEEN, 0)  # loads the walk's code: longer than any row takes
 
     def ready(self, leaf: int, keys: Sequence[Key]) -> Row:
         """The row of the tokens that stay inside from `leaf`, a place within a string, without
@@ -107,24 +104,22 @@ class StringRows:
             self._forget()
         match keys[leaf]:
             case Text(term=term):
-                bound = characters_left(term)
-                return self._of_length(bound) if bound != NARROW else self._of_term(term, 0, 0)
+                return self._behind(term, BETWEEN, 0)
             case Partial(term=term, base=base, left=left):
-                return self._of_term(term, left, base >> (6 * left))
+                return self._behind(term, left, base >> (6 * left))
             case Escape(term=term):
-                return self._of_term(term, BACKSLASH, 0)
+                return self._behind(term, BACKSLASH, 0)
             case Hex(term=term, base=base, left=left):
-                return self._of_term(term, DIGITS + left, base >> (4 * left))
+                return self._behind(term, DIGITS + left, base >> (4 * left))
             case LowSurrogate(term=term, high=high, seen=seen):
-                return self._of_term(term, PAIR + seen, (high - 0xD800) << 16)
+                return self._behind(term, PAIR + seen, (high - 0xD800) << 16)
             case LowHex(term=term, high=high, base=base, left=left):
                 value = (high - 0xD800) << 16 | base >> (4 * left)
-                return self._of_term(term, PAIR_DIGITS + left, value)
+                return self._behind(term, PAIR_DIGITS + left, value)
             case Continuation(digits=digits, left=left, target=target):
                 behind = keys[target]
                 assert isinstance(behind, Text)
-                part = (ANY_DIGITS if digits else ANY_BYTES) + left
-                return self._of_term(behind.term, part, 0)
+                return self._behind(behind.term, (ANY_DIGITS if digits else ANY_BYTES) + left, 0)
             case key:
                 raise AssertionError(f"{key} is no place within a string")
 
@@ -151,8 +146,18 @@ class StringRows:
             self._by_length[bound] = row
         return row
 
-    def _of_term(self, term: Regular, part: int, value: int) -> Row:
+    def _behind(self, term: Regular, part: int, value: int) -> Row:
         """The row behind `part` and `value` of a character; see `walk_string`."""
+        if part == BETWEEN:
+            bound = characters_left(term)
+            if bound != NARROW:
+                return self._of_length(bound)
+        if isinstance(term, Vector):  # a string goes on as long as it does in one of the languages
+            rows = [self._behind(p, part, value) for p in set(term.parts) if p is not EMPTY]
+            return np.bitwise_or.reduce(rows)
+        return self._of_term(counted(term), part, value)
+
+    def _of_term(self, term: Regular, part: int, value: int) -> Row:
         core, least, most = parted(term)
         automaton, state = place(core)
         if core is term:
@@ -219,6 +224,7 @@ class StringRows:
                 return row & self._others, needed
             for other in missing[missing >= 0].tolist():
                 automaton.find(other)
+            automaton.explore(AT_ONCE)  # what the next row would lack
 
 
 LONGEST_SPELLING: Final = 6
@@ -249,6 +255,19 @@ def is_within(leaf: int, keys: Sequence[Key]) -> bool:
             return isinstance(behind, Text) and behind.inside
         case _:
             return False
+
+
+def _classified(trie: Trie, size: int) -> Arrays:
+    """What each token does from inside a string of any characters; see `classify`."""
+    leaves = LeafTable()
+    leaf = leaves.state(Text(inside=True, term=ANYTHING))
+    leaves.expand(leaf, AT_ONCE)
+    stays, lengths = np.zeros(size, np.uint8), np.zeros(size, np.int32)
+    while True:
+        missing = classify(leaves.arrays, trie, leaf, stays, lengths)
+        if missing == DEAD:
+            return {"stays": stays, "lengths": lengths}
+        leaves.build(missing)
 
 
 NARROW: Final = -1

@@ -23,7 +23,7 @@ from maskwright.automaton.directory import (
     opened,
     uint8_at,
 )
-from maskwright.automaton.leaf import LeafArrays
+from maskwright.automaton.leaf_rows import LeafArrays
 from maskwright.automaton.machine import MachineArrays
 from maskwright.mask.rows import RowArrays
 from maskwright.vocab import Vocabulary

@@ -11,6 +11,7 @@ walked.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -98,13 +99,22 @@ class TextRows:
     def __init__(self, vocabulary: Vocabulary, spelling: Spelling, table: RowTable) -> None:
         self._texts = vocabulary.spellings
         self._table = table
-        self._whole = Texts.of(self._texts)
-        spaced = [text[1:] if text[:1] == b" " else b"" for text in self._texts]
-        self._behind_space = Texts.of(spaced)
         self._data, self._start = spelling.data, spelling.start
-        self._order = np.array(sorted(range(len(spaced)), key=self._texts.__getitem__), np.int32)
         self._runs: dict[Regular, Run | None] = {}
         self._known: dict[tuple[Run | None, Run | None], _Kept] = {}
+
+    @cached_property
+    def _whole(self) -> Texts:
+        return Texts.of(self._texts)
+
+    @cached_property
+    def _behind_space(self) -> Texts:
+        return Texts.of([text[1:] if text[:1] == b" " else b"" for text in self._texts])
+
+    @cached_property
+    def _order(self) -> npt.NDArray[np.int32]:
+        """The tokens by their texts."""
+        return np.array(sorted(range(len(self._texts)), key=self._texts.__getitem__), np.int32)
 
     def run(self, parts: tuple[Regular, ...]) -> Run | None:
         """The widest run with which one of `parts` may go on."""

@@ -18,6 +18,7 @@ from torch import Tensor
 from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
 from maskwright.errors import InputError
+from maskwright.models.chat import chat_tokens
 from maskwright.models.config import ModelConfig, read_config
 from maskwright.models.dense import DenseDecoder
 from maskwright.vocab import Vocabulary
@@ -60,27 +61,33 @@ class LoadedModel:
         tools: Sequence[Mapping[str, Any]] | None = None,
     ) -> list[int]:
         """Prompt token ids of a chat, by the checkpoint's own chat template, ending where the
-        assistant's answer begins. The template sees `response_schema` as a variable."""
+        assistant's answer begins. The template sees `response_schema` as a variable. What the
+        messages say is text, even where it spells a control token; see `models.chat`."""
         if not self.tokenizer.chat_template:
             raise InputError(
                 f"The model {self.name} has no chat template; send a plain prompt.",
                 param="messages",
                 code="no_chat_template",
             )
-        text = self.tokenizer.apply_chat_template(
-            [dict(message) for message in messages],
+        return chat_tokens(
+            self.tokenizer,
+            messages,
             tools=None if tools is None else [dict(tool) for tool in tools],
             response_schema=response_schema,
-            add_generation_prompt=True,
-            tokenize=False,
         )
-        return list(self.tokenizer.encode(str(text), add_special_tokens=False))
 
 
 def load(
-    path_or_id: str | Path = DEMO_PATH, *, dtype: str = "float32", device: str = "cpu"
+    path_or_id: str | Path = DEMO_PATH,
+    *,
+    dtype: str = "float32",
+    device: str = "cpu",
+    cache: Path | None = None,
 ) -> LoadedModel:
-    """Load a checkpoint from a directory, or from the hub where `path_or_id` is no directory."""
+    """Load a checkpoint from a directory, or from the hub where `path_or_id` is no directory.
+
+    `cache` is the vocabulary's.
+    """
     if dtype not in _DTYPES:
         raise InputError(f"dtype {dtype!r}: one of {', '.join(_DTYPES)}.", param="dtype")
     if device != "cpu":
@@ -90,7 +97,7 @@ def load(
     decoder = DenseDecoder(config, _read_weights(directory), _DTYPES[dtype])
     tokenizer = _read_tokenizer(directory)
     vocab = Vocabulary.from_tokenizer(
-        tokenizer, size=config.vocab_size, eos=_eos(config, tokenizer)
+        tokenizer, size=config.vocab_size, eos=_eos(config, tokenizer), cache=cache
     )
     name = "maskwright-demo" if directory == DEMO_PATH else directory.name
     if isinstance(path_or_id, str) and not Path(path_or_id).is_dir():

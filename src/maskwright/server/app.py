@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import time
+from collections.abc import Sequence
 
 from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse, Response
@@ -23,6 +25,9 @@ from maskwright.server.streaming import ChatStream
 # Nginx's status for a request whose client left; nobody receives it, logs show it.
 CLIENT_GONE = 499
 
+WARNINGS = "x-maskwright-warnings"
+MOST_WARNINGS = 10
+
 
 def create_app(engine: Engine, config: ServerConfig | None = None) -> FastAPI:
     """The application over a started engine, which stays its caller's to stop."""
@@ -33,7 +38,7 @@ def create_app(engine: Engine, config: ServerConfig | None = None) -> FastAPI:
         app.add_api_route(f"{prefix}/chat/completions", routes.chat, methods=["POST"])
         app.add_api_route(f"{prefix}/models", routes.models, methods=["GET"])
         app.add_api_route(f"{prefix}/models/{{name:path}}", routes.model, methods=["GET"])
-        app.add_api_route(f"{prefix}/health", routes.health, methods=["GET"])
+        app.add_api_route(f"{prefix}/health", routes.health, methods=["GET", "HEAD"])
     app.add_exception_handler(MaskwrightError, _answer)
     app.add_exception_handler(HttpError, _answer)
     app.add_exception_handler(HTTPException, _answer_http)
@@ -59,18 +64,21 @@ class Routes:
         choices = await until_disconnect(http.receive, self._completions.start(request))
         envelope = Envelope(request.model or self._name)
         if request.stream:
-            return ChatStream(
+            stream = ChatStream(
                 choices,
                 envelope,
                 include_usage=request.include_usage,
                 ping_seconds=self._config.ping_seconds,
             )
+            stream.headers.update(_warnings(choices.warnings))
+            return stream
         try:
             answers = await until_disconnect(http.receive, choices.answers())
         finally:
             choices.cancel()
         usage = Usage(choices.prompt_tokens, sum(answer.tokens for answer in answers))
-        return JSONResponse(envelope.completion(answers, usage))
+        body = envelope.completion(answers, usage)
+        return JSONResponse(body, headers=_warnings(choices.warnings))
 
     async def models(self) -> JSONResponse:
         return JSONResponse({"object": "list", "data": [self._card()]})
@@ -91,6 +99,15 @@ class Routes:
     def _check_model(self, name: str | None) -> None:
         if self._config.strict_model and name not in (None, self._name):
             raise _no_such_model(str(name))
+
+
+def _warnings(found: Sequence[str]) -> dict[str, str]:
+    """The header that tells of what a schema probably means and doesn't say: a JSON array of
+    strings, bounded in number and length."""
+    if not found:
+        return {}
+    told = [text if len(text) <= 200 else f"{text[:199]}…" for text in found[:MOST_WARNINGS]]
+    return {WARNINGS: json.dumps(told)}
 
 
 def _no_such_model(name: str) -> HttpError:

@@ -38,10 +38,13 @@ class Choices:
         generations: Sequence[Generation],
         prompt_tokens: int,
         reader: Callable[[], PartReader] = WordReader,
+        warnings: Sequence[str] = (),
     ) -> None:
+        """`warnings` are what the client should be told of its schema."""
         self._generations = generations
         self._readers = [reader() for _ in generations]
         self.prompt_tokens = prompt_tokens
+        self.warnings = warnings
 
     def __len__(self) -> int:
         return len(self._generations)

@@ -51,7 +51,8 @@ class ChatCompletions:
         if grammar is not None:
             _check_budget(request, grammar, limit)
         generations = self._submit(request, prompt, limit, grammar)
-        return Choices(generations, len(prompt), _reader(request.tool_use, grammar))
+        warnings = () if grammar is None else grammar.report.warnings
+        return Choices(generations, len(prompt), _reader(request.tool_use, grammar), warnings)
 
     def _check_token_ids(self, request: ChatRequest) -> None:
         for token in request.params.logit_bias:

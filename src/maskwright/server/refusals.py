@@ -2,12 +2,13 @@
 
 A client that sends the value which changes nothing (`logprobs: false`, `functions: []`) passes.
 Unknown fields pass too, as with every server of this protocol, unless the name looks like a
-constraint: a typo must not mean an unconstrained answer.
+constraint or is nearly that of a field which is obeyed: a typo must not mean an answer without it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from difflib import get_close_matches
 
 from maskwright.errors import InputError
 from maskwright.server.fields import Fields, shown
@@ -65,6 +66,20 @@ CONSTRAINT_WORDS = (
 )
 
 
+_OTHERS = (
+    "background include instructions logit_processors metadata mm_processor_kwargs moderation"
+    " prediction priority prompt_cache_key prompt_cache_options prompt_cache_retention reasoning"
+    " reasoning_effort request_id rid safety_identifier separate_reasoning service_tier store text"
+    " truncation user verbosity"
+)
+HARMLESS = frozenset(_OTHERS.split())
+"""Fields that others know and that change nothing here: never taken for a misspelt one."""
+
+NEAR = 0.8
+"""Likeness (`difflib`'s ratio) from which on a name is taken for a misspelt one: of `temprature`
+and `max_token` it is 0.95, of `top_k` and `top_p` 0.8, of `prompt` and `stop` 0.6."""
+
+
 def refuse_unsupported(body: Fields, known: frozenset[str]) -> None:
     """Raise InputError for the first field that would have to be obeyed and is not in `known`."""
     for name in body.present():
@@ -79,6 +94,18 @@ def refuse_unsupported(body: Fields, known: frozenset[str]) -> None:
                 param=name,
                 code="unknown_field",
             )
+        elif name not in HARMLESS:
+            _refuse_misspelt(name, known)
+
+
+def _refuse_misspelt(name: str, known: frozenset[str]) -> None:
+    near = get_close_matches(name.lower(), [*known, *NEUTRAL], n=1, cutoff=NEAR)
+    if near:
+        raise InputError(
+            f"unknown field {shown(name)}; did you mean {shown(near[0])}?",
+            param=name,
+            code="unknown_field",
+        )
 
 
 def _refuse_unless_neutral(body: Fields, name: str) -> None:

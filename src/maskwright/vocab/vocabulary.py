@@ -5,15 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from hashlib import blake2b
-from typing import final
+from pathlib import Path
+from typing import Final, final
 
 import numpy as np
 
 from maskwright.automaton import special
 from maskwright.errors import InputError
 from maskwright.vocab.hugging_face import read_tokenizer
+from maskwright.vocab.kept import Arrays, Kept
 from maskwright.vocab.spellings import Spellings
 from maskwright.vocab.trie import Trie
+
+WORTH_KEEPING: Final = 10_000
+"""Ids from which on a vocabulary has a cache: a smaller one is laid out in no time."""
 
 Encoder = Callable[[bytes], list[int] | None]
 
@@ -28,6 +33,9 @@ class Vocabulary:
     both allowed. `special_tokens` has the ids of the special tokens by name, which is what
     `tokens` held for them at first.
 
+    `cache` is a folder in which what takes long to compute from a large vocabulary is kept for
+    other processes and later ones; None keeps nothing. See `kept.Kept`.
+
     Raises `InputError` for a token that isn't bytes, or a special or end id out of range.
     """
 
@@ -37,6 +45,7 @@ class Vocabulary:
         *,
         special: Iterable[int] = (),
         eos: Iterable[int] | int = (),
+        cache: Path | None = None,
     ) -> None:
         texts = list(tokens)
         for token_id, token in enumerate(texts):
@@ -54,10 +63,16 @@ class Vocabulary:
         self.special_tokens.pop("", None)
         self.tokens: tuple[bytes, ...] = tuple(texts)
         self._encoder: Encoder | None = None
+        self._cache = cache if len(texts) >= WORTH_KEEPING else None
 
     @classmethod
     def from_tokenizer(
-        cls, tokenizer: object, *, size: int | None = None, eos: Iterable[int] | int | None = None
+        cls,
+        tokenizer: object,
+        *,
+        size: int | None = None,
+        eos: Iterable[int] | int | None = None,
+        cache: Path | None = None,
     ) -> Vocabulary:
         """Read a fast Hugging Face tokenizer: from transformers, or a `tokenizers.Tokenizer`.
 
@@ -77,7 +92,9 @@ class Vocabulary:
             eos = read.eos
         if eos is None:
             raise InputError("the tokenizer names no end token: pass its ids as eos", param="eos")
-        vocabulary = cls((*read.tokens, *[b""] * padding), special=read.special, eos=eos)
+        vocabulary = cls(
+            (*read.tokens, *[b""] * padding), special=read.special, eos=eos, cache=cache
+        )
         vocabulary._encoder = read.encode
         return vocabulary
 
@@ -143,7 +160,17 @@ class Vocabulary:
     @cached_property
     def trie(self) -> Trie:
         """All tokens that the machine can read, as a trie."""
-        return Trie.build(self.spellings)
+        kept = self.kept("trie", lambda: Trie.build(self.spellings)._asdict())
+        return Trie(**kept)  # pyright: ignore[reportArgumentType] - each field with its own dtype
+
+    def kept(self, name: str, compute: Callable[[], Arrays]) -> Arrays:
+        """The arrays that `compute` gives, from the cache if there is one that has them. They may
+        depend on nothing but the vocabulary and the version of this package."""
+        return (
+            compute()
+            if self._cache is None
+            else Kept(self._cache, self.digest).arrays(name, compute)
+        )
 
     @cached_property
     def _texts(self) -> Spellings:

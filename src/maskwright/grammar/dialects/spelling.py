@@ -9,6 +9,7 @@ from maskwright.grammar.dialects.detect import Dialect
 from maskwright.grammar.regular import Regular
 
 _SURROGATES = ((0xD800, 0xDFFF),)
+_DASH = charset.of("-")
 
 
 def string(text: str) -> str:
@@ -22,7 +23,7 @@ def char_class(ranges: Ranges, dialect: Dialect) -> str:
     if len(ranges) == 1 and ranges[0][0] == ranges[0][1]:
         return string(chr(ranges[0][0]))
     inside = _class(ranges)
-    return f"/{inside}/" if dialect == "lark" else inside
+    return f"/{_for_slashes(inside)}/" if dialect == "lark" else inside
 
 
 def quantifier(least: int, most: int | None) -> str:
@@ -51,19 +52,23 @@ def _class(ranges: Ranges) -> str:
 
 
 def _members(ranges: Ranges) -> str:
-    spelled: list[str] = []
-    for low, high in ranges:
+    """What stands in a class. A dash stands last, where every reader takes it for itself, and `^`
+    is not first; behind an escape of two digits comes no third, for some readers take more."""
+    plain: list[str] = []
+    escaped: list[str] = []
+    for low, high in charset.intersection(ranges, charset.complement(_DASH)):
         first, last = _in_class(low), _in_class(high)
-        spelled.append(
-            first if low == high else first + last if high == low + 1 else f"{first}-{last}"
-        )
-    return "".join(spelled)
+        spelled = first if low == high else first + last if high == low + 1 else f"{first}-{last}"
+        (escaped if spelled.startswith("\\") else plain).append(spelled)
+    if plain and plain[0] == "^":
+        plain.append(plain.pop(0))
+    dash = "-" if charset.intersection(ranges, _DASH) else ""
+    joined = "".join(plain + escaped)
+    return ("\\x5E" + joined[1:] if joined.startswith("^") else joined) + dash
 
 
 def _in_class(point: int) -> str:
-    if chr(point) in "^-[]&~|/":
-        return f"\\x{point:02X}"
-    return _escaped(chr(point), "\\")
+    return f"\\{chr(point)}" if chr(point) in "[]" else _escaped(chr(point), "\\")
 
 
 def _escaped(character: str, also: str) -> str:
@@ -91,7 +96,11 @@ def pattern(term: Regular) -> str | None:
     if text is not None:
         return string(text)
     found = _pattern(term, 0)
-    return None if found is None else f"/{found}/"
+    return None if found is None else f"/{_for_slashes(found)}/"
+
+
+def _for_slashes(pattern: str) -> str:
+    return pattern.replace("/", "\\/")
 
 
 def _single(term: Regular) -> str | None:
@@ -142,6 +151,6 @@ def _grouped(text: str, needed: bool) -> str:
 
 
 def _in_pattern(character: str) -> str:
-    if character in ".*+?()[]{}|^$\\/#&~-" or character == " ":
-        return f"\\x{ord(character):02X}" if character in " #&~-" else "\\" + character
+    if character in ".*+?()[]{}|^$\\":
+        return "\\" + character
     return _escaped(character, "")

@@ -98,7 +98,7 @@ class _Writer:
             case Choice(options=options):
                 return self.choice([self.expression(o, "choice") for o in options], level)
             case Repeat(body=body, least=least, most=most):
-                return self.times(self.expression(body, "item"), least, most)
+                return self.times(self.expression(body, "item"), least, most, level)
             case SpecialToken(ids=ids):
                 return self.special(ids)
             case JsonValue():
@@ -135,8 +135,10 @@ class _Writer:
         found = " | ".join(options)
         return found if level == "choice" else f"({found})"
 
-    def times(self, body: str, least: int, most: int | None) -> str:
-        return body + quantifier(least, most)
+    def times(self, body: str, least: int, most: int | None, level: Level) -> str:
+        """Never two quantifiers in a row, which some readers take for a lazy one."""
+        repeated = body + quantifier(least, most)
+        return f"({repeated})" if level == "item" else repeated
 
     # Terminals
 
@@ -173,7 +175,7 @@ class _Writer:
             case r.Alt(options=options):
                 return self.choice([self.regular(o, "choice") for o in options], level)
             case r.Repeat(body=body, least=least, most=most):
-                return self.times(self.regular(body, "item"), least, most)
+                return self.times(self.regular(body, "item"), least, most, level)
             case r.Words(table=table, low=low, high=high, depth=depth) if high - low <= MOST_WORDS:
                 return self.choice([string(w[depth:]) for w in table.strings[low:high]], level)
             case _:
@@ -206,7 +208,7 @@ class _Writer:
                 sign = " "
             case r.Repeat(body=body, least=least, most=most):
                 inner = self.algebra(body)
-                return None if inner is None else self.times(inner, least, most)
+                return None if inner is None else self.times(inner, least, most, "item")
             case r.Complement(body=body):
                 inner = self.algebra(body)
                 return None if inner is None else f"~{inner}"
