@@ -14,7 +14,7 @@ PIP := $(VENV)/bin/python -m pip
 torch_cpu = $(PIP) install $(TORCH_CPU_INDEX:%=--extra-index-url=%) 'torch==$(TORCH_VERSION)+cpu' || $(PIP) install 'torch==$(TORCH_VERSION)'
 torch_cuda = $(PIP) install 'torch===$(TORCH_VERSION)'
 READY := $(VENV)/ready-$(TORCH)
-BENCHMARKS := $(filter-out $(addprefix %/,maskbench_worker.py peers.py report.py vocabularies.py),$(wildcard benchmarks/*.py))
+BENCHMARKS := $(filter-out $(addprefix %/,earley.py maskbench_worker.py peers.py report.py vocabularies.py),$(wildcard benchmarks/*.py))
 ifeq ($(torch_$(TORCH)),)
 $(error TORCH is cpu or cuda, not '$(TORCH)')
 endif

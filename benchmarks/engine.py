@@ -1,34 +1,37 @@
-"""The engine on the demo model: tokens a second and time to the first token, by number of clients,
-with and without a schema; transformers' `generate` beside it on one static batch.
+"""The engine on the demo model: throughput beside transformers' `generate` with llguidance's and
+xgrammar's logits processors, what structure costs, and what caches, chunks and books are worth.
 
-    python benchmarks/engine.py [--model DIR] [--tokens 96] [--save]
+    python benchmarks/engine.py [--clients 16] [--tokens 96] [--repeats 5] [--save]
 
-All requests of a row are submitted at once. Unconstrained requests run to the token limit; those
-with a schema end when their JSON is complete, so their rows tell tokens a second, not requests.
-`generate` samples the same number of tokens from the same prompts (padded to one length), without
-any constraint. Everything takes the number of threads that the engine chooses for the model.
+Every engine answers the same prompts in turn, `repeats` times, so that whatever else the machine
+does falls on all alike; the rows are medians. Answers with a schema end when they are complete, so
+their rows tell tokens a second, not requests. All take one thread, which the engine chooses for a
+model this small. `maskwright, plain` has neither prefix cache nor drafts nor canonical text.
 """
 
 from __future__ import annotations
 
 import argparse
-import asyncio
 import json
+import os
+import random
+import statistics
 import time
-from pathlib import Path
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import pairwise
 
 import jsonschema
 import torch
 from transformers import AutoModelForCausalLM
 
-from maskwright.engine import Engine, EngineConfig, FinishReason, Generation, Request
+from benchmarks.engine_peers import generate, processors
+from maskwright.engine import Engine, EngineConfig, EngineStats, Request
 from maskwright.mask import Grammar, compile_json_schema
 from maskwright.models import DEMO_PATH, LoadedModel, load
 from maskwright.sampling import SamplingParams
-from report import Report, figures
+from report import Report
 
-CLIENTS = (1, 8, 32)
-REPEATS = 3
 TEXTS = (
     "Order 4471: 3 desk lamps and 12 notebooks for Petra Vogel, to be sent on 2026-03-14.",
     "Please send 2 kettles to Omar Haddad. It is order number 902 and it should leave on May 2.",
@@ -46,7 +49,7 @@ SCHEMA = {
             "items": {
                 "type": "object",
                 "properties": {
-                    "name": {"type": "string"},
+                    "name": {"type": "string", "maxLength": 20},
                     "count": {"type": "integer", "minimum": 1, "maximum": 999},
                 },
                 "required": ["name", "count"],
@@ -57,100 +60,8 @@ SCHEMA = {
     "required": ["order", "customer", "date", "items"],
     "additionalProperties": False,
 }
-
-
-async def reader(generation: Generation, started: float) -> tuple[float, int, str]:
-    """Seconds to the first text, tokens, text."""
-    first, tokens, text = None, 0, ""
-    async for delta in generation:
-        if first is None and delta.text:
-            first = time.perf_counter() - started
-        tokens += len(delta.token_ids)
-        text += delta.text
-        if delta.finish_reason is FinishReason.ERROR:
-            raise RuntimeError("a request failed") from delta.error
-    return first or 0.0, tokens, text
-
-
-def serve(engine: Engine, requests: list[Request]) -> tuple[float, list[tuple[float, int, str]]]:
-    """Seconds for all of them together, and what each reader saw."""
-
-    async def main() -> tuple[float, list[tuple[float, int, str]]]:
-        started = time.perf_counter()
-        generations = [engine.submit(request) for request in requests]
-        read = await asyncio.gather(*(reader(g, started) for g in generations))
-        return time.perf_counter() - started, read
-
-    return asyncio.run(main())
-
-
-def measure(
-    report: Report, loaded: LoadedModel, clients: int, tokens: int, grammar: Grammar | None
-) -> None:
-    """One row of ours: the median of the repeats' rates, every request's time to first text."""
-    prompts = prompts_of(loaded, clients)
-    rates, firsts = [], []
-    with Engine(loaded, EngineConfig(max_running=64)) as engine:
-        for repeat in range(REPEATS + 1):
-            requests = [
-                Request(
-                    prompt,
-                    SamplingParams(seed=1000 * repeat + number),
-                    tokens,
-                    grammar=grammar,
-                    eos=() if grammar is None else None,
-                )
-                for number, prompt in enumerate(prompts)
-            ]
-            seconds, read = serve(engine, requests)
-            if grammar is not None:
-                for _, _, text in read:
-                    jsonschema.validate(json.loads(text), SCHEMA)
-            if repeat:  # the first one warms up
-                rates.append(sum(count for _, count, _ in read) / seconds)
-                firsts += [first * 1000 for first, _, _ in read]
-        stats = engine.stats()
-    spent = sum(stats.seconds.values())
-    report.add(
-        f"{clients} clients",
-        engine="maskwright",
-        schema="yes" if grammar else "no",
-        **{"tokens/s": sorted(rates)[len(rates) // 2], "step_ms": spent / stats.steps * 1000},
-        **{f"{part}_%": 100 * value / spent for part, value in stats.seconds.items()},
-        **{k: v for k, v in figures(firsts, "ttft_ms").items() if k.endswith(("p50", "p99"))},
-    )
-
-
-def measure_generate(
-    report: Report, loaded: LoadedModel, path: Path, clients: int, tokens: int
-) -> None:
-    """The same prompts through transformers, left-padded into one batch."""
-    model = AutoModelForCausalLM.from_pretrained(path, dtype=torch.float32).eval()
-    prompts = prompts_of(loaded, clients)
-    longest = max(map(len, prompts))
-    ids = torch.tensor([[0] * (longest - len(p)) + p for p in prompts])
-    mask = torch.tensor([[0] * (longest - len(p)) + [1] * len(p) for p in prompts])
-    rates = []
-    for repeat in range(REPEATS + 1):
-        torch.manual_seed(repeat)
-        started = time.perf_counter()
-        with torch.inference_mode():
-            model.generate(
-                ids,
-                attention_mask=mask,
-                do_sample=True,
-                min_new_tokens=tokens,
-                max_new_tokens=tokens,
-                pad_token_id=0,
-            )
-        if repeat:
-            rates.append(clients * tokens / (time.perf_counter() - started))
-    report.add(
-        f"{clients} clients",
-        engine="transformers generate",
-        schema="no",
-        **{"tokens/s": sorted(rates)[len(rates) // 2]},
-    )
+PLAIN = EngineConfig(prefix_cache=False, drafts=0, canonical=False)
+FULL = EngineConfig()
 
 
 def prompts_of(loaded: LoadedModel, clients: int) -> list[list[int]]:
@@ -164,28 +75,237 @@ def prompts_of(loaded: LoadedModel, clients: int) -> list[list[int]]:
     ]
 
 
+def serve(engine: Engine, requests: Sequence[Request]) -> tuple[float, int]:
+    """Seconds for all of them together, and the tokens of all answers, which are checked."""
+    started = time.perf_counter()
+    generations = [engine.submit(request) for request in requests]
+    answers = [generation.result() for generation in generations]
+    seconds = time.perf_counter() - started
+    for request, answer in zip(requests, answers, strict=True):
+        if request.grammar is not None:
+            jsonschema.validate(json.loads(answer.text), SCHEMA)
+    return seconds, sum(answer.completion_tokens for answer in answers)
+
+
+def requests_for(
+    prompts: Sequence[list[int]], grammar: Grammar | None, tokens: int, seed: int, share: float = 1
+) -> list[Request]:
+    """One request a prompt, the first `share` of them with the grammar."""
+    return [
+        Request(
+            prompt,
+            SamplingParams(seed=seed + number),
+            tokens,
+            grammar=grammar if number < share * len(prompts) else None,
+            eos=() if grammar is None or number >= share * len(prompts) else None,
+        )
+        for number, prompt in enumerate(prompts)
+    ]
+
+
+def throughput(
+    report: Report, loaded: LoadedModel, grammar: Grammar, clients: int, tokens: int, repeats: int
+) -> None:
+    """Tokens a second, all engines in turn; the best peer with a schema is what counts."""
+    prompts = prompts_of(loaded, clients)
+    model = AutoModelForCausalLM.from_pretrained(DEMO_PATH, dtype=torch.float32).eval()
+    runs: dict[tuple[str, str], Callable[[int], tuple[float, int]]] = {}
+    engines = {"maskwright": Engine(loaded, FULL), "maskwright, plain": Engine(loaded, PLAIN)}
+    for name, engine in engines.items():
+        engine.start()
+        for schema in (None, grammar):
+            runs[name, "no" if schema is None else "yes"] = (
+                lambda seed, engine=engine, schema=schema: serve(
+                    engine, requests_for(prompts, schema, tokens, seed)
+                )
+            )
+    for name, make in processors(loaded, SCHEMA).items():
+        runs[name, "no" if name == "generate" else "yes"] = lambda seed, make=make: generate(
+            model, prompts, tokens, make(len(prompts)), loaded.eos, seed
+        )[:2]
+    rates: dict[tuple[str, str], list[float]] = {key: [] for key in runs}
+    for repeat in range(repeats + 1):
+        for key, run in runs.items():
+            seconds, count = run(1000 * repeat)
+            if repeat:  # the first warms up
+                rates[key].append(count / seconds)
+    best = max(statistics.median(rates[key]) for key in rates if key[0].startswith("generate +"))
+    for (name, schema), values in rates.items():
+        rate = statistics.median(values)
+        report.add(
+            f"throughput, {clients} clients",
+            engine=name,
+            schema=schema,
+            **{"tokens/s": rate, "best peer x": rate / best if schema == "yes" else None},
+        )
+    for engine in engines.values():
+        engine.stop()
+
+
+def structured_load(
+    report: Report, loaded: LoadedModel, grammar: Grammar, clients: int, repeats: int
+) -> None:
+    """How much a share of constrained requests changes: requests of the same length with and
+    without a schema, one token a step, so that nothing but masks and matchers differs."""
+    prompts = prompts_of(loaded, clients)
+    rates: dict[float, list[float]] = {0.0: [], 0.2: [], 0.8: [], 1.0: []}
+    with Engine(loaded, replace(PLAIN, prefix_cache=True)) as engine:
+        for repeat in range(repeats + 1):
+            for share, values in rates.items():
+                asked = requests_for(prompts, grammar, 40, 1000 * repeat, share)
+                before = engine.stats()
+                seconds, _ = serve(engine, asked)
+                after = engine.stats()
+                if repeat:
+                    values.append((after.sampled_tokens - before.sampled_tokens) / seconds)
+    for share, values in rates.items():
+        report.add(
+            f"structured load {share:.0%}",
+            engine="maskwright, plain",
+            **{"tokens/s": statistics.median(values)},
+        )
+
+
+def books(report: Report, loaded: LoadedModel, grammar: Grammar) -> None:
+    """What a step spends on everything but the model, at 64 requests."""
+    prompts = prompts_of(loaded, 64)
+    with Engine(loaded, FULL) as engine:
+        serve(engine, requests_for(prompts, grammar, 96, 0))
+        before = engine.stats()
+        serve(engine, requests_for(prompts, grammar, 96, 64))
+        after = engine.stats()
+    report.add("a step at 64 requests", engine="maskwright", **shares(before, after))
+
+
+def shares(before: EngineStats, after: EngineStats) -> dict[str, float]:
+    """Percent of a step by part; `digest` is within `sample`."""
+    spent = {part: after.seconds[part] - before.seconds[part] for part in after.seconds}
+    digest = spent.pop("digest")
+    spent["sample"] -= digest
+    spent["digest"] = digest
+    whole = sum(spent.values())
+    steps = after.steps - before.steps
+    return {
+        "step_ms": whole / steps * 1000,
+        **{f"{part}_%": 100 * value / whole for part, value in spent.items()},
+    }
+
+
+def waste(report: Report, loaded: LoadedModel) -> None:
+    """Positions of held blocks that hold no token, on ragged lengths, sampled while they run."""
+    rng = random.Random(0)
+    words = [token for token, text in enumerate(loaded.vocab.tokens) if text]
+    ends = [rng.randint(200, 1200) for _ in range(24)]
+    size = FULL.block_size
+    used = sum(-(-length // size) * size for length in ends)
+    with Engine(loaded, replace(FULL, prefix_cache=False, drafts=0)) as engine:
+        for length in ends:
+            prompt = [rng.choice(words) for _ in range(length - 8)]
+            engine.submit(Request(prompt, SamplingParams(seed=length), 8, eos=()))
+        most = 0
+        while engine.stats().running + engine.stats().waiting:
+            most = max(most, engine.stats().blocks_used)
+            time.sleep(0.002)
+    report.add(
+        "ragged lengths 200-1200",
+        engine="maskwright",
+        **{"waste_%": 100 * (1 - sum(ends) / used), "blocks_most": most},
+    )
+
+
+def gaps(report: Report, loaded: LoadedModel) -> None:
+    """Between two tokens of readers while a long prompt comes in, in steps of decodes alone."""
+    rng = random.Random(1)
+    words = [token for token, text in enumerate(loaded.vocab.tokens) if text]
+    for name, stall in (("no bound", None), ("4 steps", 4.0), ("2 steps", 2.0)):
+        worst, typical, first = [], [], []
+        with Engine(loaded, replace(FULL, stall=stall, drafts=0, prefix_cache=False)) as engine:
+            for repeat in range(2):
+                readers = [
+                    engine.submit(Request([words[n]] * 20, SamplingParams(seed=n), 220, eos=()))
+                    for n in range(8)
+                ]
+                stream = iter(readers[0])
+                times = []
+                long = None
+                for number, _ in enumerate(stream):
+                    times.append(time.perf_counter())
+                    if number == 60:
+                        prompt = [rng.choice(words) for _ in range(1900)]
+                        long = engine.submit(
+                            Request(prompt, SamplingParams(seed=repeat), 1, eos=())
+                        )
+                assert long is not None
+                alone = [b - a for a, b in pairwise(times[10:60])]
+                decode = statistics.median(alone)
+                during = sorted(b - a for a, b in pairwise(times[60:]))
+                typical.append(decode * 1000)
+                worst.append(during[int(len(during) * 0.99)] / decode)
+                first.append(statistics.fmean(during) / decode)
+        report.add(
+            f"1900-token prompt beside 8 readers, {name}",
+            engine="maskwright",
+            **{
+                "decode_step_ms": statistics.median(typical),
+                "gap p99, steps": statistics.median(worst),
+            },
+        )
+
+
+def saved(report: Report, loaded: LoadedModel) -> None:
+    """Prompt tokens found in the cache, against a trie of all that came before."""
+    prompts = prompts_of(loaded, 12)
+    schemas = [prompt[: len(prompt) // 2] + prompt[::-1][: 10 + n] for n, prompt in
+               enumerate(prompts)]  # fmt: skip
+    seen: list[list[int]] = []
+    oracle = 0
+    size = FULL.block_size
+    with Engine(loaded, FULL) as engine:
+        for number, prompt in enumerate(prompts + schemas):
+            answer = engine.submit(Request(prompt, SamplingParams(seed=number), 3, eos=())).result()
+            best = 0
+            for other in seen:
+                common = next(
+                    (n for n, (a, b) in enumerate(zip(prompt, other, strict=False)) if a != b),
+                    min(len(prompt), len(other)),
+                )
+                best = max(best, min(common, len(prompt) - 1))
+            oracle += best
+            whole = [*prompt, *answer.token_ids][: -1 if answer.token_ids else None]
+            seen.append(whole[: len(whole) // size * size])
+        hits = engine.stats().prefix_hits
+    report.add(
+        "24 prompts, one after the other",
+        engine="maskwright",
+        **{"tokens saved": hits, "trie oracle": oracle},
+    )
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--model", type=Path, default=DEMO_PATH)
+    parser.add_argument("--clients", type=int, default=16)
     parser.add_argument("--tokens", type=int, default=96)
+    parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--save", action="store_true")
     options = parser.parse_args()
-    loaded = load(options.model)
+    loaded = load(DEMO_PATH)
     torch.set_num_threads(1)
-    prompt = len(prompts_of(loaded, 1)[0])
     report = Report(
         "engine",
-        ("torch", "transformers", "numpy"),
+        ("torch", "transformers", "numpy", "llguidance", "xgrammar"),
         model=loaded.name,
         weights_MiB=round(loaded.decoder.weight_bytes / 2**20, 1),
-        prompt_tokens=prompt,
+        prompt_tokens=len(prompts_of(loaded, 1)[0]),
+        load=round(os.getloadavg()[0], 1),
     )
-    grammar = compile_json_schema(SCHEMA, loaded.vocab)
-    for clients in CLIENTS:
-        measure(report, loaded, clients, options.tokens, None)
-        measure(report, loaded, clients, options.tokens, grammar)
-        measure_generate(report, loaded, options.model, clients, options.tokens)
+    grammar = compile_json_schema(SCHEMA, loaded.vocab, whitespace="spaced", integers="digits")
+    throughput(report, loaded, grammar, options.clients, options.tokens, options.repeats)
+    structured_load(report, loaded, grammar, options.clients, options.repeats)
+    books(report, loaded, grammar)
+    waste(report, loaded)
+    gaps(report, loaded)
+    saved(report, loaded)
     report.finish(save=options.save)
 
 

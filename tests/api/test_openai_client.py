@@ -183,7 +183,7 @@ REFUSALS: list[tuple[dict[str, Any], str, str]] = [
         "/properties/a/$ref",
     ),
     ({"response_format": shaped(SHAPES["const"]), "max_tokens": 2}, "max_tokens", "tokens"),
-    ({"tools": [{"type": "function", "function": {"name": "f"}}]}, "tools", "not supported"),
+    ({"tools": [{"type": "retrieval"}]}, "tools[0].type", "function"),
 ]
 
 

@@ -1,12 +1,13 @@
 """The block pool keeps its books under any order of use."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from maskwright.engine.blocks import BlockPool
 
 
+@settings(max_examples=100, deadline=None)
 @given(st.lists(st.tuples(st.sampled_from(["take", "share", "drop", "cache", "evict"]),
                           st.integers(0, 9))))  # fmt: skip
 def test_books_hold_under_any_use(actions: list[tuple[str, int]]) -> None:

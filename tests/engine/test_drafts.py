@@ -1,6 +1,6 @@
 """Drafts from what was written before."""
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from maskwright.engine.drafts import SIZES, LookBack
@@ -16,6 +16,7 @@ def oracle(tokens: list[int], length: int) -> list[int]:
     return []
 
 
+@settings(max_examples=100, deadline=None)
 @given(st.lists(st.integers(0, 2), max_size=40), st.integers(1, 7))
 def test_proposals_are_what_followed_last_time(tokens: list[int], step: int) -> None:
     drafter = LookBack(8)

@@ -1,12 +1,13 @@
 """The budget of a step against a machine with known costs."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from maskwright.engine.pace import LEAST, Pace
 
 
+@settings(max_examples=100, deadline=None)
 @given(st.floats(1e-4, 1.0), st.floats(1e-6, 1e-2), st.floats(1.1, 8.0), st.integers(1, 64))
 def test_steps_keep_within_the_stall(decode: float, token: float, stall: float, n: int) -> None:
     pace = Pace(4096, stall)

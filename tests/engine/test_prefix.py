@@ -3,7 +3,7 @@
 import random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from maskwright.engine.blocks import BlockPool
@@ -20,6 +20,7 @@ def prefixes(tokens: tuple[int, ...]) -> list[tuple[int, ...]]:
     return [tokens[:end] for end in range(SIZE, len(tokens) + 1, SIZE)]
 
 
+@settings(max_examples=60, deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_what_is_found_is_what_was_put_in_and_not_given_up(rng: random.Random) -> None:
     """Texts over two letters come, stay a while and go; the model is a dictionary from each cached
@@ -105,6 +106,7 @@ def saved(texts: list[list[int]]) -> int:
     )
 
 
+@settings(max_examples=60, deadline=None)
 @given(st.lists(st.lists(st.integers(0, 1), min_size=1, max_size=20), min_size=1, max_size=12))
 def test_tokens_saved_are_those_of_a_trie(texts: list[list[int]]) -> None:
     """One after the other, and nothing given up: every token that an earlier prompt began with is

@@ -3,7 +3,7 @@
 import random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from maskwright.engine.blocks import BlockPool
@@ -50,6 +50,7 @@ def test_a_class_needs_a_name_and_a_weight(name: str, weight: float) -> None:
         ServiceClass(name, weight)
 
 
+@settings(max_examples=60, deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_clients_with_work_are_served_alike(rng: random.Random) -> None:
     """Sheng et al., theorem 4.4: of two clients that always have requests waiting, neither gets

@@ -80,7 +80,7 @@ def test_the_reported_examples_stay_the_same() -> None:
 
 
 def test_every_tool_call_names_a_tool_and_fits_its_parameters() -> None:
-    calls = [item for item in drawn(1500, held_out=False) if item.tools]
+    calls = [item for item in drawn(2500, held_out=False) if item.tools]
     assert len(calls) > 50
     for item in calls:
         functions = {tool["function"]["name"]: tool["function"] for tool in item.tools}

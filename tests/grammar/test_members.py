@@ -50,3 +50,9 @@ def test_the_shortest_come_first_and_read_well() -> None:
 
 def test_a_language_spread_thin_is_given_up() -> None:
     assert few(full_match("(?:a{9999})*"), 5) is None
+
+
+def test_ends_far_from_the_prefixes_that_are_followed() -> None:
+    """`a`, `aa`, … go on for ever; the nearest end begins with `<`."""
+    assert first(full_match("a*<all>"), 2) == ("<all>", "a<all>")
+    assert first(full_match("[^<]*<all>"), 1) == ("<all>",)

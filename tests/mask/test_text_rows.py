@@ -84,6 +84,9 @@ CASES = [
     ),
     (rules(Terminal(words(["foo bar", "foo_bar", " foo"])), text("[a-z ]*")), "foo bar foo"),
     (rules(text(".*"), text("é")), "naïve é"),
+    (rules(text("[À-ÿ]+"), text("[a-c]")), "éa"),
+    (rules(Choice((text(r"[\p{L}_]\w*"), text("[^é]+")))), "naïve日"),
+    (rules(text(r"[一-龠α-ωa]+"), text("[é-ÿ𝒜]+!")), "日本aé𝒜!"),
 ]
 
 
@@ -93,6 +96,10 @@ def test_masks_are_what_each_token_does(grammar: Grammar, sample: str) -> None:
     for byte in (*sample.encode(), None):
         taken = {token for token in range(VOCAB.size) if matcher.fork().accept(token)}
         assert allowed(matcher) == taken, f"in {sample!r} before {byte}"
+        for begun in taken & set(range(0x80, 0x100)):  # a character begun can be completed
+            there = matcher.fork()
+            assert there.accept(begun)
+            assert there.min_tokens >= 0
         if byte is not None:
             assert matcher.accept(byte)
     assert matcher.accepting

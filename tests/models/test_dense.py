@@ -65,7 +65,7 @@ CASES = {
 }
 
 
-def build(family: str, extra: dict) -> tuple[torch.nn.Module, DenseDecoder]:
+def build(family: str, extra: dict, *, compiled: bool) -> tuple[torch.nn.Module, DenseDecoder]:
     torch.manual_seed(0)
     config = getattr(transformers, f"{family}Config")(
         **{**SHAPE, "initializer_range": 0.2, **extra}, attn_implementation="eager"
@@ -78,7 +78,7 @@ def build(family: str, extra: dict) -> tuple[torch.nn.Module, DenseDecoder]:
     raw = json.loads(config.to_json_string(use_diff=False))
     raw["architectures"] = [f"{family}ForCausalLM"]
     weights = {name: tensor.detach() for name, tensor in model.state_dict().items()}
-    return model, DenseDecoder(parse_config(raw), weights, torch.float32)
+    return model, DenseDecoder(parse_config(raw), weights, torch.float32, compiled=compiled)
 
 
 def run_schedule(
@@ -103,7 +103,7 @@ def run_schedule(
             Chunk(s, s.computed, rng.randint(1, min(chunk, s.pending)), True)
             for s in rng.sample(left, rng.randint(1, min(together, len(left))))
         ]
-        rows = decoder.forward(build_batch(chunks, BLOCK_SIZE), memory)
+        rows = decoder.forward(build_batch(chunks, BLOCK_SIZE, decoder), memory)
         for row, part in zip(rows, chunks, strict=False):
             part.sequence.computed += part.count
             logits[part.sequence.arrival][part.sequence.computed - 1] = row
@@ -125,9 +125,10 @@ def threads(request: pytest.FixtureRequest) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("threads")
+@pytest.mark.parametrize("compiled", [False, True], ids=["torch", "compiled"])
 @pytest.mark.parametrize("case", CASES)
-def test_logits_equal_transformers_under_any_schedule(case: str) -> None:
-    model, decoder = build(*CASES[case])
+def test_logits_equal_transformers_under_any_schedule(case: str, compiled: bool) -> None:
+    model, decoder = build(*CASES[case], compiled=compiled)
     prompts = prompts_of([1, 5, 33, 70, 150])
     with torch.no_grad():
         expected = [model(torch.tensor([p]), use_cache=False).logits[0] for p in prompts]

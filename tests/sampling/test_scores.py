@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from maskwright.sampling import ChainBatch, SampleRow, SamplingParams, sample, score
@@ -13,6 +13,7 @@ from maskwright.sampling import ChainBatch, SampleRow, SamplingParams, sample, s
 VOCAB = 40
 
 
+@settings(max_examples=100, deadline=None)
 @given(st.integers(0, 2**32), st.sampled_from([0.0, 0.7, 1.0]), st.integers(0, 5))
 def test_scores_are_the_definition(seed: int, temperature: float, top: int) -> None:
     rng = np.random.default_rng(seed)

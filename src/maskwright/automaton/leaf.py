@@ -41,6 +41,7 @@ from maskwright.automaton.leaf_keys import (
     Text,
     TokenId,
     TokenRead,
+    Within,
 )
 from maskwright.automaton.leaf_rows import DEAD, UNBUILT, LeafArrays, LeafRows, Row
 from maskwright.automaton.spelled_characters import (
@@ -50,6 +51,7 @@ from maskwright.automaton.spelled_characters import (
     SpelledCharacters,
     open_arcs,
 )
+from maskwright.automaton.spelled_sets import SpelledSets
 from maskwright.grammar.charset import LAST
 from maskwright.grammar.counting import counted
 from maskwright.grammar.derivative import arcs, label
@@ -63,6 +65,7 @@ from maskwright.grammar.regular import (
     vector,
     word_arcs,
 )
+from maskwright.grammar.split import split
 
 _QUOTE: Final = 0x22
 _SPACES: Final = b" \t\n\r"
@@ -80,6 +83,7 @@ class LeafTable:
         self._expanded: set[int] = set()
         self._rows = LeafRows()
         self._spelled = SpelledCharacters(self.state)
+        self._sets = SpelledSets(self.state)
         self.dead = self.state(Dead())
 
     @property
@@ -114,7 +118,7 @@ class LeafTable:
                 self.arrays.label[number] = self.label_id(name)
             case Dead():
                 self.arrays.base[number] = 0
-            case Choice() | Literal() | Padded() | TokenId():
+            case Choice() | Literal() | Padded() | TokenId() | Within():
                 pass
         return number
 
@@ -245,6 +249,8 @@ class LeafTable:
                 return follow
             case TokenId():
                 return self._token_row(key)
+            case Within():
+                return self._sets.row(key)
             case Literal():
                 return {key.data[0]: self._behind(key)}
             case Text() | Entry() | End() | Dead():
@@ -283,22 +289,34 @@ class LeafTable:
                 row[byte] = self.state(after if after.left else End(TokenRead(open_sets)))
         return row
 
+    def _build_parallel(self, state: int, term: Parallel) -> None:
+        found = split(term)
+        states = {target: self.state(Text(False, target)) for target in found.targets}
+        if not found.beyond and sum(high - low + 1 for low, high, _ in found.ascii) <= 8:
+            points = [
+                (point, states[target])
+                for low, high, target in found.ascii
+                for point in range(low, high + 1)
+            ]
+            self._rows.override(state, 0, dict(points))
+            return
+        row = np.full(256, DEAD, np.int32)
+        for low, high, target in found.ascii:
+            row[low : high + 1] = states[target]
+        sets = tuple((some, states[target]) for some, target in found.beyond)
+        if len(sets) == 1 and sets[0][0].ranges == ((0x80, LAST),):
+            row[FIRST_LEAD : LAST_LEAD + 1] = self._spelled.tail(sets[0][1])
+        elif sets:
+            for byte, follow in self._sets.lead_bytes(sets).items():
+                row[byte] = follow
+        self._rows.store(state, row, None)
+
     def _build_text(self, state: int, key: Text) -> None:
         inside, term = key
+        if isinstance(term, Parallel):
+            self._build_parallel(state, term)
+            return
         transitions = arcs(term)
-        if not inside and transitions and transitions[-1][1] <= 0x7F:
-            points = [point for low, high, _ in transitions[:9] for point in range(low, high + 1)]
-            if len(points) <= 8:
-                self._rows.override(
-                    state,
-                    0,
-                    {
-                        point: self.state(Text(inside, target))
-                        for low, high, target in transitions
-                        for point in range(low, high + 1)
-                    },
-                )
-                return
         row = np.full(256, DEAD, np.int32)
         for low, high, target in transitions:
             first = max(low, 0x20) if inside else low

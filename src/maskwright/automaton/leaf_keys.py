@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import NamedTuple
 
-from maskwright.grammar.regular import Regular
+from maskwright.grammar.regular import Chars, Regular
 
 
 class Text(NamedTuple):
@@ -23,6 +23,15 @@ class Partial(NamedTuple):
 
     inside: bool
     term: Regular
+    base: int
+    left: int
+
+
+class Within(NamedTuple):
+    """Inside a UTF-8 sequence of plain text: `left` more bytes decide among code points from `base`
+    on, and in which of `sets`, with its target, the character is."""
+
+    sets: tuple[tuple[Chars, int], ...]
     base: int
     left: int
 
@@ -145,6 +154,7 @@ class Dead(NamedTuple):
 Key = (
     Text
     | Partial
+    | Within
     | Escape
     | Hex
     | LowSurrogate

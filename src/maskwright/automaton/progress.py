@@ -11,8 +11,9 @@ import json
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import product
-from typing import Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
+from maskwright.errors import LimitError
 from maskwright.grammar.outline import apart
 from maskwright.grammar.schema import AllOf, Json, NotValues, Schema, negated, value_schema
 from maskwright.grammar.shape import ArrayShape, Conjunction, ObjectShape
@@ -103,6 +104,9 @@ class MemberOption(NamedTuple):
 
 
 OTHER = -1
+
+_MOST_UNDECIDED: Final = 10
+"""Wanted members that one may or may not be: each doubles the threads."""
 
 
 class ObjectProgress(NamedTuple):
@@ -217,6 +221,13 @@ class ObjectProgress(NamedTuple):
                 elif not apart(value, schema):
                     undecided.append((hit, schema))
         hits = [(hit, schema) for hit, schema in undecided if not after.met >> hit & 1]
+        if len(hits) > _MOST_UNDECIDED:
+            raise LimitError(
+                f"a property may be one of more than {_MOST_UNDECIDED} that alternatives differ in:"
+                " give these a constant or a type to tell them apart",
+                limit="alternatives",
+                pointer=hits[-1][1].pointer,
+            )
         yield MemberOption(at, value, after)
         for place, (hit, schema) in enumerate(hits, 1):
             if not after.met >> hit & 1:

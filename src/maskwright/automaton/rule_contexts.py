@@ -41,9 +41,9 @@ from maskwright.automaton.rule_sets import (
 from maskwright.automaton.rule_values import RuleValues
 from maskwright.automaton.special import LEAD, LENGTH
 from maskwright.errors import UnsupportedGrammarError
-from maskwright.grammar.derivative import arcs
 from maskwright.grammar.regular import EMPTY, Parallel, Regular, parallel
 from maskwright.grammar.rules import JsonValue, SpecialToken
+from maskwright.grammar.split import split
 from maskwright.limits import Limits
 
 
@@ -283,7 +283,8 @@ class RuleContexts:
 
 def may_go_on(term: Regular) -> bool:
     """Whether `term` has a text that isn't empty."""
-    return bool(arcs(term))
+    found = split(term)
+    return bool(found.ascii or found.beyond)
 
 
 def _in_order(values: Iterable[JsonValue]) -> list[JsonValue]:

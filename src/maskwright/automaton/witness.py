@@ -446,7 +446,7 @@ class Witnesses:
             if cost == float("inf") or any(fewer <= counted for fewer in before):
                 continue  # whatever would do for more items does for fewer
             before.append(counted)
-            steps += 1
+            steps += 1 + len(items) // 32  # what the step costs
             if steps > _MOST_STEPS:
                 raise _too_long()
             if here.may_close():

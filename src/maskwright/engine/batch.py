@@ -7,11 +7,11 @@ from collections.abc import Sequence as SequenceOf
 import torch
 
 from maskwright.engine.scheduler import Chunk
-from maskwright.kernels.reference import Span, pad_rows, plan_attention
-from maskwright.models import ForwardBatch
+from maskwright.kernels.reference import Span, pad_rows
+from maskwright.models import DenseDecoder, ForwardBatch
 
 
-def build_batch(chunks: SequenceOf[Chunk], block_size: int) -> ForwardBatch:
+def build_batch(chunks: SequenceOf[Chunk], block_size: int, decoder: DenseDecoder) -> ForwardBatch:
     """Rows in the order of `chunks`; logits are selected for the last `rows` of each chunk, in that
     order. Padding rows compute token 0 at position 0, write nothing and are read by nobody; padding
     of `select` repeats row 0."""
@@ -37,6 +37,6 @@ def build_batch(chunks: SequenceOf[Chunk], block_size: int) -> ForwardBatch:
         positions=torch.tensor(positions + padding),
         blocks=torch.tensor(blocks),
         offsets=torch.tensor(offsets),
-        attention=plan_attention(spans, block_size),
+        attention=decoder.plan(spans, block_size),
         select=torch.tensor(select, dtype=torch.int64),
     )

@@ -8,11 +8,6 @@ from typing import TypeGuard
 from maskwright.engine.service import CLASSES, ServiceClass
 from maskwright.errors import InputError
 
-SMALL_MODEL = 64 * 2**20
-"""Bytes of weights below which one thread decodes. The products of a 3 M-parameter model take tens
-of microseconds, about what it costs to wake a second thread; where other processes use the cores,
-waiting for it made steps 1.5 times as long (17 times with the 2-layer test model)."""
-
 
 @dataclass(frozen=True, slots=True)
 class EngineConfig:
@@ -36,7 +31,7 @@ class EngineConfig:
 
     Clients. `reader_tokens`: tokens a reader may be behind before its request pauses;
     `reader_seconds`: how long it may pause. `threads`: CPU threads of the forward; None is one for
-    a model below `SMALL_MODEL`, else the library's choice.
+    a small model, else the library's choice.
     """
 
     block_size: int = 16

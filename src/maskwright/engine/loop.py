@@ -18,7 +18,7 @@ from maskwright.engine.admission import Admission
 from maskwright.engine.blocks import BlockPool
 from maskwright.engine.capacity import plan_capacity
 from maskwright.engine.compiling import Compiling, Waiting
-from maskwright.engine.config import SMALL_MODEL, EngineConfig
+from maskwright.engine.config import EngineConfig
 from maskwright.engine.core import Core
 from maskwright.engine.digests import Digests
 from maskwright.engine.generation import Generation
@@ -230,7 +230,7 @@ class Engine:
     def _run(self) -> None:
         """Take in what has come, step, until stopped. A defect ends every request."""
         threads = self.config.threads
-        if threads is None and self.loaded.decoder.weight_bytes < SMALL_MODEL:
+        if threads is None and self.loaded.decoder.small:
             threads = 1
         if threads is not None:
             torch.set_num_threads(threads)

@@ -45,7 +45,8 @@ class Runner:
         for source, target in plan.copies:
             copy_block(self._pool, source, target)
         clear_blocks(self._pool, plan.fresh)
-        return self._decoder.forward(build_batch(plan.chunks, self._block_size), self._pool)
+        batch = build_batch(plan.chunks, self._block_size, self._decoder)
+        return self._decoder.forward(batch, self._pool)
 
     @torch.inference_mode()
     def sample(

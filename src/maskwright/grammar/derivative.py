@@ -7,8 +7,9 @@ never appears. Each result is stored in the term.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from heapq import heappop, heappush
+from itertools import count
 
 from maskwright.errors import LimitError
 from maskwright.grammar.charset import LAST, complement
@@ -85,7 +86,11 @@ def is_live(term: Regular, limit: int = DEFAULT_LIMITS.witness_search) -> bool:
 
 
 def shortest(term: Regular, limit: int = DEFAULT_LIMITS.witness_search) -> str | None:
-    """A shortest string of the language, None if there is none."""
+    """A shortest string of the language, None if there is none.
+
+    It is the shortest in UTF-8, but for languages that bound the length of their strings: there it
+    has the fewest characters.
+    """
     if term.live is False:
         return None
     if term.short is None:
@@ -135,7 +140,7 @@ def _derive(term: Regular) -> Sequence[Arc]:
             rest = repeat(body, max(0, least - 1), left)
             return [(low, high, concat(t, rest)) for low, high, t in transitions(body)]
         case Alt(options=options):
-            return _spread([transitions(o) for o in options], lambda t: alt(*t.values()))
+            return spread([transitions(o) for o in options], lambda t: alt(*t.values()))
         case Both(parts=parts):
             return _merge([transitions(p) for p in parts], lambda t: both(*t), EMPTY)
         case Measured():
@@ -150,7 +155,7 @@ def _derive(term: Regular) -> Sequence[Arc]:
         case State(moves=moves):
             return moves()
         case Parallel(parts=parts):
-            return _spread([arcs(p) for p in parts], lambda t: _parallel(t, len(parts)))
+            return spread([arcs(p) for p in parts], lambda t: _parallel(t, len(parts)))
         case Vector(parts=parts, named=named):
             return _merge(
                 [transitions(p) for p in parts], lambda t: vector(tuple(t), named=named), EMPTY
@@ -170,7 +175,7 @@ def _derive_concat(term: Concat) -> Sequence[Arc]:
         rest = tail
     else:
         columns.append(transitions(rest))
-    return columns[0] if len(columns) == 1 else _spread(columns, lambda t: alt(*t.values()))
+    return columns[0] if len(columns) == 1 else spread(columns, lambda t: alt(*t.values()))
 
 
 def _parallel(living: Mapping[int, Regular], count: int) -> Regular:
@@ -242,7 +247,7 @@ def _merge(
     return merged
 
 
-def _spread(
+def spread(
     columns: list[Sequence[Arc]], join: Callable[[dict[int, Regular]], Regular]
 ) -> list[Arc]:
     """As `_merge`, for columns most of which have a gap at most places: `join` gets the others."""
@@ -287,11 +292,14 @@ def _joined(found: Sequence[Arc]) -> list[Arc]:
 
 
 def _decide(term: Regular, limit: int) -> None:
-    """Set `live` of `term`, and of every term whose answer the search meets on its way."""
+    """Set `live` of `term`, and of every term whose answer the search meets on its way.
+
+    Depth first: most languages have a string wherever one looks, and not all of them a short one.
+    """
     came_from: dict[Regular, Regular | None] = {term: None}
-    queue = deque([term])
+    queue = [term]
     while queue:
-        state = queue.popleft()
+        state = queue.pop()
         if state.nullable or state.live:
             step: Regular | None = state
             while step is not None:
@@ -339,19 +347,27 @@ def _of_length(term: Regular, length: int) -> str:
 
 
 def _search(term: Regular, limit: int) -> str | None:
-    """Breadth-first search for a nullable derivative."""
-    seen = {term}
-    queue = deque([(term, "")])
+    """Search for the nearest nullable derivative."""
+    seen: set[Regular] = set()
+    tie = count()
+    queue = [(0, next(tie), term, "")]
     while queue:
-        state, text = queue.popleft()
+        size, _, state, text = heappop(queue)
         if state.nullable:
             return text
+        if state in seen:
+            continue
+        seen.add(state)
         for low, high, target in arcs(state):
             if target not in seen:
-                seen.add(target)
-                queue.append((target, text + chr(_readable(low, high))))
+                character = chr(_readable(low, high))
+                heappush(queue, (size + _bytes(character), next(tie), target, text + character))
         _check(len(seen), limit)
     return None
+
+
+def _bytes(text: str) -> int:
+    return len(text.encode(errors="surrogatepass"))
 
 
 def _compose(term: Regular, limit: int) -> str | None:
@@ -362,7 +378,7 @@ def _compose(term: Regular, limit: int) -> str | None:
         case Chars():
             return chr(_readable(*term.ranges[0]))
         case Words(table=table, low=low, high=high, depth=depth):
-            return min(table.strings[low:high], key=len)[depth:]
+            return min(table.strings[low:high], key=_bytes)[depth:]
         case State(shortest=found) if found is not None:
             return found()
         case Concat(head=head, tail=tail):
@@ -375,7 +391,7 @@ def _compose(term: Regular, limit: int) -> str | None:
         case Alt(options=options):
             found = [_compose(option, limit) for option in options]
             known = [each for each in found if each is not None]
-            return min(known, key=len) if len(known) == len(found) else None
+            return min(known, key=_bytes) if len(known) == len(found) else None
         case _:
             return None
 

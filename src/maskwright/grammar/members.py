@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from maskwright.grammar.derivative import arcs
-from maskwright.grammar.regular import ANYTHING, Regular
+from maskwright.grammar.derivative import arcs, is_live, shortest
+from maskwright.grammar.regular import ANYTHING, EMPTY, Regular, both, complement, words
 
 _MOST_STEPS: Final = 20_000
 """Prefixes looked at in one search: a language may be spread thin, as `(a{9999})*` is."""
+
+_MOST_SEARCHED: Final = 64
+"""Strings that are searched for one by one."""
 
 _PREFERRED: Final = ((0x61, 0x7A), (0x30, 0x39), (0x41, 0x5A))
 _ORDER: Final = (*_PREFERRED, (0x20, 0x10FFFF), (0, 0x1F))
@@ -33,12 +36,22 @@ def few(term: Regular, most: int) -> tuple[str, ...] | None:
 
 
 def first(term: Regular, count: int) -> tuple[str, ...]:
-    """The `count` shortest strings of a language; fewer if it has no more (or none in reach)."""
+    """Some `count` of the shortest strings of a language; fewer if it has no more.
+
+    The prefixes that are followed may all be far from an end; then the strings are found one by
+    one, each as the shortest besides those found.
+    """
     found: list[str] = []
     for level, steps in _levels(term, count):
         found += [text for text, state in level if state.nullable]
         if len(found) >= count or steps > _MOST_STEPS:
             break
+    while len(found) < min(count, _MOST_SEARCHED):
+        rest = both(term, complement(words(found)))
+        text = shortest(rest) if rest is not EMPTY and is_live(rest) else None
+        if text is None:
+            break
+        found.append(text)
     return tuple(found[:count])
 
 

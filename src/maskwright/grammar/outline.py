@@ -7,7 +7,7 @@ nothing but this: what it leaves out, no value of the schema is.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
 from maskwright.grammar.regular import is_text
@@ -23,6 +23,7 @@ from maskwright.grammar.schema import (
     NotValues,
     OneOf,
     Properties,
+    Required,
     Schema,
     TypeIs,
     UniqueItems,
@@ -59,6 +60,9 @@ class Outline(NamedTuple):
 
 
 _CONTAINERS: Final = frozenset(("array", "object"))
+_LITERALS: Final[frozenset[Scalar]] = frozenset(
+    (("null", None), ("boolean", True), ("boolean", False))
+)
 _MOST_STEPS: Final = 16
 """References that lead to nothing but references."""
 _EVERYTHING: Final = Outline(TYPES - {"integer"})
@@ -73,6 +77,40 @@ def apart(schemas: Iterable[Schema], other: Schema) -> bool:
             return True
         joint = joint.joint(outline(schema))
     return joint.is_empty
+
+
+def members_apart(left: Schema, right: Schema) -> bool:
+    """Whether it shows that no object satisfies both: by a member that one of them requires."""
+    ours, theirs = _members(left), _members(right)
+    return any(
+        name in ours.named
+        and name in theirs.named
+        and apart((ours.named[name],), theirs.named[name])
+        for name in (*ours.required, *theirs.required)
+    )
+
+
+class _Members(NamedTuple):
+    named: Mapping[str, Schema]
+    required: tuple[str, ...]
+
+
+def _members(schema: Schema) -> _Members:
+    """The properties that a schema lists and requires itself, or by a reference alone."""
+    named: Mapping[str, Schema] = {}
+    required: tuple[str, ...] = ()
+    for _ in range(_MOST_STEPS):
+        match schema.assertions:
+            case (AllOf(parts=(part,)),):
+                schema = part
+            case assertions:
+                for assertion in assertions:
+                    if isinstance(assertion, Properties):
+                        named = assertion.named
+                    elif isinstance(assertion, Required):
+                        required = assertion.names
+                break
+    return _Members(named, required)
 
 
 def is_easy(schema: Schema) -> bool:
@@ -121,7 +159,8 @@ def outline(schema: Schema) -> Outline:
 def _of(assertion: Assertion) -> Outline:
     match assertion:
         case TypeIs(types=types):
-            return Outline(_plain(types))
+            few = _plain(types) - _CONTAINERS <= {"null", "boolean"}
+            return Outline(_plain(types), _LITERALS if few else None)
         case Values(values=values):
             scalars = _scalars(values)
             containers = {_kind(v) for v in values} & _CONTAINERS
@@ -147,7 +186,11 @@ def _union(options: list[Outline]) -> Outline:
     types = frozenset[str]().union(*(option.types for option in options))
     if any(option.scalars is None and option.types - _CONTAINERS for option in options):
         return Outline(types)
-    found = (option.scalars - option.excluded for option in options if option.scalars is not None)
+    found = (
+        {s for s in option.scalars if s[0] in option.types and s not in option.excluded}
+        for option in options
+        if option.scalars is not None
+    )
     return Outline(types, frozenset[Scalar]().union(*found))
 
 

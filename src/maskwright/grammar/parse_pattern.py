@@ -169,7 +169,11 @@ class _Parser:
         self.skip()
         if self.text.at >= len(self.text.text) or self.text.next_in("|)&"):
             self.text.fail("nothing to complement", start)
+        self.depth += 1
+        if self.depth > self.limits.schema_depth:
+            raise LimitError("complements nested too deep in a pattern", limit="schema_depth")
         body = self.atom()
+        self.depth -= 1
         if body is None:
             self.text.fail("nothing to complement", start)
         return Negation(body)

@@ -37,6 +37,7 @@ class Regular:
         "place",
         "plain",
         "short",
+        "split",
         "steps",
     )
 
@@ -50,6 +51,8 @@ class Regular:
         self.arcs: tuple[tuple[int, int, Regular], ...] | None = None
         self.live: bool | None = True if plain else None
         self.short: str | None = None
+        # Filled by grammar.split: the transitions, by sets.
+        self.split: tuple[Any, ...] | None = None
         # Filled by grammar.explored: the automaton that this term is a state of, and its number.
         self.place: tuple[Any, int] | None = None
 

@@ -22,7 +22,7 @@ from maskwright.grammar.evaluation import evaluated
 from maskwright.grammar.negation import denied
 from maskwright.grammar.numbers import Interval
 from maskwright.grammar.order import name_order
-from maskwright.grammar.outline import apart
+from maskwright.grammar.outline import apart, members_apart
 from maskwright.grammar.regular import (
     ANYTHING,
     EMPTY,
@@ -71,6 +71,8 @@ Conjunction = frozenset[Schema]
 ANY: Final[Conjunction] = frozenset()
 NEVER: Final[Conjunction] = frozenset([Schema("", never=True)])
 
+_MOST_COUNTED: Final = 6
+"""Counted `contains` of one array: an item may satisfy any of them or not."""
 _OF_TYPE: Final = {name: Schema("", (TypeIs(frozenset([name])),)) for name in sorted(TYPES)}
 
 
@@ -154,6 +156,7 @@ class Shapes:
         self._exclusive: dict[tuple[OneOf, str], AnyOf] = {}
         self._strings_known: dict[Schema, Regular] = {}
         self._open: set[object] = set()
+        self._meetings = 0
         self.possible: Possible = lambda _: True
         """Set by the owner: lets a `oneOf` see which of its branches can't meet."""
 
@@ -348,7 +351,18 @@ class Shapes:
         def meet(left: Schema, right: Schema) -> bool:
             pair = frozenset((left, right, _OF_TYPE[kind]))
             if pair not in memo:
-                memo[pair] = self.possible(pair)
+                if kind == "object" and members_apart(left, right):
+                    memo[pair] = False
+                else:
+                    self._meetings += 1
+                    if self._meetings > self._limits.alternatives:
+                        raise LimitError(
+                            f"'oneOf' compares more than {self._limits.alternatives:,} pairs of"
+                            " alternatives",
+                            limit="alternatives",
+                            pointer=left.pointer,
+                        )
+                    memo[pair] = self.possible(pair)
             return memo[pair]
 
         found = self._exclusive[key] = self._without_others(assertion, meet)
@@ -583,6 +597,13 @@ def _array(branch: list[Assertion]) -> ArrayShape | None:
                 pass
     if most is not None and most < least:
         return None
+    if len(contains) > _MOST_COUNTED:
+        raise LimitError(
+            f"an array counts the items of more than {_MOST_COUNTED} 'contains': each doubles what"
+            " an item may be",
+            limit="alternatives",
+            pointer=contains[-1].schema.pointer,
+        )
     size = max((len(items.prefix) for items in every), default=0)
     prefix = tuple(
         _trim(i.prefix[at] if at < len(i.prefix) else i.rest for i in every) for at in range(size)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from maskwright.errors import InputError
+from maskwright.errors import InputError, LimitError
 from maskwright.grammar.dialects.detect import DIALECTS, Dialect
 from maskwright.grammar.dialects.read import read_grammar
 from maskwright.grammar.dialects.special import SpecialTokens
@@ -35,10 +35,17 @@ def compile_grammar(
     if dialect not in ("auto", *DIALECTS):
         raise InputError(f"dialect is one of auto, {', '.join(DIALECTS)}", param="dialect")
     limits = limits or DEFAULT_LIMITS
+    try:
+        return _compile(text, vocab, None if dialect == "auto" else dialect, start, limits)
+    except RecursionError:
+        raise LimitError("the grammar's rules nest too deep", limit="schema_depth") from None
+
+
+def _compile(
+    text: str, vocab: Vocabulary, dialect: Dialect | None, start: str | None, limits: Limits
+) -> Grammar:
     tokens = SpecialTokens(vocab.special_tokens, frozenset(vocab.eos))
-    read = read_grammar(
-        text, None if dialect == "auto" else dialect, start=start, tokens=tokens, limits=limits
-    )
+    read = read_grammar(text, dialect, start=start, tokens=tokens, limits=limits)
     enforced = ReportEntry("", "grammar", f"{read.dialect}, {len(read.rules.rules)} rules")
     unused = tuple(ReportEntry("", name, "not used") for name in read.unused)
     return compile_rules(read.rules, vocab, report=Report((enforced,), unused), limits=limits)

@@ -28,6 +28,7 @@ from maskwright.mask.tables import Begun, FanTable, Spelling
 from maskwright.mask.text_rows import Run, TextRows
 from maskwright.vocab import Vocabulary
 from maskwright.vocab.trie import Fan
+from maskwright.vocab.vocabulary import WORTH_KEEPING
 
 MOST_LEAVES: Final = 150_000
 """Leaf states after which new grammars start a fresh table; the old one goes with its grammars.
@@ -39,18 +40,25 @@ NOTHING: Final = Begun(0, 0, 0, 0)
 class Space:
     """One vocabulary's tables. `lock` guards them all; holders keep it for short work only."""
 
-    def __init__(self, vocabulary: Vocabulary) -> None:
+    def __init__(self, vocabulary: Vocabulary, before: Space | None = None) -> None:
+        """`before`: a space of the same vocabulary, whose trie and ready rows serve on.
+
+        All of these are made at once, so that it is a compile that takes the time, and no mask.
+        """
         self.vocabulary = vocabulary
         self.lock = RLock()
         self.leaves = LeafTable()
         self.table = RowTable(vocabulary.words)
         self.trie = vocabulary.trie
-        self.whole = FanTable(Fan.of(self.trie))
-        self.spelling = Spelling.of(vocabulary)
-        self._strings: StringRows | None = None
+        self.whole = before.whole if before else FanTable(Fan.of(self.trie))
+        self.spelling = before.spelling if before else Spelling.of(vocabulary)
+        self.strings = before.strings if before else StringRows(vocabulary)
+        self._leaving = before._leaving if before else FanTable(Fan.of(self.strings.leaving))
         self.needs = LeafNeeds()
         self._begun: dict[int, Begun | None] = {}
         self._every_byte = np.ones(768, np.uint8)
+        if vocabulary.size >= WORTH_KEEPING:
+            _ = self._leaving  # nearly every grammar has strings, and no mask should wait for them
 
     @cached_property
     def prefixes(self) -> frozenset[bytes]:
@@ -61,16 +69,6 @@ class Space:
     def has_every_byte(self) -> bool:
         """Whether each byte is a token, so that n bytes never need more than n tokens."""
         return len({token for token in self.vocabulary.tokens if len(token) == 1}) == 256
-
-    @cached_property
-    def strings(self) -> StringRows:
-        """The ready rows of JSON strings, made when the first string is reached."""
-        return StringRows(self.vocabulary)
-
-    @cached_property
-    def _leaving(self) -> FanTable:
-        """The tokens that leave a string."""
-        return FanTable(Fan.of(self.strings.leaving))
 
     @cached_property
     def texts(self) -> TextRows:
@@ -125,5 +123,5 @@ def space_of(vocabulary: Vocabulary) -> Space:
     with _spaces_lock:
         space = _spaces.get(vocabulary)
         if space is None or space.leaves.count > MOST_LEAVES:
-            space = _spaces[vocabulary] = Space(vocabulary)
+            space = _spaces[vocabulary] = Space(vocabulary, space)
         return space

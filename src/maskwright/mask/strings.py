@@ -28,6 +28,7 @@ from maskwright.grammar.regular import (
     ANY_CHAR,
     ANYTHING,
     EMPTY,
+    EPSILON,
     Alt,
     Both,
     Complement,
@@ -94,6 +95,7 @@ class StringRows:
         self._by_length: dict[int, Row] = {}
         self._walked: dict[tuple[Explored, int, int, int, int, int], tuple[Row, int]] = {}
         self._characters: dict[Explored, Characters] = {}
+        self._of_term(EPSILON, BETWEEN, 0)  # loads the walk's code: longer than any row takes
 
     def ready(self, leaf: int, keys: Sequence[Key]) -> Row:
         """The row of the tokens that stay inside from `leaf`, a place within a string, without

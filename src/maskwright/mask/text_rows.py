@@ -11,6 +11,7 @@ walked.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -18,8 +19,8 @@ import numpy.typing as npt
 from numba import njit
 
 from maskwright.grammar.charset import LAST
-from maskwright.grammar.derivative import arcs
 from maskwright.grammar.regular import Regular
+from maskwright.grammar.split import Split, split
 from maskwright.mask.rows import RowTable, packed
 from maskwright.mask.tables import Begun, FanTable, Spelling
 from maskwright.vocab import Vocabulary
@@ -98,13 +99,22 @@ class TextRows:
     def __init__(self, vocabulary: Vocabulary, spelling: Spelling, table: RowTable) -> None:
         self._texts = vocabulary.spellings
         self._table = table
-        self._whole = Texts.of(self._texts)
-        spaced = [text[1:] if text[:1] == b" " else b"" for text in self._texts]
-        self._behind_space = Texts.of(spaced)
         self._data, self._start = spelling.data, spelling.start
-        self._order = np.array(sorted(range(len(spaced)), key=self._texts.__getitem__), np.int32)
         self._runs: dict[Regular, Run | None] = {}
         self._known: dict[tuple[Run | None, Run | None], _Kept] = {}
+
+    @cached_property
+    def _whole(self) -> Texts:
+        return Texts.of(self._texts)
+
+    @cached_property
+    def _behind_space(self) -> Texts:
+        return Texts.of([text[1:] if text[:1] == b" " else b"" for text in self._texts])
+
+    @cached_property
+    def _order(self) -> npt.NDArray[np.int32]:
+        """The tokens by their texts."""
+        return np.array(sorted(range(len(self._texts)), key=self._texts.__getitem__), np.int32)
 
     def run(self, parts: tuple[Regular, ...]) -> Run | None:
         """The widest run with which one of `parts` may go on."""
@@ -165,29 +175,30 @@ NONE: Final = 0
 
 def _widest_run(term: Regular) -> Run | None:
     """The run with the largest set of characters with which a text may go on."""
-    sets: dict[Regular, list[tuple[int, int]]] = {}
-    for low, high, target in arcs(term):
-        sets.setdefault(target, []).append((low, high))
+    found = split(term)
     best: Run | None = None
-    for target, ranges in sets.items():
-        first = _letters(ranges)
+    for target in found.targets:
+        first = _letters(found, target)
         if first.size < (FEWEST if best is None else best.first.size + 1):
             continue
-        later = _letters([(low, high) for low, high, after in arcs(target) if after is target])
+        later = _letters(split(target), target)
         if first.within(later):
             best = Run(first, later)
     return best
 
 
-def _letters(ranges: list[tuple[int, int]]) -> Letters:
+def _letters(found: Split, target: Regular) -> Letters:
+    """The characters that lead to `target`."""
     bits = 0
-    beyond = 0x80  # the first character outside ASCII that has not been met
-    for low, high in ranges:
-        for point in range(low, min(high, 0x7F) + 1):
-            bits |= 1 << point
-        if low <= beyond or (beyond == 0xD800 and low == 0xE000):  # surrogates are in no text
-            beyond = max(beyond, high + 1)
-    return Letters(bits & _ALL, bits >> 64, beyond > LAST)
+    for low, high, after in found.ascii:
+        if after is target:
+            bits |= (1 << (high + 1)) - (1 << low)
+    every = any(after is target and some.ranges in _BEYOND for some, after in found.beyond)
+    return Letters(bits & _ALL, bits >> 64, every)
+
+
+_BEYOND: Final = (((0x80, LAST),), ((0x80, 0xD7FF), (0xE000, LAST)))
+"""All characters outside ASCII; surrogates are in no text."""
 
 
 def _first_bytes(letters: Letters) -> npt.NDArray[np.uint8]:

@@ -7,7 +7,7 @@ one flat run of rows; which row belongs to whom is known only to attention's pla
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -17,14 +17,26 @@ from torch import Tensor
 from maskwright.errors import InputError
 from maskwright.kernels.reference import (
     AttentionPlan,
+    Span,
     paged_attention,
+    plan_attention,
     rms_norm,
     rope,
     silu_mul,
     store_kv,
 )
+from maskwright.models.compiled_attention import (
+    CompiledPlan,
+    plan_compiled,
+    store_and_attend,
+)
 from maskwright.models.config import ModelConfig
 from maskwright.models.rope import rope_table
+
+SMALL = 64 * 2**20
+"""Bytes of weights below which one thread decodes. The products of a 3 M-parameter model take tens
+of microseconds, about what it costs to wake a second thread; where other processes use the cores,
+waiting for it made steps 1.5 times as long (17 times with the 2-layer test model)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,15 +45,15 @@ class ForwardBatch:
     `n` are real.
 
     `tokens`, `positions` int64 [r]; `blocks`, `offsets` int64 [n]: the pool slot of each row's key
-    and value; `attention`: what each row reads; `select` int64 [s]: rows whose logits are wanted,
-    s also a multiple of `ROW_MULTIPLE`.
+    and value; `attention`: what each row reads, as the decoder's `plan` gives it; `select` int64
+    [s]: rows whose logits are wanted, s also a multiple of `ROW_MULTIPLE`.
     """
 
     tokens: Tensor
     positions: Tensor
     blocks: Tensor
     offsets: Tensor
-    attention: AttentionPlan
+    attention: AttentionPlan | CompiledPlan
     select: Tensor
 
 
@@ -74,7 +86,16 @@ class Layer:
 class DenseDecoder:
     """Embedding, layers, norm and head. Holds no request state; safe to share between threads."""
 
-    def __init__(self, config: ModelConfig, weights: Mapping[str, Tensor], dtype: torch.dtype):
+    def __init__(
+        self,
+        config: ModelConfig,
+        weights: Mapping[str, Tensor],
+        dtype: torch.dtype,
+        *,
+        compiled: bool | None = None,
+    ):
+        """`compiled` attention is for small float32 models, which one thread decodes; None
+        decides by that."""
         self.config = config
         self.dtype = dtype
         take = _Weights(weights, dtype)
@@ -85,6 +106,18 @@ class DenseDecoder:
         cos, sin = rope_table(config.rope, config.head_dim, config.max_positions)
         self._cos, self._sin = cos.to(dtype), sin.to(dtype)
         self._scale = config.head_dim**-0.5
+        if compiled is None:
+            compiled = self.small and dtype == torch.float32
+        self._compiled = compiled
+
+    @property
+    def small(self) -> bool:
+        """Whether one thread decodes fastest."""
+        return self.weight_bytes < SMALL
+
+    def plan(self, spans: Sequence[Span], block_size: int) -> AttentionPlan | CompiledPlan:
+        """What attention needs to know of a step."""
+        return (plan_compiled if self._compiled else plan_attention)(spans, block_size)
 
     def new_pool(self, blocks: int, block_size: int) -> Tensor:
         """A zeroed key/value pool of `blocks` blocks; block 0 is the trash block."""
@@ -147,17 +180,28 @@ class DenseDecoder:
                 dim=1,
             )
         rotated = rope(rotated, cos, sin)
-        real = len(batch.blocks)
-        keys, values = rotated[:real, heads:], qkv[:real, heads + kv_heads :]
-        store_kv(pool, number, batch.blocks, batch.offsets, keys, values)
-        mixed = paged_attention(
-            rotated[:, :heads],
-            pool,
-            number,
-            batch.attention,
-            scale=self._scale,
-            window=layer.window,
-        )
+        if isinstance(batch.attention, CompiledPlan):
+            mixed = store_and_attend(
+                rotated,
+                qkv,
+                pool,
+                number,
+                batch.attention,
+                scale=self._scale,
+                window=layer.window,
+            )
+        else:
+            real = len(batch.blocks)
+            keys, values = rotated[:real, heads:], qkv[:real, heads + kv_heads :]
+            store_kv(pool, number, batch.blocks, batch.offsets, keys, values)
+            mixed = paged_attention(
+                rotated[:, :heads],
+                pool,
+                number,
+                batch.attention,
+                scale=self._scale,
+                window=layer.window,
+            )
         return layer.output(mixed.view(len(hidden), heads * config.head_dim))
 
 

@@ -178,6 +178,22 @@ def test_limits() -> None:
         compile_grammar('start: "a"', EVERY_BYTE, limits=Limits(grammar_length=5))
 
 
+@pytest.mark.parametrize(
+    ("text", "dialect"),
+    [
+        ("start: " + "(" * 500 + '"a"' + ")" * 500, "lark"),
+        ("start: " + "[" * 500 + '"a"' + "]" * 500, "lark"),
+        ("start: A\nA: " + "~" * 500 + '"a"', "lark"),
+        ("start: " + "x{" * 500 + '"a"' + "}" * 500 + "\nx{a}: a", "lark"),
+        ("root ::= " + "(" * 500 + '"a"' + ")" * 500, "gbnf"),
+        ("start: A0\n" + "\n".join(f"A{n}: A{n + 1}" for n in range(500)) + "\nA500: /a/", "lark"),
+    ],
+)
+def test_what_nests_too_deep(text: str, dialect: str) -> None:
+    with pytest.raises(LimitError, match="too deep"):
+        compile_grammar(text, EVERY_BYTE, dialect=dialect)  # type: ignore[arg-type]
+
+
 def test_what_is_not_used_is_reported() -> None:
     grammar = compile_grammar('start: A\nA: "x"\nB: "y"\nc: B', EVERY_BYTE)
     assert [entry.keyword for entry in grammar.report.annotations] == ["B", "c"]

@@ -120,7 +120,9 @@ class _Reader:
                 if not parts:
                     self.text.fail("a difference needs something on its left", start)
                 excluded = self.repeated()
-                parts[-1] = Both((parts[-1], Not(excluded, start)), start)
+                left = parts[-1]
+                kept = left.parts if isinstance(left, Both) else (left,)
+                parts[-1] = Both((*kept, Not(excluded, start)), start)
             else:
                 parts.append(self.repeated())
             self.skip()
@@ -186,7 +188,8 @@ class _Reader:
             self.text.fail(
                 "a lookahead (=…) is not supported: what follows is said by the rules", start
             )
-        body = self.choice()
+        with self.text.nested():
+            body = self.choice()
         if not self.text.take(")"):
             self.text.fail("a group is not closed", start)
         return body

@@ -155,7 +155,8 @@ class Expressions:
             case "~":
                 text.at += 1
                 self.skip()
-                return Not(self.item(), start)
+                with text.nested():
+                    return Not(self.item(), start)
             case "%":
                 return self.directive(start)
             case "@":
@@ -165,7 +166,8 @@ class Expressions:
 
     def group(self, end: str, start: int) -> Node:
         self.text.at += 1
-        body = self.choice()
+        with self.text.nested():
+            body = self.choice()
         if not self.text.take(end):
             self.text.fail(f"expected {end!r}, not {self.text.shown()}, to close this group", start)
         return body
@@ -223,7 +225,8 @@ class Expressions:
         text.at += 1
         arguments: list[Node] = []
         while True:
-            arguments.append(self.choice())
+            with text.nested():
+                arguments.append(self.choice())
             if text.take("}"):
                 return Name(found[0], start, tuple(arguments))
             if not text.take(","):

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Generator
+from contextlib import contextmanager
 from typing import Final, NoReturn
 
-from maskwright.errors import GrammarError
+from maskwright.errors import GrammarError, LimitError
 from maskwright.grammar.charset import LAST
+from maskwright.limits import DEFAULT_LIMITS
 
 _HEX: Final = frozenset("0123456789abcdefABCDEF")
 _LETTERS: Final = dict(zip("nrtfvba0", "\n\r\t\f\v\b\a\0", strict=True))
@@ -14,12 +17,23 @@ _DIGITS: Final = {"x": 2, "u": 4, "U": 8}
 
 
 class GrammarText:
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, most_depth: int = DEFAULT_LIMITS.schema_depth) -> None:
         self.text = text
         self.at = 0
+        self._depth = 0
+        self._most = most_depth
 
     def fail(self, reason: str, at: int | None = None) -> NoReturn:
         raise GrammarError(reason, text=self.text, position=self.at if at is None else at)
+
+    @contextmanager
+    def nested(self) -> Generator[None, None, None]:
+        """Around what is read inside of a group; raises `LimitError` if they nest too deep."""
+        self._depth += 1
+        if self._depth > self._most:
+            raise LimitError("groups nested too deep in a grammar", limit="schema_depth")
+        yield
+        self._depth -= 1
 
     @property
     def ended(self) -> bool:

@@ -200,6 +200,9 @@ class _Writer:
             case r.Both(parts=parts):
                 found = [self.algebra(part) for part in parts]
                 sign = " & "
+            case r.Measured(core=core, least=least, most=most):
+                found = [self.algebra(core), self.algebra(r.length(least, most))]
+                sign = " & "
             case r.Alt(options=parts):
                 found = [self.algebra(part) for part in parts]
                 sign = " | "

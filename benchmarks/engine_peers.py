@@ -1,0 +1,128 @@
+"""transformers' `generate` on a static batch, free or with another library's logits processor: what
+engine.py measures beside the engine."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import llguidance
+import llguidance.hf
+import llguidance.torch
+import torch
+import xgrammar
+from torch import Tensor
+from transformers import LogitsProcessor, LogitsProcessorList, PreTrainedModel
+
+from maskwright.models import LoadedModel
+
+Made = tuple[float, int, list[list[int]]]
+"""Seconds, tokens, and the tokens of each answer."""
+
+
+class LLGuidanceProcessor(LogitsProcessor):
+    """llguidance's matcher for each row, its masks filled by its own threads."""
+
+    def __init__(self, tokenizer: llguidance.LLTokenizer, schema: Any, rows: int) -> None:
+        grammar = llguidance.LLMatcher.grammar_from_json_schema(
+            schema, overrides={"whitespace_flexible": False}
+        )
+        self._matchers = [llguidance.LLMatcher(tokenizer, grammar) for _ in range(rows)]
+        self._executor = llguidance.LLExecutor()
+        self._words = llguidance.torch.allocate_token_bitmask(rows, tokenizer.vocab_size)
+        self._seen: int | None = None
+
+    def __call__(self, input_ids: Tensor, scores: Tensor) -> Tensor:
+        if self._seen is not None:
+            for matcher, token in zip(self._matchers, input_ids[:, -1].tolist(), strict=True):
+                if not matcher.is_stopped():
+                    matcher.consume_token(token)
+        self._seen = input_ids.shape[1]
+        pairs = [(matcher, row) for row, matcher in enumerate(self._matchers)]
+        llguidance.torch.fill_next_token_bitmask_par(self._executor, pairs, self._words)
+        llguidance.torch.apply_token_bitmask_inplace(scores, self._words)
+        return scores
+
+
+class XGrammarProcessor(LogitsProcessor):
+    """xgrammar's matcher for each row."""
+
+    def __init__(self, info: xgrammar.TokenizerInfo, schema: Any, rows: int) -> None:
+        compiler = xgrammar.GrammarCompiler(info)
+        grammar = compiler.compile_json_schema(json.dumps(schema), any_whitespace=False)
+        self._matchers = [xgrammar.GrammarMatcher(grammar) for _ in range(rows)]
+        self._words = xgrammar.allocate_token_bitmask(rows, info.vocab_size)
+        self._begun = False
+
+    def __call__(self, input_ids: Tensor, scores: Tensor) -> Tensor:
+        if self._begun:
+            for matcher, token in zip(self._matchers, input_ids[:, -1].tolist(), strict=True):
+                if not matcher.is_terminated():
+                    matcher.accept_token(token)
+        self._begun = True
+        for row, matcher in enumerate(self._matchers):
+            if not matcher.is_terminated():
+                matcher.fill_next_token_bitmask(self._words, row)
+        xgrammar.apply_token_bitmask_inplace(scores, self._words)
+        return scores
+
+
+Processor = Callable[[int], LogitsProcessor | None]
+
+
+def processors(loaded: LoadedModel, schema: Any) -> dict[str, Processor]:
+    """By name, a function from the number of rows to the processor of one batch; compiling is part
+    of the first batch alone for ours, so it is left out here too."""
+    size = loaded.vocab.size
+    tokenizer = llguidance.hf.from_tokenizer(loaded.tokenizer, n_vocab=size)
+    info = xgrammar.TokenizerInfo.from_huggingface(
+        loaded.tokenizer, vocab_size=size, stop_token_ids=list(loaded.eos)
+    )
+    return {
+        "generate": lambda rows: None,
+        "generate + llguidance": lambda rows: LLGuidanceProcessor(tokenizer, schema, rows),
+        "generate + xgrammar": lambda rows: XGrammarProcessor(info, schema, rows),
+    }
+
+
+def generate(
+    model: PreTrainedModel,
+    prompts: Sequence[list[int]],
+    tokens: int,
+    processor: LogitsProcessor | None,
+    eos: Sequence[int],
+    seed: int,
+) -> Made:
+    """One left-padded batch. Without a processor every answer has `tokens` tokens; with one, each
+    ends at its end token, and the batch with its last answer."""
+    longest = max(map(len, prompts))
+    ids = torch.tensor([[0] * (longest - len(p)) + p for p in prompts])
+    attention = torch.tensor([[0] * (longest - len(p)) + [1] * len(p) for p in prompts])
+    torch.manual_seed(seed)
+    free = processor is None
+    started = time.perf_counter()
+    with torch.inference_mode():
+        out = model.generate(
+            ids,
+            attention_mask=attention,
+            do_sample=True,
+            top_k=0,
+            min_new_tokens=tokens if free else None,
+            max_new_tokens=tokens,
+            logits_processor=LogitsProcessorList([] if processor is None else [processor]),
+            pad_token_id=0,
+            eos_token_id=list(eos),
+        )
+    seconds = time.perf_counter() - started
+    answers = [_until(row[longest:].tolist(), set() if free else set(eos)) for row in out]
+    return seconds, sum(map(len, answers)), answers
+
+
+def _until(tokens: list[int], eos: set[int]) -> list[int]:
+    """Up to and with the first end token."""
+    for place, token in enumerate(tokens, start=1):
+        if token in eos:
+            return tokens[:place]
+    return tokens
