@@ -69,7 +69,7 @@ def first_mask(offered: list[Any], choice: str, vocab: Vocabulary, format: str) 
 
 def kept(offered: list[Any], vocab: Vocabulary, format: str) -> float:
     """The first mask of a request that the server has seen before."""
-    store = GrammarStore(size=8)
+    store = GrammarStore(room=1 << 30)
     recipe = Recipe("tools", lambda: compile_tools(offered, "auto", vocab, format=format))
     row = np.zeros(vocab.words, np.int32)
 

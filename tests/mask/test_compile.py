@@ -286,3 +286,14 @@ def test_spelling_of_integers(
         matcher = grammar.matcher()
         whole = matcher.accept_bytes(text.encode()) == len(text) and matcher.accepting
         assert whole is (text in accepted)
+
+
+def test_a_grammars_size_grows_with_what_is_known_of_it() -> None:
+    grammar = compile_json_schema({"type": "object"}, EVERY_BYTE)
+    before = grammar.size
+    assert 1_000 < before < 1_000_000
+    matches(grammar, '{"a": [1, {"b": "c"}]}')
+    for token in list(b'{"a": ['):
+        matcher = grammar.matcher()
+        matcher.accept(token)
+    assert grammar.size > before

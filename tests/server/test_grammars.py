@@ -29,12 +29,12 @@ class Compiler:
         assert self.go.wait(10)
         if text.startswith("!"):
             raise SchemaError("no schema", pointer="")
-        return cast(Grammar, SimpleNamespace(min_tokens=1))
+        return cast(Grammar, SimpleNamespace(min_tokens=1, size=100))
 
 
 def test_the_least_recently_used_goes_first() -> None:
     compiler = Compiler()
-    store = GrammarStore(size=2)
+    store = GrammarStore(room=200)
 
     async def ask(*texts: str) -> None:
         for text in texts:
@@ -44,10 +44,22 @@ def test_the_least_recently_used_goes_first() -> None:
     assert compiler.compiled == ["a", "b", "c", "b"]
 
 
+def test_one_grammar_is_kept_however_large() -> None:
+    compiler = Compiler()
+    store = GrammarStore(room=50)
+
+    async def ask(*texts: str) -> None:
+        for text in texts:
+            await store.get(compiler.of(text))
+
+    asyncio.run(ask("a", "a", "b", "b", "a"))
+    assert compiler.compiled == ["a", "b", "a"]
+
+
 def test_identical_requests_share_one_compilation() -> None:
     compiler = Compiler()
     compiler.go.clear()
-    store = GrammarStore(size=2)
+    store = GrammarStore(room=200)
 
     async def ask() -> set[int]:
         asking = [asyncio.create_task(store.get(compiler.of("a"))) for _ in range(10)]
@@ -62,7 +74,7 @@ def test_identical_requests_share_one_compilation() -> None:
 def test_the_first_to_ask_may_leave() -> None:
     compiler = Compiler()
     compiler.go.clear()
-    store = GrammarStore(size=2)
+    store = GrammarStore(room=200)
 
     async def ask() -> Any:
         first = asyncio.create_task(store.get(compiler.of("a")))
@@ -79,7 +91,7 @@ def test_the_first_to_ask_may_leave() -> None:
 
 def test_failures_reach_everyone_and_are_not_kept() -> None:
     compiler = Compiler()
-    store = GrammarStore(size=2)
+    store = GrammarStore(room=200)
 
     async def ask() -> list[Any]:
         return await asyncio.gather(
@@ -95,7 +107,7 @@ def test_failures_reach_everyone_and_are_not_kept() -> None:
 def test_the_event_loop_goes_on_while_compiling() -> None:
     compiler = Compiler()
     compiler.go.clear()
-    store = GrammarStore(size=2)
+    store = GrammarStore(room=200)
 
     async def ask() -> None:
         task = asyncio.create_task(store.get(compiler.of("a")))

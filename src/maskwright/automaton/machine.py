@@ -115,7 +115,7 @@ class Machine:
         self.leaves = leaves
         self.contexts = contexts
         self._limits = limits
-        self._exits = 0
+        self.exits = 0
         self._first_leaf = leaves.count
         self._gate_words = 0
         self.arrays = MachineArrays(
@@ -165,7 +165,7 @@ class Machine:
         if found.frame != NO_FRAME:
             self.know_context(found.frame)
         leaf = self.leaves.label_id(found.result) if found.kind == POP else found.leaf
-        if 2 * (self._exits + 1) > len(self.arrays.exit_keys):
+        if 2 * (self.exits + 1) > len(self.arrays.exit_keys):
             self._grow_exits()
         arrays = self.arrays
         slot = self._free_slot(arrays.exit_keys, (context << 32) | label_id)
@@ -173,7 +173,7 @@ class Machine:
         arrays.exit_context[slot] = found.context
         arrays.exit_leaf[slot] = leaf
         arrays.exit_frame[slot] = found.frame
-        self._exits += 1
+        self.exits += 1
 
     @staticmethod
     def _free_slot(keys: npt.NDArray[np.int64], key: int) -> int:

@@ -37,6 +37,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
+# Measured over MaskBench's schemas: a position with its moves, an exit with its context.
+_POSITION_BYTES: Final = 500
+_EXIT_BYTES: Final = 1_200
 _SPACE: Final = np.frombuffer(b" ", np.uint8)
 
 
@@ -77,6 +80,13 @@ class Grammar:
         position.row = 0
         position.record = self.space.table.address(0)
         return position
+
+    @property
+    def size(self) -> int:
+        """Bytes that this grammar alone holds at present, roughly: its arrays, and what a known
+        position and a known exit come to as objects. It grows as texts are matched."""
+        arrays = sum(array.nbytes for array in self.machine.arrays)
+        return arrays + _POSITION_BYTES * len(self._positions) + _EXIT_BYTES * self.machine.exits
 
     def matcher(self) -> Matcher:
         """A matcher at the start of a text."""

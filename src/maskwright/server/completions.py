@@ -34,7 +34,7 @@ class ChatCompletions:
         self._loaded = engine.loaded
         tool_format = config.tool_format or tool_format_of(engine.loaded.chat_template)
         self._recipes = Recipes(engine.loaded.vocab, config.whitespace, tool_format)
-        self._grammars = GrammarStore(config.grammars)
+        self._grammars = GrammarStore(config.grammar_bytes)
         # One thread: a fast tokenizer refuses to be used by two at once.
         self._renderer = ThreadPoolExecutor(1, thread_name_prefix="render")
 

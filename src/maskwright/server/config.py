@@ -18,7 +18,7 @@ class ServerConfig:
     are laid out: "spaced" as most programs write it, on one line, so that a weak model can't spend
     its tokens on line breaks; "flexible" leaves it to the model. `tool_format` is how the model
     writes tool calls (told from its chat template when None). `body_bytes` bounds a request
-    body, `grammars` the number of compiled grammars kept, `ping_seconds` the silence on a stream
+    body, `grammar_bytes` the compiled grammars kept, `ping_seconds` the silence on a stream
     after which a comment line keeps proxies from closing it.
     """
 
@@ -27,11 +27,11 @@ class ServerConfig:
     whitespace: WhitespaceName = "spaced"
     tool_format: str | None = None
     body_bytes: int = 8 << 20
-    grammars: int = 256
+    grammar_bytes: int = 256 << 20
     ping_seconds: float = 15.0
 
     def __post_init__(self) -> None:
-        for name in ("body_bytes", "grammars", "ping_seconds"):
+        for name in ("body_bytes", "grammar_bytes", "ping_seconds"):
             if getattr(self, name) <= 0:
                 raise InputError(f"{name} must be greater than 0", param=name)
         if self.whitespace not in WHITESPACE:

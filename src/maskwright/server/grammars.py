@@ -11,14 +11,15 @@ from maskwright.server.recipes import Recipe
 
 
 class GrammarStore:
-    """The last `size` grammars by recency of use.
+    """The grammars that were used last, as many as `room` bytes hold (see `Grammar.size`), at least
+    one.
 
     Requests that ask for one recipe at the same time share one compilation, which goes on when the
     client that began it leaves. Failures aren't kept. To be used from one event loop.
     """
 
-    def __init__(self, size: int) -> None:
-        self._size = size
+    def __init__(self, room: int) -> None:
+        self._room = room
         self._ready: OrderedDict[str, Grammar] = OrderedDict()
         self._pending: dict[str, asyncio.Task[Grammar]] = {}
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="compile")
@@ -43,9 +44,16 @@ class GrammarStore:
         finally:
             del self._pending[recipe.key]
         self._ready[recipe.key] = grammar
-        if len(self._ready) > self._size:
-            self._ready.popitem(last=False)
+        self._make_room()
         return grammar
+
+    def _make_room(self) -> None:
+        """Forget the least recently used ones. Grammars grow while they are used, so all are asked;
+        those that requests still hold live on without being kept."""
+        held = sum(grammar.size for grammar in self._ready.values())
+        while held > self._room and len(self._ready) > 1:
+            _, oldest = self._ready.popitem(last=False)
+            held -= oldest.size
 
 
 def _built(recipe: Recipe) -> Grammar:
