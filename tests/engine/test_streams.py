@@ -134,6 +134,8 @@ def test_a_request_ends_while_its_grammar_compiles(loaded: LoadedModel, way: str
     future: Future = Future()
     engine = Engine(loaded, CONFIG)
     engine.start()
+    engine.submit(request(loaded)).result()  # the thread waits, and knows of no deadline
+    time.sleep(0.05)
     timeout = 0.05 if way == "timeout" else None
     late = engine.submit(request(loaded, grammar=future, eos=None, timeout=timeout))
     if way == "cancel":

@@ -254,7 +254,9 @@ class Engine:
         """Take in what other threads brought; wait while there is nothing to do. False: stop."""
         while True:
             with self._wake:
-                self._wake.wait_for(self._something_to_do, self._patience())
+                if not self._something_to_do():
+                    # Once and not until there is: what woke us may have brought a nearer deadline.
+                    self._wake.wait(self._patience())
                 if self._stopping:
                     return False
                 submitted, self._submitted = self._submitted, deque()
