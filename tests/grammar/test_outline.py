@@ -47,7 +47,8 @@ EASY: list[tuple[Json, bool]] = [
     ({"type": ["string", "array"], "uniqueItems": True}, True),
     ({"type": "object", "properties": {"a": False}}, True),
     ({"type": "object", "required": ["a"]}, False),
-    ({"enum": [[]]}, True),
+    ({"enum": [None]}, True),
+    ({"enum": [[]]}, False),  # nobody looks into it for half a surrogate pair
     ({"enum": []}, False),
     ({"type": "string", "enum": [1]}, False),
     ({"$ref": "#/$defs/a", "$defs": {"a": {"type": "null"}}}, True),

@@ -202,8 +202,8 @@ def _partition(sets: tuple[Chars, ...]) -> tuple[tuple[Chars, tuple[int, ...]], 
     found: list[tuple[Chars, tuple[int, ...]]] = []
     for within, ranges in parts.items():
         some = chars(charset.normal(ranges))
-        assert isinstance(some, Chars)
-        found.append((some, tuple(sorted(within))))
+        if isinstance(some, Chars):  # halves of surrogate pairs are no characters
+            found.append((some, tuple(sorted(within))))
     return tuple(found)
 
 
