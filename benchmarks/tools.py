@@ -11,6 +11,7 @@ microseconds a mask with its token accepted, over one call as the model's family
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import sys
 from pathlib import Path
@@ -104,7 +105,9 @@ def steps(grammar: Grammar, tokens: list[int]) -> list[float]:
 
 def main() -> None:
     vocab, encode = tekken(), tekken_encoding()
-    first_mask(tools(1)[:1], "auto", vocab, "granite")  # loads what is compiled
+    first_mask(tools(1), "auto", vocab, "granite")  # loads what is compiled
+    gc.collect()
+    gc.freeze()  # as the server does
     report = Report("tools", packages=("numba",))
     for format in FORMATS:
         tokens = encode.encode(call(format))
