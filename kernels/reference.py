@@ -1,11 +1,5 @@
 """Plain-torch twins of the kernels: the oracle of each, and the path the CPU engine takes.
 
-Key/value pool: `[num_blocks, layers, 2, block_size, kv_heads, head_dim]`, block-major, so that a
-block is one contiguous piece through all layers. Index 2 is 0 for keys, 1 for values. Block 0 is
-the trash block: block tables are padded with it, nothing writes to it, and it holds zeros. A block
-is zeroed when a table takes it (`clear_blocks`), so that positions not written yet hold finite
-numbers: their weight is 0, but 0 times NaN is NaN.
-
 Schedule invariance. Every function here gives a query the same bits whatever else is in the
 batch, provided callers pad the number of rows to a multiple of `ROW_MULTIPLE` (CPU matrix
 products change their summation order below that). Attention reads keys in tiles of `TILE`
@@ -21,6 +15,8 @@ from dataclasses import dataclass
 import torch
 import torch.nn.functional as F
 from torch import Tensor
+
+from maskwright.kernels.kv_pool import KvPool, read_blocks
 
 ROW_MULTIPLE = 4
 """Rows of a matrix product are padded to this; below it CPU libraries change the order of sums."""
@@ -39,28 +35,6 @@ and the drafts after it then share the products of all that decode, instead of h
 def pad_rows(count: int) -> int:
     """`count` rounded up to a whole number of `ROW_MULTIPLE` rows."""
     return -(-count // ROW_MULTIPLE) * ROW_MULTIPLE
-
-
-# Key/value pool ---------------------------------------------------------------------------------
-
-
-def clear_blocks(pool: Tensor, blocks: Sequence[int]) -> None:
-    """Zero whole `blocks`, through all layers."""
-    if blocks:
-        pool.index_fill_(0, torch.tensor(blocks), 0.0)
-
-
-def copy_block(pool: Tensor, source: int, target: int) -> None:
-    """Copy one whole block, through all layers."""
-    pool[target] = pool[source]
-
-
-def store_kv(
-    pool: Tensor, layer: int, blocks: Tensor, offsets: Tensor, keys: Tensor, values: Tensor
-) -> None:
-    """Write `keys`, `values` `[n, kv_heads, head_dim]` to (`blocks`, `offsets`), int64 `[n]`."""
-    slots = pool[:, layer].transpose(1, 2)
-    slots[blocks, offsets] = torch.stack((keys, values), dim=1)
 
 
 # Paged attention --------------------------------------------------------------------------------
@@ -183,7 +157,7 @@ def _plan_decode(spans: Sequence[Span], block_size: int) -> DecodePlan:
 
 def paged_attention(
     query: Tensor,
-    pool: Tensor,
+    pool: KvPool,
     layer: int,
     plan: AttentionPlan,
     *,
@@ -197,16 +171,22 @@ def paged_attention(
     """
     out = torch.zeros_like(query, memory_format=torch.contiguous_format)
     if plan.decode is not None:
-        _attend_decode(query, pool[:, layer], plan.decode, scale, window, out)
+        _attend_decode(query, pool, layer, plan.decode, scale, window, out)
     for part in plan.prefill:
-        _attend_prefill(query, pool[:, layer], part, scale, window, out)
+        _attend_prefill(query, pool, layer, part, scale, window, out)
     return out
 
 
 def _attend_decode(
-    query: Tensor, pool: Tensor, plan: DecodePlan, scale: float, window: int | None, out: Tensor
+    query: Tensor,
+    pool: KvPool,
+    layer: int,
+    plan: DecodePlan,
+    scale: float,
+    window: int | None,
+    out: Tensor,
 ) -> None:
-    kv_heads, width = pool.shape[3:]
+    kv_heads, width = pool.data.shape[4:]
     queries = query[plan.rows]
     tiles, sequences, heads = len(plan.owner), *queries.shape[:2]
     group = heads // kv_heads
@@ -215,8 +195,10 @@ def _attend_decode(
     if window is not None:
         bias = bias.masked_fill(plan.relative <= -window, float("-inf"))
 
-    keys = pool[:, 0].index_select(0, plan.blocks).view(tiles, TILE, kv_heads, width)
-    values = pool[:, 1].index_select(0, plan.blocks).view(tiles, TILE, kv_heads, width)
+    keys, values = (
+        read_blocks(pool, layer, part, plan.blocks, query.dtype).view(tiles, TILE, kv_heads, width)
+        for part in (0, 1)
+    )
     # [kv_heads, tiles, rows, width]: the queries that share a key head, once for each tile
     packed = queries.view(sequences, kv_heads, group, width).transpose(0, 1)
     packed = F.pad(packed, (0, 0, 0, rows - group)).index_select(1, plan.owner)
@@ -249,17 +231,25 @@ def _by_sequence(tiles: Tensor, plan: DecodePlan, sequences: int, fill: float) -
 
 
 def _attend_prefill(
-    query: Tensor, pool: Tensor, plan: PrefillPlan, scale: float, window: int | None, out: Tensor
+    query: Tensor,
+    pool: KvPool,
+    layer: int,
+    plan: PrefillPlan,
+    scale: float,
+    window: int | None,
+    out: Tensor,
 ) -> None:
-    _, _, block_size, kv_heads, width = pool.shape
+    block_size, kv_heads, width = pool.data.shape[3:]
     heads, count = query.shape[1], plan.count
     group = heads // kv_heads
     rows = pad_rows(count * group)
     tiles = len(plan.blocks) * block_size // TILE
     end = plan.start + count
 
-    keys = pool[:, 0].index_select(0, plan.blocks).view(tiles, TILE, kv_heads, width)
-    values = pool[:, 1].index_select(0, plan.blocks).view(tiles, TILE, kv_heads, width)
+    keys, values = (
+        read_blocks(pool, layer, part, plan.blocks, query.dtype).view(tiles, TILE, kv_heads, width)
+        for part in (0, 1)
+    )
 
     position = torch.arange(plan.start, end).repeat_interleave(group)
     position = F.pad(position, (0, rows - count * group), value=end - 1)[:, None]

@@ -31,3 +31,18 @@ def test_blocks_and_bytes(loaded: LoadedModel) -> None:
     assert plan_capacity(loaded, EngineConfig(kv_bytes=10 * block + 1)).blocks == 10
     assert plan_capacity(loaded, EngineConfig(kv_bytes=1)).blocks == 1
     assert plan_capacity(loaded, EngineConfig(blocks=7)).blocks == 7
+
+
+def test_codes_hold_more_tokens_in_the_same_bytes(loaded: LoadedModel) -> None:
+    """What is reported is what the pool takes; heads here have 8 numbers, so a scale is a third."""
+    plain = plan_capacity(loaded, EngineConfig(kv_bytes=1 << 20))
+    for kind in ("int8", "fp8"):
+        config = EngineConfig(kv_bytes=1 << 20, kv_dtype=kind)
+        coded = plan_capacity(loaded, config)
+        assert coded.block / plain.block == pytest.approx((8 + 4) / (8 * 4))
+        assert coded.blocks == (1 << 20) // coded.block
+        pool = loaded.decoder.new_pool(coded.blocks, 16, kind)
+        assert pool.nbytes == coded.blocks * coded.block
+        assert kind in coded.report()
+    with pytest.raises(InputError, match="kv_dtype is 'int4'"):
+        EngineConfig(kv_dtype="int4")

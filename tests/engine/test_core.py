@@ -16,9 +16,15 @@ from maskwright.engine.digests import Digests
 from maskwright.engine.runner import Runner
 from maskwright.engine.scheduler import Scheduler
 from maskwright.errors import GenerationError
+from maskwright.kernels.kv_pool import KvDtype, KvPool
 from maskwright.models import LoadedModel
 from maskwright.sampling import SamplingParams
 from tests.engine.tiny import LiteralGrammar, LiteralMatcher
+
+
+def poison(memory: KvPool, blocks: list[int]) -> None:
+    """Fill `blocks` with NaN: codes by their scales."""
+    (memory.data if memory.scales is None else memory.scales)[blocks] = float("nan")
 
 
 class Harness:
@@ -33,7 +39,7 @@ class Harness:
             classes=config.classes,
             prefix_cache=config.prefix_cache,
         )
-        self.runner = Runner(loaded.decoder, self.pool.total, config.block_size)
+        self.runner = Runner(loaded.decoder, self.pool.total, config.block_size, config.kv_dtype)
         self.poison()
         self.digests = Digests(overlap=config.overlap)
         self.now = 0.0
@@ -70,7 +76,7 @@ class Harness:
     def poison(self) -> None:
         """Fill free blocks with NaN, so that reading one shows at once."""
         with torch.inference_mode():
-            self.runner._pool[list(self.pool._free)] = float("nan")
+            poison(self.runner._pool, list(self.pool._free))
 
     def step(self) -> None:
         self.core.step()
@@ -97,8 +103,10 @@ PLAIN = EngineConfig(
 """One request alone, every token in a step of its own, no cache: what all else must equal."""
 
 
-def run_alone(loaded: LoadedModel, request: Request, *, canonical: bool = True) -> Harness:
-    harness = Harness(loaded, replace(PLAIN, canonical=canonical))
+def run_alone(
+    loaded: LoadedModel, request: Request, *, canonical: bool = True, kv_dtype: KvDtype = "auto"
+) -> Harness:
+    harness = Harness(loaded, replace(PLAIN, canonical=canonical, kv_dtype=kv_dtype))
     harness.add(request, 1)
     harness.run()
     assert harness.pool.used == 0
@@ -149,6 +157,7 @@ def random_config(rng: random.Random) -> EngineConfig:
         blocks=max(rng.choice([32, 48, 120]) // block_size, 90 // block_size + 2),
         max_running=rng.choice([2, 5, 16]),
         max_batch_tokens=rng.choice([16, 20, 100]),
+        kv_dtype=rng.choice(["auto", "auto", "int8", "fp8"]),
         prefix_cache=rng.random() < 0.7,
         canonical=rng.random() < 0.5,
         drafts=rng.choice([0, 1, 6]),
@@ -192,7 +201,7 @@ def test_nothing_but_the_request_decides_its_tokens(loaded: LoadedModel, seed: i
     assert harness.core.live == 0
     for number, request in enumerate(requests):
         got = harness.completion(number)
-        plain = run_alone(loaded, request, canonical=config.canonical)
+        plain = run_alone(loaded, request, canonical=config.canonical, kv_dtype=config.kv_dtype)
         expected = plain.completion(1)
         for key, row in plain.logits.items():
             if key in harness.logits:

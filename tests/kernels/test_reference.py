@@ -6,18 +6,17 @@ import random
 import pytest
 import torch
 
+from maskwright.kernels.kv_pool import KvPool, clear_blocks, store_kv
 from maskwright.kernels.reference import (
     Span,
     allowed_tokens,
     apply_mask,
     apply_penalties,
-    clear_blocks,
     min_p_threshold,
     pad_rows,
     paged_attention,
     plan_attention,
     rope,
-    store_kv,
     top_k_threshold,
     top_p_threshold,
 )
@@ -40,8 +39,9 @@ def test_paged_attention_equals_plain_attention(
     rng.shuffle(work)
     count = sum(n for _, n in work)
     blocks = list(range(1, 1 + sum((start + n) // block_size + 1 for start, n in work)))
-    pool = torch.full((len(blocks) + 1, layers, 2, block_size, kv_heads, width), float("nan"))
-    pool[0] = 0
+    data = torch.full((len(blocks) + 1, layers, 2, block_size, kv_heads, width), float("nan"))
+    data[0] = 0
+    pool = KvPool(data)
     rng.shuffle(blocks)
     query = torch.randn(pad_rows(count), heads, width)
     spans, expected, row = [], [], 0
@@ -61,7 +61,7 @@ def test_paged_attention_equals_plain_attention(
     )
     torch.testing.assert_close(got[:row], torch.cat(expected), atol=1e-5, rtol=1e-5)
     assert got[row:].eq(0).all()
-    assert not pool[:, 0][pool[:, 0] == pool[:, 0]].any(), "another layer was written to"
+    assert not data[:, 0][data[:, 0] == data[:, 0]].any(), "another layer was written to"
 
 
 def plain(query, keys, values, start, scale, window):

@@ -12,7 +12,7 @@ from maskwright.engine.batch import build_batch
 from maskwright.engine.blocks import BlockPool
 from maskwright.engine.scheduler import Chunk
 from maskwright.engine.sequence import Sequence
-from maskwright.kernels.reference import clear_blocks
+from maskwright.kernels.kv_pool import KvDtype, clear_blocks
 from maskwright.models.config import parse_config
 from maskwright.models.dense import DenseDecoder
 
@@ -82,14 +82,20 @@ def build(family: str, extra: dict, *, compiled: bool) -> tuple[torch.nn.Module,
 
 
 def run_schedule(
-    decoder: DenseDecoder, prompts: list[list[int]], *, chunk: int, together: int, seed: int
+    decoder: DenseDecoder,
+    prompts: list[list[int]],
+    *,
+    chunk: int,
+    together: int,
+    seed: int,
+    kind: KvDtype = "auto",
 ) -> list[dict[int, torch.Tensor]]:
     """Logits by position of every prompt, computed in random chunks beside random neighbours over
     shuffled blocks of a pool full of NaN (block 0 excepted)."""
     rng = random.Random(seed)
     pool = BlockPool(sum(len(p) // BLOCK_SIZE + 1 for p in prompts) + 7, BLOCK_SIZE)
-    memory = decoder.new_pool(pool.total + 1, BLOCK_SIZE)
-    memory[1:] = float("nan")
+    memory = decoder.new_pool(pool.total + 1, BLOCK_SIZE, kind)
+    (memory.data if memory.scales is None else memory.scales)[1:] = float("nan")
     sequences = [Sequence(i, prompt, 0, 512) for i, prompt in enumerate(prompts)]
     blocks = pool.allocate(pool.total)
     rng.shuffle(blocks)

@@ -15,6 +15,7 @@ from maskwright.automaton.whitespace import WhitespaceName
 from maskwright.cli.cache import USER_CACHE, cache_folder
 from maskwright.engine import Engine, EngineConfig, Request
 from maskwright.errors import AddressError
+from maskwright.kernels.kv_pool import KvDtype
 from maskwright.mask import compile_json_schema
 from maskwright.models import DEMO_PATH, load
 from maskwright.sampling import SamplingParams
@@ -79,6 +80,10 @@ def serve(
     blocks: Annotated[
         int | None, typer.Option(help="Number of blocks. Default: as many as the memory holds.")
     ] = ENGINE.blocks,
+    kv_dtype: Annotated[
+        KvDtype,
+        typer.Option(help="Keys and values: the model's data type, or codes of eight bits."),
+    ] = ENGINE.kv_dtype,
     prefix_cache: Annotated[
         bool, typer.Option(help="Keep computed prompts for those that begin alike.")
     ] = ENGINE.prefix_cache,
@@ -130,6 +135,7 @@ def serve(
         kv_bytes=kv_bytes,
         memory_fraction=memory_fraction,
         blocks=blocks,
+        kv_dtype=kv_dtype,
         prefix_cache=prefix_cache,
         max_running=max_running,
         max_batch_tokens=max_batch_tokens,

@@ -34,7 +34,7 @@ class Admission:
         self.max_context = min(max_context or positions, pool.total * pool.block_size)
         self._config = config
         self._ranks = {item.name: rank for rank, item in enumerate(config.classes)}
-        self._model = (loaded.name, str(loaded.decoder.dtype))
+        self._model = (loaded.name, str(loaded.decoder.dtype), config.kv_dtype)
         self._vocab = loaded.vocab
         self._texts = loaded.vocab.tokens
         self._writable = np.array([bool(text) for text in self._texts])

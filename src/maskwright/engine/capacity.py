@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from maskwright.engine.config import EngineConfig
 from maskwright.errors import InputError
+from maskwright.kernels.kv_pool import KvDtype
 from maskwright.models import LoadedModel
 
 RESERVE = 1 << 30
@@ -31,6 +32,7 @@ class Capacity:
     block: int
     blocks: int
     block_size: int
+    kv_dtype: KvDtype
     memory: int | None
 
     @property
@@ -40,9 +42,10 @@ class Capacity:
 
     def report(self) -> str:
         """The formula with its numbers."""
+        kind = "" if self.kv_dtype == "auto" else f" in {self.kv_dtype}"
         parts = (
             ("weights", self.weights),
-            (f"{self.blocks} blocks of {self.block_size} tokens", self.blocks * self.block),
+            (f"{self.blocks} blocks of {self.block_size} tokens{kind}", self.blocks * self.block),
             ("workspace", self.workspace),
             ("reserve", self.reserve),
         )
@@ -55,7 +58,7 @@ class Capacity:
 def plan_capacity(loaded: LoadedModel, config: EngineConfig) -> Capacity:
     """The number of blocks for `config`; `InputError` where memory leaves none."""
     decoder = loaded.decoder
-    weights, block = decoder.weight_bytes, decoder.block_bytes(config.block_size)
+    weights, block = decoder.weight_bytes, decoder.block_bytes(config.block_size, config.kv_dtype)
     workspace = workspace_bytes(loaded, config)
     memory = None
     blocks = config.blocks or max(1, config.kv_bytes // block)
@@ -69,7 +72,9 @@ def plan_capacity(loaded: LoadedModel, config: EngineConfig) -> Capacity:
                 f"which leaves no block of {_size(block)}.",
                 param="memory_fraction",
             )
-    return Capacity(weights, workspace, RESERVE, block, blocks, config.block_size, memory)
+    return Capacity(
+        weights, workspace, RESERVE, block, blocks, config.block_size, config.kv_dtype, memory
+    )
 
 
 def workspace_bytes(loaded: LoadedModel, config: EngineConfig) -> int:

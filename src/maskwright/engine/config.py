@@ -7,6 +7,7 @@ from typing import TypeGuard
 
 from maskwright.engine.service import CLASSES, ServiceClass
 from maskwright.errors import InputError
+from maskwright.kernels.kv_pool import KV_DTYPES, KvDtype
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,8 +16,10 @@ class EngineConfig:
 
     Memory. `block_size`: positions a key/value block. `kv_bytes`: memory for all of them; with
     `memory_fraction` it is what this part of the machine's memory leaves beside weights and
-    workspace (see `Capacity`); `blocks` gives their number. `prefix_cache` keeps computed prefixes
-    in blocks that nobody needs.
+    workspace (see `Capacity`); `blocks` gives their number. `kv_dtype`: keys and values in
+    the model's data type ("auto"), or as codes of eight bits with a scale for each token and head
+    ("int8", "fp8"): more tokens in the same memory, and logits that differ a little, by the same
+    bits under any schedule. `prefix_cache` keeps computed prefixes in blocks that nobody needs.
 
     Batch. `max_running`: sequences in it. `max_batch_tokens`: tokens a step computes at most;
     longer prompts are computed in chunks. `stall`: how many times as long as a step of decodes
@@ -38,6 +41,7 @@ class EngineConfig:
     kv_bytes: int = 256 * 2**20
     memory_fraction: float | None = None
     blocks: int | None = None
+    kv_dtype: KvDtype = "auto"
     prefix_cache: bool = True
     max_running: int = 64
     max_batch_tokens: int = 512
@@ -82,6 +86,8 @@ def _check(name: str, value: object, *, optional: bool) -> None:
             return
         case "prefix_cache" | "canonical" | "overlap":
             right, wanted = isinstance(value, bool), "true or false"
+        case "kv_dtype":
+            right, wanted = value in KV_DTYPES, f"one of {', '.join(KV_DTYPES)}"
         case "memory_fraction":
             right = isinstance(value, int | float) and 0 < value <= 1
             wanted = "a number above 0, 1 at most"

@@ -84,7 +84,9 @@ class Engine:
             classes=config.classes,
             prefix_cache=config.prefix_cache,
         )
-        self._runner = Runner(loaded.decoder, self.capacity.blocks, config.block_size)
+        self._runner = Runner(
+            loaded.decoder, self.capacity.blocks, config.block_size, config.kv_dtype
+        )
         self._digests = Digests(overlap=config.overlap)
         self._core = Core(
             scheduler,

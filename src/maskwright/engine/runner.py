@@ -12,7 +12,7 @@ from torch import Tensor
 from maskwright.engine.batch import build_batch
 from maskwright.engine.scheduler import StepPlan
 from maskwright.errors import GenerationError
-from maskwright.kernels.reference import clear_blocks, copy_block
+from maskwright.kernels.kv_pool import KvDtype, clear_blocks, copy_block
 from maskwright.models import DenseDecoder
 from maskwright.sampling import (
     ChainBatch,
@@ -27,10 +27,12 @@ from maskwright.sampling import (
 class Runner:
     """Owns the key/value pool: `blocks` blocks and the trash block."""
 
-    def __init__(self, decoder: DenseDecoder, blocks: int, block_size: int) -> None:
+    def __init__(
+        self, decoder: DenseDecoder, blocks: int, block_size: int, kv_dtype: KvDtype = "auto"
+    ) -> None:
         self._decoder = decoder
         self._block_size = block_size
-        self._pool = decoder.new_pool(blocks + 1, block_size)
+        self._pool = decoder.new_pool(blocks + 1, block_size, kv_dtype)
 
     def warm_up(self) -> None:
         """Sample once from a made-up row, so that what is compiled on first use is there."""

@@ -15,6 +15,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from maskwright.errors import InputError
+from maskwright.kernels.kv_pool import KvDtype, KvPool, new_pool, position_bytes, store_kv
 from maskwright.kernels.reference import (
     AttentionPlan,
     Span,
@@ -23,7 +24,6 @@ from maskwright.kernels.reference import (
     rms_norm,
     rope,
     silu_mul,
-    store_kv,
 )
 from maskwright.models.compiled_attention import (
     CompiledPlan,
@@ -119,19 +119,17 @@ class DenseDecoder:
         """What attention needs to know of a step."""
         return (plan_compiled if self._compiled else plan_attention)(spans, block_size)
 
-    def new_pool(self, blocks: int, block_size: int) -> Tensor:
+    def new_pool(self, blocks: int, block_size: int, kind: KvDtype = "auto") -> KvPool:
         """A zeroed key/value pool of `blocks` blocks; block 0 is the trash block."""
         config = self.config
-        return torch.zeros(
-            (blocks, config.layers, 2, block_size, config.kv_heads, config.head_dim),
-            dtype=self.dtype,
-        )
+        shape = (blocks, config.layers, 2, block_size, config.kv_heads, config.head_dim)
+        return new_pool(shape, self.dtype, kind)
 
-    def block_bytes(self, block_size: int) -> int:
+    def block_bytes(self, block_size: int, kind: KvDtype = "auto") -> int:
         """Bytes of one block through all layers."""
         config = self.config
-        per_position = config.layers * 2 * config.kv_heads * config.head_dim
-        return per_position * block_size * self.dtype.itemsize
+        position = position_bytes(config.kv_heads, config.head_dim, self.dtype, kind)
+        return block_size * config.layers * position
 
     @property
     def weight_bytes(self) -> int:
@@ -144,7 +142,7 @@ class DenseDecoder:
         return sum(tensor.nbytes for tensor in tensors)
 
     @torch.inference_mode()
-    def forward(self, batch: ForwardBatch, pool: Tensor) -> Tensor:
+    def forward(self, batch: ForwardBatch, pool: KvPool) -> Tensor:
         """Write the rows' keys and values to `pool`; logits float32 `[s, vocab]` of `select`."""
         cos, sin = self._cos[batch.positions], self._sin[batch.positions]
         hidden = self.embedding[batch.tokens]
@@ -164,7 +162,7 @@ class DenseDecoder:
         cos: Tensor,
         sin: Tensor,
         batch: ForwardBatch,
-        pool: Tensor,
+        pool: KvPool,
     ) -> Tensor:
         config = self.config
         heads, kv_heads = config.heads, config.kv_heads
