@@ -106,6 +106,13 @@ class LiteralMatcher:
     def complete(self) -> bool:
         return self.accepting and not self.grammar.more
 
+    known = False  # nothing is kept here
+    row = 0
+
+    @property
+    def state(self) -> tuple[int, ...]:
+        return tuple(self.done)
+
     def fill_mask(self, out: np.ndarray, budget: int | None = None) -> None:
         allowed = np.zeros(len(out) * 32, np.bool_)
         for token_id, token in enumerate(self.grammar.vocabulary.tokens):

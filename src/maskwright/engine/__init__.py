@@ -3,15 +3,19 @@
 from maskwright.engine.config import EngineConfig
 from maskwright.engine.generation import Generation
 from maskwright.engine.loop import Engine, EngineStats
+from maskwright.engine.observations import Distribution
 from maskwright.engine.request import Completion, Delta, FinishReason, Request
+from maskwright.engine.trace import Trace
 
 __all__ = [
     "Completion",
     "Delta",
+    "Distribution",
     "Engine",
     "EngineConfig",
     "EngineStats",
     "FinishReason",
     "Generation",
     "Request",
+    "Trace",
 ]

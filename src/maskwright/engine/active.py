@@ -9,7 +9,8 @@ fills the masks, without which no token is sampled.
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass, field
+import time
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +22,7 @@ from maskwright.engine.request import Delta, FinishReason, Request
 from maskwright.engine.sequence import Sequence
 from maskwright.errors import GenerationError
 from maskwright.mask import Matcher
-from maskwright.sampling import SampleRow, TokenScore
+from maskwright.sampling import CANONICAL, NOWHERE, Place, SampleRow, TokenScore
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,21 @@ class Advance:
     reason: FinishReason | None
     forced: tuple[int, ...] = ()
     draft: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Masks:
+    """The mask of the next token and of those after each draft, `words` int32 `[rows, words]`.
+
+    A grammar filled `rows` of them in `seconds`; `hits` had been found before. `places`: which row
+    of the table and which state of the grammar each came from, where a trace is asked for.
+    """
+
+    words: NDArray[np.int32]
+    rows: int = 0
+    hits: int = 0
+    seconds: float = 0.0
+    places: tuple[Place, ...] = ()
 
 
 @dataclass(slots=True, eq=False)
@@ -60,10 +76,9 @@ class Active:
     emitter: Emitter
     canonical: bool
     drafter: LookBack | None
-    words: NDArray[np.int32] | None = None
-    """The masks of the next token and of those after each draft, once they are there."""
+    masks: Masks | None = None
+    """Those of the next token and of the drafts after it, once they are there."""
     scores: list[TokenScore] = field(default_factory=list[TokenScore])
-    paused_at: float | None = None
     _digested: int = 0
     """Tokens of the output that the matcher and the emitter have seen."""
     _run: list[int] = field(default_factory=list[int])
@@ -101,9 +116,9 @@ class Active:
         draft = [] if reason is not None else self._draft(forced)
         return Advance(reason, tuple(forced), tuple(draft))
 
-    def prepare(self, draft: tuple[int, ...]) -> NDArray[np.int32]:
-        """Publish what text there is; the masks of the next token and of those after each of
-        `draft`, int32 `[1 + len(draft), words]`."""
+    def prepare(self, draft: tuple[int, ...]) -> Masks:
+        """Publish what text there is; fill the masks of the next token and of those after each of
+        `draft`."""
         with self._lock:
             if self._text and not self._closed:
                 self.generation.publish(self._delta(None))
@@ -117,6 +132,20 @@ class Active:
                 tokens = tuple(self._unsent)
                 return Delta("", tokens, reason, error, tuple(self.scores[: len(tokens)]))
             return self._delta(reason)
+
+    def note_score(self, told: TokenScore, row: int) -> None:
+        """Keep the score of a token that was drawn under mask number `row`."""
+        if self.masks is not None and self.masks.places:
+            told = replace(told, place=self.masks.places[row])
+        self.scores.append(told)
+
+    def note_end(self) -> None:
+        """Put into the record what was counted elsewhere."""
+        record, sequence = self.generation.record, self.sequence
+        record.completion = self._digested
+        record.cached = sequence.found
+        record.preemptions = sequence.preemptions
+        record.peak = sequence.blocks_peak
 
     # The matcher and the end --------------------------------------------------------------------
 
@@ -218,7 +247,7 @@ class Active:
         if self.matcher is not None:
             self.matcher.rollback(count)
 
-    def _masks(self, draft: tuple[int, ...]) -> NDArray[np.int32]:
+    def _masks(self, draft: tuple[int, ...]) -> Masks:
         """Near the token limit a grammar keeps only tokens after which the output can still be
         completed. A canonical token that is to enter alone is the only one allowed."""
         words = np.zeros((1 + len(draft), len(self.free_words)), np.int32)
@@ -226,15 +255,22 @@ class Active:
         if self._run:
             word, bit = divmod(self._run[0], 32)
             words[0, word] = np.uint32(1 << bit).astype(np.int32)
-        elif matcher is None:
+            return Masks(words, places=(CANONICAL,) if self.request.trace else ())
+        if matcher is None:
             words[:] = self.free_words
-        else:
-            matcher.fill_mask(words[0], budget=self._left)
-            for number, token in enumerate(draft, start=1):
-                matcher.accept(token)
-                matcher.fill_mask(words[number], budget=self._left - number)
-            matcher.rollback(len(draft))
-        return words
+            return Masks(words, places=(NOWHERE,) * len(words) if self.request.trace else ())
+        begin = time.perf_counter()
+        hits = 0
+        places: list[Place] = []
+        for number in range(len(words)):
+            if number:
+                matcher.accept(draft[number - 1])
+            hits += matcher.known
+            matcher.fill_mask(words[number], budget=self._left - number)
+            if self.request.trace:
+                places.append(Place(matcher.row, matcher.state))
+        matcher.rollback(len(draft))
+        return Masks(words, len(words), hits, time.perf_counter() - begin, tuple(places))
 
     # Text ---------------------------------------------------------------------------------------
 

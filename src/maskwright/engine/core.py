@@ -18,6 +18,8 @@ from torch import Tensor
 
 from maskwright.engine.active import Active, Advance
 from maskwright.engine.digests import Digests, Failed, News, Prepared
+from maskwright.engine.generation import Generation
+from maskwright.engine.observations import Observations
 from maskwright.engine.pace import Pace
 from maskwright.engine.request import Delta, FinishReason
 from maskwright.engine.runner import Runner
@@ -51,7 +53,8 @@ class StepSeconds:
 class Counts:
     """What has happened so far. `computed` counts tokens through the forward, `sampled` those that
     the model chose, `forced` those that a grammar did, `drafted` and `accepted` guesses; `held`
-    rows that waited for their mask, `idle_rows` rows whose request had ended or been extended."""
+    rows that waited for their mask, `idle_rows` rows whose request had ended or been extended;
+    `mask_rows` masks of grammars, of which `mask_hits` had been found before."""
 
     steps: int = 0
     computed: int = 0
@@ -61,6 +64,8 @@ class Counts:
     accepted: int = 0
     held: int = 0
     idle_rows: int = 0
+    mask_rows: int = 0
+    mask_hits: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +93,7 @@ class Core:
         self.counts = Counts()
         self.finished: Counter[FinishReason] = Counter()
         self.seconds = StepSeconds()
+        self.seen = Observations()
         self._runner = runner
         self._digests = digests
         self._pace = pace
@@ -114,11 +120,8 @@ class Core:
     def next_deadline(self) -> float | None:
         """When `expire` should be called at the latest, if nothing else happens."""
         times = [a.sequence.deadline for a in self._active.values() if a.sequence.deadline]
-        times += [
-            a.paused_at + self._reader_seconds
-            for a in self._active.values()
-            if a.paused_at is not None
-        ]
+        paused = (active.generation.record.paused_at for active in self._active.values())
+        times += [at + self._reader_seconds for at in paused if at is not None]
         return min(times, default=None)
 
     # Requests come and go -----------------------------------------------------------------------
@@ -140,7 +143,7 @@ class Core:
         """The reader of a paused request goes on."""
         active = self._active.get(number)
         if active is not None:
-            active.paused_at = None
+            active.generation.record.resume(self._clock())
             self.scheduler.resume(active.sequence)
 
     def expire(self) -> None:
@@ -149,7 +152,7 @@ class Core:
         for sequence in self.scheduler.expired(now):
             self._end(sequence.arrival, FinishReason.TIMEOUT)
         for sequence in list(self.scheduler.paused):
-            paused_at = self._active[sequence.arrival].paused_at
+            paused_at = self._active[sequence.arrival].generation.record.paused_at
             if paused_at is not None and now - paused_at >= self._reader_seconds:
                 self._end(sequence.arrival, FinishReason.TIMEOUT)
 
@@ -160,7 +163,16 @@ class Core:
             try:
                 self._end(number, FinishReason.ERROR, error)
             except Exception:  # books that a defect left wrong
-                active.generation.publish(Delta("", (), FinishReason.ERROR, error))
+                self.finish(active.generation, Delta("", (), FinishReason.ERROR, error))
+
+    def finish(self, generation: Generation, last: Delta) -> None:
+        """Tell the client of the end, which is counted here; also for a request that never came
+        as far as `add`."""
+        reason = last.finish_reason
+        assert reason is not None
+        self.finished[reason] += 1
+        trace = generation.record.end(generation.id, reason, self._clock(), self.seen, last.error)
+        generation.end(last, trace)
 
     def _end(self, number: int, reason: FinishReason, error: MaskwrightError | None = None) -> None:
         """The one way out: out of the scheduler, the stream closed, the blocks given back; then the
@@ -173,9 +185,8 @@ class Core:
         self.scheduler.end(active.sequence)
         last = active.close(reason, error)
         self.scheduler.release(active.sequence)
-        assert last.finish_reason is not None
-        self.finished[last.finish_reason] += 1
-        active.generation.publish(last)
+        active.note_end()
+        self.finish(active.generation, last)
 
     # A step -------------------------------------------------------------------------------------
 
@@ -189,6 +200,8 @@ class Core:
         decoding = self.scheduler.decoding
         plan = self.scheduler.plan(None if self._pace is None else self._pace.budget(decoding))
         planned = time.perf_counter()
+        if plan.admitted:
+            self._note_admitted(plan)
         logits = self._runner.forward(plan) if plan.chunks else None
         self.scheduler.commit(plan)
         computed = time.perf_counter()
@@ -200,11 +213,20 @@ class Core:
             fresh = sum(c.count for c in plan.chunks if c.count - c.drafted > SHORT)
             self._pace.observe(plan.tokens - fresh, fresh, sampled - waited)
         self.counts.steps += 1
-        self.counts.computed += plan.tokens
+        if plan.chunks:
+            self.counts.computed += plan.tokens
+            self.seen.tokens.note(plan.tokens)
+            self.seen.sequences.note(len(plan.chunks))
+            self.seen.step.note(sampled - waited)
         self.seconds.wait += waited - begin
         self.seconds.plan += planned - waited
         self.seconds.forward += computed - planned
         self.seconds.sample += sampled - computed
+
+    def _note_admitted(self, plan: StepPlan) -> None:
+        now = self._clock()
+        for sequence in plan.admitted:
+            self._active[sequence.arrival].generation.record.admitted(now, self.seen)
 
     def _await_advances(self) -> None:
         """Take in what has been digested, and wait a moment for those about to advance."""
@@ -228,14 +250,20 @@ class Core:
         match news:
             case Failed(error):
                 self._end(number, FinishReason.ERROR, _as_ours(error))
-            case Prepared(words):
-                active.words = words
+            case Prepared(masks):
+                active.masks = masks
+                record = active.generation.record
+                if masks.rows:
+                    self.counts.mask_rows += masks.rows
+                    self.counts.mask_hits += masks.hits
+                    record.filled(masks.rows, masks.hits, masks.seconds, self.seen)
                 if active.generation.throttle():
-                    active.paused_at = self._clock()
+                    record.pause(self._clock())
                     self.scheduler.pause(active.sequence)
             case Advance(reason, forced, draft):
                 self._advancing.discard(number)
                 self.counts.forced += len(forced)
+                active.generation.record.forced += len(forced)
                 self.scheduler.extend(active.sequence, forced)
                 active.sequence.draft = list(draft)
                 if reason is not None:
@@ -256,7 +284,7 @@ class Core:
             active = self._active.get(sequence.arrival)
             if active is None or sequence.pending:
                 self.counts.idle_rows += 1  # ended, extended by its grammar, or preempted
-            elif active.words is None or sequence.phase is not Phase.RUNNING:
+            elif active.masks is None or sequence.phase is not Phase.RUNNING:
                 self.counts.held += 1
                 self._held[sequence.arrival] = Held(held.logits.clone(), held.draft)
             else:
@@ -277,8 +305,8 @@ class Core:
         ]
         masks: list[np.ndarray[tuple[int, int], np.dtype[np.int32]]] = []
         for active, held in ready:
-            assert active.words is not None, "a row without its mask"
-            masks.append(active.words[: 1 + len(held.draft)])
+            assert active.masks is not None, "a row without its mask"
+            masks.append(active.masks.words[: 1 + len(held.draft)])
         parts = [held.logits for _, held in ready]
         beginning = None if computed is None else computed[: len(rows)]
         if beginning is not None and _consecutive(parts, beginning):
@@ -286,10 +314,10 @@ class Core:
         else:
             logits = torch.cat(parts)
         outcomes = self._runner.sample(logits, rows, np.concatenate(masks))
-        at = 0
+        at, now = 0, self._clock()
         for active, held in ready:
             end = at + 1 + len(held.draft)
-            self._choose(active, held.draft, outcomes[at:end])
+            self._choose(active, held.draft, outcomes[at:end], now)
             at = end
 
     def _choose(
@@ -297,6 +325,7 @@ class Core:
         active: Active,
         draft: list[int],
         outcomes: list[tuple[int, TokenScore | None] | GenerationError],
+        now: float,
     ) -> None:
         """Take the sampled tokens as far as each was sampled after tokens that came true."""
         tokens: list[int] = []
@@ -306,7 +335,7 @@ class Core:
             token, told = outcome
             tokens.append(token)
             if told is not None:
-                active.scores.append(told)
+                active.note_score(told, number)
             if number == len(draft) or token != draft[number]:
                 break
         first = outcomes[0]
@@ -314,6 +343,8 @@ class Core:
             self._end(active.sequence.arrival, FinishReason.ERROR, first)
             return
         self.counts.sampled += len(tokens)
+        record = active.generation.record
+        record.drew(len(tokens), now, self.seen)
         if draft and active.drafter is not None:
             matched = sum(a == b for a, b in zip(tokens, draft, strict=False))
             active.drafter.judge(len(draft), matched)
@@ -321,7 +352,9 @@ class Core:
             active.sequence.promise += PROMISE_RATE * (share - active.sequence.promise)
             self.counts.drafted += len(draft)
             self.counts.accepted += matched
-        active.words = None
+            record.drafted += len(draft)
+            record.accepted += matched
+        active.masks = None
         active.sequence.draft = []
         self.scheduler.confirm(active.sequence, tokens)
         self._advancing.add(active.sequence.arrival)

@@ -14,17 +14,14 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
-from maskwright.engine.active import Active, Advance
+from maskwright.engine.active import Active, Advance, Masks
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
     """The masks are there."""
 
-    words: NDArray[np.int32]
+    masks: Masks
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +106,8 @@ class Digests:
 
     def _prepare(self, active: Active, advanced: Advance) -> None:
         try:
-            words = active.prepare(advanced.draft)
+            masks = active.prepare(advanced.draft)
         except Exception as error:  # as above
             self._done.put((active, Failed(error)))
         else:
-            self._done.put((active, Prepared(words)))
+            self._done.put((active, Prepared(masks)))

@@ -9,6 +9,7 @@ import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 
 from maskwright.engine.request import Completion, Delta, FinishReason
+from maskwright.engine.trace import Record, Trace
 
 
 class Generation:
@@ -28,11 +29,16 @@ class Generation:
         buffer: int = 1 << 30,
         resume: Callable[[int], None] | None = None,
         deadline: float | None = None,
+        record: Record | None = None,
     ) -> None:
         self.id = number
         self.seed = seed
         self.prompt_tokens = prompt_tokens
         self.deadline = deadline
+        self.record = record or Record(0.0, prompt=prompt_tokens, seed=seed)
+        self.trace: Trace | None = None
+        """What its life was like, once it has ended."""
+        self._listeners: list[Callable[[Trace], None]] = []
         self._cancel = cancel
         self._buffer = buffer
         self._resume = resume
@@ -96,6 +102,24 @@ class Generation:
         """`result` for an event loop, which is woken once, at the end."""
         self._wakes_once = True
         return self._complete([delta async for delta in self._adeltas()])
+
+    def when_ended(self, listener: Callable[[Trace], None]) -> None:
+        """Call `listener` with the trace once there is one, in the engine's thread, which must not
+        be kept waiting; or at once, if there is one already."""
+        with self._ready:
+            if self.trace is None:
+                self._listeners.append(listener)
+                return
+        listener(self.trace)
+
+    def end(self, last: Delta, trace: Trace) -> None:
+        """Called by the engine alone, once: the last delta, and the trace."""
+        with self._ready:
+            self.trace = trace
+            listeners, self._listeners = self._listeners, []
+        self.publish(last)
+        for listener in listeners:
+            listener(trace)
 
     def publish(self, delta: Delta) -> None:
         """Called by the engine alone. Never blocks."""

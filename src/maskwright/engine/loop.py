@@ -22,10 +22,13 @@ from maskwright.engine.config import EngineConfig
 from maskwright.engine.core import Core
 from maskwright.engine.digests import Digests
 from maskwright.engine.generation import Generation
+from maskwright.engine.observations import Distribution
 from maskwright.engine.pace import Pace
 from maskwright.engine.request import Delta, FinishReason, Request
 from maskwright.engine.runner import Runner
 from maskwright.engine.scheduler import Scheduler
+from maskwright.engine.sequence import Sequence
+from maskwright.engine.trace import Record
 from maskwright.errors import EngineStoppedError, GenerationError, MaskwrightError, OverloadedError
 from maskwright.models import LoadedModel
 
@@ -37,7 +40,9 @@ class EngineStats:
 
     `blocks_used` are held by requests, `blocks_cached` by the prefix cache alone. `prefix_queries`
     and `prefix_hits` count tokens of prompts: looked for in the cache, and found. For the other
-    counts see `Counts`.
+    counts see `Counts`. `submitted` requests, and the tokens of their prompts, were let in.
+    `positions_idle`: positions in the blocks of running requests that hold nothing yet. For
+    `observations` see `Observations`.
     """
 
     healthy: bool
@@ -63,6 +68,12 @@ class EngineStats:
     preemptions: int
     finished: dict[str, int]
     seconds: dict[str, float]
+    submitted: int
+    prompt_tokens: int
+    positions_idle: int
+    mask_rows: int
+    mask_hits: int
+    observations: dict[str, Distribution]
 
 
 class Engine:
@@ -103,6 +114,8 @@ class Engine:
         self._submitted: deque[Active] = deque()
         self._cancelled: set[int] = set()
         self._resumed: set[int] = set()
+        self._submitted_requests = 0
+        self._prompt_tokens = 0
         self._stopping = False
         self._error: EngineStoppedError | None = None
 
@@ -150,16 +163,24 @@ class Engine:
         """
         self._admission.check(request)
         params, number = request.params, next(self._numbers)
+        grammar, now = request.grammar, time.monotonic()
+        seed = secrets.randbits(64) if params.seed is None else params.seed % 2**64
         generation = Generation(
             number,
-            secrets.randbits(64) if params.seed is None else params.seed % 2**64,
+            seed,
             len(request.prompt),
             self._cancel,
             buffer=self.config.reader_tokens,
             resume=self._resume,
-            deadline=None if request.timeout is None else time.monotonic() + request.timeout,
+            deadline=None if request.timeout is None else now + request.timeout,
+            record=Record(
+                now,
+                prompt=len(request.prompt),
+                seed=seed,
+                service=request.service,
+                compiling=isinstance(grammar, Future),
+            ),
         )
-        grammar = request.grammar
         active = None
         if not isinstance(grammar, Future):
             active = self._admission.admit(request, generation, grammar)
@@ -169,6 +190,8 @@ class Engine:
                 self._submitted.append(active)
             elif isinstance(grammar, Future):
                 self._compiling.add(request, generation, grammar)
+            self._submitted_requests += 1
+            self._prompt_tokens += len(request.prompt)
             self._wake.notify()
         return generation
 
@@ -178,6 +201,7 @@ class Engine:
         counts, tree = core.counts, scheduler.tree
         with self._wake:
             waiting = len(self._submitted) + len(scheduler.waiting)
+            submitted, prompt_tokens = self._submitted_requests, self._prompt_tokens
         return EngineStats(
             healthy=self.alive,
             running=len(scheduler.running),
@@ -202,6 +226,12 @@ class Engine:
             preemptions=scheduler.preemptions,
             finished={reason.value: count for reason, count in core.finished.copy().items()},
             seconds={**asdict(core.seconds), "digest": self._digests.busy},
+            submitted=submitted,
+            prompt_tokens=prompt_tokens,
+            positions_idle=_idle_positions(scheduler.running, pool),
+            mask_rows=counts.mask_rows,
+            mask_hits=counts.mask_hits,
+            observations=core.seen.read(),
         )
 
     def _refuse_overload(self) -> None:
@@ -307,6 +337,7 @@ class Engine:
                 error = GenerationError(f"The grammar was not compiled: {error!r}")
             self._refuse(generation, FinishReason.ERROR, error)
             return
+        generation.record.compiled(time.monotonic(), self._core.seen)
         self._core.add(self._admission.admit(request, generation, grammar))
 
     def _withdraw(self, number: int, reason: FinishReason) -> None:
@@ -320,5 +351,11 @@ class Engine:
         self, generation: Generation, reason: FinishReason, error: MaskwrightError | None
     ) -> None:
         """End a request that the core has never seen."""
-        self._core.finished[reason] += 1
-        generation.publish(Delta("", (), reason, error))
+        self._core.finish(generation, Delta("", (), reason, error))
+
+
+def _idle_positions(running: list[Sequence], pool: BlockPool) -> int:
+    return sum(
+        max(0, len(sequence.table) * pool.block_size - sequence.computed)
+        for sequence in running.copy()
+    )

@@ -38,7 +38,7 @@ class Request:
 
     `service` names the class, `client` whom fairness counts the request for, `timeout` the seconds
     from submission after which it ends with what it has. Prompts share cached prefixes with those
-    of the same `cache_salt` only.
+    of the same `cache_salt` only. `trace`: scores say which mask each token was drawn under, too.
     """
 
     prompt: Sequence[int]
@@ -51,6 +51,7 @@ class Request:
     client: str = ""
     timeout: float | None = None
     cache_salt: str = ""
+    trace: bool = False
 
     def __post_init__(self) -> None:
         if not self.prompt:
@@ -63,6 +64,8 @@ class Request:
             raise InputError("stop holds an empty string.", param="stop")
         if self.grammar is not None and self.eos is not None:
             raise InputError("eos can't be given beside a grammar.", param="eos")
+        if self.trace and self.params.logprobs is None:
+            raise InputError("trace is of scores; it needs params with logprobs.", param="trace")
         if self.timeout is not None and not self.timeout > 0:
             raise InputError(
                 f"timeout is {self.timeout}; it must be a number of seconds above 0.",

@@ -189,6 +189,7 @@ class Scheduler:
         for chunk in plan.chunks:
             sequence = chunk.sequence
             if sequence.phase is Phase.RUNNING:
+                sequence.blocks_peak = max(sequence.blocks_peak, len(sequence.table))
                 sequence.computed = chunk.start + chunk.count - chunk.drafted
                 self._remember(sequence)
 

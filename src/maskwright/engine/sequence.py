@@ -59,6 +59,8 @@ class Sequence:
     overtaken: int = 0
     """How often another was admitted although it was this one's turn."""
     preemptions: int = 0
+    blocks_peak: int = 0
+    """Most blocks held in a step that computed for it."""
 
     @property
     def pending(self) -> int:

@@ -48,6 +48,16 @@ class Matcher:
             self._grammar.find(here)
         return here.row
 
+    @property
+    def known(self) -> bool:
+        """Whether the present mask has been found before, in this text or another."""
+        return bool(self._path[-1].record)
+
+    @property
+    def state(self) -> tuple[int, ...]:
+        """Where the text stands, in the machine's numbers; equal texts have equal ones."""
+        return tuple(self._path[-1].configuration)
+
     def fill_mask(self, out: npt.NDArray[np.int32], budget: int | None = None) -> None:
         """Write the mask: bit i of word w of `out` (int32, ceil(V/32)) allows token 32*w+i.
 

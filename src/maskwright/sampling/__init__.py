@@ -3,12 +3,22 @@
 from maskwright.sampling.chain import CHAIN, ChainBatch, SampleRow
 from maskwright.sampling.params import SamplingParams
 from maskwright.sampling.sampler import sample
-from maskwright.sampling.scores import Alternative, TokenScore, score
+from maskwright.sampling.scores import (
+    CANONICAL,
+    NOWHERE,
+    Alternative,
+    Place,
+    TokenScore,
+    score,
+)
 
 __all__ = [
+    "CANONICAL",
     "CHAIN",
+    "NOWHERE",
     "Alternative",
     "ChainBatch",
+    "Place",
     "SampleRow",
     "SamplingParams",
     "TokenScore",

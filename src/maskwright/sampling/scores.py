@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from dataclasses import dataclass
 
@@ -22,6 +23,22 @@ class Alternative:
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    """Where a mask came from. `row`: its number in the vocabulary's table of rows; near the token
+    limit the mask is a part of that row. `state`: where the text stood in its grammar. Both are
+    numbers of one process; None without a grammar. `canonical`: the grammar left one text, of which
+    this was the next token as the tokenizer cuts it."""
+
+    row: int | None
+    state: tuple[int, ...] | None
+    canonical: bool = False
+
+
+NOWHERE = Place(None, None)
+CANONICAL = Place(None, None, canonical=True)
+
+
+@dataclass(frozen=True, slots=True)
 class TokenScore:
     """Natural logarithms of probabilities of one sampled token.
 
@@ -29,7 +46,8 @@ class TokenScore:
     that the mask allows; `kept` is the share of probability that the mask allows, so that
     `masked = raw - log(kept)`. `processed`: after the whole chain, as it was drawn (0 if greedy),
     among `support` tokens. `allowed` counts the tokens of the mask. `top`: the likeliest tokens by
-    `raw`, as many as were asked for. `forced`: the grammar left no choice.
+    `raw`, as many as were asked for. `forced`: the grammar left no choice. `mask` is a digest of
+    the mask's bits, hexadecimal. `place`: where it came from, if the request is traced.
     """
 
     token: int
@@ -41,6 +59,8 @@ class TokenScore:
     allowed: int
     top: tuple[Alternative, ...]
     forced: bool
+    mask: str
+    place: Place | None = None
 
 
 def score(
@@ -71,4 +91,5 @@ def score(
             for other in highest
         ),
         forced=allowed == 1,
+        mask=hashlib.blake2b(words.numpy().tobytes(), digest_size=8).hexdigest(),
     )

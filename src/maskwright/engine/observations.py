@@ -1,0 +1,89 @@
+"""What the engine notes down while it works: plain numbers, whose reader brings the format.
+
+One thread writes, the engine's; any thread may read. A note is a search among a few bounds and two
+additions, so that a step pays nearly nothing for it.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import dataclass, field, fields
+
+SECONDS = (
+    *(0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05),
+    *(0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0),
+)
+"""Bounds for what a client may wait for."""
+
+MASK_SECONDS = (1e-6, 2.5e-6, 5e-6, 1e-5, 2.5e-5, 5e-5, 1e-4, 2.5e-4, 5e-4, 1e-3, 1e-2, 0.1)
+
+SIZES = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0, 1024.0, 2048.0, 4096.0)
+"""Bounds for tokens and sequences of a step."""
+
+
+@dataclass(frozen=True, slots=True)
+class Distribution:
+    """Values noted so far: `counts[i]` of them were at most `bounds[i]` and above the bound before;
+    the last count is of those above all bounds. `total` is their sum."""
+
+    bounds: tuple[float, ...]
+    counts: tuple[int, ...]
+    total: float
+
+    @property
+    def count(self) -> int:
+        """How many values."""
+        return sum(self.counts)
+
+
+class Histogram:
+    """Counts values between bounds, which ascend."""
+
+    __slots__ = ("_bounds", "_counts", "_total")
+
+    def __init__(self, bounds: tuple[float, ...]) -> None:
+        self._bounds = bounds
+        self._counts = [0] * (len(bounds) + 1)
+        self._total = 0.0
+
+    def note(self, value: float, times: int = 1) -> None:
+        """`value` has been seen so many times."""
+        self._counts[bisect_left(self._bounds, value)] += times
+        self._total += value * times
+
+    def read(self) -> Distribution:
+        """A copy of what there is."""
+        return Distribution(self._bounds, tuple(self._counts), self._total)
+
+
+def _seconds() -> Histogram:
+    return Histogram(SECONDS)
+
+
+def _sizes() -> Histogram:
+    return Histogram(SIZES)
+
+
+@dataclass(frozen=True, slots=True)
+class Observations:
+    """Of requests, in seconds, and as in `Trace`: `compile`, `queue`, `prefill`, `decode`, `ttft`,
+    `tpot`, `total`; `inter_token` is the time between two steps that gave one request tokens.
+    `mask` is the seconds of one row, the mean of those filled together. Of steps that computed:
+    `step` in seconds, `tokens` computed, `sequences` computed for."""
+
+    compile: Histogram = field(default_factory=_seconds)
+    queue: Histogram = field(default_factory=_seconds)
+    prefill: Histogram = field(default_factory=_seconds)
+    decode: Histogram = field(default_factory=_seconds)
+    ttft: Histogram = field(default_factory=_seconds)
+    tpot: Histogram = field(default_factory=_seconds)
+    total: Histogram = field(default_factory=_seconds)
+    inter_token: Histogram = field(default_factory=_seconds)
+    mask: Histogram = field(default_factory=lambda: Histogram(MASK_SECONDS))
+    step: Histogram = field(default_factory=_seconds)
+    tokens: Histogram = field(default_factory=_sizes)
+    sequences: Histogram = field(default_factory=_sizes)
+
+    def read(self) -> dict[str, Distribution]:
+        """All of them, by name."""
+        return {item.name: getattr(self, item.name).read() for item in fields(self)}
