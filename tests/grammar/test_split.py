@@ -6,7 +6,8 @@ import pytest
 
 from maskwright.grammar.derivative import arcs
 from maskwright.grammar.free_text import text_until, text_without
-from maskwright.grammar.regular import Regular, both, complement, parallel, words
+from maskwright.grammar.regular import Regular, both, complement, words
+from maskwright.grammar.side_by_side import beside
 from maskwright.grammar.split import split
 from maskwright.grammar.translate import full_match
 
@@ -23,8 +24,8 @@ TERMS = [
     complement(GREEK),
     both(full_match(r".{0,3}"), text_without(("ab", "é"))),
     text_until("<é>"),
-    parallel((WORD, KEYS, GREEK, text_without(("x",)))),
-    parallel((both(WORD, complement(KEYS)), complement(WORD), full_match("[0-9]+"))),
+    beside((WORD, KEYS, GREEK, text_without(("x",))), None),
+    beside((both(WORD, complement(KEYS)), complement(WORD), full_match("[0-9]+")), (0, 1, 2)),
 ]
 
 

@@ -14,6 +14,7 @@ from maskwright.automaton.bounds import Bound
 from maskwright.automaton.finish import Ending
 from maskwright.automaton.last_value import last_value
 from maskwright.automaton.leaf_keys import Entry, Text
+from maskwright.automaton.leaving import Over
 from maskwright.automaton.machine import (
     BLOCKED,
     DONE,
@@ -27,7 +28,7 @@ from maskwright.automaton.machine import (
 from maskwright.automaton.witness import spelled
 from maskwright.errors import LimitError
 from maskwright.grammar.derivative import shortest
-from maskwright.grammar.regular import EMPTY, EPSILON, Parallel, Regular, Vector, parallel
+from maskwright.grammar.regular import EMPTY, Parallel, Regular, Vector
 from maskwright.limits import Limits
 
 NEARBY = 256
@@ -169,13 +170,11 @@ class Completion:
         return found
 
 
-def _endings(term: Parallel) -> Iterator[tuple[Regular, Regular]]:
+def _endings(term: Parallel) -> Iterator[tuple[Regular, Over]]:
     """Each part that lives, and the label of the leaf once that part alone has ended."""
-    for at, part in enumerate(term.parts):
+    for whole, part in zip(term.terms, term.parts, strict=True):
         if part is not EMPTY:
-            others: list[Regular] = [EMPTY] * len(term.parts)
-            others[at] = EPSILON
-            yield part, parallel(tuple(others))
+            yield part, Over((whole,))
 
 
 def _readable_first(step: tuple[int, int]) -> tuple[bool, int]:

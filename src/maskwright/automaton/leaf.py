@@ -44,6 +44,7 @@ from maskwright.automaton.leaf_keys import (
     Within,
 )
 from maskwright.automaton.leaf_rows import DEAD, UNBUILT, LeafArrays, LeafRows, Row
+from maskwright.automaton.leaving import leaving
 from maskwright.automaton.spelled_characters import (
     BACKSLASH,
     FIRST_LEAD,
@@ -104,9 +105,12 @@ class LeafTable:
         number = self._new(typed)
         match key:
             case Text(inside=inside, term=term):
-                if not inside:
+                if isinstance(term, Parallel):
+                    name, at_once = leaving(term)
+                    self.arrays.label[number] = self.label_id(name)
+                    self.arrays.eager[number] = at_once
+                elif not inside:
                     self.arrays.label[number] = self.label_id(label(term) or None)
-                    self.arrays.eager[number] = isinstance(term, Parallel) and term.changed
                 self._set_gate(number, [term])
             case Partial() | Escape() | Hex() | LowHex() | LowSurrogate():
                 if isinstance(key.term, Vector) and key.term.named:

@@ -39,7 +39,7 @@ class LeafArrays(NamedTuple):
     gate_high: Int32
     """[states]: names that can still be reached; high 0 is no gate."""
     eager: UInt8
-    """[states]: 1 where the leaf is left as soon as the state is reached; see `Parallel`."""
+    """[states]: 1 where the leaf is left as soon as the state is reached; see `leaving`."""
 
 
 class LeafRows:

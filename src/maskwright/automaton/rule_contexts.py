@@ -15,7 +15,7 @@ JSON values are contexts of `JsonContexts` on the same stack.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from enum import Enum
 from typing import NamedTuple
 
@@ -25,9 +25,11 @@ from maskwright.automaton.json_contexts import JsonContexts, Satisfied
 from maskwright.automaton.leaf import LeafTable
 from maskwright.automaton.leaf_keys import End, Entry, TokenId, TokenRead
 from maskwright.automaton.leaf_keys import Text as TextState
+from maskwright.automaton.leaving import Over
 from maskwright.automaton.level import Level
 from maskwright.automaton.machine import BLOCKED, DONE, NO_FRAME, POP, PUSH, STAY, Exit
 from maskwright.automaton.rule_finish import RuleFinish
+from maskwright.automaton.rule_follow import bytes_ahead
 from maskwright.automaton.rule_network import Call, RuleNetwork, Symbol, Text
 from maskwright.automaton.rule_sets import (
     WHOLE,
@@ -41,8 +43,9 @@ from maskwright.automaton.rule_sets import (
 from maskwright.automaton.rule_values import RuleValues
 from maskwright.automaton.special import LEAD, LENGTH
 from maskwright.errors import UnsupportedGrammarError
-from maskwright.grammar.regular import EMPTY, Parallel, Regular, parallel
+from maskwright.grammar.regular import EMPTY, Parallel, Regular
 from maskwright.grammar.rules import JsonValue, SpecialToken
+from maskwright.grammar.side_by_side import beside
 from maskwright.grammar.split import split
 from maskwright.limits import Limits
 
@@ -111,6 +114,7 @@ class RuleContexts:
         self._ids: dict[Context, int] = {None: DONE}
         self._entries: dict[int, int] = {}
         self._finish = RuleFinish(self.sets, values, limits)
+        self._follow = None if network.captures else bytes_ahead(network)
 
     # The machine's questions
 
@@ -143,14 +147,17 @@ class RuleContexts:
         ended: list[tuple[Symbol, Place]] = []
         kept: list[tuple[Symbol, Item]] = []
         match self._contexts[context], label:
-            case Reading(kernel=kernel), Parallel(parts=parts):
+            case Reading(kernel=kernel), Parallel(terms=terms, parts=parts):
                 texts = self.sets.outlook(kernel).texts
-                for term, part in zip(texts, parts, strict=True):
+                for term, part in zip(terms, parts, strict=True):
                     symbol = Text(term)
                     if part.nullable:
                         ended += [(symbol, place) for place in texts[term]]
                     if part is not EMPTY and may_go_on(part):
                         kept += [(symbol, Item(Text(part), *place)) for place in texts[term]]
+            case Reading(kernel=kernel), Over(terms=terms):
+                texts = self.sets.outlook(kernel).texts
+                ended += [(Text(term), place) for term in terms for place in texts[term]]
             case Reading(kernel=kernel), TokenRead(which=which):
                 tokens = self.sets.outlook(kernel).tokens
                 read = [self._token_sets(kernel)[at] for at in which]
@@ -236,8 +243,7 @@ class RuleContexts:
     def _entry(self, context: Reading) -> int:
         """The leaf state of all that a set can read next."""
         outlook = self.sets.outlook(context.kernel)
-        parts = tuple(outlook.texts)
-        text = parallel(parts) if parts else EMPTY
+        text = beside(tuple(outlook.texts), self._ahead(outlook.texts))
         marks: dict[int, int] = {}
         if outlook.values:
             self._mark_values(context.kernel, text, marks)
@@ -246,6 +252,19 @@ class RuleContexts:
             marks[LEAD] = self._leaves.state(TokenId(sets, 0, LENGTH - 1))
         label = Mark.COMPLETE if context.whole else None
         return self._leaves.state(Entry(text, tuple(sorted(marks.items())), label))
+
+    def _ahead(self, texts: Mapping[Regular, list[Place]]) -> tuple[int, ...] | None:
+        """The bytes that may come behind each text. Where there are captures, none are told: that
+        a reading is no longer possible has to show at once."""
+        if self._follow is None:
+            return None
+        found: list[int] = []
+        for places in texts.values():
+            behind = 0
+            for place in places:
+                behind |= self._follow[place.node]
+            found.append(behind)
+        return tuple(found)
 
     def _mark_values(self, kernel: int, text: Regular, marks: dict[int, int]) -> None:
         """Mark the bytes with which a value may begin. It is told from its neighbours by them."""

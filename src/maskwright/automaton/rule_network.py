@@ -328,7 +328,7 @@ class RuleNetwork:
             match self.nodes[at]:
                 case Step(symbol=symbol, next=after):
                     steps[Active(symbol, after, counts)] = None
-                    if self._may_be_empty(symbol):
+                    if self.may_be_empty(symbol):
                         stack.append((after, counts))
                 case Branch(options=options):
                     stack += [(option, counts) for option in reversed(options)]
@@ -363,7 +363,7 @@ class RuleNetwork:
             match self.nodes[at]:
                 case Step(symbol=symbol, next=after):
                     found[Way(Active(symbol, after, counts), edges)] = None
-                    if self._may_be_empty(symbol):
+                    if self.may_be_empty(symbol):
                         stack.append((after, counts, edges))
                 case Branch(options=options):
                     stack += [(option, counts, edges) for option in reversed(options)]
@@ -388,7 +388,8 @@ class RuleNetwork:
         assert isinstance(head, Loop)
         return min(count, head.least) if head.most is None else count
 
-    def _may_be_empty(self, symbol: Symbol) -> bool:
+    def may_be_empty(self, symbol: Symbol) -> bool:
+        """Whether a symbol has the empty text."""
         match symbol:
             case Text(term=term):
                 return term.nullable
@@ -405,6 +406,11 @@ class RuleNetwork:
         head = self.nodes[self.loops[node]]
         assert isinstance(head, Loop)
         return head.least, counters[-1]
+
+    @cached_property
+    def captures(self) -> bool:
+        """Whether there are captures in the grammar."""
+        return any(isinstance(node, Edge) for node in self.nodes)
 
     @cached_property
     def reach(self) -> list[frozenset[int]]:

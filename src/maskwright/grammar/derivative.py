@@ -7,7 +7,7 @@ never appears. Each result is stored in the term.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from heapq import heappop, heappush
 from itertools import count
 
@@ -34,16 +34,16 @@ from maskwright.grammar.regular import (
     both,
     concat,
     measured,
-    parallel,
     repeat,
     vector,
     word_arcs,
 )
 from maskwright.grammar.regular import complement as negation
+from maskwright.grammar.side_by_side import reading_on
 from maskwright.limits import DEFAULT_LIMITS
 
 Arc = tuple[int, int, Regular]
-Label = int | tuple[int, ...] | Parallel
+Label = int | tuple[int, ...]
 
 
 def arcs(term: Regular) -> tuple[Arc, ...]:
@@ -58,11 +58,8 @@ def label(term: Regular) -> Label:
     """What reading up to here has matched; 0 is nothing.
 
     1 for a nullable term; for a `Vector` a tuple with one entry a part: 1 where the part is
-    nullable, for the `Words` part of a named vector 1 + the index of the word. A `Parallel` in
-    which a part has ended or died is its own label.
+    nullable, for the `Words` part of a named vector 1 + the index of the word.
     """
-    if isinstance(term, Parallel):
-        return term if term.changed else 0
     if not isinstance(term, Vector):
         return int(term.nullable)
     if not term.nullable:
@@ -155,7 +152,7 @@ def _derive(term: Regular) -> Sequence[Arc]:
         case State(moves=moves):
             return moves()
         case Parallel(parts=parts):
-            return spread([arcs(p) for p in parts], lambda t: _parallel(t, len(parts)))
+            return spread([arcs(p) for p in parts], lambda t: reading_on(term, t))
         case Vector(parts=parts, named=named):
             return _merge(
                 [transitions(p) for p in parts], lambda t: vector(tuple(t), named=named), EMPTY
@@ -176,13 +173,6 @@ def _derive_concat(term: Concat) -> Sequence[Arc]:
     else:
         columns.append(transitions(rest))
     return columns[0] if len(columns) == 1 else spread(columns, lambda t: alt(*t.values()))
-
-
-def _parallel(living: Mapping[int, Regular], count: int) -> Regular:
-    parts: list[Regular] = [EMPTY] * count
-    for at, part in living.items():
-        parts[at] = part
-    return parallel(tuple(parts))
 
 
 def place(term: Regular) -> tuple[Explored, int]:

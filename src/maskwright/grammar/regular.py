@@ -30,7 +30,9 @@ class Regular:
 
     __slots__ = (
         "__weakref__",
+        "alphabet",
         "arcs",
+        "heads",
         "live",
         "nullable",
         "number",
@@ -53,6 +55,10 @@ class Regular:
         self.short: str | None = None
         # Filled by grammar.split: the transitions, by sets.
         self.split: tuple[Any, ...] | None = None
+        # Filled by grammar.alphabet and automaton.first_bytes: the bytes with which its characters
+        # and texts begin.
+        self.alphabet: int | None = None
+        self.heads: int | None = None
         # Filled by grammar.explored: the automaton that this term is a state of, and its number.
         self.place: tuple[Any, int] | None = None
 
@@ -217,17 +223,24 @@ class Vector(Regular):
 class Parallel(Regular):
     """Several languages read in step, of which one may end where others go on.
 
-    Its language is the union of `parts`. It is its own label, so that whoever leaves a leaf of it
-    knows what is left of each part. `changed`: one of the parts has just ended or died, and the
-    leaf has to be left. Each part is `EMPTY` or living, so the term is plain.
+    Its language is the union of `parts`, which are what is left of `terms`. `ahead` are the bytes
+    (bit n for byte n) with which the text may go on behind each, where they are known; they tell
+    when a leaf of it has to be left (see `automaton.leaving`), and a part that dies is left out.
+    Where they aren't, it becomes `EMPTY`. All others live, so the term is plain.
     """
 
-    __slots__ = ("changed", "parts")
+    __slots__ = ("ahead", "parts", "terms")
 
-    def __init__(self, parts: tuple[Regular, ...]) -> None:
+    def __init__(
+        self,
+        terms: tuple[Regular, ...],
+        parts: tuple[Regular, ...],
+        ahead: tuple[int, ...] | None,
+    ) -> None:
         super().__init__(any(p.nullable for p in parts), plain=True)
+        self.terms = terms
         self.parts = parts
-        self.changed = self.nullable or EMPTY in parts
+        self.ahead = ahead
 
 
 _numbers = count()
@@ -440,11 +453,15 @@ def vector(parts: tuple[Regular, ...], *, named: bool = False) -> Regular:
     return _terms.get(key) or _keep(key, Vector(parts, named))
 
 
-def parallel(parts: tuple[Regular, ...]) -> Regular:
+def parallel(
+    terms: tuple[Regular, ...],
+    parts: tuple[Regular, ...],
+    ahead: tuple[int, ...] | None = None,
+) -> Regular:
     if all(p is EMPTY for p in parts):
         return EMPTY
-    key = (Parallel, parts)
-    return _terms.get(key) or _keep(key, Parallel(parts))
+    key = (Parallel, terms, parts, ahead)
+    return _terms.get(key) or _keep(key, Parallel(terms, parts, ahead))
 
 
 def loop(

@@ -30,9 +30,9 @@ from maskwright.grammar.regular import (
     chars,
     complement,
     concat,
-    parallel,
     repeat,
 )
+from maskwright.grammar.side_by_side import reading_on
 
 LAST_ASCII: Final = 0x7F
 NEARBY: Final = 16
@@ -110,8 +110,7 @@ def _split(term: Regular) -> Split:
         case Complement(body=body):
             return _complement(_all(body))
         case Parallel(parts=parts):
-            count = len(parts)
-            return _overlay([split(part) for part in parts], lambda t: _parallel(t, count))
+            return _overlay([split(part) for part in parts], lambda t: reading_on(term, t))
         case _:
             return _parted(transitions(term))
 
@@ -141,13 +140,6 @@ def _complement(inner: Split) -> Split:
     return Split(
         tuple((low, high, complement(t)) for low, high, t in sorted(arcs, key=_low)), tuple(beyond)
     ).mapped(lambda target: target)
-
-
-def _parallel(living: dict[int, Regular], count: int) -> Regular:
-    parts: list[Regular] = [EMPTY] * count
-    for at, part in living.items():
-        parts[at] = part
-    return parallel(tuple(parts))
 
 
 def _parted(arcs: Sequence[Arc]) -> Split:
