@@ -18,6 +18,7 @@ machine but the rules; `--list` prints each disagreement that was judged.
 from __future__ import annotations
 
 import argparse
+import gc
 import multiprocessing
 import os
 import random
@@ -221,6 +222,8 @@ def serve(name: str, pipe: Connection) -> None:
     ebnf = write_grammar(read_grammar(TRIVIAL).lowered, "ebnf")
     trivial = Case("trivial", TRIVIAL, ("a",), {"lark": (TRIVIAL,), "ebnf": (ebnf,)})
     run(engine, trivial, dialect)
+    gc.collect()
+    gc.freeze()  # as the server does: peers load torch, which would be looked through again and again
     pipe.send(None)
     while True:
         pipe.send(run(engine, pipe.recv(), dialect))
