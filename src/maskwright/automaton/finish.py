@@ -55,7 +55,7 @@ class Finish:
 
         `levels`, the innermost first; `before` is the text so far.
         """
-        work = _Work(before, len(levels))
+        work = _Work(before, _brackets(levels))
         found: dict[int, str] = {}
         for thread in levels[0].threads:
             ending = self._thread(levels[0], thread, levels[1:], "", work)
@@ -73,7 +73,7 @@ class Finish:
         rest = self._rest_of_level(level, thread)
         if rest is None:
             return None
-        if not level.bracket:
+        if not below:
             return thread.tag, rest
         tail = self._behind(below, thread.tag, begun + rest, work)
         return None if tail is None else (tail[0], rest + tail[1])
@@ -83,13 +83,16 @@ class Finish:
     ) -> tuple[int, str] | None:
         """The completion of the levels below, once thread `tag` of the topmost has its value."""
         level, below = levels[0], levels[1:]
-        if not level.bracket:
-            return level.threads[tag].tag, ""
+        if level.phase is Phase.NEXT:  # waits for the value above
+            return self._thread(level, level.threads[tag], below, begun, work)
         owner = self._owners(level)[tag]
+        if not level.bracket:
+            tag = owner.thread.tag
+            return self._behind(below, tag, begun, work) if below else (tag, "")
         progress = owner.thread.progress
         if owner.watched and isinstance(progress, ArrayProgress) and not progress.may_close():
             work.by_text = True
-            progress = progress.with_item(canonical(work.item(len(levels)) + begun))
+            progress = progress.with_item(canonical(work.item(_brackets(levels)) + begun))
             if self._witnesses.rest_of(progress) is None:
                 return None
         after = Level(Phase.NEXT, level.bracket, (), level.depth)
@@ -169,12 +172,17 @@ class Finish:
 
 @dataclass(slots=True)
 class _Work:
-    """One search for an ending of `levels` levels."""
+    """One search for an ending of levels of which `brackets` are arrays or objects."""
 
     before: bytes
-    levels: int
+    brackets: int
     by_text: bool = False
 
     def item(self, below: int) -> str:
-        """What has been read of the item of the `below`-th level from the outermost."""
-        return self.before[open_bracket(self.before, self.levels - below) :].decode()
+        """What has been read of the item of the `below`-th array from the outermost."""
+        return self.before[open_bracket(self.before, self.brackets - below) :].decode()
+
+
+def _brackets(levels: list[Level]) -> int:
+    """How many of the levels are arrays or objects."""
+    return sum(level.bracket != "" for level in levels)

@@ -6,6 +6,10 @@ branch a thread is in, brackets open and close for all threads at once. So threa
 together, and a child level only has to remember which thread of its parent each of its own threads
 belongs to (`tag`). Threads that die are dropped; a level without threads does not exist.
 
+A member's value, and an item that need not differ from others, is a level of its own, pushed over
+what follows it: it knows nothing of the object or array around it, so that all values that look
+alike share their contexts, wherever they stand. Threads of such a value have no progress.
+
 Names that a schema does not list, and items that must be unique, are remembered in the progress of
 a thread. Only the text tells them, so the exits behind them are *dynamic*.
 """
@@ -16,7 +20,7 @@ import json
 from collections.abc import Hashable
 from enum import Enum
 from functools import cached_property
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from maskwright.automaton.bounds import Bound, Bounds
 from maskwright.automaton.finish import Ending, Endings, Finish
@@ -45,6 +49,8 @@ class Mark(Enum):
     CLOSE = "} or ]"
     COMMA = ","
 
+    __hash__ = object.__hash__  # they are looked up often, and a name's hash costs a call
+
 
 class Closed(NamedTuple):
     """The result of a level: the tags of the threads that were complete."""
@@ -53,9 +59,12 @@ class Closed(NamedTuple):
 
 
 class Satisfied(NamedTuple):
-    """The result of a value that stands in something else: which of its schemas it satisfies."""
+    """The result of a value that stands in something else: the tags of the threads it satisfies."""
 
     which: tuple[int, ...]
+
+
+_THE_ONLY: Final = Satisfied((0,))
 
 
 class JsonContexts:
@@ -81,7 +90,11 @@ class JsonContexts:
         self._leaves = leaves
         self._ids: dict[Level, int] = {}
         self._values: dict[int, tuple[ValueReader, int]] = {}
-        self._alone: dict[Conjunction, tuple[Regular, Regular, int]] = {}
+        self._same: dict[Conjunction, Conjunction] = {}
+        self._scalars: dict[tuple[Regular, Regular], Conjunction] = {}
+        self._above: dict[tuple[tuple[tuple[int, Conjunction], ...], int], int] = {}
+        self._continues: dict[int, bool] = {}
+        self._next_leaves: dict[tuple[bool, bool, str, int], int] = {}
         self._told = ToldApart(shapes, witnesses)
         self._names: dict[int, tuple[NameReader | PlainReader, int]] = {}
         self._plain = PlainShapes(witnesses)
@@ -111,16 +124,15 @@ class JsonContexts:
             case Mark.ARRAY:
                 return self._open(context, "[")
             case Mark.COMMA:
-                phase = Phase.NAME if level.bracket == "{" else Phase.VALUE
-                threads = level.threads if phase is Phase.NAME else self._items(level.threads)
-                following = self._context(Level(phase, level.bracket, threads, level.depth))
-                return Exit(STAY, following, self._behind_space(following))
+                return self._after_comma(level)
             case Mark.CLOSE:
                 tags = sorted({t.tag for t in level.threads if _may_close(t)})
                 return Exit(POP, result=Closed(tuple(tags)))
             case Closed(tags=tags):
                 reader, _ = self._value_reader(context)
                 return self._after_value(level, [reader.container(tag) for tag in tags], text)
+            case Satisfied(which=which):
+                return self._satisfied(context, level, which)
             case _:
                 pass
         if level.phase is Phase.VALUE or level.bracket == "[":
@@ -179,7 +191,7 @@ class JsonContexts:
         )
         if not threads:
             return Exit(BLOCKED)
-        depth = level.depth + 1 if self.whitespace.lines else 0
+        depth = level.depth + 1 if self.whitespace.lines else 1
         opened = self._context(Level(Phase.FIRST, bracket, tuple(threads), depth))
         return Exit(PUSH, opened, self._spaced(Mark.SPACE))
 
@@ -200,15 +212,79 @@ class JsonContexts:
         threads = reader.threads(label, name)
         if not threads:
             return Exit(BLOCKED)
-        following = self._context(Level(Phase.VALUE, "{", threads, level.depth))
         dynamic = DYNAMIC if text is None and reader.is_other(label) else 0
-        return Exit(STAY | dynamic, following, self._colon)
+        return self._value_above(level, threads, self._colon, dynamic)
+
+    def _after_comma(self, level: Level) -> Exit:
+        if level.bracket == "{":
+            following = self._context(level._replace(phase=Phase.NAME))
+            return Exit(STAY, following, self._name_reader(following)[1])
+        threads = self._items(level.threads)
+        if not any(_is_unique(thread) for thread in threads):
+            return self._value_above(level, threads)
+        following = self._context(Level(Phase.VALUE, "[", threads, level.depth))
+        return Exit(STAY, following, self._value_reader(following)[1])
+
+    def _value_above(
+        self, level: Level, threads: tuple[Thread, ...], leaf: int | None = None, dynamic: int = 0
+    ) -> Exit:
+        """A value begins, in `leaf` or at once, above the level that waits for it."""
+        places = {Thread(tag, progress): 0 for tag, progress, _ in threads}
+        for place, thread in enumerate(places):
+            places[thread] = place
+        values = tuple(
+            dict.fromkeys(
+                (places[Thread(tag, progress)], self._alike(value))
+                for tag, progress, value in threads
+                if value is not None
+            )
+        )
+        key = (values, level.depth)
+        above = self._above.get(key)
+        if above is None:
+            inner = tuple(Thread(place, None, value) for place, value in values)
+            above = self._context(Level(Phase.VALUE, "", inner, level.depth))
+            self._above[key] = above
+        behind = self._context(Level(Phase.NEXT, level.bracket, tuple(places), level.depth))
+        if leaf is None:
+            leaf = self._value_reader(above)[1]
+        return Exit(PUSH | dynamic, above, leaf, frame=behind, then=self._then(behind))
+
+    def _alike(self, value: Conjunction) -> Conjunction:
+        """The first conjunction met that stands for the same scalars, if it stands for no more."""
+        known = self._same.get(value)
+        if known is None:
+            shape = self._shapes.of(value)
+            known = value
+            if not shape.arrays and not shape.objects:
+                known = self._scalars.setdefault((shape.strings, shape.scalars), value)
+            self._same[value] = known
+        return known
+
+    def _then(self, context: int) -> tuple[tuple[int, Hashable], ...]:
+        """What will be asked of the level behind a value, where that is sure to be cheap."""
+        level = self.levels[context]
+        if len(level.threads) > 1:
+            return ()
+        found: list[tuple[int, Hashable]] = [(context, _THE_ONLY)]
+        if self._may_continue(context):
+            found.append((context, Mark.COMMA))
+        if _may_close(level.threads[0]):
+            found.append((context, Mark.CLOSE))
+        return tuple(found)
+
+    def _satisfied(self, context: int, level: Level, which: tuple[int, ...]) -> Exit:
+        """The value above a level has been read, by some of its threads."""
+        if len(which) < len(level.threads):
+            threads = tuple(level.threads[at] for at in which)
+            context = self._context(level._replace(threads=threads))
+        return Exit(STAY, context, self._next_leaf(context))
 
     def _after_value(self, level: Level, read: list[Read], text: str | None) -> Exit:
         if not read:
             return Exit(BLOCKED)
-        if not level.bracket and self._root is None:
-            return Exit(POP, result=Satisfied(tuple(each.thread.tag for each in read)))
+        if not level.bracket and (level.depth or self._root is None):
+            return Exit(POP, result=Satisfied(tuple(sorted({each.thread.tag for each in read}))))
         if not level.bracket:
             return Exit(STAY, DONE, self._leaves.dead)
         item = None if text is None else canonical(text)
@@ -227,8 +303,8 @@ class JsonContexts:
             moved[Thread(each.thread.tag, progress)] = None
         if not moved:
             return Exit(BLOCKED)
-        following = Level(Phase.NEXT, level.bracket, tuple(moved), level.depth)
-        return Exit(STAY | dynamic, self._context(following), self._next_leaf(following))
+        following = self._context(Level(Phase.NEXT, level.bracket, tuple(moved), level.depth))
+        return Exit(STAY | dynamic, following, self._next_leaf(following))
 
     # Leaves
 
@@ -249,14 +325,23 @@ class JsonContexts:
         colon = self._leaves.state(Choice(EMPTY, EMPTY, ((ord(":"), after),)))
         return self._leaves.state(Padded(space.room, colon)) if space.room else colon
 
-    def _next_leaf(self, level: Level) -> int:
+    def _next_leaf(self, context: int) -> int:
         """A comma, if something may follow it, or the closing bracket."""
+        level = self.levels[context]
+        goes_on, closes = self._may_continue(context), any(map(_may_close, level.threads))
+        key = (goes_on, closes, level.bracket, level.depth)
+        known = self._next_leaves.get(key)
+        if known is None:
+            known = self._next_leaves[key] = self._comma_or_closing(level, goes_on, closes)
+        return known
+
+    def _comma_or_closing(self, level: Level, goes_on: bool, closes: bool) -> int:
         space = self.whitespace
         marks: list[tuple[int, int]] = []
-        if self._may_continue(level):
+        if goes_on:
             after = space.comma(level.depth)[1:].encode()
             marks.append((ord(","), self._spaced(Mark.COMMA, after)))
-        if any(_may_close(t) for t in level.threads):
+        if closes:
             marks.append(self._closing(level, empty=False))
         choice = self._leaves.state(Choice(EMPTY, EMPTY, tuple(marks)))
         return self._leaves.state(Padded(space.room, choice)) if space.room else choice
@@ -269,15 +354,20 @@ class JsonContexts:
             return line[0], self._leaves.state(Literal(line[1:], end))
         return bracket[0], end
 
-    def _may_continue(self, level: Level) -> bool:
+    def _may_continue(self, context: int) -> bool:
+        known = self._continues.get(context)
+        if known is None:
+            known = self._continues[context] = self._has_more(self.levels[context])
+        return known
+
+    def _has_more(self, level: Level) -> bool:
         if level.bracket == "[":
             return any(
                 any(True for _ in self.witnesses.item_options(thread.progress))
                 for thread in level.threads
                 if isinstance(thread.progress, ArrayProgress)
             )
-        names = self._context(Level(Phase.NAME, "{", level.threads, level.depth))
-        reader, _ = self._name_reader(names)
+        reader, _ = self._name_reader(self._context(level._replace(phase=Phase.NAME)))
         return reader.others or reader.bits != 0
 
     def _first_line(self, level: Level, leaf: int) -> tuple[int, int]:
@@ -291,28 +381,9 @@ class JsonContexts:
         known = self._values.get(context)
         if known is None:
             level = self.levels[context]
-            known = self._read_alone(level)
-            if known is None:
-                reader = self._read(level)
-                known = reader, self._value_leaf(level, reader)
-            self._values[context] = known
-        return known
-
-    def _read_alone(self, level: Level) -> tuple[ValueReader, int] | None:
-        """The reader of a value of one thread, which for equal conjunctions is much the same."""
-        if level.phase is not Phase.VALUE or len(level.threads) != 1:
-            return None
-        thread = level.threads[0]
-        value, progress = thread.value, thread.progress
-        if value is None or (isinstance(progress, ArrayProgress) and progress.unique):
-            return None
-        known = self._alone.get(value)
-        if known is None:
             reader = self._read(level)
-            known = reader.strings, reader.scalars, self._value_leaf(level, reader)
-            self._alone[value] = known
-        strings, scalars, leaf = known
-        return ValueReader.of_one(thread, strings, scalars), leaf
+            known = self._values[context] = reader, self._value_leaf(level, reader)
+        return known
 
     def _read(self, level: Level) -> ValueReader:
         threads = self._items(level.threads) if level.phase is Phase.FIRST else level.threads
@@ -362,6 +433,10 @@ class JsonContexts:
         if any(_may_close(t) for t in level.threads):
             marks.append(self._closing(level, empty=True))
         return self._leaves.state(Choice(term, EMPTY, tuple(marks)))
+
+
+def _is_unique(thread: Thread) -> bool:
+    return isinstance(thread.progress, ArrayProgress) and thread.progress.unique
 
 
 def _may_close(thread: Thread) -> bool:

@@ -15,7 +15,7 @@ from maskwright.automaton.events import (
     StringText,
     ValueRead,
 )
-from maskwright.automaton.json_contexts import Closed, Mark
+from maskwright.automaton.json_contexts import Closed, Mark, Satisfied
 from maskwright.automaton.level import Level, Phase
 from maskwright.automaton.trace import Left
 
@@ -67,6 +67,8 @@ class JsonReader:
                 yield ContainerClosed(self._pointer)
             case Closed():
                 self._advance()
+            case Satisfied():
+                pass  # which was told when the value above was read
             case _ if level.bracket == "{" and level.phase is not Phase.VALUE:
                 self._open[-1].place = str(json.loads(self._text[self._mark : left.at]))
                 self._start(left.at)

@@ -23,9 +23,9 @@ class Phase(Enum):
 
 class Thread(NamedTuple):
     tag: int
-    """The thread of the parent level that this one belongs to."""
+    """The thread of the level below that this one belongs to."""
     progress: Progress | None
-    """None at the root. In phase VALUE, the progress behind the value."""
+    """None on a level of a value alone. In phase VALUE, the progress behind the value."""
     value: Conjunction | None = None
     """In phase VALUE: what the coming value must satisfy."""
 
@@ -33,7 +33,8 @@ class Thread(NamedTuple):
 class Level(NamedTuple):
     phase: Phase
     bracket: str
-    """`{`, `[`, or nothing at the root."""
+    """`{`, `[`, or nothing on a level of a value alone: the whole text, or a member or item that
+    knows nothing of what it stands in."""
     threads: tuple[Thread, ...]
     depth: int
-    """Brackets open, counted only where lines are indented."""
+    """Brackets open, counted only where lines are indented; elsewhere 1 if there are any."""

@@ -28,7 +28,7 @@ STAY: Final = 1
 PUSH: Final = 2
 POP: Final = 3
 DYNAMIC: Final = 4
-"""Added to STAY: where this leads depends on the text that was read, see `Contexts.exit`."""
+"""Added to STAY or PUSH: where this leads depends on the text read; see `Contexts.exit`."""
 
 DONE: Final = 0
 """The context of a finished text; every machine's context 0."""
@@ -40,7 +40,8 @@ NO_FRAME: Final = -1
 class Exit(NamedTuple):
     """What leaving a leaf leads to: the new context and leaf state, or the result of a `POP`.
 
-    A `PUSH` leaves the present context below the new one, or `frame` in its place.
+    A `PUSH` leaves the present context below the new one, or `frame` in its place. `then` lists
+    further exits, as (context, label), that the text will come to.
     """
 
     kind: int
@@ -48,6 +49,7 @@ class Exit(NamedTuple):
     leaf: int = 0
     result: Hashable = None
     frame: int = NO_FRAME
+    then: tuple[tuple[int, Hashable], ...] = ()
 
 
 class Configuration(NamedTuple):
@@ -115,7 +117,8 @@ class Machine:
         self.leaves = leaves
         self.contexts = contexts
         self._limits = limits
-        self.exits = 0
+        self._known: set[int] = set()
+        self._gated: set[int] = set()
         self._first_leaf = leaves.count
         self._gate_words = 0
         self.arrays = MachineArrays(
@@ -142,11 +145,15 @@ class Machine:
     def supply(self) -> None:
         """Serve the pending requests of the last walk: build rows, ask for exits, grow."""
         counts = self.arrays.counts
-        pending = {(int(a), int(b)) for a, b in self.arrays.pending[: counts[1]]}
+        waiting = int(counts[1])
         counts[1] = 0
         if counts[2]:
             counts[2] = 0
             self._grow_nodes()
+        if waiting == 1:
+            pending = [self.arrays.pending[0].tolist()]
+        else:
+            pending = self.arrays.pending[:waiting].tolist()
         for first, second in pending:
             if second < 0:
                 self.leaves.build(first)
@@ -159,21 +166,39 @@ class Machine:
             )
 
     def _add_exit(self, context: int, label_id: int) -> None:
-        found = self.contexts.exit(context, self.leaves.labels[label_id])
-        if found.kind & 3 in (STAY, PUSH):
-            self.know_context(found.context)
-        if found.frame != NO_FRAME:
-            self.know_context(found.frame)
-        leaf = self.leaves.label_id(found.result) if found.kind == POP else found.leaf
-        if 2 * (self.exits + 1) > len(self.arrays.exit_keys):
+        """Find the exit with a label, and those that come next."""
+        then = self._enter_exit(context, label_id, self.leaves.labels[label_id])
+        for context, label in then:
+            label_id = self.leaves.label_id(label)
+            if (context << 32) | label_id not in self._known:
+                self._enter_exit(context, label_id, label)
+
+    def _enter_exit(
+        self, context: int, label_id: int, label: Hashable
+    ) -> tuple[tuple[int, Hashable], ...]:
+        key = (context << 32) | label_id
+        kind, following, leaf, result, frame, then = self.contexts.exit(context, label)
+        if kind == POP:
+            leaf = self.leaves.label_id(result)
+        elif kind != BLOCKED:
+            self.know_context(following)
+            if frame != NO_FRAME:
+                self.know_context(frame)
+        self._known.add(key)
+        if 2 * len(self._known) > len(self.arrays.exit_keys):
             self._grow_exits()
         arrays = self.arrays
-        slot = self._free_slot(arrays.exit_keys, (context << 32) | label_id)
-        arrays.exit_kind[slot] = found.kind
-        arrays.exit_context[slot] = found.context
+        slot = self._free_slot(arrays.exit_keys, key)
+        arrays.exit_kind[slot] = kind
+        arrays.exit_context[slot] = following
         arrays.exit_leaf[slot] = leaf
-        arrays.exit_frame[slot] = found.frame
-        self.exits += 1
+        arrays.exit_frame[slot] = frame
+        return then
+
+    @property
+    def exits(self) -> int:
+        """How many are known."""
+        return len(self._known)
 
     @staticmethod
     def _free_slot(keys: npt.NDArray[np.int64], key: int) -> int:
@@ -189,10 +214,13 @@ class Machine:
             raise LimitError(
                 f"the grammar needs more than {self._limits.contexts:,} contexts", limit="contexts"
             )
+        if context in self._gated:
+            return
+        self._gated.add(context)
         while context >= len(self.arrays.gate_start):
             self._replace(gate_start=_doubled(self.arrays.gate_start, -1))
         gate = self.contexts.gate(context)
-        if gate is None or self.arrays.gate_start[context] >= 0:
+        if gate is None:
             return
         bits, width = gate
         words = (width + 63) // 64 or 1

@@ -132,7 +132,13 @@ class RuleContexts:
                 found = contexts.exit(number, label, text)
                 if found.kind == BLOCKED or found.kind == POP:
                     return found
-                return found._replace(context=self._number(InValue(contexts, found.context)))
+                following = self._number(InValue(contexts, found.context))
+                if found.kind & 3 == STAY:
+                    return found._replace(context=following)
+                frame = NO_FRAME
+                if found.frame != NO_FRAME:
+                    frame = self._number(InValue(contexts, found.frame))
+                return found._replace(context=following, frame=frame, then=())
             case Reading(), Mark.COMPLETE:
                 return Exit(STAY, DONE, self._leaves.dead)
             case Reading(kernel=kernel), Began(byte=byte):

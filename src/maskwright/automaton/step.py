@@ -106,6 +106,7 @@ def leave(address: int, leaf: int, node: int) -> tuple[int, int]:
                 machine.counts[6] = node
                 machine.counts[7] = 1
                 return DEAD, node
+            kind -= DYNAMIC
         if kind == POP:
             node = machine.node_parent[node]
             label = machine.exit_leaf[slot]

@@ -97,11 +97,6 @@ class ValueReader:
             tuple(values),
         )
 
-    @classmethod
-    def of_one(cls, thread: Thread, strings: Regular, scalars: Regular) -> ValueReader:
-        """The reader of one thread whose value need not differ from any other."""
-        return cls(strings, scalars, (_Reading(thread, strings, scalars),), (0,), (), ())
-
     @property
     def threads(self) -> tuple[Thread, ...]:
         return tuple(reading.thread for reading in self.readings)

@@ -10,7 +10,14 @@ import numpy.typing as npt
 from maskwright.automaton.completion import Completion, Finisher
 from maskwright.automaton.last_value import last_value
 from maskwright.automaton.leaf_rows import DEAD
-from maskwright.automaton.machine import BLOCKED, NO_NODE, Configuration, Contexts, Machine
+from maskwright.automaton.machine import (
+    BLOCKED,
+    NO_NODE,
+    PUSH,
+    Configuration,
+    Contexts,
+    Machine,
+)
 from maskwright.automaton.step import is_accepting, next_bytes, node_of
 from maskwright.grammar.schema import Report
 from maskwright.limits import Limits
@@ -309,12 +316,20 @@ class Grammar:
         found = self.machine.contexts.exit(context, self.space.leaves.labels[label], read)
         if found.kind == BLOCKED:
             return None
-        self.machine.know_context(found.context)
+        machine = self.machine
+        machine.know_context(found.context)
+        parent = int(machine.arrays.node_parent[node])
+        if found.kind == PUSH:
+            machine.know_context(found.frame)
+            parent = self._node(found.frame, parent)
+        return Configuration(found.leaf, self._node(found.context, parent))
+
+    def _node(self, context: int, parent: int) -> int:
+        """The stack node (context, parent)."""
         while True:
-            parent = int(self.machine.arrays.node_parent[node])
-            following = int(node_of(self.address(), found.context, parent))
+            node = int(node_of(self.address(), context, parent))
             if not self._supplied():
-                return Configuration(found.leaf, following)
+                return node
 
     def accepting(self, here: Configuration) -> bool:
         """Whether the text may end here."""
