@@ -38,6 +38,7 @@ class Harness:
             max_batch_tokens=config.max_batch_tokens,
             classes=config.classes,
             prefix_cache=config.prefix_cache,
+            window=loaded.decoder.window,
         )
         self.runner = Runner(loaded.decoder, self.pool.total, config.block_size, config.kv_dtype)
         self.poison()

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from maskwright.engine.blocks import BlockPool
 from maskwright.engine.prefix import Node, PrefixTree, common
+from maskwright.engine.reach import Reach
 from maskwright.engine.scheduler import Scheduler
 from maskwright.engine.sequence import Sequence
 from tests.engine.test_scheduler import advance
@@ -26,7 +27,7 @@ def test_what_is_found_is_what_was_put_in_and_not_given_up(rng: random.Random) -
     """Texts over two letters come, stay a while and go; the model is a dictionary from each cached
     prefix to the time of its last use."""
     pool = BlockPool(12, SIZE)
-    tree = PrefixTree(pool)
+    tree = PrefixTree(pool, Reach(SIZE, 64))
     known: dict[tuple[str, tuple[int, ...]], int] = {}
     here: list[tuple[str, tuple[int, ...], Node, list[int]]] = []
     clock = 0
@@ -80,12 +81,65 @@ def test_what_is_found_is_what_was_put_in_and_not_given_up(rng: random.Random) -
         assert sorted(known) == sorted(k for k in known if held(tree, *k))
 
 
+@settings(max_examples=60, deadline=None)
+@given(st.randoms(use_true_random=False), st.sampled_from([1, 3, 4]))
+def test_with_a_window_a_hit_needs_only_what_it_reaches(rng: random.Random, window: int) -> None:
+    """Texts come, let go of what is behind them, and go; the model is the set of cached prefixes,
+    and the longest of a text that has all blocks within reach is what is found."""
+    pool, reach = BlockPool(12, SIZE), Reach(SIZE, 8, window)
+    tree = PrefixTree(pool, reach)
+    known: dict[int, tuple[int, ...]] = {}  # by block
+    here: list[tuple[Node, list[int]]] = []
+    for _ in range(rng.randint(1, 40)):
+        if here and rng.random() < 0.4:
+            node, table = here.pop(rng.randrange(len(here)))
+            pool.release(table[reach.behind(len(table) * SIZE) :])
+            tree.leave(node)
+            continue
+        text = tuple(rng.randint(0, 1) for _ in range(2 * rng.randint(1, 5)))
+        node = tree.match("", text, len(text))
+        assert node.depth == max(
+            end // SIZE
+            for end in range(0, len(text) + 1, SIZE)
+            if set(prefixes(text[:end])[reach.behind(end) :]) <= set(known.values())
+        )
+        table, behind = tree.path(node), reach.behind(node.depth * SIZE)
+        assert table[:behind] == [0] * behind
+        assert [known[block] for block in table[behind:]] == prefixes(text)[behind : node.depth]
+        pool.share(table[behind:])
+        new = prefixes(text)[node.depth :]
+        if len(new) > pool.available:
+            pool.release(table[behind:])
+            tree.leave(node)
+            continue
+        evicted = max(0, len(new) - pool.free)
+        tree.evict(evicted)
+        left = set(tree.blocks())
+        assert len(known) - len(left) == evicted, "as many as asked, and none in use"
+        known = {block: prefix for block, prefix in known.items() if block in left}
+        for prefix in new:
+            (block,) = pool.allocate(1)
+            node = tree.insert(node, prefix[-SIZE:], block)
+            if node.block == block:
+                known[block] = prefix
+            else:
+                pool.share([node.block])
+                pool.release([block])
+            table.append(node.block)
+        last = reach.behind(len(text))
+        pool.release(table[behind:last])
+        tree.leave_behind(node, behind, last)
+        here.append((node, table))
+        pool.check([t[reach.behind(len(t) * SIZE) :] for _, t in here], tree.blocks())
+        tree.check()
+
+
 def held(tree: PrefixTree, salt: str, prefix: tuple[int, ...]) -> bool:
     return tree.match(salt, prefix, len(prefix)).depth * SIZE == len(prefix)
 
 
 def test_roots_without_children_go() -> None:
-    tree = PrefixTree(BlockPool(4, SIZE))
+    tree = PrefixTree(BlockPool(4, SIZE), Reach(SIZE, 64))
     for number in range(1000):
         tree.match(f"client {number}", (1, 2), 2)
     assert len(tree._roots) < 100

@@ -8,9 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from maskwright.engine.blocks import BlockPool
-from maskwright.engine.scheduler import Scheduler, StepPlan
+from maskwright.engine.plan import StepPlan
+from maskwright.engine.scheduler import Scheduler
 from maskwright.engine.sequence import Phase, Sequence
 from maskwright.engine.waiting import PATIENCE
+
+MOST_DRAFTS = 4
 
 
 def sequence(arrival: int, prompt: int, output: int) -> Sequence:
@@ -120,6 +123,9 @@ class World:
             assert chunk.samples == (plain == len(sequence.tokens))
             assert chunk.samples or not chunk.drafted
             assert plain + chunk.drafted <= len(sequence.table) * scheduler.pool.block_size
+            held = scheduler.tables.held(sequence)
+            assert 0 not in held
+            assert len(held) <= scheduler.reach.most(len(sequence.tokens) + MOST_DRAFTS)
             for block in sequence.table[chunk.start // scheduler.pool.block_size :]:
                 assert scheduler.pool.references(block) == 1, "a shared block would be written"
         if senior is not None and senior.pending and senior in before:
@@ -131,6 +137,8 @@ class World:
         scheduler.commit(plan)
         scheduler.check()
         for chunk in plan.chunks:
+            sequence = chunk.sequence
+            assert sequence.behind == scheduler.reach.behind(sequence.computed)
             if chunk.samples and chunk.sequence.phase is Phase.RUNNING:
                 self.sample(chunk.sequence, chunk.drafted)
 
@@ -152,7 +160,9 @@ class World:
         elif rng.random() < 0.1:
             scheduler.pause(sequence)
         else:
-            sequence.draft = [rng.randint(0, 1) for _ in range(rng.randint(0, min(4, left - 1)))]
+            sequence.draft = [
+                rng.randint(0, 1) for _ in range(rng.randint(0, min(MOST_DRAFTS, left - 1)))
+            ]
 
     def meddle(self) -> None:
         """Readers come back, and clients leave."""
@@ -180,10 +190,13 @@ def test_every_sequence_ends_within_budget_and_pool(seed: int) -> None:
         max_running=max_running,
         max_batch_tokens=budget,
         prefix_cache=rng.random() < 0.7,
+        window=rng.choice([None, None, 1, 6, 20]),
     )
     made = []
     for arrival in range(rng.randint(1, 12)):
         whole = rng.randint(2, blocks * block_size + 1)  # the last token needs no slot
+        if scheduler.reach.most(4 * whole) <= blocks:
+            whole *= 4  # a window: more than the pool holds
         prompt = rng.randint(1, whole - 1)
         tokens = [rng.randint(0, 1) if rng.random() < 0.1 else 0 for _ in range(prompt)]
         made.append(

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import torch
+import transformers
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
-from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+from transformers import PreTrainedTokenizerFast
 
 from maskwright.vocab import Vocabulary
 
@@ -34,8 +35,10 @@ def tokenizer() -> PreTrainedTokenizerFast:
     return fast
 
 
-def save_checkpoint(directory: Path, *, positions: int = 256, **extra: object) -> Path:
-    """A random two-layer Llama whose padded vocabulary is larger than the tokenizer's."""
+def save_checkpoint(
+    directory: Path, *, family: str = "Llama", positions: int = 256, **extra: object
+) -> Path:
+    """A random two-layer decoder whose padded vocabulary is larger than the tokenizer's."""
     fast = tokenizer()
     fast.save_pretrained(directory)
     torch.manual_seed(1)
@@ -51,7 +54,8 @@ def save_checkpoint(directory: Path, *, positions: int = 256, **extra: object) -
         "eos_token_id": fast.eos_token_id,
         "initializer_range": 0.3,
     }
-    LlamaForCausalLM(LlamaConfig(**{**shape, **extra})).save_pretrained(directory)
+    config = getattr(transformers, f"{family}Config")(**{**shape, **extra})
+    getattr(transformers, f"{family}ForCausalLM")(config).save_pretrained(directory)
     return directory
 
 

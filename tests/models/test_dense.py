@@ -10,7 +10,7 @@ import transformers
 
 from maskwright.engine.batch import build_batch
 from maskwright.engine.blocks import BlockPool
-from maskwright.engine.scheduler import Chunk
+from maskwright.engine.plan import Chunk
 from maskwright.engine.sequence import Sequence
 from maskwright.kernels.kv_pool import KvDtype, clear_blocks
 from maskwright.models.config import parse_config

@@ -13,6 +13,7 @@ from maskwright.engine.config import EngineConfig
 from maskwright.engine.drafts import LookBack
 from maskwright.engine.emission import Emitter
 from maskwright.engine.generation import Generation
+from maskwright.engine.reach import Reach
 from maskwright.engine.request import Request
 from maskwright.engine.sequence import Sequence
 from maskwright.engine.stops import StopAutomaton
@@ -31,7 +32,10 @@ class Admission:
                 f"max_context is {max_context}, but the model has {positions} positions.",
                 param="max_context",
             )
-        self.max_context = min(max_context or positions, pool.total * pool.block_size)
+        self.max_context = max_context or positions
+        reach = Reach(pool.block_size, config.max_batch_tokens, loaded.decoder.window)
+        if reach.most(self.max_context) > pool.total:
+            self.max_context = min(self.max_context, pool.total * pool.block_size)
         self._config = config
         self._ranks = {item.name: rank for rank, item in enumerate(config.classes)}
         self._model = (loaded.name, str(loaded.decoder.dtype), config.kv_dtype)

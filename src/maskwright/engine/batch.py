@@ -6,7 +6,7 @@ from collections.abc import Sequence as SequenceOf
 
 import torch
 
-from maskwright.engine.scheduler import Chunk
+from maskwright.engine.plan import Chunk
 from maskwright.kernels.reference import Span, pad_rows
 from maskwright.models import DenseDecoder, ForwardBatch
 

@@ -21,9 +21,10 @@ from maskwright.engine.digests import Digests, Failed, News, Prepared
 from maskwright.engine.generation import Generation
 from maskwright.engine.observations import Observations
 from maskwright.engine.pace import Pace
+from maskwright.engine.plan import StepPlan
 from maskwright.engine.request import Delta, FinishReason
 from maskwright.engine.runner import Runner
-from maskwright.engine.scheduler import Scheduler, StepPlan
+from maskwright.engine.scheduler import Scheduler
 from maskwright.engine.sequence import SHORT, Phase, Sequence
 from maskwright.errors import GenerationError, MaskwrightError
 from maskwright.sampling import TokenScore

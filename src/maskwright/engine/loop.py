@@ -94,6 +94,7 @@ class Engine:
             max_batch_tokens=config.max_batch_tokens,
             classes=config.classes,
             prefix_cache=config.prefix_cache,
+            window=loaded.decoder.window,
         )
         self._runner = Runner(
             loaded.decoder, self.capacity.blocks, config.block_size, config.kv_dtype

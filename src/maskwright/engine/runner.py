@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from maskwright.engine.batch import build_batch
-from maskwright.engine.scheduler import StepPlan
+from maskwright.engine.plan import StepPlan
 from maskwright.errors import GenerationError
 from maskwright.kernels.kv_pool import KvDtype, clear_blocks, copy_block
 from maskwright.models import DenseDecoder

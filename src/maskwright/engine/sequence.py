@@ -33,8 +33,9 @@ class Sequence:
     caller's clock, at which it ends whatever it has.
 
     `computed` counts the leading `tokens` whose keys and values are in the blocks of `table`;
-    preemption sets it back to 0 and keeps the tokens. `draft` are proposals for the tokens after
-    these. `node` is the tree's node of the last full block.
+    preemption sets it back to 0 and keeps the tokens. The first `behind` of the table have been
+    given up, and are 0 there. `draft` are proposals for the tokens after these. `node` is the
+    tree's node of the last full block.
     """
 
     arrival: int
@@ -48,6 +49,7 @@ class Sequence:
     phase: Phase = Phase.WAITING
     computed: int = 0
     table: list[int] = field(default_factory=list[int])
+    behind: int = 0
     draft: list[int] = field(default_factory=list[int])
     node: Node | None = None
     promise: float = 1.0

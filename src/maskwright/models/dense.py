@@ -115,6 +115,12 @@ class DenseDecoder:
         """Whether one thread decodes fastest."""
         return self.weight_bytes < SMALL
 
+    @property
+    def window(self) -> int | None:
+        """Positions that any layer looks back on; None where one sees all."""
+        windows = [window for window in self.config.windows if window is not None]
+        return max(windows) if len(windows) == self.config.layers else None
+
     def plan(self, spans: Sequence[Span], block_size: int) -> AttentionPlan | CompiledPlan:
         """What attention needs to know of a step."""
         return (plan_compiled if self._compiled else plan_attention)(spans, block_size)

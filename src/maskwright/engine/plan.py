@@ -1,0 +1,87 @@
+"""What one step does, as the scheduler decides it and the runner carries it out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from maskwright.engine.sequence import Sequence
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Compute tokens `start .. start+count` of `sequence`, drafts counted in: the last `drafted` of
+    them are proposals. `samples`: a new token follows."""
+
+    sequence: Sequence
+    start: int
+    count: int
+    samples: bool
+    drafted: int = 0
+
+    @property
+    def rows(self) -> int:
+        """Logits are wanted of so many tokens, the last ones: where one can follow."""
+        return 1 + self.drafted if self.samples else 0
+
+
+@dataclass(frozen=True, slots=True)
+class StepPlan:
+    """The work of one step and what was decided on the way.
+
+    To be done before the forward, in this order: each of `copies` (from, to), then the blocks
+    `fresh`, which are newly taken, are cleared.
+    """
+
+    chunks: tuple[Chunk, ...]
+    copies: tuple[tuple[int, int], ...]
+    fresh: tuple[int, ...]
+    admitted: tuple[Sequence, ...]
+    preempted: tuple[Sequence, ...]
+
+    @property
+    def tokens(self) -> int:
+        """Tokens the forward computes."""
+        return sum(chunk.count for chunk in self.chunks)
+
+
+class Step:
+    """A plan in the making, with `budget` tokens left."""
+
+    def __init__(self, budget: int) -> None:
+        self.budget = budget
+        self.short_of_blocks = False
+        self.counts: dict[Sequence, int] = {}
+        self.drafts: dict[Sequence, int] = {}
+        self.copies: list[tuple[int, int]] = []
+        self.fresh: list[int] = []
+        self.admitted: list[Sequence] = []
+        self.preempted: list[Sequence] = []
+
+    def take(self, sequence: Sequence, count: int) -> None:
+        """`count` more tokens of `sequence`."""
+        self.counts[sequence] = self.counts.get(sequence, 0) + count
+        self.budget -= count
+
+    def draft(self, sequence: Sequence, count: int) -> None:
+        """The first `count` drafts of `sequence`."""
+        self.drafts[sequence] = count
+        self.budget -= count
+
+    def plan(self) -> StepPlan:
+        """What has been decided."""
+        return StepPlan(
+            tuple(
+                _chunk(sequence, count, self.drafts.get(sequence, 0))
+                for sequence, count in self.counts.items()
+            ),
+            tuple(self.copies),
+            tuple(self.fresh),
+            tuple(self.admitted),
+            tuple(self.preempted),
+        )
+
+
+def _chunk(sequence: Sequence, count: int, drafted: int) -> Chunk:
+    """The chunk of `count` pending tokens and `drafted` drafts."""
+    samples = count == sequence.pending
+    return Chunk(sequence, sequence.computed, count + drafted, samples, drafted)
