@@ -31,6 +31,8 @@ SCHEMAS: list[Any] = [
     True,
     {"type": "string", "maxLength": 5},
     {"type": "string", "pattern": "^(a|b[0-9]{20})$"},
+    {"type": "string", "pattern": '^[\\u0000-\\u001f]{3}["]{2}(é[äö]{4})?[\\u0800-\\uffff]{3}$'},
+    {"type": "string", "pattern": "^([^,]+,)([^a-z]{2}[^0-9A-Za-z ]{3})$", "maxLength": 12},
     {"type": "integer", "minimum": 1000},
     {"enum": ["a", "abab", 12, None, [1], {"a": "b"}]},
     {"type": "array", "items": {"type": "array", "items": True, "minItems": 2}, "minItems": 3},
@@ -66,10 +68,10 @@ def walked(grammar: Grammar, seed: int) -> list[tuple[Position, bytes]]:
 
 
 def longest(grammar: Grammar, position: Position, text: bytes) -> int:
-    """The bytes of the longest of the shortest completions behind the tokens at a position."""
+    """The tokens of the longest of the shortest completions behind the tokens at a position."""
     spellings = grammar.vocabulary.spellings
     sizes = [
-        len(grammar.budgets._text(place, text + spellings[token]))
+        len(grammar.vocabulary.spelled(grammar.budgets._text(place, text + spellings[token])))
         for place, token in grammar.successors(position.configuration)
     ]
     return max(sizes, default=0)
@@ -90,6 +92,28 @@ def test_bounds_hold(schema: Any, order: Any, whitespace: Any) -> None:
     assert bounded > 5 or schema == {"type": "integer", "minimum": 1000}
 
 
+def test_long_texts_are_counted_in_tokens() -> None:
+    """Else a search is made wherever fewer tokens are left than the required parts have bytes."""
+    schema = closed(1, a={"const": "ab" * 40})
+    grammar = compile_json_schema(schema, VOCABULARY, whitespace="compact")
+    grammar.measure(grammar.first)
+    assert grammar.first.enough < 2 * 80  # what is required, and what may come before that
+
+
+def test_a_search_that_refuses_nothing_is_not_repeated() -> None:
+    schema = {"type": "array", "items": {"type": "string"}, "contains": {"const": "within"}}
+    grammar = compile_json_schema(schema, VOCABULARY)
+    out = np.zeros(VOCABULARY.words, np.int32)
+    matcher = grammar.matcher()
+    assert matcher.accept(ord("["))
+    matcher.fill_mask(out, 60)
+    assert matcher._path[-1].enough == 60
+    grammar.budgets._fits = None  # type: ignore[assignment,method-assign]
+    matcher.fill_mask(out, 60)
+    with pytest.raises(TypeError):
+        matcher.fill_mask(out, 59)
+
+
 @pytest.mark.parametrize("schema", TO_SEARCH, ids=str)
 def test_what_only_a_search_can_tell(schema: Any) -> None:
     grammar = compile_json_schema(schema, VOCABULARY)
@@ -100,7 +124,8 @@ def test_what_only_a_search_can_tell(schema: Any) -> None:
 
 
 def test_an_ample_budget_needs_no_search() -> None:
-    grammar = compile_json_schema(SCHEMAS[7], VOCABULARY)
+    schema = closed(2, a={"type": "string"}, ab={"const": "a long constant"})
+    grammar = compile_json_schema(schema, VOCABULARY)
     matcher = grammar.matcher()
     out = np.zeros(VOCABULARY.words, np.int32)
     grammar.budgets._fits = None  # type: ignore[assignment,method-assign]

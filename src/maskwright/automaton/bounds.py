@@ -1,19 +1,21 @@
-"""How many bytes can certainly complete a text, whatever one token does to it: upper bounds.
+"""How many tokens can certainly complete a text, whatever one token does to it: upper bounds.
 
 Completions themselves (`automaton.finish`) are exact and cost a search each. Most of the time the
 budget is so large that a rough bound is enough to know that every token leaves room, and that is a
 sum over levels: what the value being read needs, or the costliest member or item that may come,
-then what the containers around it still require.
+then what the containers around it still require. A *price* says how many tokens a piece of text
+takes, whatever of its beginning is already there; by bytes, where nothing better is known.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from maskwright.automaton.level import Level, Phase, Thread
 from maskwright.automaton.progress import ArrayProgress, ObjectProgress
 from maskwright.automaton.whitespace import Whitespace
-from maskwright.automaton.witness import Witness, Witnesses, rendered, spelled
+from maskwright.automaton.witness import Witnesses, rendered, spelled
 from maskwright.grammar.shape import ArrayShape, Conjunction, ObjectShape
 
 BEGUN: Final = 12
@@ -23,22 +25,28 @@ _FRESH: Final = 6
 """Bytes that make a free name differ from any others, with its quotes."""
 
 
+Price = Callable[[bytes], int]
+"""The most tokens that any ending of some bytes takes."""
+
+
 class Bound(NamedTuple):
     here: int
-    """Bytes that complete a level once the leaf in it has been left, in whichever way."""
+    """Tokens that complete a level once the leaf in it has been left, in whichever way."""
     behind: int
-    """Bytes that complete it once a value in it has been read."""
+    """Tokens that complete it once a value in it has been read."""
 
 
 class Bounds:
     """The bounds of levels; None where only a search can tell."""
 
-    def __init__(self, witnesses: Witnesses, whitespace: Whitespace) -> None:
+    def __init__(self, witnesses: Witnesses, whitespace: Whitespace, price: Price) -> None:
         self._witnesses = witnesses
         self._whitespace = whitespace
-        self._comma = 1 + len(whitespace.after_comma)
-        self._colon = 1 + len(whitespace.after_colon)
-        self._values: dict[Conjunction, int | None] = {}
+        self._price = price
+        self._comma = "," + whitespace.after_comma.decode()
+        self._colon = ":" + whitespace.after_colon.decode()
+        self._sizes: dict[str, int] = {}
+        self._values: dict[Conjunction, str | None] = {}
         self._most: dict[ObjectShape | ArrayShape, int | None] = {}
 
     def of(self, level: Level) -> Bound | None:
@@ -61,18 +69,18 @@ class Bounds:
             case ArrayProgress(shape=shape, index=index):
                 if shape.unique or shape.contains:
                     return None
-                costs = [self._value(item) for item in shape.prefix[index : shape.least]]
+                costs = [self._item(item) for item in shape.prefix[index : shape.least]]
                 further = shape.least - max(index, len(shape.prefix))
                 if further > 0:
-                    rest = self._value(shape.rest)
-                    costs.append(None if rest is None else further * (rest + self._comma))
+                    rest = self._item(shape.rest)
+                    costs.append(None if rest is None else further * rest)
             case ObjectProgress(shape=shape) as progress:
                 left = progress.required_left()
                 if shape.some or progress.count + len(left) < shape.least:
                     return None
                 costs = [self._member(shape.names[at], shape.values[at]) for at in left]
         known = [cost for cost in costs if cost is not None]
-        return 1 + sum(known) + self._comma * len(known) if len(known) == len(costs) else None
+        return 1 + sum(known) if len(known) == len(costs) else None
 
     def _more(self, level: Level, thread: Thread) -> int | None:
         """The value, item or member that may be read before that."""
@@ -86,18 +94,18 @@ class Bounds:
             found = self._items(shape) if isinstance(shape, ArrayShape) else self._members(shape)
             whole = [cost for cost in found if cost is not None]
             self._most[shape] = (
-                max(whole, default=0) + self._comma if len(whole) == len(found) else None
+                max(whole, default=len(self._comma)) if len(whole) == len(found) else None
             )
         return self._most[shape]
 
     def _items(self, shape: ArrayShape) -> list[int | None]:
         items = [*shape.prefix, shape.rest]
-        return [self._value(item) for item in items if self._witnesses.possible(item)]
+        return [self._item(item) for item in items if self._witnesses.possible(item)]
 
     def _members(self, shape: ObjectShape) -> list[int | None]:
         witnesses = self._witnesses
         costs = [
-            self._member(name, value)
+            _plus(self._member(name, value), BEGUN)
             for name, value in zip(shape.names, shape.values, strict=True)
             if witnesses.possible(value)
         ]
@@ -106,19 +114,39 @@ class Bounds:
         alive = [value for value in others if witnesses.possible(value)]
         if alive and len(alive) < len(others):
             return [None]  # the name itself may take long to complete
-        found = map(self._value, alive)
-        return costs + [None if v is None else v + _FRESH + BEGUN + self._colon for v in found]
+        around = len(self._comma) + _FRESH + BEGUN + len(self._colon)
+        return costs + [_plus(self._value(value), around) for value in alive]
+
+    def _item(self, value: Conjunction) -> int | None:
+        """A comma and a value."""
+        text = self._text(value)
+        return None if text is None else self._size(self._comma + text)
 
     def _member(self, name: str, value: Conjunction) -> int | None:
-        """With its name, which may have been begun in any spelling."""
-        cost = self._value(value)
-        return None if cost is None else cost + len(spelled(name).encode()) + BEGUN + self._colon
+        """A comma, a name and its value."""
+        text = self._text(value)
+        if text is None:
+            return None
+        return self._size(self._comma + spelled(name) + self._colon + text)
 
     def _value(self, value: Conjunction) -> int | None:
+        text = self._text(value)
+        return None if text is None else self._size(text)
+
+    def _text(self, value: Conjunction) -> str | None:
         if value not in self._values:
             witness = self._witnesses.of(value)
-            self._values[value] = None if witness is None else self._size(witness)
+            self._values[value] = (
+                None if witness is None else rendered(witness, self._whitespace, 0)
+            )
         return self._values[value]
 
-    def _size(self, witness: Witness) -> int:
-        return len(rendered(witness, self._whitespace, 0).encode("utf-8", "surrogatepass"))
+    def _size(self, text: str) -> int:
+        known = self._sizes.get(text)
+        if known is None:
+            known = self._sizes[text] = self._price(text.encode("utf-8", "surrogatepass"))
+        return known
+
+
+def _plus(cost: int | None, more: int) -> int | None:
+    return None if cost is None else cost + more

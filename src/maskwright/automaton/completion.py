@@ -76,6 +76,10 @@ class Completion:
             self._known[here] = found
         return found
 
+    def known(self, here: Configuration) -> bool:
+        """Whether the completion has been found, and is the same whatever the text before."""
+        return here in self._known
+
     def _search(self, here: Configuration, before: bytes) -> bytes | None:
         if self._machine.arrays.node_context[here.node] == DONE:
             return b""

@@ -22,7 +22,7 @@ from enum import Enum
 from functools import cached_property
 from typing import Final, NamedTuple
 
-from maskwright.automaton.bounds import Bound, Bounds
+from maskwright.automaton.bounds import Bound, Bounds, Price
 from maskwright.automaton.finish import Ending, Endings, Finish
 from maskwright.automaton.leaf import LeafTable
 from maskwright.automaton.leaf_keys import Choice, End, Literal, Padded, Spaced
@@ -81,7 +81,9 @@ class JsonContexts:
         witnesses: Witnesses,
         leaves: LeafTable,
         whitespace: Whitespace,
+        price: Price = len,
     ) -> None:
+        """`price`: what a text costs of a budget (see `bounds`)."""
         self.levels: list[Level] = []
         self.witnesses = witnesses
         self.whitespace = whitespace
@@ -99,7 +101,7 @@ class JsonContexts:
         self._names: dict[int, tuple[NameReader | PlainReader, int]] = {}
         self._plain = PlainShapes(witnesses)
         self._finish = Finish(witnesses, whitespace, self._owners)
-        self._bounds = Bounds(witnesses, whitespace)
+        self._bounds = Bounds(witnesses, whitespace, price)
         self._context(Level(Phase.DONE, "", (), 0))
 
     # The machine's questions

@@ -45,3 +45,11 @@ def intersection(left: Ranges, right: Ranges) -> Ranges:
 def of(characters: str) -> Ranges:
     """The set of the characters of a string."""
     return normal((ord(c), ord(c)) for c in characters)
+
+
+def readable(low: int, high: int) -> int:
+    """A character of a range that reads well: a letter or digit if there is one."""
+    for point in (0x61, 0x30, 0x41, 0x20):
+        if low <= point <= high:
+            return point
+    return 0xE000 if 0xD800 <= low < 0xE000 <= high else low

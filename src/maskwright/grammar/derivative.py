@@ -12,7 +12,7 @@ from heapq import heappop, heappush
 from itertools import count
 
 from maskwright.errors import LimitError
-from maskwright.grammar.charset import LAST, complement
+from maskwright.grammar.charset import LAST, complement, readable
 from maskwright.grammar.explored import NEVER, Explored
 from maskwright.grammar.regular import (
     EMPTY,
@@ -330,7 +330,7 @@ def _of_length(term: Regular, length: int) -> str:
         length -= 1
         for low, high, target in arcs(term):
             if _shortest_length(target)[0] == length:
-                text += chr(_readable(low, high))
+                text += chr(readable(low, high))
                 term = target
                 break
     return text
@@ -350,7 +350,7 @@ def _search(term: Regular, limit: int) -> str | None:
         seen.add(state)
         for low, high, target in arcs(state):
             if target not in seen:
-                character = chr(_readable(low, high))
+                character = chr(readable(low, high))
                 heappush(queue, (size + _bytes(character), next(tie), target, text + character))
         _check(len(seen), limit)
     return None
@@ -366,7 +366,7 @@ def _compose(term: Regular, limit: int) -> str | None:
         return term.short or ""
     match term:
         case Chars():
-            return chr(_readable(*term.ranges[0]))
+            return chr(readable(*term.ranges[0]))
         case Words(table=table, low=low, high=high, depth=depth):
             return min(table.strings[low:high], key=_bytes)[depth:]
         case State(shortest=found) if found is not None:
@@ -384,14 +384,6 @@ def _compose(term: Regular, limit: int) -> str | None:
             return min(known, key=_bytes) if len(known) == len(found) else None
         case _:
             return None
-
-
-def _readable(low: int, high: int) -> int:
-    """A character of the range that reads well: a letter or digit if there is one."""
-    for point in (0x61, 0x30, 0x41, 0x20):
-        if low <= point <= high:
-            return point
-    return 0xE000 if 0xD800 <= low < 0xE000 <= high else low
 
 
 def _check(seen: int, limit: int) -> None:

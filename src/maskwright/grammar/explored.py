@@ -28,6 +28,9 @@ NEVER: Final = 1 << 30
 Arc = tuple[int, int, Regular]
 Int32 = npt.NDArray[np.int32]
 
+_ESCAPE: Final = 6
+"""Bytes of `\\u0000`."""
+
 _SURROGATES: Final = ((0xD800, 0xDFFF),)
 
 
@@ -120,6 +123,15 @@ class Explored:
             if kept == total:
                 return frozenset(kept)
             total = kept
+
+    @cached_property
+    def widest(self) -> int:
+        """Bytes that a character of a shortest string takes at most, as JSON spells it. Asked for
+        when complete."""
+        points = {charset.readable(low, high) for s in self.steps for low, high, _ in s or ()}
+        escaped = any(point < 0x20 or point in (0x22, 0x5C) for point in points)
+        wide = max((len(chr(p).encode("utf-8", "surrogatepass")) for p in points), default=1)
+        return wide * (_ESCAPE if escaped else 1)
 
     def _number(self, term: Regular) -> int:
         known = self._numbers.get(term)

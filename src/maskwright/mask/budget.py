@@ -120,11 +120,15 @@ class Budgets:
         firsts[group[::-1]] = tokens[::-1]
         spellings = grammar.vocabulary.spellings
         fits = [
-            self._fits(Configuration(place >> 32, place & 0xFFFFFFFF), budget - 1, before + text)
+            self._fits(_configuration(place), budget - 1, before + text)
             for place, text in zip(
                 places.tolist(), [spellings[token] for token in firsts.tolist()], strict=True
             )
         ]
+        if all(fits):
+            if all(self._completion.known(_configuration(place)) for place in places.tolist()):
+                position.enough = min(position.enough, budget)
+            return
         refused = tokens[~np.array(fits, np.bool_)[group]]
         np.bitwise_and.at(out, refused >> 5, ~(np.int32(1) << (refused & 31)))
         if not out.any():
@@ -158,3 +162,7 @@ class Budgets:
         if text is None:
             raise AssertionError("a reachable configuration can always be completed")
         return text
+
+
+def _configuration(place: int) -> Configuration:
+    return Configuration(place >> 32, place & 0xFFFFFFFF)

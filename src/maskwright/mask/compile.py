@@ -82,5 +82,7 @@ def compile_json_schema(
         raise UnsatisfiableSchemaError("no JSON value matches the schema", pointer="")
     space = space_of(vocab)
     with space.lock:
-        contexts = JsonContexts(root, shapes, witnesses, space.leaves, WHITESPACE[whitespace])
+        contexts = JsonContexts(
+            root, shapes, witnesses, space.leaves, WHITESPACE[whitespace], vocab.price
+        )
         return Grammar(space, contexts, parsed.report, limits)

@@ -17,14 +17,11 @@ MOST_BYTES: Final = 1024
 def forced_bytes(grammar: Grammar, here: Configuration, before: bytes) -> bytes:
     """The bytes that every text goes on with from here."""
     found = bytearray()
-    while len(found) < MOST_BYTES and not grammar.accepting(here):
-        options = grammar.next_bytes(here)
-        if len(options) != 1:
-            break
-        following = grammar.advance(here, options, before + found)
+    while len(found) < MOST_BYTES and (byte := grammar.forced_byte(here)):
+        following = grammar.advance(here, byte, before + found)
         if following is None:
             break
-        found += options
+        found += byte
         here = following
     return bytes(found)
 
@@ -37,6 +34,8 @@ def forced_tokens(grammar: Grammar, here: Configuration, before: bytes) -> list[
     with it, so those tokens are left out.
     """
     data = forced_bytes(grammar, here, before)
+    if not data:
+        return []
     vocabulary = grammar.vocabulary
     settled: list[int] = []
     parts = list(special.pieces(data))

@@ -345,6 +345,15 @@ class Grammar:
             position.complete = self.accepting(here) and not self.next_bytes(here)
         return position.complete
 
+    def forced_byte(self, here: Configuration) -> bytes:
+        """The one byte that every text goes on with; none where the text may end, or go on with
+        different ones."""
+        position = self.position(here)
+        if position.forced is None:
+            options = b"" if self.accepting(here) else self.next_bytes(here)
+            position.forced = options if len(options) == 1 else b""
+        return position.forced
+
     def next_bytes(self, here: Configuration) -> bytes:
         """The bytes that may come next, ascending."""
         allowed = np.zeros(256, np.bool_)

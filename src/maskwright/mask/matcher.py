@@ -170,8 +170,10 @@ class Matcher:
         """The tokens that must come next whatever is sampled, as the tokenizer would cut them."""
         if self.terminated:
             return []
-        here = self._path[-1].configuration
-        return forced_tokens(self._grammar, here, bytes(self._read()))
+        here = self._path[-1]
+        if here.forced == b"":
+            return []
+        return forced_tokens(self._grammar, here.configuration, bytes(self._read()))
 
     def events(self, *, final: bool = False) -> list[Event]:
         """What the text accepted since the last call says: captures, and JSON's structure.

@@ -1,4 +1,4 @@
-"""Bytes that can certainly complete a text: rough bounds, as sums over leaf and stack.
+"""Tokens that can certainly complete a text: rough bounds, as sums over leaf and stack.
 
 A walk adds them up for each token that it allows (`mask.walk`), so that a mask under an ample
 budget costs hardly more than one without. Where a bound is `ENDLESS`, or above the budget, the
@@ -43,7 +43,7 @@ Int32 = npt.NDArray[np.int32]
 
 
 class LeafNeeds:
-    """For each leaf state the bytes after which it can be left; shared like the states.
+    """For each leaf state the bytes, and so tokens, after which it can be left; shared as it is.
 
     Inside a property name that is none: the bounds of contexts count whole names.
     """
@@ -90,7 +90,7 @@ class LeafNeeds:
 
 
 class NodeNeeds:
-    """For each stack node the bytes that complete the text once its leaf has been left."""
+    """For each stack node the tokens that complete the text once its leaf has been left."""
 
     def __init__(self, machine: Machine, finisher: Finisher) -> None:
         self.array: Int32 = np.full(256, _UNKNOWN, np.int32)

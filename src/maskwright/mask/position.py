@@ -18,6 +18,7 @@ class Position:
         "complete",
         "configuration",
         "enough",
+        "forced",
         "moves",
         "record",
         "row",
@@ -33,6 +34,8 @@ class Position:
         """Where that row is (see `rows.write_row`), 0 if it isn't known yet."""
         self.enough = UNKNOWN
         """With this many tokens left, every token of the mask leaves enough for a completion."""
+        self.forced: bytes | None = None
+        """The one byte that must come next, empty if none must, None if it hasn't been asked."""
         self.accepting: bool | None = None
         """Whether the text may end here, None if it hasn't been asked."""
         self.complete: bool | None = None

@@ -17,7 +17,6 @@ from maskwright.limits import Limits
 from maskwright.mask.needs import ENDLESS, LeafNeeds
 from maskwright.mask.rows import RowTable
 from maskwright.mask.strings import (
-    LONGEST_SPELLING,
     NARROW,
     StringRows,
     characters_left,
@@ -109,7 +108,7 @@ class Space:
         term = term_within(leaf, self.leaves.keys)
         if characters_left(term) == NARROW:
             farthest = self.strings.farthest(term)
-            return ENDLESS if farthest is None else BEGUN + 1 + LONGEST_SPELLING * farthest
+            return ENDLESS if farthest is None else BEGUN + 1 + farthest
         text = self.leaves.state(Text(inside=True, term=term))
         return BEGUN + self.needs.find(self.leaves, text, limits)
 

@@ -124,14 +124,14 @@ class StringRows:
                 raise AssertionError(f"{key} is no place within a string")
 
     def farthest(self, term: Regular) -> int | None:
-        """The most characters that a string can still need, wherever in `term` it stands; None if
-        that can't be told from an automaton of some size."""
+        """The most bytes that a string can still need, wherever between two characters of `term`
+        it stands; None if that can't be told from an automaton of some size."""
         core, least, _ = parted(term)
         automaton, _ = place(core)
         if not automaton.can_measure(least):
             return None
         lengths = automaton.fewest(least)[: least + 1]
-        return int(lengths[lengths < NEVER].max(initial=0))
+        return automaton.widest * int(lengths[lengths < NEVER].max(initial=0))
 
     def _forget(self) -> None:
         self._walked.clear()
@@ -225,10 +225,6 @@ class StringRows:
             for other in missing[missing >= 0].tolist():
                 automaton.find(other)
             automaton.explore(AT_ONCE)  # what the next row would lack
-
-
-LONGEST_SPELLING: Final = 6
-"""Bytes that the shortest spelling of a character takes at most, that of a control character."""
 
 
 def term_within(leaf: int, keys: Sequence[Key]) -> Regular:

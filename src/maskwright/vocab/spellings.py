@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import Final, Self
 
 from maskwright.errors import InputError
+
+LONG: Final = 512
+"""Bytes of a text whose tokens are not counted where a bound will do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +38,24 @@ class Spellings:
 
         A dynamic programme from the end: O(len(data) * number of token lengths).
         """
+        cost, step = self._counted(data)
+        end = len(data)
+        if cost[0] > end:
+            raise InputError(f"no tokens of the vocabulary spell {data!r}", param="data")
+        spelled: list[int] = []
+        i = 0
+        while i < end:
+            spelled.append(self.ids[data[i : i + step[i]]])
+            i += step[i]
+        return spelled
+
+    def most_behind(self, data: bytes) -> int:
+        """The most tokens that any ending of `data` takes, spelled with the fewest; of a text over
+        `LONG` its bytes. Every byte has to be a token."""
+        return len(data) if len(data) > LONG else max(self._counted(data)[0])
+
+    def _counted(self, data: bytes) -> tuple[list[int], list[int]]:
+        """By place: the tokens needed from there on, and the length of the first of them."""
         end = len(data)
         unreachable = end + 1
         cost = [unreachable] * end + [0]  # tokens needed for data[i:]
@@ -44,11 +65,4 @@ class Spellings:
                 stop = i + length
                 if stop <= end and cost[stop] + 1 < cost[i] and data[i:stop] in self.ids:
                     cost[i], step[i] = cost[stop] + 1, length
-        if cost[0] >= unreachable:
-            raise InputError(f"no tokens of the vocabulary spell {data!r}", param="data")
-        spelled: list[int] = []
-        i = 0
-        while i < end:
-            spelled.append(self.ids[data[i : i + step[i]]])
-            i += step[i]
-        return spelled
+        return cost, step

@@ -136,6 +136,11 @@ class Vocabulary:
         """The fewest tokens whose bytes, joined, are `data`; `InputError` if there are none."""
         return self._texts.fewest(data)
 
+    def price(self, data: bytes) -> int:
+        """The most tokens that any ending of `data` takes; no more than its bytes. Every byte has
+        to be a token."""
+        return self._texts.most_behind(data)
+
     def decode(self, ids: Iterable[int]) -> bytes:
         """The bytes that these tokens add to a text; special ids add none."""
         return b"".join([self.tokens[token_id] for token_id in ids])
