@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import random
+import socket
 import threading
 import time
 from collections.abc import Iterator
@@ -18,20 +19,23 @@ START_SECONDS = 20.0
 
 
 @contextmanager
-def live_server(app: FastAPI) -> Iterator[str]:
-    """The base URL (no path) of `app` while the block runs."""
+def live_server(app: FastAPI, listening: socket.socket | None = None) -> Iterator[str]:
+    """The base URL (no path) of `app` while the block runs, at a socket that is bound already or on
+    a free port."""
     config = uvicorn.Config(
         app, host="127.0.0.1", port=0, log_level="warning", ws="none", timeout_graceful_shutdown=5
     )
     server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run, daemon=True)
+    thread = threading.Thread(
+        target=server.run, args=(None if listening is None else [listening],), daemon=True
+    )
     thread.start()
     deadline = time.monotonic() + START_SECONDS
     while not server.started:
         if not thread.is_alive() or time.monotonic() > deadline:
             raise RuntimeError("the server did not start")
         time.sleep(0.01)
-    host, port = server.servers[0].sockets[0].getsockname()[:2]
+    host, port = (listening or server.servers[0].sockets[0]).getsockname()[:2]
     try:
         yield f"http://{host}:{port}"
     finally:

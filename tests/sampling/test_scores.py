@@ -1,6 +1,7 @@
 """Scores against the definition, in float64."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -29,7 +30,7 @@ def test_scores_are_the_definition(seed: int, temperature: float, top: int) -> N
     row = SampleRow(params, [1, 2], 2, seed)
     (token,) = sample(logits, ChainBatch([row], words[None]))
     assert isinstance(token, int)
-    told = score(kept, words, logits[0], token, top=top, greedy=params.greedy)
+    told = score(kept, words, logits[0], token, params)
 
     shares = np.exp(kept.double().numpy())
     shares /= shares.sum()
@@ -40,6 +41,10 @@ def test_scores_are_the_definition(seed: int, temperature: float, top: int) -> N
     assert told.allowed == allowed.sum()
     assert told.forced == (told.allowed == 1)
     assert [a.token for a in told.top] == np.argsort(-shares, kind="stable")[:top].tolist()
+    legal_first = np.argsort(np.where(allowed, -shares, 1.0), kind="stable")
+    by_mask = score(kept, words, logits[0], token, replace(params, scale="masked"))
+    assert [a.token for a in by_mask.top] == legal_first[: min(top, allowed.sum())].tolist()
+    assert replace(by_mask, top=told.top) == told
     for other in told.top:
         assert other.raw == pytest.approx(math.log(shares[other.token]))
         assert (other.masked is None) == (not allowed[other.token])

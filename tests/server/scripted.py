@@ -59,6 +59,7 @@ class ScriptedGeneration:
         for text in self.script.texts:
             await asyncio.sleep(self.script.pause)
             tokens = tuple(text.encode()) if self.script.spelled else (1,)
+            self.engine.taken += 1
             yield Delta(text, tokens, None, None)
         self.engine.running.discard(id(self))
         yield Delta(self.script.last, (), FinishReason(self.script.end), self.script.error)
@@ -66,7 +67,8 @@ class ScriptedGeneration:
 
 @dataclass
 class ScriptedEngine:
-    """Stands in for the engine. `requests` is what was submitted, `running` what holds memory."""
+    """Stands in for the engine. `requests` is what was submitted, `running` what holds memory;
+    `taken` counts deltas that were read."""
 
     loaded: Any
     script: Script = field(default_factory=Script)
@@ -75,6 +77,7 @@ class ScriptedEngine:
     max_context: int = CONTEXT
     requests: list[Request] = field(default_factory=list)
     running: set[int] = field(default_factory=set)
+    taken: int = 0
 
     def submit(self, request: Request) -> ScriptedGeneration:
         refusal = self.refuse(len(self.requests))

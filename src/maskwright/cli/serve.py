@@ -25,6 +25,9 @@ ENGINE = EngineConfig()
 SERVER = ServerConfig()
 SHUTDOWN_SECONDS = 5
 
+SEND_BYTES = 1 << 17
+"""Sent and not yet taken, on one connection; about a thousand events of a stream."""
+
 SCHEMA: dict[str, object] = {
     "type": "object",
     "properties": {
@@ -154,8 +157,9 @@ def serve(
         strict_model=strict_model,
         whitespace=whitespace,
         tool_format=tool_format,
+        reader_seconds=reader_seconds,
     )
-    with listen(host, port) as listening, Engine(loaded, engine_config) as engine:
+    with listen(host, port, reader_seconds) as listening, Engine(loaded, engine_config) as engine:
         typer.echo(f"memory: {engine.capacity.report()}", err=True)
         warm_up(engine)
         gc.collect()
@@ -171,8 +175,10 @@ def serve(
         Announcing(config, name or loaded.name).run([listening])
 
 
-def listen(host: str, port: int) -> socket.socket:
-    """The server's socket, bound before the engine starts.
+def listen(host: str, port: int, reader_seconds: float = SERVER.reader_seconds) -> socket.socket:
+    """The server's socket, bound before the engine starts. Its connections are given up when a
+    client takes nothing for so long, and hold little that it has not taken: a slow reader is felt
+    in the engine, which pauses its request, instead of filling megabytes of the kernel's buffers.
 
     Raises AddressError.
     """
@@ -183,6 +189,9 @@ def listen(host: str, port: int) -> socket.socket:
         found = socket.socket(family, kind, protocol)
         try:
             found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            found.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BYTES)
+            patience = max(1, int(reader_seconds * 1000))
+            found.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, patience)
             found.bind(address)
         except OSError:
             found.close()

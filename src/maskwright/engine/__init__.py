@@ -6,6 +6,7 @@ from maskwright.engine.loop import Engine, EngineStats
 from maskwright.engine.observations import Distribution
 from maskwright.engine.request import Completion, Delta, FinishReason, Request
 from maskwright.engine.trace import Trace
+from maskwright.sampling import TokenScore
 
 __all__ = [
     "Completion",
@@ -17,5 +18,6 @@ __all__ = [
     "FinishReason",
     "Generation",
     "Request",
+    "TokenScore",
     "Trace",
 ]

@@ -67,7 +67,6 @@ class Runner:
             elif row.params.logprobs is None:
                 outcomes.append((token, None))
             else:
-                top, greedy = row.params.logprobs, row.params.greedy
-                told = score(raw[i], masks[i], logits[i], token, top=top, greedy=greedy)
+                told = score(raw[i], masks[i], logits[i], token, row.params)
                 outcomes.append((token, told))
         return outcomes

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal, TypeAlias, get_args
 
 from maskwright.errors import InputError
 
 MOST_LOGPROBS = 20
 """Alternatives that can be asked for at each token."""
+
+Scale: TypeAlias = Literal["raw", "masked"]
+"""Whose probability: the model's own, or that among the tokens which the mask allows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +24,7 @@ class SamplingParams:
     off. The repetition penalty, n-grams and bad words look at prompt and output; presence and
     frequency at the output alone. `bad_words` are token sequences that never appear. `seed` None
     lets the engine draw one. `logprobs` asks for the score of each token, with so many
-    alternatives; None for no scores.
+    alternatives, the likeliest by `scale`; None for no scores.
     """
 
     temperature: float = 1.0
@@ -35,6 +39,7 @@ class SamplingParams:
     no_repeat_ngram: int = 0
     seed: int | None = None
     logprobs: int | None = None
+    scale: Scale = "raw"
 
     def __post_init__(self) -> None:
         _number("temperature", self.temperature, 0.0, 100.0)
@@ -49,6 +54,10 @@ class SamplingParams:
             _integer("seed", self.seed, -(2**63), 2**64 - 1)
         if self.logprobs is not None:
             _integer("logprobs", self.logprobs, 0, MOST_LOGPROBS)
+        if self.scale not in get_args(Scale):
+            raise InputError(
+                f"scale is {self.scale!r}; it must be 'raw' or 'masked'.", param="scale"
+            )
         for token, bias in self.logit_bias.items():
             _integer("logit_bias", token, 0, 2**31)
             _number("logit_bias", bias, -100.0, 100.0)

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from maskwright.kernels.reference import allowed_tokens
+from maskwright.sampling.params import SamplingParams
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +46,10 @@ class TokenScore:
     `raw`: as the model has it, before the chain. `masked`: the same, given that the token is one
     that the mask allows; `kept` is the share of probability that the mask allows, so that
     `masked = raw - log(kept)`. `processed`: after the whole chain, as it was drawn (0 if greedy),
-    among `support` tokens. `allowed` counts the tokens of the mask. `top`: the likeliest tokens by
-    `raw`, as many as were asked for. `forced`: the grammar left no choice. `mask` is a digest of
-    the mask's bits, hexadecimal. `place`: where it came from, if the request is traced.
+    among `support` tokens. `allowed` counts the tokens of the mask. `top`: the likeliest tokens, as
+    many as were asked for, by `raw` or, if asked so, by `masked`; then all are allowed ones.
+    `forced`: the grammar left no choice. `mask` is a digest of the mask's bits, hexadecimal.
+    `place`: where it came from, if the request is traced.
     """
 
     token: int
@@ -64,16 +66,18 @@ class TokenScore:
 
 
 def score(
-    raw: Tensor, words: Tensor, processed: Tensor, token: int, *, top: int, greedy: bool
+    raw: Tensor, words: Tensor, processed: Tensor, token: int, params: SamplingParams
 ) -> TokenScore:
     """The score of `token`, from its row of logits before the chain and after it, float32
-    `[vocab]`, and its mask `words`."""
+    `[vocab]`, and its mask `words`; `params` have `logprobs`."""
     shares = torch.log_softmax(raw.double(), dim=-1)
     mask = allowed_tokens(words[None], len(raw))[0]
     log_kept = float(torch.logsumexp(shares[mask], dim=-1))
-    highest = shares.topk(min(top, len(raw))).indices.tolist() if top else []
-    after = processed.double()
+    after, greedy = processed.double(), params.greedy
     allowed = int(mask.sum())
+    ranked = shares if params.scale == "raw" else shares.masked_fill(~mask, float("-inf"))
+    top = min(params.logprobs or 0, len(raw) if params.scale == "raw" else allowed)
+    highest = ranked.topk(top).indices.tolist()
     return TokenScore(
         token=token,
         raw=float(shares[token]),

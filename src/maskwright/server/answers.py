@@ -6,12 +6,10 @@ import json
 import time
 import uuid
 from dataclasses import dataclass, field
-from typing import TypeAlias
 
 from maskwright.server.choices import Answer
+from maskwright.server.json import Json
 from maskwright.server.parts import ArgumentsText, CallBegun, Message, Part, Reasoning, Words
-
-Json: TypeAlias = dict[str, object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,19 +41,25 @@ class Envelope:
             {
                 "index": index,
                 "message": _message(answer.message),
-                "logprobs": None,
+                "logprobs": _logprobs(answer.logprobs),
                 "finish_reason": answer.finish_reason,
             }
             for index, answer in enumerate(answers)
         ]
         return {**self._head("chat.completion"), "choices": choices, "usage": usage.body()}
 
-    def chunk(self, index: int, delta: Json, finish_reason: str | None = None) -> Json:
+    def chunk(
+        self,
+        index: int,
+        delta: Json,
+        finish_reason: str | None = None,
+        logprobs: list[Json] | None = None,
+    ) -> Json:
         """A `chat.completion.chunk` of one choice; `delta` is there even when empty."""
         choice: Json = {
             "index": index,
             "delta": delta,
-            "logprobs": None,
+            "logprobs": _logprobs(logprobs),
             "finish_reason": finish_reason,
         }
         return {**self._head("chat.completion.chunk"), "choices": [choice]}
@@ -72,6 +76,10 @@ class Envelope:
             "model": self.model,
             "system_fingerprint": None,
         }
+
+
+def _logprobs(entries: list[Json] | None) -> Json | None:
+    return None if entries is None else {"content": entries, "refusal": None}
 
 
 def _message(message: Message) -> Json:

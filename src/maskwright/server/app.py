@@ -12,12 +12,13 @@ from starlette.exceptions import HTTPException
 
 from maskwright.engine import Engine
 from maskwright.errors import MaskwrightError
-from maskwright.server.answers import Envelope, Json, Usage, model_card
+from maskwright.server.answers import Envelope, Usage, model_card
 from maskwright.server.body import read_object
 from maskwright.server.completions import ChatCompletions
 from maskwright.server.config import ServerConfig
 from maskwright.server.disconnect import ClientGoneError, until_disconnect
 from maskwright.server.errors import HttpError, error_response
+from maskwright.server.json import Json
 from maskwright.server.middleware import RequestIds
 from maskwright.server.protocol import parse_chat_request
 from maskwright.server.streaming import ChatStream
@@ -69,6 +70,7 @@ class Routes:
                 envelope,
                 include_usage=request.include_usage,
                 ping_seconds=self._config.ping_seconds,
+                reader_seconds=self._config.reader_seconds,
             )
             stream.headers.update(_warnings(choices.warnings))
             return stream

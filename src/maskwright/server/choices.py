@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 
 from maskwright.engine import Completion, Delta, FinishReason, Generation
 from maskwright.errors import GenerationError
+from maskwright.server.json import Json
+from maskwright.server.logprobs import ScoreReader
 from maskwright.server.parts import CallBegun, Message, Part, PartReader, WordReader
 
 
@@ -18,16 +20,19 @@ class Answer:
     message: Message
     tokens: int
     finish_reason: str
+    logprobs: list[Json] | None
 
 
 @dataclass(frozen=True, slots=True)
 class ChoiceDelta:
-    """What one generation just produced; `finish_reason` as OpenAI names it, on the last one."""
+    """What one generation just produced; `finish_reason` as OpenAI names it, on the last one.
+    `logprobs` are entries as OpenAI has them, None where nobody asked."""
 
     index: int
     parts: list[Part]
     tokens: int
     finish_reason: str | None
+    logprobs: list[Json] | None
 
 
 class Choices:
@@ -39,10 +44,13 @@ class Choices:
         prompt_tokens: int,
         reader: Callable[[], PartReader] = WordReader,
         warnings: Sequence[str] = (),
+        scores: Callable[[], ScoreReader] | None = None,
     ) -> None:
-        """`warnings` are what the client should be told of its schema."""
+        """`warnings` are what the client should be told of its schema; `scores` reads those of an
+        answer, if it was asked to."""
         self._generations = generations
         self._readers = [reader() for _ in generations]
+        self._scores = [None if scores is None else scores() for _ in generations]
         self.prompt_tokens = prompt_tokens
         self.warnings = warnings
 
@@ -57,17 +65,24 @@ class Choices:
     async def answers(self) -> list[Answer]:
         """All choices, once the last has ended. Raises the first failure."""
         ended = await asyncio.gather(*(generation.aresult() for generation in self._generations))
-        return [_answer(one, reader) for one, reader in zip(ended, self._readers, strict=True)]
+        return [_answer(*each) for each in zip(ended, self._readers, self._scores, strict=True)]
 
-    async def deltas(self, idle: float) -> AsyncGenerator[ChoiceDelta | None]:
+    def deltas(self, idle: float) -> AsyncGenerator[ChoiceDelta | None]:
         """All deltas as they come, choices interleaved; None after `idle` silent seconds.
 
-        Raises the first generation's failure.
+        Nothing is read ahead: while the caller is busy with one delta, each generation joins what
+        it makes and, once that is too much, pauses: from this call on, not from the first delta
+        asked for. Raises the first generation's failure.
         """
-        arrived: asyncio.Queue[tuple[int, Delta | Exception]] = asyncio.Queue()
+        return self._deltas([aiter(generation) for generation in self._generations], idle)
+
+    async def _deltas(
+        self, sources: list[AsyncIterator[Delta]], idle: float
+    ) -> AsyncGenerator[ChoiceDelta | None]:
+        arrived: asyncio.Queue[tuple[int, Delta | Exception]] = asyncio.Queue(maxsize=1)
         readers = [
-            asyncio.create_task(_read(index, generation, arrived))
-            for index, generation in enumerate(self._generations)
+            asyncio.create_task(_read(index, source, arrived))
+            for index, source in enumerate(sources)
         ]
         running = len(readers)
         called: set[int] = set()
@@ -86,33 +101,40 @@ class Choices:
                     raise delta.error
                 final = delta.finish_reason is not None
                 parts = self._readers[index].read(delta.text, delta.token_ids, final=final)
+                scores = self._scores[index]
+                logprobs = None
+                if scores is not None:
+                    logprobs = scores.read(delta.text, delta.token_ids, delta.scores)
                 called.update(index for part in parts if isinstance(part, CallBegun))
                 reason = None
                 if delta.finish_reason is not None:
                     running -= 1
                     reason = _openai_reason(delta.finish_reason, called=index in called)
-                yield ChoiceDelta(index, parts, len(delta.token_ids), reason)
+                yield ChoiceDelta(index, parts, len(delta.token_ids), reason, logprobs)
         finally:
             for reader in readers:
                 reader.cancel()
 
 
 async def _read(
-    index: int, generation: Generation, arrived: asyncio.Queue[tuple[int, Delta | Exception]]
+    index: int, source: AsyncIterator[Delta], arrived: asyncio.Queue[tuple[int, Delta | Exception]]
 ) -> None:
     try:
-        async for delta in generation:
-            arrived.put_nowait((index, delta))
+        async for delta in source:
+            await arrived.put((index, delta))
     except Exception as error:
-        arrived.put_nowait((index, error))
+        await arrived.put((index, error))
 
 
-def _answer(completion: Completion, reader: PartReader) -> Answer:
+def _answer(completion: Completion, reader: PartReader, scores: ScoreReader | None) -> Answer:
     message = Message()
     for part in reader.read(completion.text, completion.token_ids, final=True):
         message.add(part)
     reason = _openai_reason(completion.finish_reason, called=bool(message.calls))
-    return Answer(message, completion.completion_tokens, reason)
+    logprobs = None
+    if scores is not None:
+        logprobs = scores.read(completion.text, completion.token_ids, completion.scores)
+    return Answer(message, completion.completion_tokens, reason, logprobs)
 
 
 def _openai_reason(reason: FinishReason, *, called: bool) -> str:

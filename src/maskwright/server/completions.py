@@ -15,6 +15,7 @@ from maskwright.mask import Grammar
 from maskwright.server.choices import Choices
 from maskwright.server.config import ServerConfig
 from maskwright.server.grammars import GrammarStore
+from maskwright.server.logprobs import ScoreReader
 from maskwright.server.parts import PartReader, ToolReader, WordReader
 from maskwright.server.protocol import SEED_BITS, ChatRequest
 from maskwright.server.recipes import Recipes
@@ -52,7 +53,18 @@ class ChatCompletions:
             _check_budget(request, grammar, limit)
         generations = self._submit(request, prompt, limit, grammar)
         warnings = () if grammar is None else grammar.report.warnings
-        return Choices(generations, len(prompt), _reader(request.tool_use, grammar), warnings)
+        return Choices(
+            generations,
+            len(prompt),
+            _reader(request.tool_use, grammar),
+            warnings,
+            self._scores(request),
+        )
+
+    def _scores(self, request: ChatRequest) -> Callable[[], ScoreReader] | None:
+        if request.params.logprobs is None:
+            return None
+        return lambda: ScoreReader(self._loaded.vocab, request.params.scale)
 
     def _check_token_ids(self, request: ChatRequest) -> None:
         for token in request.params.logit_bias:

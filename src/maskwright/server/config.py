@@ -19,7 +19,8 @@ class ServerConfig:
     its tokens on line breaks; "flexible" leaves it to the model. `tool_format` is how the model
     writes tool calls (told from its chat template when None). `body_bytes` bounds a request
     body, `grammar_bytes` the compiled grammars kept, `ping_seconds` the silence on a stream
-    after which a comment line keeps proxies from closing it.
+    after which a comment line keeps proxies from closing it, `reader_seconds` the time that a
+    client may take nothing of its stream before it is cut off.
     """
 
     model_name: str | None = None
@@ -29,9 +30,10 @@ class ServerConfig:
     body_bytes: int = 8 << 20
     grammar_bytes: int = 256 << 20
     ping_seconds: float = 15.0
+    reader_seconds: float = 60.0
 
     def __post_init__(self) -> None:
-        for name in ("body_bytes", "grammar_bytes", "ping_seconds"):
+        for name in ("body_bytes", "grammar_bytes", "ping_seconds", "reader_seconds"):
             if getattr(self, name) <= 0:
                 raise InputError(f"{name} must be greater than 0", param=name)
         if self.whitespace not in WHITESPACE:

@@ -10,9 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from maskwright.errors import InputError
-from maskwright.sampling import SamplingParams
+from maskwright.sampling import MOST_LOGPROBS, SamplingParams
 from maskwright.server.fields import Fields, as_number, invalid, shown
 from maskwright.server.messages import Message, parse_messages
+from maskwright.server.own_options import OwnOptions, parse_own_options
 from maskwright.server.refusals import refuse_unsupported
 from maskwright.server.shape import FIELDS, Shape, parse_shape
 from maskwright.server.tool_use import ToolUse, parse_tool_use
@@ -26,6 +27,8 @@ OBEYED = FIELDS | frozenset(
     {
         "frequency_penalty",
         "logit_bias",
+        "logprobs",
+        "maskwright",
         "max_completion_tokens",
         "max_tokens",
         "messages",
@@ -43,6 +46,7 @@ OBEYED = FIELDS | frozenset(
         "tool_choice",
         "tools",
         "top_k",
+        "top_logprobs",
         "top_p",
     }
 )
@@ -70,23 +74,26 @@ class ChatRequest:
     n: int
     stream: bool
     include_usage: bool
+    own: OwnOptions
 
 
 def parse_chat_request(tree: dict[str, object]) -> ChatRequest:
     """Read a body. Raises InputError whose `param` is the dotted path of the first fault."""
     body = Fields(tree)
     refuse_unsupported(body, OBEYED)
+    own = parse_own_options(body)
     return ChatRequest(
         model=body.string("model"),
         messages=parse_messages(body),
         shape=parse_shape(body),
         tool_use=parse_tool_use(body),
         limit=_limit(body),
-        params=_params(body),
+        params=_params(body, own),
         stop=_stop(body),
         n=body.integer("n", 1, MAX_CHOICES) or 1,
         stream=body.boolean("stream"),
         include_usage=_include_usage(body),
+        own=own,
     )
 
 
@@ -99,7 +106,7 @@ def _limit(body: Fields) -> TokenLimit | None:
     return None if old is None else TokenLimit(old, "max_tokens")
 
 
-def _params(body: Fields) -> SamplingParams:
+def _params(body: Fields, own: OwnOptions) -> SamplingParams:
     seed = body.integer("seed", -(1 << (SEED_BITS - 1)), (1 << (SEED_BITS - 1)) - 1)
     top_k = body.integer("top_k", -1, MAX_TOKENS)
     return SamplingParams(
@@ -112,7 +119,17 @@ def _params(body: Fields) -> SamplingParams:
         frequency_penalty=body.number("frequency_penalty", -2, 2, 0.0),
         logit_bias=_logit_bias(body),
         seed=None if seed is None else seed % (1 << SEED_BITS),
+        logprobs=_logprobs(body),
+        scale=own.logprobs,
     )
+
+
+def _logprobs(body: Fields) -> int | None:
+    """How many alternatives a token; None if no log-probabilities are wanted."""
+    wanted, top = body.boolean("logprobs"), body.integer("top_logprobs", 0, MOST_LOGPROBS)
+    if top and not wanted:
+        raise InputError("top_logprobs needs logprobs to be true", param="top_logprobs")
+    return (top or 0) if wanted else None
 
 
 def _logit_bias(body: Fields) -> Mapping[int, float]:

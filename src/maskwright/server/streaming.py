@@ -7,6 +7,7 @@ after the start is one event with an error body, and the end.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -14,15 +15,20 @@ from contextlib import aclosing
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from maskwright.server.answers import Envelope, Json, Usage, event, part_delta
+from maskwright.server.answers import Envelope, Usage, event, part_delta
 from maskwright.server.choices import Choices
 from maskwright.server.disconnect import ClientGoneError, until_disconnect
 from maskwright.server.errors import describe
+from maskwright.server.json import Json
 
 DONE = b"data: [DONE]\n\n"
 PING = b": ping\n\n"
 
 log = logging.getLogger(__name__)
+
+
+class SlowReaderError(Exception):
+    """The client has taken nothing for too long."""
 
 
 class ChatStream(Response):
@@ -31,13 +37,20 @@ class ChatStream(Response):
     media_type = "text/event-stream"
 
     def __init__(
-        self, choices: Choices, envelope: Envelope, *, include_usage: bool, ping_seconds: float
+        self,
+        choices: Choices,
+        envelope: Envelope,
+        *,
+        include_usage: bool,
+        ping_seconds: float,
+        reader_seconds: float,
     ) -> None:
         self.status_code = 200
         self.background = None
         self.init_headers({"Cache-Control": "no-cache", "X-Accel-Buffering": "no"})
         del self.headers["content-length"]
         self._choices = choices
+        self._reader_seconds = reader_seconds
         self._events = chat_events(
             choices, envelope, include_usage=include_usage, ping_seconds=ping_seconds
         )
@@ -47,6 +60,9 @@ class ChatStream(Response):
             await until_disconnect(receive, self._send_all(send))
         except (ClientGoneError, OSError):
             log.debug("a client left its stream")
+        except SlowReaderError:
+            # What was not sent never will be: without an end, the server closes the connection.
+            log.info("a client took nothing of its stream in time, and was cut off")
         finally:
             self._choices.cancel()
 
@@ -60,7 +76,13 @@ class ChatStream(Response):
         )
         async with aclosing(self._events) as events:
             async for data in events:
-                await send({"type": "http.response.body", "body": data, "more_body": True})
+                # Waits while the connection's buffers are full; then nothing more is taken from
+                # the engine, where the request pauses.
+                try:
+                    async with asyncio.timeout(self._reader_seconds):
+                        await send({"type": "http.response.body", "body": data, "more_body": True})
+                except TimeoutError:
+                    raise SlowReaderError from None
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
@@ -70,23 +92,34 @@ async def chat_events(
     """Encoded events of one answer; a failure becomes the last of them."""
     completion_tokens = 0
     unknown: Json = {"usage": None} if include_usage else {}
+    unsaid: dict[int, list[Json]] = {}  # log-probabilities of text that is no part of the answer
 
-    def chunk(index: int, delta: Json, finish_reason: str | None = None) -> bytes:
-        return event({**envelope.chunk(index, delta, finish_reason), **unknown})
+    def chunk(
+        index: int,
+        delta: Json,
+        finish_reason: str | None = None,
+        logprobs: list[Json] | None = None,
+    ) -> bytes:
+        return event({**envelope.chunk(index, delta, finish_reason, logprobs), **unknown})
 
+    made = choices.deltas(ping_seconds)
     for index in range(len(choices)):
         yield chunk(index, {"role": "assistant", "content": ""})
     try:
-        async with aclosing(choices.deltas(ping_seconds)) as deltas:
+        async with aclosing(made) as deltas:
             async for delta in deltas:
                 if delta is None:
                     yield PING
                     continue
                 completion_tokens += delta.tokens
+                told = [*unsaid.pop(delta.index, ()), *(delta.logprobs or ())] or None
                 for part in delta.parts:
-                    yield chunk(delta.index, part_delta(part))
+                    yield chunk(delta.index, part_delta(part), logprobs=told)
+                    told = None
                 if delta.finish_reason is not None:
-                    yield chunk(delta.index, {}, delta.finish_reason)
+                    yield chunk(delta.index, {}, delta.finish_reason, told)
+                elif told is not None:
+                    unsaid[delta.index] = told
     except Exception as error:
         status, body = describe(error)
         if status >= 500:
