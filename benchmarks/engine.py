@@ -1,12 +1,14 @@
 """The engine on the demo model: throughput beside transformers' `generate` with llguidance's and
 xgrammar's logits processors, what structure costs, and what caches, chunks and books are worth.
 
-    python benchmarks/engine.py [--clients 16] [--tokens 96] [--repeats 5] [--save]
+    python benchmarks/engine.py [--clients 16] [--rounds 4] [--tokens 96] [--repeats 5] [--save]
 
 Every engine answers the same prompts in turn, `repeats` times, so that whatever else the machine
-does falls on all alike; the rows are medians. Answers with a schema end when they are complete, so
-their rows tell tokens a second, not requests. All take one thread, which the engine chooses for a
-model this small. `maskwright, plain` has neither prefix cache nor drafts nor canonical text.
+does falls on all alike; the rows are medians. Each of the clients asks `rounds` times, again as
+soon as it has an answer; `generate` takes the requests in batches of as many as there are clients.
+Answers with a schema end when they are complete, so the rows tell tokens a second. All take one
+thread, which the engine chooses for a model this small. `maskwright, plain` has neither prefix
+cache nor drafts nor canonical text.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ import jsonschema
 import torch
 from transformers import AutoModelForCausalLM
 
-from benchmarks.engine_peers import generate, processors
+from benchmarks.engine_peers import in_batches, processors
 from maskwright.engine import Engine, EngineConfig, EngineStats, Request
 from maskwright.mask import Grammar, compile_json_schema
 from maskwright.models import DEMO_PATH, LoadedModel, load
@@ -36,6 +38,8 @@ TEXTS = (
     "Order 4471: 3 desk lamps and 12 notebooks for Petra Vogel, to be sent on 2026-03-14.",
     "Please send 2 kettles to Omar Haddad. It is order number 902 and it should leave on May 2.",
     "Ines Carvalho ordered one chair, four mugs and a rug (order 18) on the first of June 2025.",
+    "Order 7 of 2026-01-02 by Li Wei has no items yet.",
+    "On 2025-11-30 Anna Kowalczyk asked for 5 pens, 10 folders, 2 staplers and 1 lamp (no. 3310).",
 )
 SCHEMA = {
     "type": "object",
@@ -104,13 +108,23 @@ def requests_for(
 
 
 def throughput(
-    report: Report, loaded: LoadedModel, grammar: Grammar, clients: int, tokens: int, repeats: int
+    report: Report,
+    loaded: LoadedModel,
+    grammar: Grammar,
+    clients: int,
+    rounds: int,
+    tokens: int,
+    repeats: int,
 ) -> None:
     """Tokens a second, all engines in turn; the best peer with a schema is what counts."""
-    prompts = prompts_of(loaded, clients)
+    prompts = prompts_of(loaded, clients * rounds)
+    batches = [prompts[at : at + clients] for at in range(0, len(prompts), clients)]
     model = AutoModelForCausalLM.from_pretrained(DEMO_PATH, dtype=torch.float32).eval()
     runs: dict[tuple[str, str], Callable[[int], tuple[float, int]]] = {}
-    engines = {"maskwright": Engine(loaded, FULL), "maskwright, plain": Engine(loaded, PLAIN)}
+    engines = {
+        "maskwright": Engine(loaded, replace(FULL, max_running=clients)),
+        "maskwright, plain": Engine(loaded, replace(PLAIN, max_running=clients)),
+    }
     for name, engine in engines.items():
         engine.start()
         for schema in (None, grammar):
@@ -120,9 +134,9 @@ def throughput(
                 )
             )
     for name, make in processors(loaded, SCHEMA).items():
-        runs[name, "no" if name == "generate" else "yes"] = lambda seed, make=make: generate(
-            model, prompts, tokens, make(len(prompts)), loaded.eos, seed
-        )[:2]
+        runs[name, "no" if name == "generate" else "yes"] = lambda seed, make=make: in_batches(
+            model, batches, tokens, make, loaded.eos, seed
+        )
     rates: dict[tuple[str, str], list[float]] = {key: [] for key in runs}
     for repeat in range(repeats + 1):
         for key, run in runs.items():
@@ -133,7 +147,7 @@ def throughput(
     for (name, schema), values in rates.items():
         rate = statistics.median(values)
         report.add(
-            f"throughput, {clients} clients",
+            f"throughput, {clients} clients, {rounds} rounds",
             engine=name,
             schema=schema,
             **{"tokens/s": rate, "best peer x": rate / best if schema == "yes" else None},
@@ -285,6 +299,7 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--clients", type=int, default=16)
+    parser.add_argument("--rounds", type=int, default=4)
     parser.add_argument("--tokens", type=int, default=96)
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--save", action="store_true")
@@ -299,8 +314,18 @@ def main() -> None:
         prompt_tokens=len(prompts_of(loaded, 1)[0]),
         load=round(os.getloadavg()[0], 1),
     )
-    grammar = compile_json_schema(SCHEMA, loaded.vocab, whitespace="spaced", integers="digits")
-    throughput(report, loaded, grammar, options.clients, options.tokens, options.repeats)
+    grammar = compile_json_schema(
+        SCHEMA, loaded.vocab, whitespace="spaced", integers="digits", escapes="needed"
+    )
+    throughput(
+        report,
+        loaded,
+        grammar,
+        options.clients,
+        options.rounds,
+        options.tokens,
+        options.repeats,
+    )
     structured_load(report, loaded, grammar, options.clients, options.repeats)
     books(report, loaded, grammar)
     waste(report, loaded)

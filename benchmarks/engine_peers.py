@@ -120,6 +120,22 @@ def generate(
     return seconds, sum(map(len, answers)), answers
 
 
+def in_batches(
+    model: PreTrainedModel,
+    batches: Sequence[Sequence[list[int]]],
+    tokens: int,
+    make: Processor,
+    eos: Sequence[int],
+    seed: int,
+) -> tuple[float, int]:
+    """Seconds and tokens of all batches, one after the other."""
+    made = [
+        generate(model, prompts, tokens, make(len(prompts)), eos, seed + number)
+        for number, prompts in enumerate(batches)
+    ]
+    return sum(seconds for seconds, _, _ in made), sum(count for _, count, _ in made)
+
+
 def _until(tokens: list[int], eos: set[int]) -> list[int]:
     """Up to and with the first end token."""
     for place, token in enumerate(tokens, start=1):

@@ -36,7 +36,7 @@ from maskwright.automaton.told_apart import ToldApart
 from maskwright.automaton.values import Read, ValueReader
 from maskwright.automaton.whitespace import Whitespace
 from maskwright.automaton.witness import Witnesses
-from maskwright.grammar.regular import EMPTY, Regular
+from maskwright.grammar.regular import EMPTY, Regular, bared
 from maskwright.grammar.shape import Conjunction, Shapes
 
 
@@ -82,12 +82,16 @@ class JsonContexts:
         leaves: LeafTable,
         whitespace: Whitespace,
         price: Price = len,
+        *,
+        bare: bool = False,
     ) -> None:
-        """`price`: what a text costs of a budget (see `bounds`)."""
+        """`price`: what a text costs of a budget (see `bounds`). `bare`: names and strings that
+        are listed are written without any escape that isn't needed."""
         self.levels: list[Level] = []
         self.witnesses = witnesses
         self.whitespace = whitespace
         self._root = root
+        self._bare = bare
         self._shapes = shapes
         self._leaves = leaves
         self._ids: dict[Level, int] = {}
@@ -403,7 +407,7 @@ class JsonContexts:
         for byte, mark, is_object in (("{", Mark.OBJECT, True), ("[", Mark.ARRAY, False)):
             if is_object in opened:
                 marks.append((ord(byte), self._leaves.state(End(mark))))
-        strings, scalars = reader.strings, reader.scalars
+        strings, scalars = self._written(reader.strings), reader.scalars
         leaf = self._leaves.state(Choice(strings, scalars, tuple(marks)))
         if level.phase is Phase.FIRST:
             if self.whitespace.lines:
@@ -424,7 +428,7 @@ class JsonContexts:
         return known
 
     def _name_leaf(self, level: Level, reader: NameReader | PlainReader) -> int:
-        term = reader.term if reader.bits or reader.others else EMPTY
+        term = self._written(reader.term) if reader.bits or reader.others else EMPTY
         if level.phase is not Phase.FIRST:
             return self._leaves.state(Choice(term, EMPTY, ()))
         marks: list[tuple[int, int]] = []
@@ -435,6 +439,9 @@ class JsonContexts:
         if any(_may_close(t) for t in level.threads):
             marks.append(self._closing(level, empty=True))
         return self._leaves.state(Choice(term, EMPTY, tuple(marks)))
+
+    def _written(self, strings: Regular) -> Regular:
+        return bared(strings) if self._bare else strings
 
 
 def _is_unique(thread: Thread) -> bool:

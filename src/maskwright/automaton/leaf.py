@@ -49,7 +49,10 @@ from maskwright.automaton.spelled_characters import (
     BACKSLASH,
     FIRST_LEAD,
     LAST_LEAD,
+    QUOTE,
     SpelledCharacters,
+    escapable,
+    must_escape,
     open_arcs,
 )
 from maskwright.automaton.spelled_sets import SpelledSets
@@ -68,7 +71,6 @@ from maskwright.grammar.regular import (
 )
 from maskwright.grammar.split import split
 
-_QUOTE: Final = 0x22
 _SPACES: Final = b" \t\n\r"
 
 
@@ -242,7 +244,7 @@ class LeafTable:
             case Choice(inside=inside, text=text, marks=marks):
                 row = {} if text is EMPTY else self.next_states(self.state(Text(False, text)))
                 if inside is not EMPTY:
-                    row[_QUOTE] = self.state(Text(inside=True, term=counted(inside)))
+                    row[QUOTE] = self.state(Text(inside=True, term=counted(inside)))
                 return row | dict(marks)
             case Spaced(left=left) | Padded(left=left):
                 follow = {} if isinstance(key, Spaced) else self.next_states(key.target)
@@ -336,12 +338,12 @@ class LeafTable:
                 for byte, follow in self._spelled.lead_bytes(inside, term).items():
                     row[byte] = follow
         if inside:
-            row[_QUOTE] = row[BACKSLASH] = DEAD
-            if transitions:
+            row[QUOTE] = row[BACKSLASH] = DEAD
+            if escapable(term):
                 row[BACKSLASH] = self.state(Escape(term))
             name = label(term)
             if name:
-                row[_QUOTE] = self.state(End(name))
+                row[QUOTE] = self.state(End(name))
         self._rows.store(state, row, self._trunk(key))
 
     def _build_names(self, state: int, term: Regular) -> bool:
@@ -363,14 +365,16 @@ class LeafTable:
             trunk = int(self.arrays.base[below])
         first = node.low + node.nullable
         overrides: dict[int, int] = {}
+        escaped = rest is not EMPTY
         for point, _, child in word_arcs(node):
-            if point >= 0x20 and point not in (_QUOTE, BACKSLASH):
+            escaped |= not node.table.bare or must_escape(point)
+            if not must_escape(point):
                 following = Text(True, vector((child, *others), named=True))
                 overrides[point] = self._named(following, child.low, child.high, rest is EMPTY)
-        if node.high > first or rest is not EMPTY:
+        if escaped:
             overrides[BACKSLASH] = self._named(Escape(term), first, node.high, rest is EMPTY)
         if node.nullable:
-            overrides[_QUOTE] = self.state(End(label(term)))
+            overrides[QUOTE] = self.state(End(label(term)))
         self._rows.override(state, trunk, overrides)
         return True
 

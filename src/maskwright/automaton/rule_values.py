@@ -19,7 +19,7 @@ class RuleValues:
         self._limits = limits
         self._shapes = Shapes(limits)
         self._witnesses: dict[str, Witnesses] = {}
-        self._contexts: dict[tuple[str, str], JsonContexts] = {}
+        self._contexts: dict[tuple[str, str, str], JsonContexts] = {}
 
     @staticmethod
     def root(value: JsonValue) -> Conjunction:
@@ -33,7 +33,7 @@ class RuleValues:
         return known
 
     def contexts(self, value: JsonValue) -> JsonContexts:
-        key = (value.whitespace, value.property_order)
+        key = (value.whitespace, value.property_order, value.escapes)
         known = self._contexts.get(key)
         if known is None:
             known = self._contexts[key] = JsonContexts(
@@ -42,6 +42,7 @@ class RuleValues:
                 self.witnesses(value),
                 self._leaves,
                 WHITESPACE[value.whitespace],
+                bare=value.escapes == "needed",
             )
         return known
 

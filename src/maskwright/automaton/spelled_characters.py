@@ -25,10 +25,11 @@ from maskwright.automaton.leaf_keys import (
 )
 from maskwright.automaton.leaf_rows import DEAD, Row
 from maskwright.grammar.derivative import Arc, arcs
-from maskwright.grammar.regular import Regular
+from maskwright.grammar.regular import Regular, is_bare
 
 Int32 = npt.NDArray[np.int32]
 
+QUOTE: Final = 0x22
 BACKSLASH: Final = 0x5C
 FIRST_LEAD: Final = 0xC2
 LAST_LEAD: Final = 0xF4
@@ -129,8 +130,9 @@ class SpelledCharacters:
 
     def _escape_row(self, term: Regular) -> Row:
         row: Row = {}
+        transitions = escapable(term)
         for byte, point in _SHORT_ESCAPES.items():
-            found = _covering(arcs(term), point, point)
+            found = _covering(transitions, point, point)
             if found:
                 row[byte] = self._state(Text(True, found[0][2]))
         unit = self._hex(Hex(term, 0, 4))
@@ -167,8 +169,21 @@ class SpelledCharacters:
 
 def open_arcs(key: Partial | Escape | Hex | LowHex | LowSurrogate) -> list[Arc]:
     """The transitions of a key's term by the code points that a character begun can become."""
-    transitions = arcs(key.term)
+    transitions = arcs(key.term) if isinstance(key, Partial) else escapable(key.term)
     return [arc for low, high in _code_points(key) for arc in _covering(transitions, low, high)]
+
+
+def escapable(term: Regular) -> tuple[Arc, ...]:
+    """The transitions of a term by characters that may be escaped: all of them, unless its words
+    are bare."""
+    if not is_bare(term):
+        return arcs(term)
+    return tuple((low, high, target) for low, high, target in arcs(term) if must_escape(low))
+
+
+def must_escape(point: int) -> bool:
+    """Whether JSON has no other way to write a character."""
+    return point < 0x20 or point in (QUOTE, BACKSLASH)
 
 
 def _code_points(

@@ -54,7 +54,9 @@ def generate(
     wanted = read_shape(shape, kind)
     prompt = text_argument(prompt, "prompt")
     loaded = load(model, cache=cache_folder(cache))
-    grammar = compile_shape(wanted, loaded.vocab, whitespace=whitespace, integers="digits")
+    grammar = compile_shape(
+        wanted, loaded.vocab, whitespace=whitespace, integers="digits", escapes="needed"
+    )
     told = (
         json.dumps(wanted.schema, ensure_ascii=False, separators=(",", ":"))
         if isinstance(wanted, SchemaShape)

@@ -74,12 +74,14 @@ class Chars(Regular):
 
 
 class WordList:
-    """Sorted distinct strings, compared by identity."""
+    """Sorted distinct strings, compared by identity. `bare`: in JSON they are written without any
+    escape that isn't needed."""
 
-    __slots__ = ("__weakref__", "ascii", "strings")
+    __slots__ = ("__weakref__", "ascii", "bare", "strings")
 
-    def __init__(self, strings: tuple[str, ...]) -> None:
+    def __init__(self, strings: tuple[str, ...], bare: bool) -> None:
         self.strings = strings
+        self.bare = bare
         self.ascii = all(string.isascii() for string in strings)
 
 
@@ -245,7 +247,7 @@ class Parallel(Regular):
 
 _numbers = count()
 _terms: WeakValueDictionary[tuple[object, ...], Regular] = WeakValueDictionary()
-_lists: WeakValueDictionary[tuple[str, ...], WordList] = WeakValueDictionary()
+_lists: WeakValueDictionary[tuple[tuple[str, ...], bool], WordList] = WeakValueDictionary()
 
 EMPTY: Final = Empty(nullable=False, plain=True)
 EMPTY.live = False
@@ -410,12 +412,45 @@ def is_text(string: str) -> bool:
     return string.isascii() or not any(0xD800 <= ord(character) < 0xE000 for character in string)
 
 
-def word_list(strings: list[str] | tuple[str, ...]) -> WordList:
+def word_list(strings: list[str] | tuple[str, ...], *, bare: bool = False) -> WordList:
     ordered = tuple(sorted(set(strings)))
-    table = _lists.get(ordered)
+    table = _lists.get((ordered, bare))
     if table is None:
-        table = _lists[ordered] = WordList(ordered)
+        table = _lists[ordered, bare] = WordList(ordered, bare)
     return table
+
+
+def bared(term: Regular) -> Regular:
+    """A list of words, or several lists together, as bare ones; any other term as it is."""
+    if not _is_listed(term, bare=False):
+        return term
+    match term:
+        case Words(table=table, low=low, high=high, depth=depth):
+            return word_slice(word_list(table.strings, bare=True), low, high, depth)
+        case Vector(parts=parts, named=named):
+            return vector(tuple(map(bared, parts)), named=named)
+        case Alt(options=options):
+            return alt(*map(bared, options))
+        case _:
+            return term
+
+
+def is_bare(term: Regular) -> bool:
+    """Whether nothing but the words of bare lists can come."""
+    return _is_listed(term, bare=True)
+
+
+def _is_listed(term: Regular, *, bare: bool) -> bool:
+    """Whether nothing but the words of lists can come; and with `bare` of bare ones."""
+    match term:
+        case Words(table=table):
+            return table.bare or not bare
+        case Vector(parts=parts):
+            return all(part is EMPTY or _is_listed(part, bare=bare) for part in parts)
+        case Alt(options=options):
+            return all(_is_listed(option, bare=bare) for option in options)
+        case _:
+            return False
 
 
 def word_slice(table: WordList, low: int = 0, high: int | None = None, depth: int = 0) -> Words:

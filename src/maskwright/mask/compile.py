@@ -22,10 +22,12 @@ from maskwright.vocab import Vocabulary
 DraftName = Literal["4", "6", "7", "2019-09", "2020-12"]
 Formats = Literal["enforce", "annotate"]
 Integers = Literal["any", "digits"]
+Escapes = Literal["any", "needed"]
 
 _ORDERS: Final = get_args(PropertyOrder)
 _FORMATS: Final = get_args(Formats)
 _INTEGERS: Final = get_args(Integers)
+_ESCAPES: Final = get_args(Escapes)
 _DRAFTS: Final = dict(zip(get_args(DraftName), Draft, strict=True))
 
 
@@ -39,6 +41,7 @@ def compile_json_schema(
     documents: Mapping[str, Json] | None = None,
     formats: Formats = "enforce",
     integers: Integers = "any",
+    escapes: Escapes = "any",
     limits: Limits | None = None,
 ) -> Grammar:
     """Compile a JSON Schema (a dict, a bool, or JSON text) for a vocabulary.
@@ -51,6 +54,8 @@ def compile_json_schema(
     `documents`: URI → schema document, for references; nothing is ever fetched.
     `integers`: "any" spelling of the value (`1`, `1.0`, `1e2`), or "digits" alone, which typed
     clients prefer; every value has one.
+    `escapes`: in property names and strings that the schema lists "any" that JSON has, or only
+    those that are "needed": `"name"`, never `"n\\u0061me"`.
     `formats`: "enforce" the known ones, or "annotate" only, as the specification has it by default.
 
     Raises `SchemaError` (with the JSON Pointer) for what is not a schema, its subclasses
@@ -64,6 +69,8 @@ def compile_json_schema(
         raise InputError(f"draft is one of {', '.join(_DRAFTS)}", param="draft")
     if formats not in _FORMATS:
         raise InputError(f"formats is one of {', '.join(_FORMATS)}", param="formats")
+    if escapes not in _ESCAPES:
+        raise InputError(f"escapes is one of {', '.join(_ESCAPES)}", param="escapes")
     if integers not in _INTEGERS:
         raise InputError(f"integers is one of {', '.join(_INTEGERS)}", param="integers")
     limits = limits or DEFAULT_LIMITS
@@ -83,6 +90,12 @@ def compile_json_schema(
     space = space_of(vocab)
     with space.lock:
         contexts = JsonContexts(
-            root, shapes, witnesses, space.leaves, WHITESPACE[whitespace], vocab.price
+            root,
+            shapes,
+            witnesses,
+            space.leaves,
+            WHITESPACE[whitespace],
+            vocab.price,
+            bare=escapes == "needed",
         )
         return Grammar(space, contexts, parsed.report, limits)

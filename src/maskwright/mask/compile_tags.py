@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import get_args
 
 from maskwright.automaton.progress import PropertyOrder
 from maskwright.automaton.whitespace import WHITESPACE, WhitespaceName
@@ -32,11 +32,10 @@ from maskwright.grammar.tool_rules import Reasoning, ToolRules
 from maskwright.grammar.tools import Tool, ToolChoice, parse_tool_choice, parse_tools
 from maskwright.grammar.translate import full_match
 from maskwright.limits import DEFAULT_LIMITS, Limits
+from maskwright.mask.compile import Escapes, Integers
 from maskwright.mask.compile_rules import compile_rules
 from maskwright.mask.grammar import Grammar
 from maskwright.vocab import Vocabulary
-
-Integers = Literal["any", "digits"]
 
 _START = "start"
 _XML_PARAMETERS = "qwen_coder"
@@ -49,15 +48,16 @@ def compile_structural_tag(
     whitespace: WhitespaceName = "flexible",
     property_order: PropertyOrder = "schema",
     integers: Integers = "any",
+    escapes: Escapes = "any",
     limits: Limits | None = None,
 ) -> Grammar:
     """Compile a structural tag (a dict, or JSON text); docs/tags-and-tools.md lists the formats.
 
-    `whitespace`, `property_order` and `integers` are those of JSON values, as for
+    `whitespace`, `property_order`, `integers` and `escapes` are those of JSON values, as for
     `compile_json_schema`. Raises `StructuralTagError` with the JSON Pointer of a fault in the tag,
     and the errors of the schemas, patterns and grammars within.
     """
-    parts = _Parts(whitespace, property_order, integers, limits or DEFAULT_LIMITS)
+    parts = _Parts(whitespace, property_order, integers, escapes, limits or DEFAULT_LIMITS)
     rules = TagRules(vocab.special_tokens, vocab.tokens, lambda leaf: parts.leaf(leaf, vocab))
     parts.rules[_START] = rules.expression(parse_tag(tag))
     return parts.compiled(vocab)
@@ -76,6 +76,7 @@ def compile_tools(
     whitespace: WhitespaceName = "flexible",
     property_order: PropertyOrder = "schema",
     integers: Integers = "any",
+    escapes: Escapes = "any",
     limits: Limits | None = None,
 ) -> Grammar:
     """Compile an answer that may or must call tools.
@@ -98,7 +99,7 @@ def compile_tools(
     )
     if reasoning not in get_args(Reasoning):
         raise InputError(f"reasoning is one of {', '.join(get_args(Reasoning))}", param="reasoning")
-    parts = _Parts(whitespace, property_order, integers, limits or DEFAULT_LIMITS)
+    parts = _Parts(whitespace, property_order, integers, escapes, limits or DEFAULT_LIMITS)
     spelled = tool_format(format)
     rules = ToolRules(
         spelled, vocab.special_tokens, parts.arguments(spelled, vocab), stop=tuple(stop)
@@ -119,6 +120,7 @@ class _Parts:
     whitespace: WhitespaceName
     property_order: PropertyOrder
     integers: Integers
+    escapes: Escapes
     limits: Limits
     rules: dict[str, Expression] = field(default_factory=dict[str, Expression])
     enforced: list[ReportEntry] = field(default_factory=list[ReportEntry])
@@ -132,6 +134,8 @@ class _Parts:
             raise InputError(f"property_order is one of {orders}", param="property_order")
         if self.integers not in get_args(Integers):
             raise InputError("integers is one of any, digits", param="integers")
+        if self.escapes not in get_args(Escapes):
+            raise InputError("escapes is one of any, needed", param="escapes")
 
     def compiled(self, vocab: Vocabulary) -> Grammar:
         report = Report(tuple(self.enforced), tuple(self.annotations))
@@ -149,7 +153,7 @@ class _Parts:
         return parsed.root
 
     def value(self, schema: Schema) -> JsonValue:
-        return JsonValue(schema, self.whitespace, self.property_order)
+        return JsonValue(schema, self.whitespace, self.property_order, self.escapes)
 
     def leaf(self, leaf: JsonSchemaText | RegexText | GrammarText, vocab: Vocabulary) -> Expression:
         """What a tag's format says of the text in it. Faults are told with their place."""

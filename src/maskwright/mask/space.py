@@ -12,7 +12,7 @@ import numpy as np
 from maskwright.automaton.bounds import BEGUN
 from maskwright.automaton.leaf import LeafTable
 from maskwright.automaton.leaf_keys import Entry, Text
-from maskwright.grammar.regular import EMPTY, Parallel, Regular
+from maskwright.grammar.regular import EMPTY, Parallel, Regular, is_bare
 from maskwright.limits import Limits
 from maskwright.mask.needs import ENDLESS, LeafNeeds
 from maskwright.mask.rows import RowTable
@@ -81,7 +81,8 @@ class Space:
             return self._begun[leaf]
         begun = None
         keys = self.leaves.keys
-        if is_within(leaf, keys) and not self.leaves.arrays.gate_high[leaf]:
+        within = is_within(leaf, keys) and not is_bare(term_within(leaf, keys))
+        if within and not self.leaves.arrays.gate_high[leaf]:
             ready = self.table.ready(self.strings.ready(leaf, keys))
             begun = Begun(*ready, self._leaving.address, int(self._every_byte.ctypes.data))
         self._begun[leaf] = begun

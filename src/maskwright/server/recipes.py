@@ -90,6 +90,7 @@ class Recipes:
                     response_schema=None if answer is None else answer.text,
                     whitespace=self.whitespace,
                     integers="digits",
+                    escapes="needed",
                 )
             except (SchemaError, LimitError, RegexError) as error:
                 if error.param is None and answer is not None:
@@ -120,7 +121,7 @@ class Recipes:
         match shape:
             case JsonShape(text=text):
                 return f"json {text}", lambda: compile_json_schema(
-                    text, vocab, whitespace=whitespace, integers="digits"
+                    text, vocab, whitespace=whitespace, integers="digits", escapes="needed"
                 )
             case RegexShape(pattern=pattern):
                 return f"regex {pattern}", lambda: compile_regex(pattern, vocab)
@@ -130,5 +131,5 @@ class Recipes:
                 return f"{dialect} {text}", lambda: compile_grammar(text, vocab, dialect=dialect)
             case TagShape(text=text):
                 return f"tag {text}", lambda: compile_structural_tag(
-                    text, vocab, whitespace=whitespace, integers="digits"
+                    text, vocab, whitespace=whitespace, integers="digits", escapes="needed"
                 )
