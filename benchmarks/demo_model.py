@@ -105,7 +105,7 @@ def outputs(
         schema = json.dumps(example.schema, separators=(",", ":"), ensure_ascii=False)
         prompt = loaded.render_chat(list(example.messages), response_schema=schema)
         grammar = compile_json_schema(example.schema, loaded.vocab) if constrained else None
-        limit = min(MAX_TOKENS, loaded.config.max_positions - len(prompt))
+        limit = min(MAX_TOKENS, loaded.decoder.max_positions - len(prompt))
         params = SamplingParams(temperature=0.0)
         generations.append(engine.submit(Request(prompt, params, limit, grammar=grammar)))
     return [generation.result().text for generation in generations]

@@ -163,18 +163,42 @@ def paged_attention(
     *,
     scale: float,
     window: int | None,
+    softcap: float | None = None,
+    sinks: Tensor | None = None,
 ) -> Tensor:
     """Causal attention of `query` `[rows, heads, head_dim]` over the pool; same shape back.
 
     Rows that no span owns (padding) come back as zeros. `window`: a query at position p sees keys
-    at positions above `p - window` only.
+    at positions above `p - window` only. `softcap` bounds scores smoothly: `cap * tanh(s / cap)`.
+    `sinks` `[heads]`: a score that each head's softmax has beside those of the keys, and no value.
     """
+    scoring = Scoring(scale, window, softcap, None if sinks is None else sinks.float())
     out = torch.zeros_like(query, memory_format=torch.contiguous_format)
     if plan.decode is not None:
-        _attend_decode(query, pool, layer, plan.decode, scale, window, out)
+        _attend_decode(query, pool, layer, plan.decode, scoring, out)
     for part in plan.prefill:
-        _attend_prefill(query, pool, layer, part, scale, window, out)
+        _attend_prefill(query, pool, layer, part, scoring, out)
     return out
+
+
+@dataclass(frozen=True, slots=True)
+class Scoring:
+    """How a layer scores keys; see `paged_attention`."""
+
+    scale: float
+    window: int | None
+    softcap: float | None
+    sinks: Tensor | None
+
+    def scores(
+        self, packed: Tensor, keys: Tensor, bias: Tensor, out: Tensor | None = None
+    ) -> Tensor:
+        """`packed @ keys`, scaled and capped, plus `bias` of 0 and -inf."""
+        if self.softcap is None:
+            return torch.baddbmm(bias, packed, keys, alpha=self.scale, out=out)
+        alpha = self.scale / self.softcap
+        scores = torch.baddbmm(bias, packed, keys, beta=0, alpha=alpha, out=out)
+        return scores.tanh_().mul_(self.softcap).add_(bias)
 
 
 def _attend_decode(
@@ -182,8 +206,7 @@ def _attend_decode(
     pool: KvPool,
     layer: int,
     plan: DecodePlan,
-    scale: float,
-    window: int | None,
+    scoring: Scoring,
     out: Tensor,
 ) -> None:
     kv_heads, width = pool.data.shape[4:]
@@ -192,8 +215,8 @@ def _attend_decode(
     group = heads // kv_heads
     rows = pad_rows(group)
     bias = plan.bias
-    if window is not None:
-        bias = bias.masked_fill(plan.relative <= -window, float("-inf"))
+    if scoring.window is not None:
+        bias = bias.masked_fill(plan.relative <= -scoring.window, float("-inf"))
 
     keys, values = (
         read_blocks(pool, layer, part, plan.blocks, query.dtype).view(tiles, TILE, kv_heads, width)
@@ -206,12 +229,16 @@ def _attend_decode(
     scores = torch.empty(kv_heads, tiles, rows, TILE, dtype=query.dtype)
     bias = bias.to(query.dtype).expand(tiles, rows, TILE)
     for head in range(kv_heads):
-        transposed = keys[:, :, head].transpose(1, 2)
-        torch.baddbmm(bias, packed[head], transposed, alpha=scale, out=scores[head])
+        scoring.scores(packed[head], keys[:, :, head].transpose(1, 2), bias, out=scores[head])
     scores = scores.float()
     peak = _by_sequence(scores.amax(dim=-1), plan, sequences, float("-inf")).amax(dim=2)
+    if scoring.sinks is not None:
+        sinks = F.pad(scoring.sinks.view(kv_heads, 1, group), (0, rows - group))
+        peak = peak.maximum(sinks)
     weights = scores.sub_(peak.index_select(1, plan.owner)[..., None]).exp_()
     mass = _by_sequence(weights.sum(dim=-1), plan, sequences, 0.0).sum(dim=2)
+    if scoring.sinks is not None:
+        mass += (sinks - peak).exp_()
 
     weights = weights.to(query.dtype)
     partial = torch.empty(kv_heads, tiles, rows, width, dtype=query.dtype)
@@ -235,8 +262,7 @@ def _attend_prefill(
     pool: KvPool,
     layer: int,
     plan: PrefillPlan,
-    scale: float,
-    window: int | None,
+    scoring: Scoring,
     out: Tensor,
 ) -> None:
     block_size, kv_heads, width = pool.data.shape[3:]
@@ -255,8 +281,8 @@ def _attend_prefill(
     position = F.pad(position, (0, rows - count * group), value=end - 1)[:, None]
     key = torch.arange(tiles * TILE).view(tiles, 1, TILE)
     hidden = key > position
-    if window is not None:
-        hidden |= key <= position - window
+    if scoring.window is not None:
+        hidden |= key <= position - scoring.window
     bias = torch.zeros(hidden.shape, dtype=query.dtype).masked_fill_(hidden, float("-inf"))
 
     own = slice(plan.first, plan.first + count)
@@ -265,9 +291,15 @@ def _attend_prefill(
         packed = query[own, served].reshape(count * group, width)
         packed = F.pad(packed, (0, 0, 0, rows - count * group)).expand(tiles, rows, width)
         transposed = keys[:, :, head].transpose(1, 2)
-        scores = torch.baddbmm(bias, packed, transposed, alpha=scale).float()
-        weights = scores.sub_(scores.amax(dim=-1).amax(dim=0)[None, :, None]).exp_()
+        scores = scoring.scores(packed, transposed, bias).float()
+        peak = scores.amax(dim=-1).amax(dim=0)
+        if scoring.sinks is not None:
+            sinks = F.pad(scoring.sinks[served].repeat(count), (0, rows - count * group))
+            peak = peak.maximum(sinks)
+        weights = scores.sub_(peak[:, None]).exp_()
         mass = weights.sum(dim=-1).sum(dim=0)
+        if scoring.sinks is not None:
+            mass += (sinks - peak).exp_()
         partial = torch.bmm(weights.to(query.dtype), values[:, :, head])
         total = partial.sum(dim=0) / mass[:, None]
         out[own, served] = total[: count * group].view(count, group, width).to(query.dtype)

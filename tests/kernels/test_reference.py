@@ -29,10 +29,13 @@ def test_pad_rows(count: int, padded: int) -> None:
 
 @pytest.mark.parametrize("block_size", [4, 16, 64])
 @pytest.mark.parametrize("window", [None, 7])
+@pytest.mark.parametrize("extras", [(), ("softcap",), ("sinks",), ("softcap", "sinks")])
 @pytest.mark.parametrize(("heads", "kv_heads"), [(4, 4), (6, 2), (5, 1)])
 def test_paged_attention_equals_plain_attention(
-    block_size: int, window: int | None, heads: int, kv_heads: int
+    block_size: int, window: int | None, heads: int, kv_heads: int, extras: tuple[str, ...]
 ) -> None:
+    softcap = 0.5 if "softcap" in extras else None
+    sinks = torch.randn(heads) if "sinks" in extras else None
     rng = random.Random(block_size)
     width, layers, layer, scale = 8, 2, 1, 0.3
     work = [(0, 1), (5, 1), (63, 1), (64, 1), (130, 1), (0, 3), (60, 10), (0, 140)]
@@ -54,26 +57,40 @@ def test_paged_attention_equals_plain_attention(
         homes = torch.tensor([table[p // block_size] for p in range(length)])
         store_kv(pool, layer, homes, positions % block_size, keys, values)
         spans.append(Span(row, start, n, table))
-        expected.append(plain(query[row : row + n], keys, values, start, scale, window))
+        expected.append(
+            plain(query[row : row + n], keys, values, start, scale, window, softcap, sinks)
+        )
         row += n
     got = paged_attention(
-        query, pool, layer, plan_attention(spans, block_size), scale=scale, window=window
+        query,
+        pool,
+        layer,
+        plan_attention(spans, block_size),
+        scale=scale,
+        window=window,
+        softcap=softcap,
+        sinks=sinks,
     )
     torch.testing.assert_close(got[:row], torch.cat(expected), atol=1e-5, rtol=1e-5)
     assert got[row:].eq(0).all()
     assert not data[:, 0][data[:, 0] == data[:, 0]].any(), "another layer was written to"
 
 
-def plain(query, keys, values, start, scale, window):
+def plain(query, keys, values, start, scale, window, softcap=None, sinks=None):
     group = query.shape[1] // keys.shape[1]
     keys, values = (t.repeat_interleave(group, dim=1) for t in (keys, values))
     scores = torch.einsum("qhd,khd->hqk", query, keys) * scale
+    if softcap is not None:
+        scores = (scores / softcap).tanh() * softcap
     at = torch.arange(start, start + len(query))[:, None]
     key = torch.arange(len(keys))[None]
     hidden = key > at
     if window is not None:
         hidden |= key <= at - window
-    weights = scores.masked_fill(hidden, float("-inf")).softmax(dim=-1)
+    scores = scores.masked_fill(hidden, float("-inf"))
+    if sinks is not None:
+        scores = torch.cat((scores, sinks[:, None, None].expand(-1, len(query), 1)), dim=-1)
+    weights = scores.softmax(dim=-1)[..., : len(keys)]
     return torch.einsum("hqk,khd->qhd", weights, values)
 
 

@@ -25,7 +25,7 @@ def edit(directory: Path, file: str = "config.json", **changes: object) -> None:
 def test_a_checkpoint_has_everything(checkpoint: Path) -> None:
     loaded = load(checkpoint)
     assert loaded.name == "tiny"
-    assert loaded.config.vocab_size == loaded.vocab.size == len(loaded.tokenizer) + 13
+    assert loaded.decoder.vocab_size == loaded.vocab.size == len(loaded.tokenizer) + 13
     assert [loaded.tokenizer.decode([i]) for i in loaded.eos] == [END]
     assert loaded.vocab.tokens[loaded.vocab.size - 1] == b""
     assert loaded.vocab.decode(loaded.encode("the cat é")) == "the cat é".encode()

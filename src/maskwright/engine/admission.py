@@ -26,7 +26,7 @@ class Admission:
     """The limits of one model in one engine. Immutable; used from any thread."""
 
     def __init__(self, loaded: LoadedModel, pool: BlockPool, config: EngineConfig) -> None:
-        max_context, positions = config.max_context, loaded.config.max_positions
+        max_context, positions = config.max_context, loaded.decoder.max_positions
         if max_context is not None and max_context > positions:
             raise InputError(
                 f"max_context is {max_context}, but the model has {positions} positions.",

@@ -80,12 +80,10 @@ def plan_capacity(loaded: LoadedModel, config: EngineConfig) -> Capacity:
 def workspace_bytes(loaded: LoadedModel, config: EngineConfig) -> int:
     """An upper bound of what a step holds at once: per token the activations of one layer, per
     sequence the logits (three copies, drafts counted) and its mask."""
-    model, item = loaded.config, loaded.decoder.dtype.itemsize
-    heads = (model.heads + 2 * model.kv_heads) * model.head_dim
-    activations = (4 * model.hidden + 2 * heads + 3 * model.intermediate) * item
-    logits = 3 * 4 * model.vocab_size + model.vocab_size // 8
+    vocab_size = loaded.decoder.vocab_size
+    logits = 3 * 4 * vocab_size + vocab_size // 8
     rows = min(config.max_batch_tokens, config.max_running * (1 + config.drafts))
-    return config.max_batch_tokens * activations + rows * logits
+    return config.max_batch_tokens * loaded.decoder.row_bytes + rows * logits
 
 
 def machine_memory() -> int:

@@ -13,7 +13,7 @@ from maskwright.engine.batch import build_batch
 from maskwright.engine.plan import StepPlan
 from maskwright.errors import GenerationError
 from maskwright.kernels.kv_pool import KvDtype, clear_blocks, copy_block
-from maskwright.models import DenseDecoder
+from maskwright.models import Decoder
 from maskwright.sampling import (
     ChainBatch,
     SampleRow,
@@ -28,7 +28,7 @@ class Runner:
     """Owns the key/value pool: `blocks` blocks and the trash block."""
 
     def __init__(
-        self, decoder: DenseDecoder, blocks: int, block_size: int, kv_dtype: KvDtype = "auto"
+        self, decoder: Decoder, blocks: int, block_size: int, kv_dtype: KvDtype = "auto"
     ) -> None:
         self._decoder = decoder
         self._block_size = block_size
@@ -36,7 +36,7 @@ class Runner:
 
     def warm_up(self) -> None:
         """Sample once from a made-up row, so that what is compiled on first use is there."""
-        vocab_size = self._decoder.config.vocab_size
+        vocab_size = self._decoder.vocab_size
         row = SampleRow(SamplingParams(), (0,), 1, 0)
         words = np.full((1, (vocab_size + 31) // 32), -1, np.int32)
         self.sample(torch.zeros(1, vocab_size), [row], words)

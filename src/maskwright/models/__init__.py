@@ -1,15 +1,19 @@
 """Checkpoints and the decoders that run them."""
 
-from maskwright.models.config import ARCHITECTURES, ModelConfig
-from maskwright.models.dense import DenseDecoder, ForwardBatch
-from maskwright.models.load import DEMO_PATH, LoadedModel, load
+from maskwright.models.batch import ForwardBatch, Run, lay_out
+from maskwright.models.config import ARCHITECTURES
+from maskwright.models.decoder import Decoder
+from maskwright.models.load import BACKENDS, DEMO_PATH, Backend, LoadedModel, load
 
 __all__ = [
     "ARCHITECTURES",
+    "BACKENDS",
     "DEMO_PATH",
-    "DenseDecoder",
+    "Backend",
+    "Decoder",
     "ForwardBatch",
     "LoadedModel",
-    "ModelConfig",
+    "Run",
+    "lay_out",
     "load",
 ]

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from maskwright.errors import InputError
 
@@ -55,26 +55,29 @@ class ModelConfig:
     output_bias: bool
     mlp_bias: bool
     qk_norm: bool
-    eos: tuple[int, ...]
 
 
-def read_config(directory: Path) -> ModelConfig:
-    """Parse `directory`/config.json and generation_config.json (its `eos_token_id` wins)."""
-    raw = _read_json(directory / "config.json")
+def read_config(directory: Path) -> dict[str, Any]:
+    """`directory`/config.json, with the `eos_token_id` of generation_config.json if that has one."""
+    raw = read_json(directory / "config.json")
     generation = directory / "generation_config.json"
-    eos = _read_json(generation).get("eos_token_id") if generation.exists() else None
-    return parse_config(raw if eos is None else {**raw, "eos_token_id": eos})
+    eos = read_json(generation).get("eos_token_id") if generation.exists() else None
+    return raw if eos is None else {**raw, "eos_token_id": eos}
 
 
-def _read_json(path: Path) -> dict[str, Any]:
+def read_json(path: Path) -> dict[str, Any]:
+    """A JSON object that a checkpoint must have."""
     try:
-        return json.loads(path.read_text("utf-8"))
+        found: object = json.loads(path.read_text("utf-8"))
     except FileNotFoundError:
         raise InputError(
             f"{path.parent} is no checkpoint: it has no {path.name}", param="model"
         ) from None
     except ValueError as error:
         raise InputError(f"{path} is not JSON: {error}", param="model") from error
+    if not isinstance(found, dict):
+        raise InputError(f"{path} is no JSON object.", param="model")
+    return cast(dict[str, Any], found)
 
 
 def parse_config(raw: Mapping[str, Any]) -> ModelConfig:
@@ -115,7 +118,6 @@ def _parse(raw: Mapping[str, Any]) -> ModelConfig:
         output_bias=attention_bias,
         mlp_bias=architecture == "LlamaForCausalLM" and bool(raw.get("mlp_bias", False)),
         qk_norm=architecture == "Qwen3ForCausalLM",
-        eos=_token_ids(raw.get("eos_token_id")),
     )
 
 
@@ -193,7 +195,9 @@ def _windows(
     return tuple(int(window) if kind == "sliding_attention" else None for kind in kinds)
 
 
-def _token_ids(value: int | list[int] | None) -> tuple[int, ...]:
+def end_tokens(raw: Mapping[str, Any]) -> tuple[int, ...]:
+    """The end tokens of a configuration, none if it doesn't say."""
+    value: int | list[int] | None = raw.get("eos_token_id")
     if value is None:
         return ()
     return (value,) if isinstance(value, int) else tuple(value)

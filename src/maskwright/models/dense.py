@@ -17,7 +17,6 @@ from torch import Tensor
 from maskwright.errors import InputError
 from maskwright.kernels.kv_pool import KvDtype, KvPool, new_pool, position_bytes, store_kv
 from maskwright.kernels.reference import (
-    AttentionPlan,
     Span,
     paged_attention,
     plan_attention,
@@ -25,37 +24,15 @@ from maskwright.kernels.reference import (
     rope,
     silu_mul,
 )
+from maskwright.models.batch import ForwardBatch, Plan
 from maskwright.models.compiled_attention import (
     CompiledPlan,
     plan_compiled,
     store_and_attend,
 )
 from maskwright.models.config import ModelConfig
+from maskwright.models.decoder import SMALL
 from maskwright.models.rope import rope_table
-
-SMALL = 64 * 2**20
-"""Bytes of weights below which one thread decodes. The products of a 3 M-parameter model take tens
-of microseconds, about what it costs to wake a second thread; where other processes use the cores,
-waiting for it made steps 1.5 times as long (17 times with the 2-layer test model)."""
-
-
-@dataclass(frozen=True, slots=True)
-class ForwardBatch:
-    """The rows of one step. `r` rows in all, padded to a multiple of `ROW_MULTIPLE`; the first
-    `n` are real.
-
-    `tokens`, `positions` int64 [r]; `blocks`, `offsets` int64 [n]: the pool slot of each row's key
-    and value; `attention`: what each row reads, as the decoder's `plan` gives it; `select` int64
-    [s]: rows whose logits are wanted, s also a multiple of `ROW_MULTIPLE`.
-    """
-
-    tokens: Tensor
-    positions: Tensor
-    blocks: Tensor
-    offsets: Tensor
-    attention: AttentionPlan | CompiledPlan
-    select: Tensor
-
 
 @dataclass(frozen=True, slots=True)
 class Linear:
@@ -111,6 +88,23 @@ class DenseDecoder:
         self._compiled = compiled
 
     @property
+    def vocab_size(self) -> int:
+        """Logits a row."""
+        return self.config.vocab_size
+
+    @property
+    def max_positions(self) -> int:
+        """Positions that a sequence may fill."""
+        return self.config.max_positions
+
+    @property
+    def row_bytes(self) -> int:
+        """The activations of one layer, for one row."""
+        config = self.config
+        heads = (config.heads + 2 * config.kv_heads) * config.head_dim
+        return (4 * config.hidden + 2 * heads + 3 * config.intermediate) * self.dtype.itemsize
+
+    @property
     def small(self) -> bool:
         """Whether one thread decodes fastest."""
         return self.weight_bytes < SMALL
@@ -121,7 +115,7 @@ class DenseDecoder:
         windows = [window for window in self.config.windows if window is not None]
         return max(windows) if len(windows) == self.config.layers else None
 
-    def plan(self, spans: Sequence[Span], block_size: int) -> AttentionPlan | CompiledPlan:
+    def plan(self, spans: Sequence[Span], block_size: int) -> Plan:
         """What attention needs to know of a step."""
         return (plan_compiled if self._compiled else plan_attention)(spans, block_size)
 

@@ -5,26 +5,29 @@ Nothing but safetensors is read; a pickle is never opened.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 
 import torch
 from huggingface_hub import snapshot_download
-from safetensors.torch import load_file
-from torch import Tensor
 from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
 from maskwright.errors import InputError
 from maskwright.models.chat import chat_tokens
-from maskwright.models.config import ModelConfig, read_config
+from maskwright.models.config import end_tokens, parse_config, read_config
+from maskwright.models.decoder import Decoder
 from maskwright.models.dense import DenseDecoder
+from maskwright.models.load_transformers import load_transformers
+from maskwright.models.weights import read_weights
 from maskwright.vocab import Vocabulary
 
 DEMO_PATH = Path(__file__).parent / "demo"
 """The checkpoint that ships with the package."""
+
+Backend = Literal["auto", "dense", "transformers"]
+BACKENDS: tuple[Backend, ...] = get_args(Backend)
 
 _DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 
@@ -34,8 +37,7 @@ class LoadedModel:
     """A checkpoint ready to serve. Immutable; safe to share between threads."""
 
     name: str
-    config: ModelConfig
-    decoder: DenseDecoder
+    decoder: Decoder
     tokenizer: PreTrainedTokenizerFast
     vocab: Vocabulary
 
@@ -80,29 +82,47 @@ class LoadedModel:
 def load(
     path_or_id: str | Path = DEMO_PATH,
     *,
+    backend: Backend = "auto",
     dtype: str = "float32",
     device: str = "cpu",
     cache: Path | None = None,
 ) -> LoadedModel:
     """Load a checkpoint from a directory, or from the hub where `path_or_id` is no directory.
 
-    `cache` is the vocabulary's.
+    `backend`: the dense decoder, or the transformers library; "auto" takes the dense one where it
+    computes the architecture. `cache` is the vocabulary's. `InputError` for what isn't supported.
     """
     if dtype not in _DTYPES:
         raise InputError(f"dtype {dtype!r}: one of {', '.join(_DTYPES)}.", param="dtype")
     if device != "cpu":
         raise InputError(f"device {device!r}: only cpu is supported.", param="device")
+    if backend not in BACKENDS:
+        raise InputError(f"backend {backend!r}: one of {', '.join(BACKENDS)}.", param="backend")
     directory = _directory(path_or_id)
-    config = read_config(directory)
-    decoder = DenseDecoder(config, _read_weights(directory), _DTYPES[dtype])
+    raw = read_config(directory)
+    decoder = _decoder(directory, raw, backend, _DTYPES[dtype])
     tokenizer = _read_tokenizer(directory)
     vocab = Vocabulary.from_tokenizer(
-        tokenizer, size=config.vocab_size, eos=_eos(config, tokenizer), cache=cache
+        tokenizer, size=decoder.vocab_size, eos=_eos(raw, tokenizer), cache=cache
     )
     name = "maskwright-demo" if directory == DEMO_PATH else directory.name
     if isinstance(path_or_id, str) and not Path(path_or_id).is_dir():
         name = path_or_id
-    return LoadedModel(name, config, decoder, tokenizer, vocab)
+    return LoadedModel(name, decoder, tokenizer, vocab)
+
+
+def _decoder(
+    directory: Path, raw: Mapping[str, Any], backend: Backend, dtype: torch.dtype
+) -> Decoder:
+    if backend != "transformers":
+        try:
+            config = parse_config(raw)
+        except InputError as error:
+            if backend == "dense" or error.code != "unsupported_model":
+                raise
+        else:
+            return DenseDecoder(config, read_weights(directory), dtype)
+    return load_transformers(directory, dtype)
 
 
 def _directory(path_or_id: str | Path) -> Path:
@@ -112,34 +132,16 @@ def _directory(path_or_id: str | Path) -> Path:
     text = str(path_or_id)
     if isinstance(path_or_id, Path) or text.count("/") > 1 or text.startswith((".", "/", "~")):
         raise InputError(f"There is no directory {text}.", param="model")
+    # Of the top folder alone: some repositories hold the weights twice.
     patterns = ["*.json", "*.safetensors", "*.jinja", "tokenizer.model"]
     try:
-        return Path(snapshot_download(text, allow_patterns=patterns))
+        return Path(snapshot_download(text, allow_patterns=patterns, ignore_patterns=["*/*"]))
     except (OSError, ValueError) as error:
         reason = str(error).strip().splitlines()[0]
         raise InputError(
             f"{text} is neither a directory nor a checkpoint that the hub gave: {reason}",
             param="model",
         ) from error
-
-
-def _read_weights(directory: Path) -> dict[str, Tensor]:
-    """All tensors, from model.safetensors or from the shards its index lists."""
-    index = directory / "model.safetensors.index.json"
-    if index.exists():
-        shards = sorted(set(json.loads(index.read_text("utf-8"))["weight_map"].values()))
-    else:
-        shards = ["model.safetensors"]
-    weights: dict[str, Tensor] = {}
-    for shard in shards:
-        file = directory / shard
-        if file.parent != directory or not file.exists():
-            raise InputError(
-                f"{directory} lacks {shard}; only safetensors checkpoints are loaded.",
-                param="model",
-            )
-        weights |= load_file(file)
-    return weights
 
 
 def _read_tokenizer(directory: Path) -> PreTrainedTokenizerFast:
@@ -153,8 +155,9 @@ def _read_tokenizer(directory: Path) -> PreTrainedTokenizerFast:
     return tokenizer
 
 
-def _eos(config: ModelConfig, tokenizer: PreTrainedTokenizerFast) -> tuple[int, ...]:
-    if config.eos:
-        return config.eos
+def _eos(raw: Mapping[str, Any], tokenizer: PreTrainedTokenizerFast) -> tuple[int, ...]:
+    named = end_tokens(raw)
+    if named:
+        return named
     token = tokenizer.eos_token_id
     return (token,) if isinstance(token, int) else ()

@@ -1,0 +1,75 @@
+"""The rows of one step as tensors: what every decoder computes from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from maskwright.kernels.reference import AttentionPlan, Span, pad_rows
+from maskwright.models.compiled_attention import CompiledPlan
+
+Plan = AttentionPlan | CompiledPlan
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Neighbouring tokens of one sequence, from position `start` on; `table` lists its blocks in
+    order of position. Logits are wanted of the last `rows` of them."""
+
+    tokens: Sequence[int]
+    start: int
+    table: Sequence[int]
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class ForwardBatch:
+    """The rows of one step. `r` rows in all, padded to a multiple of `ROW_MULTIPLE`; the first
+    `n` are real.
+
+    `tokens`, `positions` int64 [r]; `blocks`, `offsets` int64 [n]: the pool slot of each row's key
+    and value; `attention`: what each row reads, as the decoder's `plan` gives it; `select` int64
+    [s]: rows whose logits are wanted, s also a multiple of `ROW_MULTIPLE`.
+    """
+
+    tokens: Tensor
+    positions: Tensor
+    blocks: Tensor
+    offsets: Tensor
+    attention: Plan
+    select: Tensor
+
+
+def lay_out(
+    runs: Sequence[Run], block_size: int, plan: Callable[[Sequence[Span], int], Plan]
+) -> ForwardBatch:
+    """Rows in the order of `runs`; logits are selected for the last `rows` of each, in that order.
+    Padding rows compute token 0 at position 0, write nothing and are read by nobody; padding of
+    `select` repeats row 0."""
+    tokens: list[int] = []
+    positions: list[int] = []
+    blocks: list[int] = []
+    select: list[int] = []
+    spans: list[Span] = []
+    for run in runs:
+        count = len(run.tokens)
+        spans.append(Span(len(tokens), run.start, count, run.table))
+        tokens += run.tokens
+        here = range(run.start, run.start + count)
+        positions += here
+        blocks += [run.table[position // block_size] for position in here]
+        select += range(len(tokens) - run.rows, len(tokens))
+    offsets = [position % block_size for position in positions]
+    padding = [0] * (pad_rows(len(tokens)) - len(tokens))
+    select += [0] * (pad_rows(len(select)) - len(select))
+    return ForwardBatch(
+        tokens=torch.tensor(tokens + padding),
+        positions=torch.tensor(positions + padding),
+        blocks=torch.tensor(blocks),
+        offsets=torch.tensor(offsets),
+        attention=plan(spans, block_size),
+        select=torch.tensor(select, dtype=torch.int64),
+    )

@@ -1,0 +1,55 @@
+"""The tensors of a checkpoint. Nothing but safetensors is read: loading a pickle runs what it says."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from safetensors import SafetensorError
+from safetensors.torch import load_file
+from torch import Tensor
+
+from maskwright.errors import InputError
+
+INDEX = "model.safetensors.index.json"
+PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl")
+
+
+def read_weights(directory: Path) -> dict[str, Tensor]:
+    """All tensors by name."""
+    weights: dict[str, Tensor] = {}
+    for file in weight_files(directory):
+        weights |= read_tensors(file)
+    return weights
+
+
+def read_tensors(file: Path) -> dict[str, Tensor]:
+    """The tensors of one file."""
+    try:
+        return load_file(file)
+    except (SafetensorError, OSError) as error:
+        raise InputError(f"{file} is no whole safetensors file: {error}", param="model") from error
+
+
+def weight_files(directory: Path) -> list[Path]:
+    """model.safetensors, or the shards that its index lists; all there."""
+    index = directory / INDEX
+    names = _listed(index) if index.exists() else ["model.safetensors"]
+    for name in names:
+        file = directory / name
+        if file.parent != directory or not name.endswith(".safetensors") or not file.exists():
+            pickles = sorted(path.name for kind in PICKLES for path in directory.glob(kind))
+            found = f" (what is there, {', '.join(pickles)}, is never opened)" if pickles else ""
+            raise InputError(
+                f"{directory} lacks {name}; only safetensors checkpoints are loaded{found}.",
+                param="model",
+            )
+    return [directory / name for name in names]
+
+
+def _listed(index: Path) -> list[str]:
+    try:
+        found = json.loads(index.read_text("utf-8"))["weight_map"].values()
+        return sorted({str(name) for name in found})
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise InputError(f"{index} is no index of shards: {error!r}", param="model") from error
