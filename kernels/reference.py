@@ -232,12 +232,13 @@ def _attend_decode(
         scoring.scores(packed[head], keys[:, :, head].transpose(1, 2), bias, out=scores[head])
     scores = scores.float()
     peak = _by_sequence(scores.amax(dim=-1), plan, sequences, float("-inf")).amax(dim=2)
-    if scoring.sinks is not None:
-        sinks = F.pad(scoring.sinks.view(kv_heads, 1, group), (0, rows - group))
+    sinks = scoring.sinks
+    if sinks is not None:
+        sinks = F.pad(sinks.view(kv_heads, 1, group), (0, rows - group))
         peak = peak.maximum(sinks)
     weights = scores.sub_(peak.index_select(1, plan.owner)[..., None]).exp_()
     mass = _by_sequence(weights.sum(dim=-1), plan, sequences, 0.0).sum(dim=2)
-    if scoring.sinks is not None:
+    if sinks is not None:
         mass += (sinks - peak).exp_()
 
     weights = weights.to(query.dtype)
@@ -293,12 +294,13 @@ def _attend_prefill(
         transposed = keys[:, :, head].transpose(1, 2)
         scores = scoring.scores(packed, transposed, bias).float()
         peak = scores.amax(dim=-1).amax(dim=0)
-        if scoring.sinks is not None:
-            sinks = F.pad(scoring.sinks[served].repeat(count), (0, rows - count * group))
+        sinks = scoring.sinks
+        if sinks is not None:
+            sinks = F.pad(sinks[served].repeat(count), (0, rows - count * group))
             peak = peak.maximum(sinks)
         weights = scores.sub_(peak[:, None]).exp_()
         mass = weights.sum(dim=-1).sum(dim=0)
-        if scoring.sinks is not None:
+        if sinks is not None:
             mass += (sinks - peak).exp_()
         partial = torch.bmm(weights.to(query.dtype), values[:, :, head])
         total = partial.sum(dim=0) / mass[:, None]

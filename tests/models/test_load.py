@@ -1,6 +1,8 @@
 """Checkpoints from disk: what is loaded, and what is refused by name."""
 
 import json
+import pickle
+import re
 from pathlib import Path
 
 import pytest
@@ -8,7 +10,9 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from maskwright.errors import InputError
-from maskwright.models import LoadedModel, load
+from maskwright.models import Backend, LoadedModel, load
+from maskwright.models.dense import DenseDecoder
+from maskwright.models.transformers_decoder import TransformersDecoder
 from tests.engine.tiny import END, save_checkpoint
 
 
@@ -31,17 +35,22 @@ def test_a_checkpoint_has_everything(checkpoint: Path) -> None:
     assert loaded.vocab.decode(loaded.encode("the cat é")) == "the cat é".encode()
 
 
-def test_shards_are_one_checkpoint(checkpoint: Path, tmp_path: Path) -> None:
-    whole = load(checkpoint)
+def split(checkpoint: Path) -> None:
+    """Its weights in three shards."""
     weights = load_file(checkpoint / "model.safetensors")
     names = sorted(weights)
-    index = {"weight_map": {}}
+    index = {"metadata": {}, "weight_map": {}}
     for number in range(3):
         part = {name: weights[name] for name in names[number::3]}
-        save_file(part, checkpoint / f"model-{number}.safetensors")
+        save_file(part, checkpoint / f"model-{number}.safetensors", {"format": "pt"})
         index["weight_map"] |= dict.fromkeys(part, f"model-{number}.safetensors")
     (checkpoint / "model.safetensors").unlink()
     (checkpoint / "model.safetensors.index.json").write_text(json.dumps(index))
+
+
+def test_shards_are_one_checkpoint(checkpoint: Path) -> None:
+    whole = load(checkpoint)
+    split(checkpoint)
     parts = load(checkpoint)
     assert torch.equal(parts.decoder.head, whole.decoder.head)
     assert torch.equal(parts.decoder.layers[1].qkv.weight, whole.decoder.layers[1].qkv.weight)
@@ -92,7 +101,7 @@ REFUSED = [
 def test_refused_by_name(checkpoint: Path, changes: dict, message: str) -> None:
     edit(checkpoint, **changes)
     with pytest.raises(InputError, match=message):
-        load(checkpoint)
+        load(checkpoint, backend="dense")
 
 
 @pytest.mark.parametrize("missing", ["config.json", "model.safetensors", "tokenizer.json"])
@@ -102,10 +111,96 @@ def test_missing_files_are_named(checkpoint: Path, missing: str) -> None:
         load(checkpoint)
 
 
-def test_a_pickle_is_not_opened(checkpoint: Path) -> None:
-    (checkpoint / "model.safetensors").rename(checkpoint / "pytorch_model.bin")
-    with pytest.raises(InputError, match="only safetensors"):
+@pytest.mark.parametrize("backend", ["dense", "transformers"])
+def test_a_pickle_is_not_opened(checkpoint: Path, backend: Backend) -> None:
+    (checkpoint / "model.safetensors").unlink()
+    (checkpoint / "pytorch_model.bin").write_bytes(pickle.dumps(Opened()))
+    told = r"only safetensors.*what is there, pytorch_model\.bin, is never opened"
+    with pytest.raises(InputError, match=told):
+        load(checkpoint, backend=backend)
+
+
+class Opened:
+    """A pickle that says when it is opened."""
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return pytest.fail, ("the pickle was opened",)
+
+
+INDICES = [
+    ({}, "no index of shards"),
+    ([], "no index of shards"),
+    ({"weight_map": {"a": "pytorch_model.bin"}}, "lacks pytorch_model.bin"),
+    ({"weight_map": {"a": "../model.safetensors"}}, "lacks ../model.safetensors"),
+    ({"weight_map": {"a": "model-1.safetensors"}}, "lacks model-1.safetensors"),
+]
+
+
+@pytest.mark.parametrize("backend", ["dense", "transformers"])
+@pytest.mark.parametrize(("index", "message"), INDICES)
+def test_an_index_lists_safetensors_beside_it(
+    checkpoint: Path, index: object, message: str, backend: Backend
+) -> None:
+    save_file({}, checkpoint.parent / "model.safetensors")
+    (checkpoint / "pytorch_model.bin").touch()
+    (checkpoint / "model.safetensors.index.json").write_text(json.dumps(index))
+    with pytest.raises(InputError, match=re.escape(message)):
+        load(checkpoint, backend=backend)
+
+
+def test_half_a_file_is_told(checkpoint: Path) -> None:
+    file = checkpoint / "model.safetensors"
+    file.write_bytes(file.read_bytes()[:-9])
+    with pytest.raises(InputError, match=r"model\.safetensors is no whole safetensors file"):
         load(checkpoint)
+
+
+# What the transformers library is asked about: the rest is refused by name there too.
+REFUSED_THERE = [
+    ({"architectures": ["BloomForCausalLM"]}, "BloomForCausalLM.*served as LlamaForCausalLM"),
+    ({"architectures": ["T5Model"], "model_type": "t5"}, "T5Model .*no decoder that writes text"),
+    ({"model_type": "nonesuch"}, "nonesuch"),
+    ({"quantization_config": {"quant_method": "gptq"}}, "LlamaForCausalLM.*quantised"),
+    ({"rope_parameters": {"rope_type": "dynamic", "factor": 2.0}}, "rope type 'dynamic'"),
+    ({"num_hidden_layers": 3}, "does not fill LlamaForCausalLM: missing keys: model.layers.2"),
+    ({"auto_map": {"AutoConfig": "x.C"}, "model_type": "other"}, "custom code"),
+]
+
+
+@pytest.mark.parametrize(("changes", "message"), REFUSED_THERE)
+def test_refused_by_name_by_the_library_too(checkpoint: Path, changes: dict, message: str) -> None:
+    edit(checkpoint, **changes)
+    with pytest.raises(InputError, match=message):
+        load(checkpoint, backend="transformers")
+
+
+@pytest.mark.parametrize(
+    ("changes", "backend", "kind"),
+    [
+        ({}, "auto", DenseDecoder),
+        ({}, "transformers", TransformersDecoder),
+        ({"hidden_act": "gelu"}, "auto", TransformersDecoder),
+    ],
+)
+def test_auto_takes_the_dense_decoder_where_it_can(
+    checkpoint: Path, changes: dict, backend: Backend, kind: type
+) -> None:
+    edit(checkpoint, **changes)
+    loaded = load(checkpoint, backend=backend)
+    assert isinstance(loaded.decoder, kind)
+    assert loaded.decoder.vocab_size == loaded.vocab.size
+    assert loaded.decoder.max_positions == 256
+    assert [loaded.tokenizer.decode([i]) for i in loaded.eos] == [END]
+
+
+def test_shards_are_one_checkpoint_there_too(checkpoint: Path) -> None:
+    whole = load(checkpoint, backend="transformers").decoder
+    split(checkpoint)
+    parts = load(checkpoint, backend="transformers").decoder
+    assert isinstance(whole, TransformersDecoder)
+    assert isinstance(parts, TransformersDecoder)
+    for mine, theirs in zip(parts.model.parameters(), whole.model.parameters(), strict=True):
+        assert torch.equal(mine, theirs)
 
 
 @pytest.mark.parametrize(
@@ -115,6 +210,7 @@ def test_a_pickle_is_not_opened(checkpoint: Path) -> None:
         ({"path_or_id": Path("nowhere")}, "no directory"),
         ({"dtype": "int3"}, "dtype 'int3'"),
         ({"device": "tpu"}, "device 'tpu'"),
+        ({"backend": "vllm"}, "backend 'vllm'"),
     ],
 )
 def test_arguments_are_checked(arguments: dict, message: str) -> None:

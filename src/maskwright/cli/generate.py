@@ -16,7 +16,7 @@ from maskwright.cli.cache import USER_CACHE, cache_folder
 from maskwright.cli.inputs import text_argument
 from maskwright.cli.shapes import Kind, SchemaShape, compile_shape, read_shape
 from maskwright.engine import Engine, EngineConfig, Generation, Request
-from maskwright.models import DEMO_PATH, load
+from maskwright.models import DEMO_PATH, Backend, load
 from maskwright.sampling import SamplingParams
 
 
@@ -28,6 +28,10 @@ def generate(
     model: Annotated[
         str, typer.Option(help="Checkpoint folder, or hub id. Default: the demo model that ships.")
     ] = str(DEMO_PATH),
+    backend: Annotated[
+        Backend,
+        typer.Option(help="What computes the model; 'auto': the dense decoder where it can."),
+    ] = "auto",
     kind: Annotated[
         Kind,
         typer.Option(help="What SHAPE is; 'auto' takes schemas and grammars, but no patterns."),
@@ -53,7 +57,7 @@ def generate(
 ) -> None:
     wanted = read_shape(shape, kind)
     prompt = text_argument(prompt, "prompt")
-    loaded = load(model, cache=cache_folder(cache))
+    loaded = load(model, backend=backend, cache=cache_folder(cache))
     grammar = compile_shape(
         wanted, loaded.vocab, whitespace=whitespace, integers="digits", escapes="needed"
     )

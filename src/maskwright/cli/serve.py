@@ -17,7 +17,7 @@ from maskwright.engine import Engine, EngineConfig, Request
 from maskwright.errors import AddressError
 from maskwright.kernels.kv_pool import KvDtype
 from maskwright.mask import compile_json_schema
-from maskwright.models import DEMO_PATH, load
+from maskwright.models import DEMO_PATH, Backend, load
 from maskwright.sampling import SamplingParams
 from maskwright.server import ServerConfig, create_app
 
@@ -52,6 +52,10 @@ def serve(
     model: Annotated[
         str, typer.Option(help="Checkpoint folder, or hub id. Default: the demo model that ships.")
     ] = str(DEMO_PATH),
+    backend: Annotated[
+        Backend,
+        typer.Option(help="What computes the model; 'auto': the dense decoder where it can."),
+    ] = "auto",
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[
         int, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes a free one.")
@@ -132,7 +136,7 @@ def serve(
         ),
     ] = str(USER_CACHE),
 ) -> None:
-    loaded = load(model, cache=cache_folder(cache))
+    loaded = load(model, backend=backend, cache=cache_folder(cache))
     engine_config = EngineConfig(
         block_size=block_size,
         kv_bytes=kv_bytes,

@@ -58,7 +58,7 @@ class ModelConfig:
 
 
 def read_config(directory: Path) -> dict[str, Any]:
-    """`directory`/config.json, with the `eos_token_id` of generation_config.json if that has one."""
+    """`directory`/config.json; an `eos_token_id` in generation_config.json wins."""
     raw = read_json(directory / "config.json")
     generation = directory / "generation_config.json"
     eos = read_json(generation).get("eos_token_id") if generation.exists() else None

@@ -12,7 +12,6 @@ from maskwright.kernels.kv_pool import KvDtype, KvPool
 from maskwright.kernels.reference import Span
 from maskwright.models.batch import ForwardBatch, Plan
 
-
 SMALL: Final = 64 * 2**20
 """Bytes of weights below which one thread decodes. The products of a 3 M-parameter model take tens
 of microseconds, about what it costs to wake a second thread; where other processes use the cores,

@@ -34,6 +34,7 @@ from maskwright.models.config import ModelConfig
 from maskwright.models.decoder import SMALL
 from maskwright.models.rope import rope_table
 
+
 @dataclass(frozen=True, slots=True)
 class Linear:
     """`x @ weight.T + bias`; weight `[out, in]`."""

@@ -23,17 +23,23 @@ def load_transformers(directory: Path, dtype: torch.dtype) -> TransformersDecode
     check_supported(kind, config)
     check_architecture(kind, config)
     weight_files(directory)
-    model, told = kind.from_pretrained(
-        directory,
-        config=config,
-        dtype=dtype,
-        attn_implementation="eager",
-        use_safetensors=True,
-        local_files_only=True,
-        output_loading_info=True,
-    )
+    try:
+        loaded: Any = kind.from_pretrained(
+            directory,
+            config=config,
+            dtype=dtype,
+            attn_implementation="eager",
+            use_safetensors=True,
+            local_files_only=True,
+            output_loading_info=True,
+        )
+    except Exception as error:  # as many kinds as there are ways for files to be wrong
+        raise InputError(
+            f"The checkpoint could not be loaded: {type(error).__name__}: {error}", param="model"
+        ) from error
+    model, told = cast(tuple[PreTrainedModel, dict[str, Any]], loaded)
     for what in ("missing_keys", "mismatched_keys", "error_msgs"):
-        found = sorted(map(str, cast(dict[str, Any], told).get(what) or ()))
+        found = sorted(map(str, told.get(what) or ()))
         if found:
             raise InputError(
                 f"The checkpoint does not fill {kind.__name__}: {what.replace('_', ' ')}: "
@@ -45,9 +51,7 @@ def load_transformers(directory: Path, dtype: torch.dtype) -> TransformersDecode
 
 def _config(directory: Path) -> PreTrainedConfig:
     try:
-        return AutoConfig.from_pretrained(
-            directory, local_files_only=True, trust_remote_code=False
-        )
+        return AutoConfig.from_pretrained(directory, local_files_only=True, trust_remote_code=False)
     except Exception as error:  # whatever a configuration class makes of a wrong value
         raise unsupported(
             f"config.json is none of the transformers library: {str(error).strip()}"

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import copy
 import random
+from collections.abc import Generator
+from contextlib import contextmanager
 from typing import Any, cast
 
 import torch
@@ -48,11 +50,11 @@ def check_architecture(kind: type[PreTrainedModel], config: PreTrainedConfig) ->
 def worst_error(kind: type[PreTrainedModel], config: PreTrainedConfig, seed: int = 0) -> float:
     """The largest difference between a logit computed from the pool and the plain one, as a part
     of the largest logit; of a random model of exactly this `config`."""
-    with torch.random.fork_rng(devices=()), torch.inference_mode():
+    with _one_thread(), torch.random.fork_rng(devices=()), torch.inference_mode():
         torch.manual_seed(seed)
-        model = _random_model(kind, config)
+        model = random_model(kind, config)
         rng = random.Random(seed)
-        vocab_size = int(model.get_input_embeddings().weight.shape[0])
+        vocab_size = int(cast(torch.nn.Embedding, model.get_input_embeddings()).num_embeddings)
         prompts = [[rng.randrange(vocab_size) for _ in range(n)] for n in LENGTHS]
         plain = [model(torch.tensor([p]), use_cache=False).logits[0].float() for p in prompts]
         paged = computed_in_parts(TransformersDecoder(model), prompts, rng)
@@ -90,11 +92,21 @@ def computed_in_parts(
     return [torch.cat(parts) for parts in logits]
 
 
-def _random_model(kind: type[PreTrainedModel], config: PreTrainedConfig) -> PreTrainedModel:
+@contextmanager
+def _one_thread() -> Generator[None]:
+    """Products so small take a hundred times as long where several threads wait for each other."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def random_model(kind: type[PreTrainedModel], config: PreTrainedConfig) -> PreTrainedModel:
     """Weights wide enough that every part of the model shows in its logits."""
-    config = copy.deepcopy(config)
-    config._attn_implementation = "eager"
-    model = kind(config).eval()
+    model = kind(copy.deepcopy(config)).eval()
+    model.set_attn_implementation("eager")
     for weight in model.parameters():
         if weight.dim() == 1:  # norms and biases begin as constants, which would hide mistakes
             weight.add_(torch.randn_like(weight) * 0.1)

@@ -1,4 +1,4 @@
-"""The tensors of a checkpoint. Nothing but safetensors is read: loading a pickle runs what it says."""
+"""The tensors of a checkpoint. Nothing but safetensors is read: opening a pickle runs its code."""
 
 from __future__ import annotations
 
