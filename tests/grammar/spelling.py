@@ -8,6 +8,7 @@ from typing import Any, assert_never
 
 from maskwright.grammar.derivative import contains
 from maskwright.grammar.rules import (
+    Bounded,
     Capture,
     Choice,
     Expression,
@@ -41,7 +42,7 @@ class Reader:
     def _from(self, expression: Expression, start: int) -> Iterator[tuple[int, Captured]]:
         text = self._text
         match expression:
-            case Terminal(language=language):
+            case Terminal(language=language) | Bounded(body=Terminal(language=language)):
                 for end in range(start, len(text) + 1):
                     if end > start and SPECIAL <= ord(text[end - 1]) < 0xF900:
                         break

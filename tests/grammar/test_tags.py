@@ -166,6 +166,78 @@ CASES: list[tuple[str, Any, list[str], list[str]]] = [
 ]
 
 
+ANY_TOKENS = {"type": "any_tokens"}
+X = {"type": "const_string", "value": "x"}
+
+CASES += [
+    ("tokens", ANY_TOKENS, ["", f"a{CALL}b{DONE}{CALL}"], []),
+    (
+        "tokens but some",
+        {"type": "any_tokens", "exclude_tokens": ["<|call|>"]},
+        ["", f"a{DONE}b"],
+        [f"a{CALL}"],
+    ),
+    (
+        "tokens up to a text",
+        tag("<t>", ANY_TOKENS, "!"),
+        ["<t>!", f"<t>a{CALL}b!", f"<t>{CALL}!"],
+        [f"<t>a!{CALL}!", f"<t>{CALL}"],
+    ),
+    (
+        "tokens up to a token",
+        tag("<t>", ANY_TOKENS, "<|done|>"),
+        [f"<t>{DONE}", f"<t>a{CALL}b{DONE}"],
+        [f"<t>{DONE}{DONE}", f"<t>a{CALL}b"],
+    ),
+    ("no tokens at all", {"type": "any_tokens", "max_tokens": 0}, [""], ["a", CALL]),
+    (
+        "at least",
+        {"type": "repeat", "content": X, "min": 2, "max": -1},
+        ["xx", "xxxx"],
+        ["", "x"],
+    ),
+    (
+        "dispatch",
+        {"type": "dispatch", "rules": [["<a>", NUMBER], ["<b>", X]], "excludes": ["no"]},
+        ["", "n", "n<a>1", "<b>x<b>x", "<a>1 o<b>xo"],
+        ["<a>", "<b>y", "no", "<b>xno"],
+    ),
+    (
+        "dispatch once",
+        {"type": "dispatch", "rules": [["<b>", X]], "loop": False},
+        ["", "a", "a<b>x"],
+        ["<b>xx", "<b>x<b>x"],
+    ),
+    (
+        "dispatch in a tag",
+        tag("[", {"type": "dispatch", "rules": [["<b>", X]]}, "]"),
+        ["[]", "[a<b>xb]"],
+        ["[<b>]", "[]]", "["],
+    ),
+    (
+        "dispatch by tokens",
+        {
+            "type": "token_dispatch",
+            "rules": [["<|call|>", X]],
+            "exclude_tokens": ["<|done|>"],
+        },
+        ["", "a", f"a{CALL}xb{CALL}x"],
+        [CALL, f"{CALL}y", DONE],
+    ),
+    (
+        "special triggers, others excluded",
+        {
+            "type": "token_triggered_tags",
+            "trigger_tokens": ["<|call|>"],
+            "tags": [tag({"type": "token", "token": 0}, X, "")],
+            "exclude_tokens": [1],
+        },
+        ["a", f"a{CALL}xb"],
+        [DONE, f"{CALL}"],
+    ),
+]
+
+
 @pytest.mark.parametrize(
     ("format", "accepted", "rejected"), [c[1:] for c in CASES], ids=[c[0] for c in CASES]
 )
@@ -188,6 +260,8 @@ def test_structures_with_triggers_are_the_older_spelling() -> None:
     tags = Tags({"structures": structures, "triggers": ["<f="]})
     assert tags.readings("x<f=a>null</f>y<")
     assert not tags.readings("<f=b>")
+    written = [{"begin": "<f=a>", "schema": '{"type": "null"}', "end": "</f>"}]
+    assert Tags({"structures": written, "triggers": ["<f="]}).readings("<f=a>null</f>")
 
 
 REFUSED: list[tuple[Any, str, str]] = [
@@ -213,6 +287,64 @@ REFUSED: list[tuple[Any, str, str]] = [
     ({"format": {"type": "token", "token": "<|x|>"}}, "/format/token", "no special token"),
     ({"format": {"type": "token", "token": 4}}, "/format/token", "not in the vocabulary"),
     ({"format": {"type": "token", "token": 3}}, "/format/token", "part of a character"),
+    ({"format": {"type": "exclude_token"}}, "/format/type", "use any_tokens"),
+    (
+        {"format": {"type": "any_tokens", "exclude_tokens": [0, 2]}},
+        "/format/exclude_tokens/1",
+        "no special token",
+    ),
+    ({"format": {"type": "any_tokens", "max_tokens": -1}}, "/format/max_tokens", "a count"),
+    ({"format": {"type": "dispatch", "rules": []}}, "/format/rules", "something in it"),
+    ({"format": {"type": "dispatch", "rules": [["a"]]}}, "/format/rules/0", "a pattern and"),
+    ({"format": {"type": "dispatch", "rules": [[1, X]]}}, "/format/rules/0/0", "a string"),
+    (
+        {"format": {"type": "dispatch", "rules": [["a", X], ["a", X]]}},
+        "/format/rules/1/0",
+        "two rules",
+    ),
+    (
+        {
+            "format": {
+                "type": "token_dispatch",
+                "rules": [["<|call|>", X]],
+                "exclude_tokens": ["<|call|>"],
+            }
+        },
+        "/format/rules/0/0",
+        "is excluded",
+    ),
+    (
+        {"format": {"type": "json_schema", "json_schema": {}, "style": "deepseek_xml"}},
+        "/format/style",
+        "use one of json, qwen_xml, minimax_xml, glm_xml",
+    ),
+    (
+        {"format": {"type": "json_schema", "json_schema": {}, "excludes": ["a"]}},
+        "/format/excludes",
+        "write a pattern",
+    ),
+    (
+        {"format": {"type": "json_schema", "json_schema": {}, "max_whitespace_cnt": 2}},
+        "/format/max_whitespace_cnt",
+        "can only be 0",
+    ),
+    (
+        {
+            "format": {
+                "type": "json_schema",
+                "json_schema": {},
+                "style": "glm_xml",
+                "any_order": True,
+            }
+        },
+        "/format/any_order",
+        "follow the order",
+    ),
+    (
+        {"structures": [{"begin": "<", "schema": "{", "end": ">"}], "triggers": ["<"]},
+        "/structures/0/schema",
+        "JSON",
+    ),
 ]
 
 

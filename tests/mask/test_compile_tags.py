@@ -74,6 +74,33 @@ def test_options_reach_the_json_within() -> None:
     assert not matches(grammar, '{"b": 1}')
 
 
+def test_a_value_has_options_of_its_own() -> None:
+    schema = {"properties": {"a": {}, "b": {}}}
+    format = {"type": "json_schema", "json_schema": schema, "any_order": True}
+    grammar = compile_structural_tag(tag_of(format), EVERY_BYTE)
+    assert matches(grammar, '{"b": 1,"a":2}')
+    format = {"type": "json_schema", "json_schema": schema, "max_whitespace_cnt": 0}
+    grammar = compile_structural_tag(tag_of(format), EVERY_BYTE)
+    assert matches(grammar, '{"a":1}')
+    assert not matches(grammar, '{"a": 1}')
+
+
+STYLES = [
+    ("qwen_xml", "<parameter=a>\n1\n</parameter>\n"),
+    ("minimax_xml", '<parameter name="a">1</parameter>\n'),
+    ("glm_xml", "<arg_key>a</arg_key>\n<arg_value>1</arg_value>\n"),
+]
+
+
+@pytest.mark.parametrize(("style", "text"), STYLES)
+def test_styles_of_parameters(style: str, text: str) -> None:
+    format = {"type": "json_schema", "json_schema": OBJECT, "style": style}
+    grammar = compile_structural_tag(tag_of(format), EVERY_BYTE)
+    assert matches(grammar, text)
+    assert not matches(grammar, text.replace("1", "x"))
+    assert not matches(grammar, '{"a": 1}')
+
+
 FAULTS: list[tuple[Any, type[InputError], str]] = [
     ({"type": "json_schema", "json_schema": {"type": 5}}, SchemaError, "/format/json_schema/type"),
     ({"type": "regex", "pattern": "("}, RegexError, "position"),

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
 from enum import Enum
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from maskwright.automaton.bounds import Bound
 from maskwright.automaton.finish import Ending
@@ -43,11 +43,13 @@ from maskwright.automaton.rule_sets import (
 from maskwright.automaton.rule_values import RuleValues
 from maskwright.automaton.special import LEAD, LENGTH
 from maskwright.errors import UnsupportedGrammarError
-from maskwright.grammar.regular import EMPTY, Parallel, Regular
+from maskwright.grammar.regular import EMPTY, Parallel, Regular, both, length
 from maskwright.grammar.rules import JsonValue, SpecialToken
 from maskwright.grammar.side_by_side import beside
 from maskwright.grammar.split import split
 from maskwright.limits import Limits
+
+UNKNOWN: Final = -1
 
 
 class Mark(Enum):
@@ -113,8 +115,11 @@ class RuleContexts:
         self._contexts: list[Context] = [None]
         self._ids: dict[Context, int] = {None: DONE}
         self._entries: dict[int, int] = {}
+        self._limits: dict[int, int | None] = {}
+        """By kernel, see `token_limit`."""
         self._finish = RuleFinish(self.sets, values, limits)
-        self._follow = None if network.captures else bytes_ahead(network)
+        at_once = network.captures or network.counts_tokens
+        self._follow = None if at_once else bytes_ahead(network)
 
     # The machine's questions
 
@@ -179,6 +184,62 @@ class RuleContexts:
             case here, _:
                 raise AssertionError(f"{here} has no exit {label}")
         return Read(ended, kept)
+
+    def token_limit(self, context: int) -> int | None:
+        """The least number of tokens in which a text that is being read has to end; None if there
+        is none."""
+        if not self.network.counts_tokens:
+            return None
+        here = self._contexts[context]
+        if not isinstance(here, Reading):
+            return None
+        known = self._limits.get(here.kernel, UNKNOWN)
+        if known == UNKNOWN:
+            texts = self.sets.outlook(here.kernel).texts
+            spent = (self.network.spent(p.node) for places in texts.values() for p in places)
+            limits = [one.tokens for one in spent if one is not None]
+            known = self._limits[here.kernel] = min(limits, default=None)
+        return known
+
+    def closed(self, context: int, leaf: int, tokens: int) -> Exit | None:
+        """The exit from within a text to where those that may have no more than `tokens` tokens
+        can only be ended; None within a character."""
+        here, key = self._contexts[context], self._leaves.keys[leaf]
+        assert isinstance(here, Reading)
+        outlook = self.sets.outlook(here.kernel)
+        whole = False
+        items: list[Item] = []
+        match key:
+            case Entry():
+                terms = parts = tuple(outlook.texts)
+                whole = here.whole
+                for symbols in (outlook.values, outlook.tokens):
+                    items += [Item(s, *place) for s, places in symbols.items() for place in places]
+            case TextState(inside=False, term=Parallel(terms=terms, parts=parts)):
+                pass
+            case _:
+                return None
+        ended: list[Place] = []
+        for symbol, part in zip(terms, parts, strict=True):
+            for place in outlook.texts[symbol]:
+                spent = self.network.spent(place.node)
+                term, after = part, place
+                if spent is not None and spent.tokens <= tokens:
+                    term = both(part, length(0, spent.tail))
+                    after = place._replace(node=spent.next)
+                if term.nullable:
+                    ended.append(after)
+                if term is not EMPTY and may_go_on(term):
+                    items.append(Item(Text(term), *after))
+        reached = self.sets.reach(ended, items)
+        kernel = frozenset(item for item in reached.kernel if not self._is_over(item, tokens))
+        return self._exit(reached._replace(kernel=kernel, whole=reached.whole or whole))
+
+    def _is_over(self, item: Item, tokens: int) -> bool:
+        """Whether a special token would go on with a text that has had all its tokens."""
+        spent = self.network.spent(item.next)
+        over = spent is not None and spent.tokens <= tokens
+        return over and isinstance(item.symbol, SpecialToken)
 
     def context(self, number: int) -> Context:
         return self._contexts[number]
@@ -260,8 +321,8 @@ class RuleContexts:
         return self._leaves.state(Entry(text, tuple(sorted(marks.items())), label))
 
     def _ahead(self, texts: Mapping[Regular, list[Place]]) -> tuple[int, ...] | None:
-        """The bytes that may come behind each text. Where there are captures, none are told: that
-        a reading is no longer possible has to show at once."""
+        """The bytes that may come behind each text. Where there are captures or tokens to count,
+        none are told: that a reading is no longer possible has to show at once."""
         if self._follow is None:
             return None
         found: list[int] = []

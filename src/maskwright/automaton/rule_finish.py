@@ -18,6 +18,7 @@ from maskwright.automaton.rule_network import (
     Enter,
     Loop,
     Node,
+    Spent,
     Step,
     Symbol,
     Text,
@@ -173,7 +174,7 @@ class RuleFinish:
                 if rest is None or (least and text is None):
                     return None
                 return least * (text or b"") + rest
-            case Edge(next=after):
+            case Edge(next=after) | Spent(next=after):
                 return texts[after]
             case Again() | End():
                 return b""

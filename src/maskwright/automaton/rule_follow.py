@@ -19,6 +19,7 @@ from maskwright.automaton.rule_network import (
     Loop,
     Node,
     RuleNetwork,
+    Spent,
     Step,
     Symbol,
     Text,
@@ -134,7 +135,7 @@ def _follow(network: RuleNetwork, first: list[int], rules: list[list[int]]) -> l
 def _onward(node: Node) -> tuple[int, ...]:
     """The nodes that come next."""
     match node:
-        case Step(next=after) | Edge(next=after):
+        case Step(next=after) | Edge(next=after) | Spent(next=after):
             return (after,)
         case Branch(options=options):
             return options

@@ -16,6 +16,7 @@ from maskwright.errors import LimitError, UnsatisfiableGrammarError
 from maskwright.grammar.derivative import is_live
 from maskwright.grammar.regular import EPSILON, Regular
 from maskwright.grammar.rules import (
+    Bounded,
     Capture,
     Choice,
     Expression,
@@ -89,11 +90,20 @@ class Edge(NamedTuple):
     next: int
 
 
+class Spent(NamedTuple):
+    """Behind a text that has at most `tokens` tokens and `tail` characters more; nothing is
+    read."""
+
+    tokens: int
+    tail: int
+    next: int
+
+
 class End(NamedTuple):
     """The end of a rule."""
 
 
-Node = Step | Branch | Enter | Again | Loop | Edge | End
+Node = Step | Branch | Enter | Again | Loop | Edge | Spent | End
 
 
 class Active(NamedTuple):
@@ -167,6 +177,9 @@ class RuleNetwork:
         match expression:
             case Terminal(language=term):
                 return after if term is EPSILON else self._add(Step(Text(term), after), loop)
+            case Bounded(body=body, tokens=tokens, tail=tail):
+                after = self._add(Spent(tokens, tail, after), loop)
+                return self._node(body, after, loop)
             case Ref(name=name):
                 return self._add(Step(Call(self._rule(name)), after), loop)
             case JsonValue() | SpecialToken():
@@ -272,7 +285,7 @@ class RuleNetwork:
                 return [loop]
             case Loop(body=body, next=after):
                 return [body, after]
-            case Edge(next=after):
+            case Edge(next=after) | Spent(next=after):
                 return [after]
             case Again() | End():
                 return []
@@ -289,7 +302,7 @@ class RuleNetwork:
                 return within[loop]
             case Loop(least=least, body=body, next=after):
                 return within[after] and (least == 0 or within[body])
-            case Edge(next=after):
+            case Edge(next=after) | Spent(next=after):
                 return within[after]
             case Again() | End():
                 return True
@@ -343,7 +356,7 @@ class RuleNetwork:
                     earlier = any((at, (*counts[:-1], n)) in seen for n in range(least, count))
                     if (most is None or count < most) and not earlier:
                         stack.append((body, counts))
-                case Edge(next=after):
+                case Edge(next=after) | Spent(next=after):
                     stack.append((after, counts))
                 case End():
                     ends = True
@@ -379,9 +392,21 @@ class RuleNetwork:
                         stack.append((body, counts, edges))
                 case Edge(next=after) as edge:
                     stack.append((after, counts, (*edges, edge)))
+                case Spent(next=after):
+                    stack.append((after, counts, edges))
                 case End():
                     found[Way(None, edges)] = None
         return list(found)
+
+    @cached_property
+    def counts_tokens(self) -> bool:
+        """Whether some text is bounded by a number of tokens."""
+        return any(isinstance(node, Spent) for node in self.nodes)
+
+    def spent(self, node: int) -> Spent | None:
+        """The bound on the tokens of the text behind which `node` stands."""
+        found = self.nodes[node]
+        return found if isinstance(found, Spent) else None
 
     def _count(self, loop: int, count: int) -> int:
         head = self.nodes[loop]
@@ -447,6 +472,8 @@ def _nullable(expression: Expression, rules: Mapping[str, bool]) -> bool:
     match expression:
         case Terminal(language=term):
             return term.nullable
+        case Bounded(body=body):
+            return _nullable(body, rules)
         case Ref(name=name):
             return rules[name]
         case JsonValue() | SpecialToken():

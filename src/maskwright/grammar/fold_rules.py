@@ -13,6 +13,7 @@ from typing import Final
 from maskwright.grammar.regular import EPSILON, Concat, Regular, alt, concat, repeat
 from maskwright.grammar.regular import Alt as RegularAlt
 from maskwright.grammar.rules import (
+    Bounded,
     Capture,
     Choice,
     Expression,
@@ -52,7 +53,7 @@ class _Folding:
 
     def fold(self, expression: Expression) -> Expression:
         match expression:
-            case Terminal() | JsonValue() | SpecialToken():
+            case Terminal() | Bounded() | JsonValue() | SpecialToken():
                 return expression
             case Ref(name=name):
                 if name in self.open:

@@ -6,6 +6,7 @@ far is its longest end that is the beginning of one of the strings.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -28,6 +29,33 @@ def text_until(
     """
     ends = tuple(sorted({end, *others}))
     return _bounded(_FreeText(end, ends, without), None if most is None else most + len(end))
+
+
+def always_ends(ends: Iterable[str], without: tuple[str, ...]) -> bool:
+    """Whether every beginning of a text up to one of `ends`, in which none of `without` stands, can
+    be ended with what is left of one of them."""
+    known = tuple(sorted(set(ends)))
+    text = _FreeText(None, known, without)
+    return all(
+        any(_ends_with(text, seen, end[at:]) for end in known for at in _read_of(end, seen))
+        for seen in text.reachable()
+    )
+
+
+def _read_of(end: str, seen: str) -> Iterator[int]:
+    """How much of `end` may have been read where `seen` has."""
+    return (at for at in range(len(end)) if seen.endswith(end[:at]))
+
+
+def _ends_with(text: _FreeText, seen: str, rest: str) -> bool:
+    """Whether the first of the strings to stand behind `seen` ends with `rest`, and is an end."""
+    for at, character in enumerate(rest, start=1):
+        read = seen + character
+        completed = [string for string in text.strings if read.endswith(string)]
+        if completed:
+            return at == len(rest) and not any(string in text.without for string in completed)
+        seen = text.longest_beginning(read)
+    return False
 
 
 @dataclass(frozen=True)
@@ -64,12 +92,27 @@ class _FreeText:
         """Behind a text of which nothing but this end counts; None if it can't be one of ours."""
         completed = [string for string in self.strings if text.endswith(string)]
         if not completed:
-            return self.at(self._longest_beginning(text))
+            return self.at(self.longest_beginning(text))
         longest = max(completed, key=len)
         over = longest == self.end and not any(s in self.without for s in completed)
         return EPSILON if over else None
 
-    def _longest_beginning(self, text: str) -> str:
+    def reachable(self) -> set[str]:
+        """What may have been seen of a text that goes on."""
+        found = {""}
+        stack = [""]
+        letters = {character for string in self.strings for character in string}
+        while stack:
+            before = stack.pop()
+            for read in (before + character for character in letters):
+                if not any(read.endswith(string) for string in self.strings):
+                    seen = self.longest_beginning(read)
+                    if seen not in found:
+                        found.add(seen)
+                        stack.append(seen)
+        return found
+
+    def longest_beginning(self, text: str) -> str:
         """The longest end of `text` with which one of the strings begins."""
         ends = (text[at:] for at in range(len(text)))
         return next((e for e in ends if any(s.startswith(e) for s in self.strings)), "")

@@ -10,12 +10,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 from maskwright.errors import StructuralTagError
 from maskwright.grammar.schema import Json
 from maskwright.grammar.structural_tag import (
     AnyText,
+    AnyTokens,
     ConstString,
     Format,
     GrammarText,
@@ -25,6 +26,7 @@ from maskwright.grammar.structural_tag import (
     Repeated,
     SeparatedTags,
     Sequence,
+    Style,
     Tag,
     Token,
     TriggeredTags,
@@ -60,7 +62,7 @@ def _legacy(node: _Node) -> Format:
     tags: list[Tag] = []
     for item in node.children("structures"):
         item.only("begin", "schema", "end")
-        content = JsonSchemaText(_schema(item, "schema"), f"{item.pointer}/schema")
+        content = JsonSchemaText(_schema(item.read("schema"), "schema"), f"{item.pointer}/schema")
         tags.append(Tag(item.string("begin"), content, (item.string("end"),), item.pointer))
     triggers = node.strings("triggers")
     return _checked(TriggeredTags(triggers, tuple(tags), False, False, ()), node)
@@ -75,15 +77,27 @@ def _format(node: _Node) -> Format:
             node.only("type", "value")
             return ConstString(node.string("value"))
         case "json_schema":
-            node.only("type", "json_schema", "style")
+            names = ("style", "any_order", "max_whitespace_cnt", "excludes")
+            node.only("type", "json_schema", *names)
             return _json_schema(node)
         case "qwen_xml_parameter":
             node.only("type", "json_schema")
             schema = _schema(node, "json_schema")
             return JsonSchemaText(schema, f"{node.pointer}/json_schema", "qwen_xml")
         case "any_text":
-            node.only("type", "excludes", "max_chars")
-            return AnyText(_some(node, "excludes"), node.count("max_chars"))
+            node.only("type", "excludes", "max_chars", "max_tokens")
+            bounds = node.count("max_chars"), node.count("max_tokens")
+            return AnyText(_some(node, "excludes"), *bounds, node.pointer)
+        case "any_tokens":
+            node.only("type", "exclude_tokens", "max_tokens")
+            excludes = node.tokens("exclude_tokens")
+            return AnyTokens(excludes, node.count("max_tokens"), node.pointer)
+        case "exclude_token":
+            raise StructuralTagError(
+                "one token that is not among some could be a text of any length; use any_tokens, "
+                "or token for one that is known",
+                pointer=f"{node.pointer}/type",
+            )
         case "regex":
             node.only("type", "pattern")
             return RegexText(node.string("pattern"), f"{node.pointer}/pattern")
@@ -115,6 +129,8 @@ def _format(node: _Node) -> Format:
             return _tag(node)
         case "triggered_tags" | "token_triggered_tags":
             return _triggered(node, kind)
+        case "dispatch" | "token_dispatch":
+            return _dispatch(node, kind)
         case "tags_with_separator":
             node.only("type", "tags", "separator", "at_least_one", "stop_after_first")
             return SeparatedTags(
@@ -131,22 +147,42 @@ def _format(node: _Node) -> Format:
 
 
 KINDS = (
-    *("const_string", "json_schema", "qwen_xml_parameter", "any_text", "regex", "grammar", "token"),
+    *("const_string", "json_schema", "qwen_xml_parameter", "regex", "grammar"),
+    *("any_text", "any_tokens", "token"),
     *("sequence", "or", "optional", "star", "plus", "repeat"),
     *("tag", "triggered_tags", "token_triggered_tags", "tags_with_separator"),
+    *("dispatch", "token_dispatch"),
 )
 
 
 def _json_schema(node: _Node) -> JsonSchemaText:
     schema, pointer = _schema(node, "json_schema"), f"{node.pointer}/json_schema"
-    match node.string("style", "json"):
-        case "json" | "qwen_xml" as style:
-            return JsonSchemaText(schema, pointer, style)
-        case style:
-            raise StructuralTagError(
-                f"style {style!r} is not supported; use 'json' or 'qwen_xml'",
-                pointer=f"{node.pointer}/style",
-            )
+    style = node.string("style", "json")
+    if style not in get_args(Style):
+        known = ", ".join(get_args(Style))
+        raise StructuralTagError(
+            f"style {style!r} is not supported; use one of {known}",
+            pointer=f"{node.pointer}/style",
+        )
+    if node.fields.get("excludes"):
+        raise StructuralTagError(
+            "strings can't be excluded from a whole JSON value; write a pattern into the schema",
+            pointer=f"{node.pointer}/excludes",
+        )
+    any_order = node.flag("any_order") if node.has("any_order") else None
+    if any_order and style != "json":
+        raise StructuralTagError(
+            "members between marks follow the order of the schema; leave any_order out",
+            pointer=f"{node.pointer}/any_order",
+        )
+    spaces = node.count("max_whitespace_cnt")
+    if spaces or (spaces == 0 and style != "json"):
+        raise StructuralTagError(
+            "max_whitespace_cnt can only be 0, for JSON without any whitespace; else leave it out, "
+            "whitespace is always bounded",
+            pointer=f"{node.pointer}/max_whitespace_cnt",
+        )
+    return JsonSchemaText(schema, pointer, cast(Style, style), any_order, spaces == 0)
 
 
 def _schema(node: _Node, name: str) -> Json:
@@ -157,7 +193,8 @@ def _schema(node: _Node, name: str) -> Json:
 
 
 def _repeat(node: _Node) -> Repeated:
-    least, most = node.count("min") or 0, node.count("max")
+    unbounded = node.fields.get("max") == -1
+    least, most = node.count("min") or 0, None if unbounded else node.count("max")
     if most is not None and most < least:
         raise StructuralTagError("max is less than min", pointer=f"{node.pointer}/max")
     if max(least, most or 0) > MOST_REPEATS:
@@ -200,16 +237,40 @@ def _triggered(node: _Node, kind: str) -> TriggeredTags:
         node.only("type", "triggers", "tags", "at_least_one", "stop_after_first", "excludes")
         triggers = node.strings("triggers")
     else:
-        node.only("type", "trigger_tokens", "tags", "at_least_one", "stop_after_first")
-        triggers = tuple(
-            Token(
-                node.as_token(value, f"trigger_tokens/{at}"), f"{node.pointer}/trigger_tokens/{at}"
-            )
-            for at, value in enumerate(node.items("trigger_tokens"))
-        )
+        names = ("at_least_one", "stop_after_first", "exclude_tokens")
+        node.only("type", "trigger_tokens", "tags", *names)
+        triggers = node.tokens("trigger_tokens")
     tags = tuple(map(_tag, node.some_children("tags")))
     flags = node.flag("at_least_one"), node.flag("stop_after_first")
-    return _checked(TriggeredTags(triggers, tags, *flags, _some(node, "excludes")), node)
+    return _checked(TriggeredTags(triggers, tags, *flags, _excluded(node)), node)
+
+
+def _dispatch(node: _Node, kind: str) -> TriggeredTags:
+    """Rules (pattern, format) are tags without an end, each with its pattern as the trigger."""
+    node.only("type", "rules", "loop", "excludes" if kind == "dispatch" else "exclude_tokens")
+    tags: dict[str | int, Tag] = {}
+    for rule in node.some_children("rules"):
+        if not isinstance(rule.value, list) or len(rule.value) != 2:
+            raise StructuralTagError("must be a pattern and a format", pointer=rule.pointer)
+        pattern, format = rule.value
+        pair = _Node({"0": pattern, "1": format}, rule.pointer, rule.depth)
+        begin: str | Token
+        if kind == "dispatch":
+            begin = pair.string("0")
+        else:
+            begin = Token(pair.token("0"), f"{rule.pointer}/0")
+        if pattern in tags:
+            raise StructuralTagError("two rules for one pattern", pointer=f"{rule.pointer}/0")
+        tags[pattern] = Tag(begin, _format(pair.child("1")), ("",), rule.pointer)
+    once = node.has("loop") and not node.flag("loop")
+    found = tuple(tags.values())
+    begins = tuple(tag.begin for tag in found)
+    return _checked(TriggeredTags(begins, found, False, once, _excluded(node)), node)
+
+
+def _excluded(node: _Node) -> tuple[str | Token, ...]:
+    """What free text may not hold: strings, or tokens."""
+    return (*_some(node, "excludes"), *node.tokens("exclude_tokens"))
 
 
 def _checked(format: TriggeredTags, node: _Node) -> TriggeredTags:
@@ -224,7 +285,7 @@ def _checked(format: TriggeredTags, node: _Node) -> TriggeredTags:
                     f"trigger {other!r} stands within trigger {text!r}", pointer=node.pointer
                 )
         for exclude in format.excludes:
-            if exclude in text:
+            if isinstance(exclude, str) and exclude in text:
                 raise StructuralTagError(
                     f"the excluded {exclude!r} stands within trigger {text!r}", pointer=node.pointer
                 )
@@ -309,6 +370,24 @@ class _Node:
         if isinstance(value, int | str) and not isinstance(value, bool):
             return value
         raise self.wrong(name, "a token's id or name")
+
+    def tokens(self, name: str) -> tuple[Token, ...]:
+        """Tokens by id or name; none where there is no such field."""
+        found = self.items(name) if self.has(name) else []
+        return tuple(
+            Token(self.as_token(value, f"{name}/{at}"), f"{self.pointer}/{name}/{at}")
+            for at, value in enumerate(found)
+        )
+
+    def read(self, name: str) -> _Node:
+        """The same with the JSON text at `name`, if it is one, as what it says."""
+        value = self.get(name)
+        if not isinstance(value, str):
+            return self
+        try:
+            return _Node({**self.fields, name: json.loads(value)}, self.pointer, self.depth)
+        except (ValueError, RecursionError) as error:
+            raise self.wrong(name, f"JSON ({error})") from None
 
     def child(self, name: str) -> _Node:
         return _Node(self.get(name), f"{self.pointer}/{name}", self.depth + 1)

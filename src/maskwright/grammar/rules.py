@@ -42,6 +42,20 @@ class SpecialToken:
 
 
 @dataclass(frozen=True, slots=True)
+class Bounded:
+    """A part of a text that is read in at most `tokens` tokens: a text of a language, but for the
+    last `tail` characters, which end it; or a special token.
+
+    From every beginning of a text there must be a way to end it with at most `tail` more
+    characters. A special token counts only together with the text before it.
+    """
+
+    body: Terminal | SpecialToken
+    tokens: int
+    tail: int
+
+
+@dataclass(frozen=True, slots=True)
 class Ref:
     """What the rule `name` generates."""
 
@@ -79,7 +93,9 @@ class Capture:
     tail: str = ""
 
 
-Expression = Terminal | JsonValue | SpecialToken | Ref | Sequence | Choice | Repeat | Capture
+Expression = (
+    Terminal | Bounded | JsonValue | SpecialToken | Ref | Sequence | Choice | Repeat | Capture
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,5 +117,5 @@ def renamed(expression: Expression, prefix: str) -> Expression:
             return Choice(tuple(renamed(option, prefix) for option in options))
         case Repeat() | Capture():
             return replace(expression, body=renamed(expression.body, prefix))
-        case Terminal() | JsonValue() | SpecialToken():
+        case Terminal() | Bounded() | JsonValue() | SpecialToken():
             return expression

@@ -21,26 +21,40 @@ class ConstString:
 class JsonSchemaText:
     """A value under a schema, as JSON or as the members of an object between XML-like marks.
 
-    `pointer` is the schema's place in the tag.
+    `pointer` is the schema's place in the tag. `any_order` and `compact` say how an object's
+    members follow each other and that there is no whitespace; None and False leave it open.
     """
 
     schema: Json
     pointer: str
     style: Style = "json"
+    any_order: bool | None = None
+    compact: bool = False
 
 
-Style = Literal["json", "qwen_xml"]
+Style = Literal["json", "qwen_xml", "minimax_xml", "glm_xml"]
 
 
 @dataclass(frozen=True, slots=True)
 class AnyText:
     """Text without `excludes`; where it ends a tag's content, the tag's end doesn't stand in it.
 
-    At most `max_chars` characters.
+    At most `max_chars` characters, in at most `max_tokens` tokens.
     """
 
     excludes: tuple[str, ...] = ()
     max_chars: int | None = None
+    max_tokens: int | None = None
+    pointer: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AnyTokens:
+    """Text and special tokens but `excludes`, in at most `max_tokens` tokens."""
+
+    excludes: tuple[Token, ...]
+    max_tokens: int | None
+    pointer: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +118,7 @@ class TriggeredTags:
     tags: tuple[Tag, ...]
     at_least_one: bool
     stop_after_first: bool
-    excludes: tuple[str, ...]
+    excludes: tuple[str | Token, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +135,7 @@ Format = (
     ConstString
     | JsonSchemaText
     | AnyText
+    | AnyTokens
     | RegexText
     | GrammarText
     | Token

@@ -7,15 +7,16 @@ token is that token here, and its name is plain text wherever it stands in free 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Sequence as List
 from dataclasses import dataclass
 from typing import Final, assert_never
 
 from maskwright.errors import StructuralTagError
-from maskwright.grammar.free_text import text_until, text_without
-from maskwright.grammar.regular import words
+from maskwright.grammar.free_text import always_ends, text_until, text_without
+from maskwright.grammar.regular import Regular, words
 from maskwright.grammar.rules import (
+    Bounded,
     Capture,
     Choice,
     Expression,
@@ -26,6 +27,7 @@ from maskwright.grammar.rules import (
 from maskwright.grammar.rules import Sequence as Series
 from maskwright.grammar.structural_tag import (
     AnyText,
+    AnyTokens,
     ConstString,
     Format,
     GrammarText,
@@ -39,11 +41,34 @@ from maskwright.grammar.structural_tag import (
     Token,
     TriggeredTags,
 )
+from maskwright.grammar.token_bounds import check_token_bounds
 
 Mark = str | Token
 Marks = tuple[Mark, ...]
+Ranges = tuple[tuple[int, int], ...]
 
 EMPTY_TEXT: Final = Series(())
+
+
+@dataclass(frozen=True, slots=True)
+class _Bounds:
+    """The most characters and tokens of a free text (None: any number)."""
+
+    characters: int | None = None
+    tokens: int | None = None
+
+    def terminal(self, language: Regular, tail: int = 0) -> Terminal | Bounded:
+        """A text of `language`, whose last `tail` characters end it."""
+        if self.tokens is None:
+            return Terminal(language)
+        return Bounded(Terminal(language), self.tokens, tail)
+
+    def token(self, ids: Ranges) -> SpecialToken | Bounded:
+        token = SpecialToken(ids)
+        return token if self.tokens is None else Bounded(token, self.tokens, 0)
+
+
+_UNBOUNDED: Final = _Bounds()
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +80,11 @@ class TagRules:
     tokens: List[bytes]
     """The bytes of each token; none for special ones."""
     leaf: Callable[[JsonSchemaText | RegexText | GrammarText], Expression]
+    final: frozenset[int] = frozenset()
+    """Ids of tokens that end everything."""
 
     def expression(self, format: Format) -> Expression:
+        check_token_bounds(format)
         return self._format(format, ())
 
     def _format(self, format: Format, ends: Marks) -> Expression:
@@ -64,11 +92,14 @@ class TagRules:
         match format:
             case AnyText():
                 return self._text(format, ends)
+            case AnyTokens():
+                return self._tokens(format, ends)
             case TriggeredTags():
                 return self._triggered(format, ends)
             case Sequence(elements=elements) if elements:
                 *before, last = elements
-                return series(*map(self.expression, before), self._format(last, ends))
+                firsts = (self._format(element, ()) for element in before)
+                return series(*firsts, self._format(last, ends))
             case Or(elements=elements):
                 return Choice(tuple(self._format(element, ends) for element in elements))
             case _:
@@ -97,7 +128,7 @@ class TagRules:
             case Sequence():
                 return EMPTY_TEXT
             case Repeated(content=content, least=least, most=most):
-                return Repeat(self.expression(content), least, most)
+                return Repeat(self._format(content, ()), least, most)
             case Tag(begin=begin):
                 return series(self._mark(begin), self._inside(format))
             case SeparatedTags():
@@ -108,13 +139,62 @@ class TagRules:
         """A tag behind its beginning."""
         return self._format(tag.content, () if tag.ends == ("",) else tag.ends)
 
-    def _text(self, text: AnyText, ends: Marks) -> Expression:
+    def _text(self, text: AnyText, ends: Marks, before: Expression = EMPTY_TEXT) -> Expression:
+        """Free text, behind `before`, and the first of `ends`."""
+        bounds = _Bounds(text.max_chars, text.max_tokens or None)
+        if text.max_tokens == 0:
+            bounds = _Bounds(0)
         if not ends:
-            return Capture("text", Terminal(text_without(text.excludes, text.max_chars)))
-        return self._up_to(ends, (), text.excludes, text.max_chars)
+            language = text_without(text.excludes, bounds.characters)
+            return Capture("text", series(before, bounds.terminal(language)))
+        texts = [end for end in map(self._spelled, ends) if isinstance(end, str)]
+        by_text = bounds.tokens is not None and len(texts) == len(ends)
+        if by_text and not always_ends(texts, text.excludes):
+            raise StructuralTagError(
+                "text of at most max_tokens tokens must be able to end at once, but with an end "
+                "an excluded string may be completed",
+                pointer=text.pointer,
+            )
+        return self._up_to(ends, (), text.excludes, bounds, before)
+
+    def _tokens(self, format: AnyTokens, ends: Marks) -> Expression:
+        """Texts and special tokens in turn, then a text up to an end."""
+        last = AnyText((), None, format.max_tokens, format.pointer)
+        others = set(self.special.values()) - self.final - self._ids(format.excludes)
+        texts: list[str] = []
+        for end in map(self._spelled, ends):
+            if isinstance(end, str):
+                texts.append(end)
+            elif isinstance(end, SpecialToken):
+                others -= {number for number, _ in end.ids}
+        if not others or format.max_tokens == 0:
+            return self._text(last, ends)
+        bounds = _Bounds(None, format.max_tokens)
+        piece = bounds.terminal(text_without(tuple(texts)))
+        pieces = Repeat(series(piece, bounds.token(joined(sorted(others)))))
+        return self._text(last, ends, pieces)
+
+    def _ids(self, tokens: Iterable[Token]) -> set[int]:
+        """The ids of special tokens. Raises `StructuralTagError` for others."""
+        found: set[int] = set()
+        for token in tokens:
+            expression = self._token(token)
+            if not isinstance(expression, SpecialToken):
+                raise StructuralTagError(
+                    f"{token.token!r} is no special token; what it spells can be spelled with "
+                    "others, too: exclude the text",
+                    pointer=token.pointer,
+                )
+            found |= {number for number, _ in expression.ids}
+        return found
 
     def _up_to(
-        self, ends: Marks, others: Marks, without: tuple[str, ...], most: int | None = None
+        self,
+        ends: Marks,
+        others: Marks,
+        without: tuple[str, ...],
+        bounds: _Bounds = _UNBOUNDED,
+        before: Expression = EMPTY_TEXT,
     ) -> Expression:
         """Free text and the first of `ends`, none of `others` standing in it."""
         texts = [end for end in map(self._spelled, ends) if isinstance(end, str)]
@@ -124,28 +204,36 @@ class TagRules:
             spelled = self._spelled(end)
             if isinstance(spelled, str):
                 rest = tuple(stop for stop in stops if stop != spelled)
-                text = Terminal(text_until(spelled, rest, without, most))
-                options.append(Capture("text", text, tail=spelled))
+                language = text_until(spelled, rest, without, bounds.characters)
+                text = bounds.terminal(language, len(spelled))
+                options.append(Capture("text", series(before, text), tail=spelled))
             else:
-                text = Terminal(text_without((*stops, *without), most))
-                options.append(series(Capture("text", text), spelled))
+                text = bounds.terminal(text_without((*stops, *without), bounds.characters))
+                options.append(series(Capture("text", series(before, text)), spelled))
         return options[0] if len(options) == 1 else Choice(tuple(options))
 
     def _triggered(self, format: TriggeredTags, ends: Marks) -> Expression:
         """Text up to a trigger and the rest of a tag, over and over; then text to the end."""
+        without = tuple(one for one in format.excludes if isinstance(one, str))
+        tokens = self._ids(one for one in format.excludes if isinstance(one, Token))
+        for trigger in format.triggers:
+            if isinstance(trigger, Token) and tokens & self._ids([trigger]):
+                raise StructuralTagError(
+                    f"the trigger {trigger.token!r} is excluded", pointer=trigger.pointer
+                )
         rounds: list[Expression] = []
         for trigger, tags in self._by_trigger(format).items():
             others = (*(t for t in format.triggers if t != trigger), *ends)
-            text = self._up_to((trigger,), others, format.excludes)
+            text = self._up_to((trigger,), others, without)
             rests = [series(self._behind(tag.begin, trigger), self._inside(tag)) for tag in tags]
             rounds.append(series(text, rests[0] if len(rests) == 1 else Choice(tuple(rests))))
         once = rounds[0] if len(rounds) == 1 else Choice(tuple(rounds))
         least = 1 if format.at_least_one else 0
         if ends:
-            last = self._up_to(ends, format.triggers, format.excludes)
+            last = self._up_to(ends, format.triggers, without)
         else:
             texts = (t for t in map(self._spelled, format.triggers) if isinstance(t, str))
-            last = Capture("text", Terminal(text_without((*texts, *format.excludes))))
+            last = Capture("text", Terminal(text_without((*texts, *without))))
         if not format.stop_after_first:
             return series(Repeat(once, least, None), last)
         stopped = series(once, self._any(ends))
@@ -171,7 +259,7 @@ class TagRules:
         return self._mark(begin) == self._mark(trigger)
 
     def _separated(self, format: SeparatedTags) -> Expression:
-        tags = Choice(tuple(self.expression(tag) for tag in format.tags))
+        tags = Choice(tuple(self._format(tag, ()) for tag in format.tags))
         more = Repeat(series(self._literal(format.separator), tags))
         some = tags if format.stop_after_first else series(tags, more)
         return some if format.at_least_one else Repeat(some, 0, 1)
@@ -220,6 +308,17 @@ class TagRules:
             raise StructuralTagError(
                 f"token {number} is a part of a character", pointer=token.pointer
             ) from None
+
+
+def joined(ids: Iterable[int]) -> Ranges:
+    """Ids in ascending order, as ranges."""
+    found: list[tuple[int, int]] = []
+    for number in ids:
+        if found and found[-1][1] == number - 1:
+            found[-1] = (found[-1][0], number)
+        else:
+            found.append((number, number))
+    return tuple(found)
 
 
 def literal(text: str, special: Mapping[str, int]) -> Expression:

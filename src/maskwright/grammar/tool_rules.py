@@ -13,8 +13,9 @@ from itertools import takewhile
 from typing import Final, Literal
 
 from maskwright.grammar.free_text import text_until, text_without
-from maskwright.grammar.regular import chars, repeat
+from maskwright.grammar.regular import Regular, chars, repeat
 from maskwright.grammar.rules import (
+    Bounded,
     Capture,
     Choice,
     Expression,
@@ -47,6 +48,8 @@ class ToolRules:
     stop: tuple[str, ...] = ()
     """Strings that end an answer in words. They end the text, not being part of it, and may stand
     in arguments."""
+    reasoning_tokens: int | None = None
+    """The most tokens of a reasoning section, at least one."""
 
     def expression(
         self,
@@ -156,10 +159,14 @@ class ToolRules:
         before = "" if begun else "".join(template[:at])
         tail = literal(end, self.special)
         if isinstance(tail, Terminal):
-            text = Capture("reasoning", Terminal(text_until(end)), tail=end)
+            text = Capture("reasoning", self._bounded(text_until(end), len(end)), tail=end)
         else:
-            text = series(Capture("reasoning", Terminal(text_without())), tail)
+            text = series(Capture("reasoning", self._bounded(text_without(), 0)), tail)
         return series(literal(before, self.special), text)
+
+    def _bounded(self, language: Regular, tail: int) -> Expression:
+        text = Terminal(language)
+        return text if (most := self.reasoning_tokens) is None else Bounded(text, most, tail)
 
     def _filled(self, template: Template, parts: Mapping[str, Expression]) -> Expression:
         return series(

@@ -10,6 +10,7 @@ from maskwright.automaton.rule_values import RuleValues
 from maskwright.errors import InputError
 from maskwright.grammar.fold_rules import fold_rules
 from maskwright.grammar.rules import (
+    Bounded,
     Capture,
     Choice,
     Expression,
@@ -82,5 +83,5 @@ def _parts(expression: Expression) -> Iterator[Expression]:
                 stack += inner
             case Repeat(body=body) | Capture(body=body):
                 stack.append(body)
-            case Terminal() | JsonValue() | SpecialToken() | Ref():
+            case Terminal() | Bounded() | JsonValue() | SpecialToken() | Ref():
                 pass

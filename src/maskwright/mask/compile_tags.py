@@ -38,7 +38,8 @@ from maskwright.mask.grammar import Grammar
 from maskwright.vocab import Vocabulary
 
 _START = "start"
-_XML_PARAMETERS = "qwen_coder"
+_PARAMETERS = {"qwen_xml": "qwen_coder", "minimax_xml": "minimax", "glm_xml": "glm"}
+"""The tool format of each style."""
 
 
 def compile_structural_tag(
@@ -58,7 +59,12 @@ def compile_structural_tag(
     and the errors of the schemas, patterns and grammars within.
     """
     parts = _Parts(whitespace, property_order, integers, escapes, limits or DEFAULT_LIMITS)
-    rules = TagRules(vocab.special_tokens, vocab.tokens, lambda leaf: parts.leaf(leaf, vocab))
+    rules = TagRules(
+        vocab.special_tokens,
+        vocab.tokens,
+        lambda leaf: parts.leaf(leaf, vocab),
+        frozenset(vocab.eos),
+    )
     parts.rules[_START] = rules.expression(parse_tag(tag))
     return parts.compiled(vocab)
 
@@ -71,6 +77,7 @@ def compile_tools(
     format: str = "hermes",
     parallel: bool = True,
     reasoning: Reasoning = "none",
+    reasoning_tokens: int | None = None,
     response_schema: Json = None,
     stop: Sequence[str] = (),
     whitespace: WhitespaceName = "flexible",
@@ -84,7 +91,8 @@ def compile_tools(
     `tools` and `tool_choice` are those of OpenAI's APIs. Arguments obey their tool's schema under
     every choice. `format`: how the model's family writes calls (see `tool_format_names`).
     `parallel`: whether one answer may hold several calls. `reasoning`: whether a reasoning section
-    comes first, or has been "begun" in the prompt. `response_schema`: the JSON Schema of an answer
+    comes first, or has been "begun" in the prompt; it has at most `reasoning_tokens` tokens.
+    `response_schema`: the JSON Schema of an answer
     that calls nothing; free text without. `stop`: strings that end an answer in words.
 
     Raises `InputError`, for a tool's schema with the tool's name and place.
@@ -99,10 +107,16 @@ def compile_tools(
     )
     if reasoning not in get_args(Reasoning):
         raise InputError(f"reasoning is one of {', '.join(get_args(Reasoning))}", param="reasoning")
+    if reasoning_tokens is not None and reasoning_tokens < 1:
+        raise InputError("reasoning_tokens must be at least 1", param="reasoning_tokens")
     parts = _Parts(whitespace, property_order, integers, escapes, limits or DEFAULT_LIMITS)
     spelled = tool_format(format)
     rules = ToolRules(
-        spelled, vocab.special_tokens, parts.arguments(spelled, vocab), stop=tuple(stop)
+        spelled,
+        vocab.special_tokens,
+        parts.arguments(spelled, vocab),
+        stop=tuple(stop),
+        reasoning_tokens=reasoning_tokens,
     )
     answer = None
     if response_schema is not None:
@@ -155,16 +169,24 @@ class _Parts:
     def value(self, schema: Schema) -> JsonValue:
         return JsonValue(schema, self.whitespace, self.property_order, self.escapes)
 
+    def _written(self, leaf: JsonSchemaText, schema: Schema) -> JsonValue:
+        """A value with the options that its format has, and for the others those of all."""
+        whitespace = "compact" if leaf.compact else self.whitespace
+        order = self.property_order
+        if leaf.any_order is not None:
+            order = "any" if leaf.any_order else "schema"
+        return JsonValue(schema, whitespace, order, self.escapes)
+
     def leaf(self, leaf: JsonSchemaText | RegexText | GrammarText, vocab: Vocabulary) -> Expression:
         """What a tag's format says of the text in it. Faults are told with their place."""
         try:
             match leaf:
-                case JsonSchemaText(schema=source, style="qwen_xml"):
+                case JsonSchemaText(schema=source, style="json"):
+                    return self._written(leaf, self.schema(source, leaf.pointer))
+                case JsonSchemaText(schema=source, style=style):
                     root = self.schema(source, leaf.pointer)
-                    template = tool_format(_XML_PARAMETERS).parameter
+                    template = tool_format(_PARAMETERS[style]).parameter
                     return self._parameters(template, vocab).expression(root)
-                case JsonSchemaText(schema=source):
-                    return self.value(self.schema(source, leaf.pointer))
                 case RegexText(pattern=pattern):
                     return Terminal(full_match(pattern, self.limits))
                 case GrammarText(grammar=text):

@@ -12,22 +12,28 @@ from maskwright.automaton.last_value import last_value
 from maskwright.automaton.leaf_rows import DEAD
 from maskwright.automaton.machine import (
     BLOCKED,
+    NO_FRAME,
     NO_NODE,
+    POP,
     PUSH,
     Configuration,
     Contexts,
+    Exit,
     Machine,
 )
+from maskwright.automaton.rule_contexts import RuleContexts
 from maskwright.automaton.step import is_accepting, next_bytes, node_of
 from maskwright.grammar.schema import Report
 from maskwright.limits import Limits
 from maskwright.mask.budget import Budgets
+from maskwright.mask.counting_matcher import CountingMatcher
 from maskwright.mask.matcher import Matcher
 from maskwright.mask.needs import ENDLESS, NodeNeeds
 from maskwright.mask.position import Position
 from maskwright.mask.rows import FULL
 from maskwright.mask.space import NOTHING, Space
 from maskwright.mask.tables import Begun, Directory, Scratch
+from maskwright.mask.token_counts import TokenCounts
 from maskwright.mask.walk import (
     DYNAMIC,
     LEAF_NEED,
@@ -54,6 +60,13 @@ class FinishingContexts(Contexts, Finisher, Protocol):
     """What a grammar is made of: contexts that also know how to finish."""
 
 
+def _token_counts(grammar: Grammar, contexts: Contexts) -> TokenCounts | None:
+    """None where no text is bounded by a number of tokens."""
+    if isinstance(contexts, RuleContexts) and contexts.network.counts_tokens:
+        return TokenCounts(grammar, contexts)
+    return None
+
+
 class Grammar:
     """What compiling gives: immutable to its users, thread-safe, lazily filled inside."""
 
@@ -72,6 +85,7 @@ class Grammar:
             self.needs: Final = NodeNeeds(self.machine, contexts)
             self.budgets: Final = Budgets(self, Completion(self.machine, contexts, limits))
         self.first: Final = self.position(self.machine.start)
+        self._counts = _token_counts(self, contexts)
         self.ended: Final = self._ended()
         """Behind an end token; it is no configuration of the machine."""
 
@@ -97,7 +111,8 @@ class Grammar:
 
     def matcher(self) -> Matcher:
         """A matcher at the start of a text."""
-        return Matcher(self)
+        counts = self._counts
+        return Matcher(self) if counts is None else CountingMatcher(self, counts)
 
     def position(self, here: Configuration) -> Position:
         """What is known of a configuration."""
@@ -257,6 +272,8 @@ class Grammar:
     def least_tokens(self, enough: int) -> int:
         """The fewest tokens found for any text; looks beyond `min_tokens` if that is more than
         `enough`, for some longer texts take fewer tokens."""
+        if self._counts is not None:  # a way found there might have too many tokens in some text
+            return self.min_tokens
         with self.space.lock:
             return self.budgets.least_tokens(self.start, enough)
 
@@ -314,18 +331,22 @@ class Grammar:
         context, label, node = (int(n) for n in self.machine.arrays.counts[4:7])
         read = last_value(text)
         found = self.machine.contexts.exit(context, self.space.leaves.labels[label], read)
-        if found.kind == BLOCKED:
-            return None
+        return None if found.kind == BLOCKED else self.entered(found, node)
+
+    def entered(self, found: Exit, node: int) -> Configuration:
+        """The configuration behind an exit from the context of `node`."""
         machine = self.machine
-        machine.know_context(found.context)
+        while found.kind & 3 == POP:
+            node = int(machine.arrays.node_parent[node])
+            context = int(machine.arrays.node_context[node])
+            found = machine.contexts.exit(context, found.result)
         parent = int(machine.arrays.node_parent[node])
-        if found.kind == PUSH:
-            machine.know_context(found.frame)
-            parent = self._node(found.frame, parent)
+        if found.kind & 3 == PUSH:
+            parent = node if found.frame == NO_FRAME else self._node(found.frame, parent)
         return Configuration(found.leaf, self._node(found.context, parent))
 
     def _node(self, context: int, parent: int) -> int:
-        """The stack node (context, parent)."""
+        self.machine.know_context(context)
         while True:
             node = int(node_of(self.address(), context, parent))
             if not self._supplied():

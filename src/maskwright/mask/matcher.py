@@ -206,12 +206,16 @@ class Matcher:
     def fork(self) -> Matcher:
         """An independent matcher at the same position."""
         twin = Matcher(self._grammar)
-        twin._path = self._path.copy()
-        twin._steps = self._steps.copy()
-        twin._text = self._text.copy()
-        twin._ends = self._ends.copy()
-        twin._told = self._told
+        twin._adopt(self)
         return twin
+
+    def _adopt(self, other: Matcher) -> None:
+        """Stand where another matcher of the same grammar does."""
+        self._path = other._path.copy()
+        self._steps = other._steps.copy()
+        self._text = other._text.copy()
+        self._ends = other._ends.copy()
+        self._told = other._told
 
     def reset(self) -> None:
         """Back to the start of the text."""

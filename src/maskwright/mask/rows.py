@@ -82,6 +82,16 @@ class RowTable:
             known = self._ready[data] = ready, kept
         return known[0]
 
+    def number(self, row: Row) -> int:
+        """The number of a row given as a whole."""
+        touched = np.flatnonzero(row).astype(np.int32)
+        work = np.empty(2 * self.words, np.int32)
+        while True:
+            number = row_number(self.arrays, _fingerprint(row), 0, row, touched, len(touched), work)
+            if number != FULL:
+                return int(number)
+            self.grow()
+
     def grow(self) -> None:
         """Make room for further rows."""
         slots, records, page, counts = self.arrays

@@ -17,6 +17,7 @@ from maskwright.grammar.dialects.lower import Lowered
 from maskwright.grammar.dialects.spelling import char_class, pattern, quantifier, string
 from maskwright.grammar.regular import EMPTY, EPSILON, Regular, both, complement, concat, repeat
 from maskwright.grammar.rules import (
+    Bounded,
     Capture,
     Choice,
     Expression,
@@ -105,6 +106,8 @@ class _Writer:
                 raise self.refuse(
                     "JSON values under a schema that could be written again", "convert the rest"
                 )
+            case Bounded():
+                raise self.refuse("bounds on tokens", "leave out max_tokens")
             case Capture(name=name):
                 raise self.refuse("captures that could be written", f"leave out capture {name!r}")
             case _:
