@@ -223,7 +223,7 @@ def serve(name: str, pipe: Connection) -> None:
     trivial = Case("trivial", TRIVIAL, ("a",), {"lark": (TRIVIAL,), "ebnf": (ebnf,)})
     run(engine, trivial, dialect)
     gc.collect()
-    gc.freeze()  # as the server does: peers load torch, which would be looked through again and again
+    gc.freeze()  # as the server does: peers load torch, and collecting would look through it
     pipe.send(None)
     while True:
         pipe.send(run(engine, pipe.recv(), dialect))

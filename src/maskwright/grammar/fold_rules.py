@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
+from maskwright.grammar.recursion import is_right_recursive, repeated
 from maskwright.grammar.regular import EPSILON, Concat, Regular, alt, concat, repeat
 from maskwright.grammar.regular import Alt as RegularAlt
 from maskwright.grammar.rules import (
@@ -47,7 +48,11 @@ class _Folding:
         known = self.done.get(name)
         if known is None:
             self.open.add(name)
-            known = self.done[name] = self.fold(self.rules.rules[name])
+            body = self.rules.rules[name]
+            known = self.fold(repeated(name, body))
+            if not isinstance(known, Terminal) and is_right_recursive(name, body):
+                known = self.fold(body)  # the machine reads that as a loop, of fewer sets
+            self.done[name] = known
             self.open.discard(name)
         return known
 
@@ -80,6 +85,7 @@ def _sequence(parts: Iterable[Expression]) -> Expression:
         if (
             not isinstance(part, Terminal)
             or not isinstance(last, Terminal)
+            or not (part.language.plain and last.language.plain)
             or _length(part.language) + _length(last.language) > MOST_PARTS
         ):
             found.append(part)

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from maskwright.automaton.completion import Completion, Finisher
 from maskwright.automaton.last_value import last_value
 from maskwright.automaton.leaf_rows import DEAD
+from maskwright.automaton.leaving import Over
 from maskwright.automaton.machine import (
     BLOCKED,
     NO_FRAME,
@@ -22,7 +23,7 @@ from maskwright.automaton.machine import (
     Machine,
 )
 from maskwright.automaton.rule_contexts import RuleContexts
-from maskwright.automaton.step import is_accepting, next_bytes, node_of
+from maskwright.automaton.step import is_accepting, leave, next_bytes, node_of
 from maskwright.grammar.schema import Report
 from maskwright.limits import Limits
 from maskwright.mask.budget import Budgets
@@ -31,6 +32,7 @@ from maskwright.mask.matcher import Matcher
 from maskwright.mask.needs import ENDLESS, NodeNeeds
 from maskwright.mask.position import Position
 from maskwright.mask.rows import FULL
+from maskwright.mask.runs import Run
 from maskwright.mask.space import NOTHING, Space
 from maskwright.mask.tables import Begun, Directory, Scratch
 from maskwright.mask.token_counts import TokenCounts
@@ -220,8 +222,25 @@ class Grammar:
             return NOTHING
         while (behind := take_bytes(self.address(), *here, _SPACE)) == PENDING:
             self.machine.supply()
-        run, spaced = space.run(here.leaf), None if behind < 0 else space.run(behind >> 32)
+        run, spaced = self._text_run(*here), None
+        if behind >= 0:
+            spaced = self._text_run(behind >> 32, behind & 0xFFFFFFFF)
         return space.texts.begun(run, spaced) if run or spaced else NOTHING
+
+    def _text_run(self, leaf: int, node: int) -> Run | None:
+        """The widest run with which the text may go on at once, leaves that are over left out."""
+        best: Run | None = None
+        while leaf != DEAD and self.space.is_text(leaf):
+            run = self.space.run(leaf)
+            if best is None or (run is not None and run.first.size > best.first.size):
+                best = run
+            if not isinstance(self.space.leaves.label_of(leaf), Over):
+                break
+            before = leaf, node
+            leaf, node = leave(self.address(), *before)
+            while self._supplied():
+                leaf, node = leave(self.address(), *before)
+        return best
 
     def address(self) -> int:
         """Where compiled code finds everything."""

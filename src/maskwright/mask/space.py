@@ -16,6 +16,7 @@ from maskwright.grammar.regular import EMPTY, Parallel, Regular, is_bare
 from maskwright.limits import Limits
 from maskwright.mask.needs import ENDLESS, LeafNeeds
 from maskwright.mask.rows import RowTable
+from maskwright.mask.runs import Run
 from maskwright.mask.strings import (
     NARROW,
     StringRows,
@@ -24,7 +25,7 @@ from maskwright.mask.strings import (
     term_within,
 )
 from maskwright.mask.tables import Begun, FanTable, Spelling
-from maskwright.mask.text_rows import Run, TextRows
+from maskwright.mask.text_rows import TextRows
 from maskwright.vocab import Vocabulary
 from maskwright.vocab.trie import Fan
 from maskwright.vocab.vocabulary import WORTH_KEEPING
@@ -58,6 +59,7 @@ class Space:
         self._every_byte = np.ones(768, np.uint8)
         if vocabulary.size >= WORTH_KEEPING:
             _ = self._leaving  # nearly every grammar has strings, and no mask should wait for them
+            _ = self.texts
 
     @cached_property
     def prefixes(self) -> frozenset[bytes]:
@@ -72,7 +74,7 @@ class Space:
     @cached_property
     def texts(self) -> TextRows:
         """The ready rows of plain text, made when the first is reached."""
-        return TextRows(self.vocabulary, self.spelling, self.table)
+        return TextRows(self.trie, self.spelling, self.table)
 
     def begun_string(self, leaf: int) -> Begun | None:
         """What of the mask at `leaf` is at hand, where that is within a string; None if it isn't,

@@ -10,118 +10,69 @@ walked.
 # pyright: reportUntypedFunctionDecorator=false, reportArgumentType=false
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import cached_property
 from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from maskwright.grammar.charset import LAST
 from maskwright.grammar.regular import Regular
-from maskwright.grammar.split import Split, split
-from maskwright.mask.rows import RowTable, packed
+from maskwright.mask.rows import RowTable
+from maskwright.mask.runs import Letters, Run, widest_run
 from maskwright.mask.tables import Begun, FanTable, Spelling
-from maskwright.vocab import Vocabulary
 from maskwright.vocab.trie import Fan, Trie
 
-FEWEST: Final = 12
-"""Characters of a set that is worth a row."""
-
-
-class Letters(NamedTuple):
-    """A set of characters: bit n of `low` for n < 64, of `high` for 64 <= n < 128; `beyond` are all
-    characters outside ASCII, none of them otherwise."""
-
-    low: int
-    high: int
-    beyond: bool
-
-    @property
-    def size(self) -> int:
-        return self.low.bit_count() + self.high.bit_count() + 128 * self.beyond
-
-    def within(self, other: Letters) -> bool:
-        return (
-            self.low & ~other.low == 0
-            and self.high & ~other.high == 0
-            and other.beyond >= self.beyond
-        )
-
-
-class Run(NamedTuple):
-    """A text that goes on with one of `first`, then with any of `later` again and again."""
-
-    first: Letters
-    later: Letters
+# What a token's text is.
+NONE: Final = 0
+ASCII: Final = 1
+BEYOND: Final = 2
+"""Characters, some of them outside ASCII; the last may be cut off."""
+BROKEN: Final = 3
+"""It begins within a character, or is no text."""
 
 
 class Texts(NamedTuple):
-    """What texts are made of, by token."""
+    """What texts are made of; in the order of the texts' bytes."""
 
+    token: npt.NDArray[np.int32]
+    """Whose text it is."""
     low: npt.NDArray[np.uint64]
     high: npt.NDArray[np.uint64]
-    """Their ASCII characters, as in `Letters`."""
+    """Its ASCII characters, as in `Letters`."""
     kind: npt.NDArray[np.uint8]
-    first: npt.NDArray[np.uint8]
-    """The first byte."""
+    begins: npt.NDArray[np.int32]
+    """[257]: the first text that begins with each byte, or what comes behind it."""
 
     @classmethod
-    def of(cls, texts: Sequence[bytes]) -> Texts:
-        count = len(texts)
-        data = np.frombuffer(b"".join(texts), np.uint8)
-        start = np.cumsum([0, *map(len, texts)], dtype=np.int64)
-        found = cls(
-            np.zeros(count, np.uint64),
-            np.zeros(count, np.uint64),
-            np.zeros(count, np.uint8),
-            np.zeros(count, np.uint8),
-        )
-        _describe(data, start, *found)
-        return found
-
-    def among(
-        self, run: Run, first: npt.NDArray[np.uint8]
-    ) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-        """[V] each: the texts that stay within a run, and the others that begin with one of the
-        bytes in `first`, those with which a run begins."""
-        begun = first[self.first].astype(np.bool_) & (self.kind != NONE)
-        stays = (self.low & np.uint64(~run.later.low & _ALL)) == 0
-        stays &= (self.high & np.uint64(~run.later.high & _ALL)) == 0
-        stays &= begun & (self.kind <= (BEYOND if run.later.beyond else ASCII))
-        return stays, begun & ~stays
+    def of(cls, spelling: Spelling, order: npt.NDArray[np.int32], skipped: int) -> Texts:
+        """Of the tokens in `order`, without the first `skipped` bytes of each."""
+        count = len(order)
+        low, high = np.zeros(count, np.uint64), np.zeros(count, np.uint64)
+        kind, begins = np.zeros(count, np.uint8), np.zeros(257, np.int32)
+        _describe(spelling.data, spelling.start, order, skipped, low, high, kind, begins)
+        return cls(order, low, high, kind, begins)
 
 
 class TextRows:
     """Of one vocabulary, each made when first needed."""
 
-    def __init__(self, vocabulary: Vocabulary, spelling: Spelling, table: RowTable) -> None:
-        self._texts = vocabulary.spellings
+    def __init__(self, trie: Trie, spelling: Spelling, table: RowTable) -> None:
+        order = _in_order(trie)
         self._table = table
-        self._data, self._start = spelling.data, spelling.start
+        self._spelling = spelling
+        self._whole = Texts.of(spelling, order, 0)
+        spaced = order[self._whole.begins[0x20] : self._whole.begins[0x21]]
+        longer = spelling.start[spaced + 1] - spelling.start[spaced] > 1
+        self._behind_space = Texts.of(spelling, spaced[longer], 1)
         self._runs: dict[Regular, Run | None] = {}
         self._known: dict[tuple[Run | None, Run | None], _Kept] = {}
-
-    @cached_property
-    def _whole(self) -> Texts:
-        return Texts.of(self._texts)
-
-    @cached_property
-    def _behind_space(self) -> Texts:
-        return Texts.of([text[1:] if text[:1] == b" " else b"" for text in self._texts])
-
-    @cached_property
-    def _order(self) -> npt.NDArray[np.int32]:
-        """The tokens by their texts."""
-        return np.array(sorted(range(len(self._texts)), key=self._texts.__getitem__), np.int32)
 
     def run(self, parts: tuple[Regular, ...]) -> Run | None:
         """The widest run with which one of `parts` may go on."""
         best: Run | None = None
         for part in parts:
             if part not in self._runs:
-                self._runs[part] = _widest_run(part)
+                self._runs[part] = widest_run(part)
             run = self._runs[part]
             if run is not None and (best is None or run.first.size > best.first.size):
                 best = run
@@ -138,20 +89,30 @@ class TextRows:
         return known.begun
 
     def _make(self, run: Run | None, spaced: Run | None) -> _Kept:
-        allowed = np.zeros(len(self._texts), np.bool_)
-        rest = np.zeros(len(self._texts), np.bool_)
+        allowed = np.zeros(self._table.words, np.int32)
+        others: list[npt.NDArray[np.int32]] = []
         skipped = np.zeros(768, np.uint8)
         for texts, each, at in ((self._whole, run, 0), (self._behind_space, spaced, 256)):
             if each is not None:
-                first = _first_bytes(each.first)
-                stays, others = texts.among(each, first)
-                allowed |= stays
-                rest |= others
-                skipped[at : at + 256] = first
-        chosen = self._order[rest[self._order]]
-        table = FanTable(Fan.of(Trie.of_ordered(self._data, self._start, chosen)))
-        begun = Begun(*self._table.ready(packed(allowed)), table.address, int(skipped.ctypes.data))
+                first = skipped[at : at + 256]
+                _mark_first_bytes(each.first, first)
+                found = np.empty(len(texts.token), np.int32)
+                low, high, beyond = each.later
+                count = _part(*texts, first, np.uint64(low), np.uint64(high), beyond, allowed, found)
+                others.append(found[:count])
+        rest = others[0] if len(others) == 1 else self._merged(*others)
+        trie = Trie.of_ordered(self._spelling.data, self._spelling.start, rest)
+        table = FanTable(Fan.of(trie))
+        begun = Begun(*self._table.ready(allowed), table.address, int(skipped.ctypes.data))
         return _Kept(begun, table, skipped)
+
+    def _merged(
+        self, whole: npt.NDArray[np.int32], spaced: npt.NDArray[np.int32]
+    ) -> npt.NDArray[np.int32]:
+        """Tokens in order, those that begin with a space in their place."""
+        data, start = self._spelling.data, self._spelling.start
+        at = int(np.searchsorted(data[start[whole]], 0x20)) if len(whole) else 0
+        return np.concatenate([whole[:at], spaced, whole[at:]])
 
 
 class _Kept(NamedTuple):
@@ -162,89 +123,102 @@ class _Kept(NamedTuple):
     skipped: npt.NDArray[np.uint8]
 
 
-_ALL: Final = (1 << 64) - 1
-
-# What a token's text is.
-ASCII: Final = 1
-BEYOND: Final = 2
-"""Whole characters, some of them outside ASCII."""
-BROKEN: Final = 3
-"""It begins or ends within a character, or is no text."""
-NONE: Final = 0
-
-
-def _widest_run(term: Regular) -> Run | None:
-    """The run with the largest set of characters with which a text may go on."""
-    found = split(term)
-    best: Run | None = None
-    for target in found.targets:
-        first = _letters(found, target)
-        if first.size < (FEWEST if best is None else best.first.size + 1):
-            continue
-        later = _letters(split(target), target)
-        if first.within(later):
-            best = Run(first, later)
-    return best
-
-
-def _letters(found: Split, target: Regular) -> Letters:
-    """The characters that lead to `target`."""
-    bits = 0
-    for low, high, after in found.ascii:
-        if after is target:
-            bits |= (1 << (high + 1)) - (1 << low)
-    every = any(after is target and some.ranges in _BEYOND for some, after in found.beyond)
-    return Letters(bits & _ALL, bits >> 64, every)
-
-
-_BEYOND: Final = (((0x80, LAST),), ((0x80, 0xD7FF), (0xE000, LAST)))
-"""All characters outside ASCII; surrogates are in no text."""
-
-
-def _first_bytes(letters: Letters) -> npt.NDArray[np.uint8]:
-    """uint8 [256]: 1 for the bytes with which one of the characters begins."""
-    found = np.zeros(256, np.uint8)
+def _mark_first_bytes(letters: Letters, found: npt.NDArray[np.uint8]) -> None:
+    """Set `found` (uint8 [256]) to 1 for the bytes with which one of the characters begins."""
     bits = letters.high << 64 | letters.low
     found[[point for point in range(128) if bits >> point & 1]] = 1
     if letters.beyond:
         found[0xC2:0xF5] = 1
-    return found
 
 
-@njit(cache=True, nogil=True)
-def _describe(
-    data: np.ndarray,
-    start: np.ndarray,
+@njit(cache=True)
+def _in_order(trie: Trie) -> npt.NDArray[np.int32]:
+    """The tokens of a trie by their texts."""
+    order = np.empty(len(trie.twin), np.int32)
+    count = 0
+    for first in trie.token:
+        token = first
+        while token >= 0:
+            order[count] = token
+            count += 1
+            token = trie.twin[token]
+    return order[:count].copy()
+
+
+@njit(cache=True)
+def _part(
+    tokens: np.ndarray,
     low: np.ndarray,
     high: np.ndarray,
     kind: np.ndarray,
+    begins: np.ndarray,
     first: np.ndarray,
+    later_low: np.uint64,
+    later_high: np.uint64,
+    beyond: bool,
+    allowed: np.ndarray,
+    others: np.ndarray,
+) -> int:
+    """Allow (int32 words) the texts that stay within a run, and list the others that begin with one
+    of the bytes in `first`, those with which a run begins; returns how many there are."""
+    count = 0
+    most = BEYOND if beyond else ASCII
+    for byte in range(256):
+        if first[byte] == 0:
+            continue
+        for at in range(begins[byte], begins[byte + 1]):
+            token = tokens[at]
+            if (
+                kind[at] <= most
+                and (low[at] & ~later_low) == np.uint64(0)
+                and (high[at] & ~later_high) == np.uint64(0)
+            ):
+                allowed[token >> 5] |= np.int32(1) << np.int32(token & 31)
+            elif kind[at] < BROKEN:
+                others[count] = token
+                count += 1
+    return count
+
+
+@njit(cache=True)
+def _describe(
+    data: np.ndarray,
+    start: np.ndarray,
+    order: np.ndarray,
+    skipped: int,
+    low: np.ndarray,
+    high: np.ndarray,
+    kind: np.ndarray,
+    begins: np.ndarray,
 ) -> None:
-    """By token: its ASCII characters (as in `Letters`), what it is, and its first byte."""
+    """By text: its ASCII characters (as in `Letters`) and what it is; and where the texts that begin
+    with each byte are."""
     one = np.uint64(1)
-    for token in range(len(kind)):
-        at, stop = start[token], start[token + 1]
+    for number in range(len(order)):
+        at, stop = start[order[number]] + skipped, start[order[number] + 1]
         if at == stop:
             continue
-        first[token] = data[at]
-        kind[token] = ASCII
+        begins[np.int64(data[at]) + 1] += 1
+        kind[number] = ASCII
         while at < stop:
             byte = data[at]
             at += 1
             if byte < 64:
-                low[token] |= one << np.uint64(byte)
+                low[number] |= one << np.uint64(byte)
             elif byte < 128:
-                high[token] |= one << np.uint64(byte - 64)
+                high[number] |= one << np.uint64(byte - 64)
             else:
-                kind[token] = max(kind[token], BEYOND)
+                kind[number] = max(kind[number], BEYOND)
                 left = 1 if byte < 0xE0 else 2 if byte < 0xF0 else 3
-                if byte < 0xC2 or byte > 0xF4 or at + left > stop:
-                    kind[token] = BROKEN
+                if byte < 0xC2 or byte > 0xF4:
+                    kind[number] = BROKEN
                     break
                 least = 0xA0 if byte == 0xE0 else 0x90 if byte == 0xF0 else 0x80
                 most = 0x9F if byte == 0xED else 0x8F if byte == 0xF4 else 0xBF
-                for _ in range(left):
+                for _ in range(min(left, stop - at)):
                     if data[at] < least or data[at] > most:
-                        kind[token] = BROKEN
+                        kind[number] = BROKEN
                     least, most = 0x80, 0xBF
                     at += 1
+    for byte in range(256):
+        begins[byte + 1] += begins[byte]
