@@ -6,7 +6,7 @@ import pytest
 
 from maskwright import Grammar, compile_regex
 from maskwright.grammar.free_text import text_until, text_without
-from maskwright.grammar.regular import words
+from maskwright.grammar.regular import both, complement, concat, words
 from maskwright.grammar.rules import Choice, Expression, Ref, Repeat, Rules, Sequence, Terminal
 from maskwright.grammar.translate import full_match
 from maskwright.mask.compile_rules import compile_rules
@@ -70,6 +70,9 @@ def rules(*parts: Expression, **others: Expression) -> Grammar:
 NAMES = text("[a-z_][a-z0-9_]*")
 CALL = Choice((NAMES, Sequence((NAMES, text(r"\("), Ref("call"), text(r"\)")))))
 
+KEYS = words(["foo", "Foo", "f", "in"])
+NO_KEY = both(full_match("[A-Za-z_][A-Za-z0-9_]*"), complement(KEYS))
+
 CASES = [
     (compile_regex("[a-z]+( [a-z]+)*", VOCAB), "foo bar"),
     (compile_regex("[^ !]+ [^ !]+!", VOCAB), "foo naïve!"),
@@ -87,6 +90,10 @@ CASES = [
     (rules(text("[À-ÿ]+"), text("[a-c]")), "éa"),
     (rules(Choice((text(r"[\p{L}_]\w*"), text("[^é]+")))), "naïve日"),
     (rules(text(r"[一-龠α-ωa]+"), text("[é-ÿ𝒜]+!")), "日本aé𝒜!"),
+    (rules(text("SELECT *"), Terminal(NO_KEY), text(r" *\(?")), "SELECT foo_bar ("),
+    (rules(Terminal(concat(full_match(" +AS +"), NO_KEY))), " AS fo"),
+    (rules(Terminal(concat(both(full_match("[a-z]"), complement(KEYS)), NAMES.language))), "afoo"),
+    (rules(text("f ?"), NAMES, text("<?"), text(".*")), "f foo<é"),
 ]
 
 

@@ -192,9 +192,26 @@ NAMES = "pqrs"
 
 def draw_rules(random: Random) -> NaiveRules:
     """A grammar with all that can go wrong: left and right recursion, ambiguity, empty rules, rules
-    that generate nothing, counted repeats of rules that may be empty."""
+    that generate nothing, counted repeats of rules that may be empty; captures in every other."""
     names = NAMES[: random.randint(1, 4)]
-    return NaiveRules("p", {name: _draw(random, names, 3) for name in names})
+    drawn = {name: _draw(random, names, 3) for name in names}
+    if random.random() < 0.5:
+        drawn = {name: _without_captures(body) for name, body in drawn.items()}
+    return NaiveRules("p", drawn)
+
+
+def _without_captures(body: object) -> object:
+    match body:
+        case Capture(body=inner):
+            return _without_captures(inner)
+        case Sequence(parts=parts):
+            return Sequence(tuple(map(_without_captures, parts)))  # pyright: ignore
+        case Choice(options=options):
+            return Choice(tuple(map(_without_captures, options)))  # pyright: ignore
+        case Repeat(body=inner, least=least, most=most):
+            return Repeat(_without_captures(inner), least, most)  # pyright: ignore
+        case _:
+            return body
 
 
 def _draw(random: Random, names: str, depth: int) -> object:

@@ -98,7 +98,9 @@ class TextRows:
                 _mark_first_bytes(each.first, first)
                 found = np.empty(len(texts.token), np.int32)
                 low, high, beyond = each.later
-                count = _part(*texts, first, np.uint64(low), np.uint64(high), beyond, allowed, found)
+                count = _part(
+                    *texts, first, np.uint64(low), np.uint64(high), beyond, allowed, found
+                )
                 others.append(found[:count])
         rest = others[0] if len(others) == 1 else self._merged(*others)
         trie = Trie.of_ordered(self._spelling.data, self._spelling.start, rest)
@@ -191,8 +193,8 @@ def _describe(
     kind: np.ndarray,
     begins: np.ndarray,
 ) -> None:
-    """By text: its ASCII characters (as in `Letters`) and what it is; and where the texts that begin
-    with each byte are."""
+    """By text: its ASCII characters (as in `Letters`) and what it is; and where the texts are
+    that begin with each byte."""
     one = np.uint64(1)
     for number in range(len(order)):
         at, stop = start[order[number]] + skipped, start[order[number] + 1]
