@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 from maskwright.errors import LimitError, UnsatisfiableGrammarError
@@ -150,8 +151,11 @@ class RuleNetwork:
         self._nullable = _nullable_rules(rules)
         self.start = self._rule(rules.start)
         done = 0
+        self._firsts = [0]
+        """The first nodes made for each rule."""
         while done < len(self.names):  # a rule's body may add rules
             self.starts.append(self._node(rules.rules[self.names[done]], END, OUTSIDE))
+            self._firsts.append(len(self.nodes))
             done += 1
         self.nullable = [self._nullable[name] for name in self.names]
         self._within, self._alive = self._find_living()
@@ -248,11 +252,15 @@ class RuleNetwork:
         """[nodes]: whether the end of the rule, or of the loop's body, can be reached; and whether
         the end of the rule can."""
         within = [False] * len(self.nodes)
-        within[END] = True
-        changed = list(range(len(self.nodes)))
+        changed: list[int] = []
+        for first, stop in reversed([*pairwise(self._firsts)]):
+            for at in range(first, stop):  # mostly, what a node needs has been looked at by now
+                within[at] = self._generates(self.nodes[at], within)
+                if not within[at]:
+                    changed.append(at)
         while changed:
             at = changed.pop()
-            if (at != END and within[at]) or not self._generates(self.nodes[at], within):
+            if within[at] or not self._generates(self.nodes[at], within):
                 continue
             within[at] = True
             changed += self.users[at]

@@ -55,7 +55,9 @@ class RuleValues:
 
     def possible(self, value: JsonValue) -> bool:
         """Whether any value satisfies the schema."""
-        return self.witnesses(value).possible(self.root(value))
+        if value.schema.possible is None:
+            value.schema.possible = self.witnesses(value).possible(self.root(value))
+        return value.schema.possible
 
     def shortest(self, value: JsonValue) -> bytes:
         found = self.witnesses(value).of(self.root(value))

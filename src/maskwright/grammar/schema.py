@@ -224,6 +224,8 @@ class Schema:
     """Filled by `negated`."""
     outline: object = None
     """Filled by `grammar.outline`."""
+    possible: bool | None = None
+    """Whether there is a value; filled by `automaton.rule_values`."""
     number: int = field(default_factory=lambda: next(_numbers))
 
     def __repr__(self) -> str:

@@ -109,6 +109,8 @@ def _split(term: Regular) -> Split:
             )
         case Complement(body=body):
             return _complement(_all(body))
+        case Parallel(parts=(part,)):
+            return split(part).mapped(lambda target: reading_on(term, {0: target}))
         case Parallel(parts=parts):
             return _overlay([split(part) for part in parts], lambda t: reading_on(term, t))
         case _:

@@ -325,7 +325,9 @@ def literal(text: str, special: Mapping[str, int]) -> Expression:
     """`text`, with each special token's name in it as that token; the longest name counts."""
     parts: list[Expression] = []
     plain = at = 0
-    by_length = sorted((name for name in special if name and name in text), key=len, reverse=True)
+    by_length = sorted(names_in(text, special), key=len, reverse=True)
+    if text and not by_length:
+        return Terminal(words([text]))
     while at < len(text):
         name = next((name for name in by_length if text.startswith(name, at)), None)
         if name is None:
@@ -339,6 +341,11 @@ def literal(text: str, special: Mapping[str, int]) -> Expression:
     if plain < len(text):
         parts.append(Terminal(words([text[plain:]])))
     return series(*parts)
+
+
+def names_in(text: str, special: Mapping[str, int]) -> dict[str, int]:
+    """The special tokens whose names stand in a text."""
+    return {name: number for name, number in special.items() if name and name in text}
 
 
 def series(*parts: Expression) -> Expression:

@@ -8,7 +8,7 @@ few that a text can still become.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Final, Literal
 
@@ -23,7 +23,7 @@ from maskwright.grammar.rules import (
     Sequence,
     Terminal,
 )
-from maskwright.grammar.tag_rules import literal, series
+from maskwright.grammar.tag_rules import literal, names_in, series
 from maskwright.grammar.tool_format import Template, ToolFormat
 from maskwright.grammar.tools import Tool, ToolChoice
 
@@ -50,6 +50,7 @@ class ToolRules:
     in arguments."""
     reasoning_tokens: int | None = None
     """The most tokens of a reasoning section, at least one."""
+    _texts: dict[str, Expression] = field(default_factory=dict[str, Expression], init=False)
 
     def expression(
         self,
@@ -109,11 +110,12 @@ class ToolRules:
         begin = "".join(self.format.begin)
         kind = "parameters" if self.format.parameter else "arguments"
         arguments = {tool.name: Capture(kind, self.arguments(tool)) for tool in tools}
-        first = self._call(arguments, read[len(begin) :])
+        named = self._by_name(self._named(arguments))
+        first = self._call(named, read[len(begin) :])
         more: Expression = Sequence(())
         if parallel and self.format.parallel:
             more = Repeat(
-                series(self._filled(self.format.separator, {}), self._call(arguments, "")),
+                series(self._filled(self.format.separator, {}), self._call(named, "")),
                 0,
                 MOST_CALLS - 1,
             )
@@ -124,32 +126,27 @@ class ToolRules:
             self._filled(self.format.end, {}),
         )
 
-    def _call(self, arguments: Mapping[str, Expression], read: str) -> Expression:
-        """One call of any of the tools, by name, of which `read` has been read."""
-        at = self.format.call.index("$name")
-        before = "".join(self.format.call[:at])[len(read) :]
-        text, *behind = self.format.call[at + 1 :]  # a name is never the end of another
-        named = {
+    def _call(self, named: Expression, read: str) -> Expression:
+        """One call of any of the tools, of which `read` has been read; `named` is what comes from
+        the tool's name on."""
+        before = "".join(self.format.call[: self.format.call.index("$name")])
+        return series(literal(before[len(read) :], self.special), named)
+
+    def _named(self, arguments: Mapping[str, Expression]) -> dict[str, Expression]:
+        """By tool: its name and the text behind it, which no other's name goes on with, and what
+        comes then."""
+        text, *behind = self.format.call[self.format.call.index("$name") + 1 :]
+        return {
             name + text: Capture(
                 f"call:{name}",
                 self._filled(tuple(behind), {"$arguments": said, "$index": Terminal(_DIGITS)}),
             )
             for name, said in arguments.items()
         }
-        return series(literal(before, self.special), self._by_name(named))
 
     def _by_name(self, named: Mapping[str, Expression]) -> Expression:
         """One of the texts and what belongs to it, told apart letter by letter."""
-        if len(named) == 1:
-            [(text, rest)] = named.items()
-            return series(literal(text, self.special), rest)
-        common = _common_beginning(named)
-        groups: dict[str, dict[str, Expression]] = {}
-        for text, rest in named.items():
-            left = text[len(common) :]
-            groups.setdefault(left[:1], {})[left] = rest
-        branches = Choice(tuple(self._by_name(group) for group in groups.values()))
-        return series(literal(common, self.special), branches)
+        return _told_apart(named, names_in("\n".join(named), self.special))
 
     def _reasoning(self, *, begun: bool) -> Expression:
         """The reasoning section; without its beginning if the prompt has that already."""
@@ -169,9 +166,27 @@ class ToolRules:
         return text if (most := self.reasoning_tokens) is None else Bounded(text, most, tail)
 
     def _filled(self, template: Template, parts: Mapping[str, Expression]) -> Expression:
-        return series(
-            *(parts[p] if p.startswith("$") else literal(p, self.special) for p in template)
-        )
+        return series(*(parts[p] if p.startswith("$") else self._text(p) for p in template))
+
+    def _text(self, text: str) -> Expression:
+        """A part of a template."""
+        known = self._texts.get(text)
+        if known is None:
+            known = self._texts[text] = literal(text, self.special)
+        return known
+
+
+def _told_apart(named: Mapping[str, Expression], special: Mapping[str, int]) -> Expression:
+    if len(named) == 1:
+        [(text, rest)] = named.items()
+        return series(literal(text, special), rest)
+    common = _common_beginning(named)
+    groups: dict[str, dict[str, Expression]] = {}
+    for text, rest in named.items():
+        left = text[len(common) :]
+        groups.setdefault(left[:1], {})[left] = rest
+    branches = Choice(tuple(_told_apart(group, special) for group in groups.values()))
+    return series(literal(common, special), branches)
 
 
 def _common_beginning(texts: Collection[str]) -> str:

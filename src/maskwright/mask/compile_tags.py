@@ -35,6 +35,8 @@ from maskwright.limits import DEFAULT_LIMITS, Limits
 from maskwright.mask.compile import Escapes, Integers
 from maskwright.mask.compile_rules import compile_rules
 from maskwright.mask.grammar import Grammar
+from maskwright.mask.known_tools import Arguments
+from maskwright.mask.space import space_of
 from maskwright.vocab import Vocabulary
 
 _START = "start"
@@ -208,20 +210,38 @@ class _Parts:
         return Ref(prefix + rules.start)
 
     def arguments(self, format: ToolFormat, vocab: Vocabulary) -> Callable[[Tool], Expression]:
+        known = space_of(vocab).tools
+        options = (
+            (self.whitespace, self.property_order, self.integers),
+            self.limits,
+            format.parameter,
+        )
+
         def written(tool: Tool) -> Expression:
-            try:
-                root = self.schema(tool.parameters, f"/{tool.name}")
-                if format.parameter:
-                    return self._parameters(format.parameter, vocab).expression(root)
-                return self.value(object_schema(root))
-            except SchemaError as error:
-                told = f"tool {tool.name!r}: {error.reason}"
-                raise type(error)(told, pointer=error.pointer, param=tool.place) from None
-            except (RegexError, LimitError) as error:
-                error.param = tool.place
-                raise
+            found = known.get(
+                tool.parameters, (tool.name, *options), lambda: self._arguments(tool, format, vocab)
+            )
+            self.enforced += found.enforced
+            self.annotations += found.annotations
+            return found.expression
 
         return written
+
+    def _arguments(self, tool: Tool, format: ToolFormat, vocab: Vocabulary) -> Arguments:
+        parts = _Parts(self.whitespace, self.property_order, self.integers, self.limits)
+        try:
+            root = parts.schema(tool.parameters, f"/{tool.name}")
+            if format.parameter:
+                said = parts._parameters(format.parameter, vocab).expression(root)
+            else:
+                said = parts.value(object_schema(root))
+        except SchemaError as error:
+            told = f"tool {tool.name!r}: {error.reason}"
+            raise type(error)(told, pointer=error.pointer, param=tool.place) from None
+        except (RegexError, LimitError) as error:
+            error.param = tool.place
+            raise
+        return Arguments(said, tuple(parts.enforced), tuple(parts.annotations))
 
     def _parameters(self, template: tuple[str, ...], vocab: Vocabulary) -> Parameters:
         return Parameters(template, vocab.special_tokens, Shapes(self.limits), self.value)

@@ -14,6 +14,7 @@ from maskwright.automaton.leaf import LeafTable
 from maskwright.automaton.leaf_keys import Entry, Text
 from maskwright.grammar.regular import EMPTY, Parallel, Regular, is_bare
 from maskwright.limits import Limits
+from maskwright.mask.known_tools import KnownTools
 from maskwright.mask.needs import ENDLESS, LeafNeeds
 from maskwright.mask.rows import RowTable
 from maskwright.mask.runs import Run
@@ -54,6 +55,7 @@ class Space:
         self.spelling = before.spelling if before else Spelling.of(vocabulary)
         self.strings = before.strings if before else StringRows(vocabulary)
         self._leaving = before._leaving if before else FanTable(Fan.of(self.strings.leaving))
+        self.tools = KnownTools()
         self.needs = LeafNeeds()
         self._begun: dict[int, Begun | None] = {}
         self._every_byte = np.ones(768, np.uint8)
