@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from maskwright.grammar.rules import (
+    Bounded,
     Capture,
     Choice,
     Expression,
@@ -73,5 +74,5 @@ def _has_capture(expression: Expression) -> bool:
             return any(map(_has_capture, inner))
         case Repeat(body=body):
             return _has_capture(body)
-        case Terminal() | JsonValue() | SpecialToken() | Ref():
+        case Terminal() | Bounded() | JsonValue() | SpecialToken() | Ref():
             return False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from typing import get_args
 
 from maskwright.automaton.progress import PropertyOrder
@@ -42,6 +42,8 @@ from maskwright.vocab import Vocabulary
 _START = "start"
 _PARAMETERS = {"qwen_xml": "qwen_coder", "minimax_xml": "minimax", "glm_xml": "glm"}
 """The tool format of each style."""
+_COLLECTED = ("rules", "enforced", "annotations")
+"""Fields of `_Parts` that are no options."""
 
 
 def compile_structural_tag(
@@ -211,11 +213,8 @@ class _Parts:
 
     def arguments(self, format: ToolFormat, vocab: Vocabulary) -> Callable[[Tool], Expression]:
         known = space_of(vocab).tools
-        options = (
-            (self.whitespace, self.property_order, self.integers),
-            self.limits,
-            format.parameter,
-        )
+        own = (getattr(self, each.name) for each in fields(self) if each.name not in _COLLECTED)
+        options = (*own, format.parameter)
 
         def written(tool: Tool) -> Expression:
             found = known.get(
@@ -228,7 +227,7 @@ class _Parts:
         return written
 
     def _arguments(self, tool: Tool, format: ToolFormat, vocab: Vocabulary) -> Arguments:
-        parts = _Parts(self.whitespace, self.property_order, self.integers, self.limits)
+        parts = replace(self, rules={}, enforced=[], annotations=[])
         try:
             root = parts.schema(tool.parameters, f"/{tool.name}")
             if format.parameter:
