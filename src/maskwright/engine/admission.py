@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maskwright.engine.active import Active
+from maskwright.engine.adapters import Adapters
 from maskwright.engine.blocks import BlockPool
 from maskwright.engine.config import EngineConfig
 from maskwright.engine.drafts import LookBack
@@ -25,7 +26,14 @@ from maskwright.models import LoadedModel
 class Admission:
     """The limits of one model in one engine. Immutable; used from any thread."""
 
-    def __init__(self, loaded: LoadedModel, pool: BlockPool, config: EngineConfig) -> None:
+    def __init__(
+        self,
+        loaded: LoadedModel,
+        pool: BlockPool,
+        config: EngineConfig,
+        adapters: Adapters | None = None,
+    ) -> None:
+        self._adapters = adapters
         max_context, positions = config.max_context, loaded.decoder.max_positions
         if max_context is not None and max_context > positions:
             raise InputError(
@@ -64,6 +72,8 @@ class Admission:
                 f"{', '.join(self._ranks)}.",
                 param="service",
             )
+        if request.adapter is not None and request.adapter not in (self._adapters or ()):
+            raise InputError(f"There is no adapter {request.adapter!r}.", param="adapter")
         if request.grammar is not None and not isinstance(request.grammar, Future):
             self.check_grammar(request, request.grammar)
 
@@ -98,7 +108,8 @@ class Admission:
                 limit=len(prompt) + request.max_tokens,
                 rank=self._ranks[request.service],
                 client=request.client,
-                salt=(*self._model, request.cache_salt),
+                salt=(*self._model, self._digest(request.adapter), request.cache_salt),
+                adapter=request.adapter,
                 deadline=generation.deadline,
             ),
             matcher=None if grammar is None else grammar.matcher(),
@@ -109,6 +120,9 @@ class Admission:
             canonical=config.canonical,
             drafter=LookBack(config.drafts) if config.drafts else None,
         )
+
+    def _digest(self, adapter: str | None) -> str:
+        return "" if adapter is None or self._adapters is None else self._adapters.digest(adapter)
 
     def free_words(self, eos: tuple[int, ...]) -> NDArray[np.int32]:
         """The mask of a request without grammar: every token that has text, and its end tokens.

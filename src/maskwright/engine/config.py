@@ -34,7 +34,7 @@ class EngineConfig:
 
     Clients. `reader_tokens`: tokens a reader may be behind before its request pauses;
     `reader_seconds`: how long it may pause. `threads`: CPU threads of the forward; None is one for
-    a small model, else the library's choice.
+    a small model, else the library's choice. `adapter_bytes`: memory for adapters.
     """
 
     block_size: int = 16
@@ -55,6 +55,7 @@ class EngineConfig:
     reader_tokens: int = 256
     reader_seconds: float = 60.0
     threads: int | None = None
+    adapter_bytes: int = 256 * 2**20
 
     def __post_init__(self) -> None:
         for item in fields(self):

@@ -7,13 +7,16 @@ import secrets
 import threading
 import time
 from collections import deque
+from collections.abc import Mapping
 from concurrent.futures import CancelledError, Future
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from types import TracebackType
 
 import torch
 
 from maskwright.engine.active import Active
+from maskwright.engine.adapters import Adapters
 from maskwright.engine.admission import Admission
 from maskwright.engine.blocks import BlockPool
 from maskwright.engine.capacity import plan_capacity
@@ -82,12 +85,19 @@ class Engine:
     Usable as a context manager that starts and stops it.
     """
 
-    def __init__(self, loaded: LoadedModel, config: EngineConfig | None = None) -> None:
+    def __init__(
+        self,
+        loaded: LoadedModel,
+        config: EngineConfig | None = None,
+        adapters: Mapping[str, Path] | None = None,
+    ) -> None:
+        """`adapters` are folders by the names under which requests ask for them."""
         self.loaded = loaded
         self.config = config = config or EngineConfig()
+        self.adapters = Adapters(adapters or {}, loaded.decoder, config.adapter_bytes)
         self.capacity = plan_capacity(loaded, config)
         self._pool = BlockPool(self.capacity.blocks, config.block_size)
-        self._admission = Admission(loaded, self._pool, config)
+        self._admission = Admission(loaded, self._pool, config, self.adapters)
         scheduler = Scheduler(
             self._pool,
             max_running=config.max_running,
@@ -97,7 +107,11 @@ class Engine:
             window=loaded.decoder.window,
         )
         self._runner = Runner(
-            loaded.decoder, self.capacity.blocks, config.block_size, config.kv_dtype
+            loaded.decoder,
+            self.capacity.blocks,
+            config.block_size,
+            config.kv_dtype,
+            self.adapters,
         )
         self._digests = Digests(overlap=config.overlap)
         self._core = Core(
@@ -182,7 +196,21 @@ class Engine:
                 compiling=isinstance(grammar, Future),
             ),
         )
-        active = None
+        name = request.adapter
+        if name is not None:
+            self.adapters.take(name)
+        try:
+            self._enqueue(request, generation)
+        except MaskwrightError:
+            if name is not None:
+                self.adapters.give_back(name)
+            raise
+        if name is not None:
+            generation.when_ended(lambda _: self.adapters.give_back(name))
+        return generation
+
+    def _enqueue(self, request: Request, generation: Generation) -> None:
+        grammar, active = request.grammar, None
         if not isinstance(grammar, Future):
             active = self._admission.admit(request, generation, grammar)
         with self._wake:
@@ -194,7 +222,6 @@ class Engine:
             self._submitted_requests += 1
             self._prompt_tokens += len(request.prompt)
             self._wake.notify()
-        return generation
 
     def stats(self) -> EngineStats:
         """A snapshot of the counters, from any thread."""

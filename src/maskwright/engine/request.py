@@ -39,6 +39,7 @@ class Request:
     `service` names the class, `client` whom fairness counts the request for, `timeout` the seconds
     from submission after which it ends with what it has. Prompts share cached prefixes with those
     of the same `cache_salt` only. `trace`: scores say which mask each token was drawn under, too.
+    `adapter` names one of the engine's; None: the model as it is.
     """
 
     prompt: Sequence[int]
@@ -51,6 +52,7 @@ class Request:
     client: str = ""
     timeout: float | None = None
     cache_salt: str = ""
+    adapter: str | None = None
     trace: bool = False
 
     def __post_init__(self) -> None:

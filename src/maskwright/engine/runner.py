@@ -9,6 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from maskwright.engine.adapters import Adapters
 from maskwright.engine.batch import build_batch
 from maskwright.engine.plan import StepPlan
 from maskwright.errors import GenerationError
@@ -28,8 +29,14 @@ class Runner:
     """Owns the key/value pool: `blocks` blocks and the trash block."""
 
     def __init__(
-        self, decoder: Decoder, blocks: int, block_size: int, kv_dtype: KvDtype = "auto"
+        self,
+        decoder: Decoder,
+        blocks: int,
+        block_size: int,
+        kv_dtype: KvDtype = "auto",
+        adapters: Adapters | None = None,
     ) -> None:
+        self._adapters = adapters
         self._decoder = decoder
         self._block_size = block_size
         self._pool = decoder.new_pool(blocks + 1, block_size, kv_dtype)
@@ -47,7 +54,7 @@ class Runner:
         for source, target in plan.copies:
             copy_block(self._pool, source, target)
         clear_blocks(self._pool, plan.fresh)
-        batch = build_batch(plan.chunks, self._block_size, self._decoder)
+        batch = build_batch(plan.chunks, self._block_size, self._decoder, self._adapters)
         return self._decoder.forward(batch, self._pool)
 
     @torch.inference_mode()

@@ -30,7 +30,7 @@ class Sequence:
     `arrival` orders sequences of one class for good: an older one never yields to a younger.
     `limit` is the longest the sequence may become. `rank` is the number of its class, 0 first;
     `client` whom it is for; `salt` whose prefixes it may share; `deadline` the time, on the
-    caller's clock, at which it ends whatever it has.
+    caller's clock, at which it ends whatever it has; `adapter` what the model is changed by.
 
     `computed` counts the leading `tokens` whose keys and values are in the blocks of `table`;
     preemption sets it back to 0 and keeps the tokens. The first `behind` of the table have been
@@ -46,6 +46,7 @@ class Sequence:
     client: str = ""
     salt: Hashable = None
     deadline: float | None = None
+    adapter: str | None = None
     phase: Phase = Phase.WAITING
     computed: int = 0
     table: list[int] = field(default_factory=list[int])

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from maskwright.kernels.reference import AttentionPlan, Span, pad_rows
+from maskwright.models.adapter import Adapter, AdapterRows
 from maskwright.models.compiled_attention import CompiledPlan
 
 Plan = AttentionPlan | CompiledPlan
@@ -17,12 +18,13 @@ Plan = AttentionPlan | CompiledPlan
 @dataclass(frozen=True, slots=True)
 class Run:
     """Neighbouring tokens of one sequence, from position `start` on; `table` lists its blocks in
-    order of position. Logits are wanted of the last `rows` of them."""
+    order of position. Logits are wanted of the last `rows` of them; `adapter` is added."""
 
     tokens: Sequence[int]
     start: int
     table: Sequence[int]
     rows: int
+    adapter: Adapter | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +34,8 @@ class ForwardBatch:
 
     `tokens`, `positions` int64 [r]; `blocks`, `offsets` int64 [n]: the pool slot of each row's key
     and value; `attention`: what each row reads, as the decoder's `plan` gives it; `select` int64
-    [s]: rows whose logits are wanted, s also a multiple of `ROW_MULTIPLE`.
+    [s]: rows whose logits are wanted, s also a multiple of `ROW_MULTIPLE`; `adapters`: the rows of
+    each adapter, no row twice.
     """
 
     tokens: Tensor
@@ -41,6 +44,7 @@ class ForwardBatch:
     offsets: Tensor
     attention: Plan
     select: Tensor
+    adapters: tuple[AdapterRows, ...] = ()
 
 
 def lay_out(
@@ -54,9 +58,12 @@ def lay_out(
     blocks: list[int] = []
     select: list[int] = []
     spans: list[Span] = []
+    adapted: dict[Adapter, list[int]] = {}
     for run in runs:
         count = len(run.tokens)
         spans.append(Span(len(tokens), run.start, count, run.table))
+        if run.adapter is not None:
+            adapted.setdefault(run.adapter, []).extend(range(len(tokens), len(tokens) + count))
         tokens += run.tokens
         here = range(run.start, run.start + count)
         positions += here
@@ -72,4 +79,10 @@ def lay_out(
         offsets=torch.tensor(offsets),
         attention=plan(spans, block_size),
         select=torch.tensor(select, dtype=torch.int64),
+        adapters=tuple(_rows(adapter, rows) for adapter, rows in adapted.items()),
     )
+
+
+def _rows(adapter: Adapter, rows: list[int]) -> AdapterRows:
+    padding = rows[:1] * (pad_rows(len(rows)) - len(rows))
+    return AdapterRows(adapter, torch.tensor(rows + padding), len(rows))

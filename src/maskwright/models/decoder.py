@@ -10,6 +10,7 @@ from torch import Tensor
 
 from maskwright.kernels.kv_pool import KvDtype, KvPool
 from maskwright.kernels.reference import Span
+from maskwright.models.adapter import Shapes
 from maskwright.models.batch import ForwardBatch, Plan
 
 SMALL: Final = 64 * 2**20
@@ -54,6 +55,11 @@ class Decoder(Protocol):
     @property
     def row_bytes(self) -> int:
         """An upper bound of the activations that one row of a step holds at once."""
+        ...
+
+    @property
+    def adapter_shapes(self) -> Shapes:
+        """The modules that adapters may change."""
         ...
 
     def new_pool(self, blocks: int, block_size: int, kind: KvDtype = "auto") -> KvPool:

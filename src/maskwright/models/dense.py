@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 import torch
 import torch.nn.functional as F
@@ -16,6 +17,7 @@ from torch import Tensor
 
 from maskwright.errors import InputError
 from maskwright.kernels.kv_pool import KvDtype, KvPool, new_pool, position_bytes, store_kv
+from maskwright.kernels.low_rank import add_low_rank
 from maskwright.kernels.reference import (
     Span,
     paged_attention,
@@ -24,6 +26,7 @@ from maskwright.kernels.reference import (
     rope,
     silu_mul,
 )
+from maskwright.models.adapter import AdapterRows, Shapes
 from maskwright.models.batch import ForwardBatch, Plan
 from maskwright.models.compiled_attention import (
     CompiledPlan,
@@ -37,13 +40,24 @@ from maskwright.models.rope import rope_table
 
 @dataclass(frozen=True, slots=True)
 class Linear:
-    """`x @ weight.T + bias`; weight `[out, in]`."""
+    """`x @ weight.T + bias`; weight `[out, in]`. `parts` are the modules that were stacked into it,
+    with the end of each one's outputs."""
 
     weight: Tensor
     bias: Tensor | None
+    parts: tuple[tuple[str, int], ...]
 
-    def __call__(self, x: Tensor) -> Tensor:
-        return F.linear(x, self.weight, self.bias)
+    def __call__(self, x: Tensor, adapters: Sequence[AdapterRows] = ()) -> Tensor:
+        out = F.linear(x, self.weight, self.bias)
+        for group in adapters:
+            start = 0
+            for name, end in self.parts:
+                part = group.adapter.modules.get(name)
+                if part is not None:
+                    mine = out[:, start:end]
+                    add_low_rank(mine, x, group.rows, group.count, part.down, part.up)
+                start = end
+        return out
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +134,18 @@ class DenseDecoder:
         """What attention needs to know of a step."""
         return (plan_compiled if self._compiled else plan_attention)(spans, block_size)
 
+    @property
+    def adapter_shapes(self) -> Shapes:
+        """The modules that adapters may change."""
+        found: dict[str, tuple[int, int]] = {}
+        for layer in self.layers:
+            for linear in (layer.qkv, layer.output, layer.gate_up, layer.down):
+                start = 0
+                for name, end in linear.parts:
+                    found[name] = (end - start, linear.weight.shape[1])
+                    start = end
+        return found
+
     def new_pool(self, blocks: int, block_size: int, kind: KvDtype = "auto") -> KvPool:
         """A zeroed key/value pool of `blocks` blocks; block 0 is the trash block."""
         config = self.config
@@ -151,7 +177,8 @@ class DenseDecoder:
             mixed = self._attend(layer, number, hidden, cos, sin, batch, pool)
             hidden = hidden + mixed
             normed = rms_norm(hidden, layer.mlp_norm, self.config.norm_eps)
-            hidden = hidden + layer.down(silu_mul(layer.gate_up(normed)))
+            inner = silu_mul(layer.gate_up(normed, batch.adapters))
+            hidden = hidden + layer.down(inner, batch.adapters)
         hidden = rms_norm(hidden[batch.select], self.norm, self.config.norm_eps)
         return F.linear(hidden, self.head).float()
 
@@ -168,7 +195,9 @@ class DenseDecoder:
         config = self.config
         heads, kv_heads = config.heads, config.kv_heads
         normed = rms_norm(hidden, layer.input_norm, config.norm_eps)
-        qkv = layer.qkv(normed).view(len(hidden), heads + 2 * kv_heads, config.head_dim)
+        qkv = layer.qkv(normed, batch.adapters).view(
+            len(hidden), heads + 2 * kv_heads, config.head_dim
+        )
         rotated = qkv[:, : heads + kv_heads]
         if layer.query_norm is not None and layer.key_norm is not None:
             rotated = torch.cat(
@@ -201,7 +230,7 @@ class DenseDecoder:
                 scale=self._scale,
                 window=layer.window,
             )
-        return layer.output(mixed.view(len(hidden), heads * config.head_dim))
+        return layer.output(mixed.view(len(hidden), heads * config.head_dim), batch.adapters)
 
 
 class _Weights:
@@ -219,8 +248,14 @@ class _Weights:
         return (found[0] if len(found) == 1 else torch.cat(found)).contiguous()
 
     def linear(self, prefix: str, *names: str, bias: bool) -> Linear:
-        weight = self(*(f"{prefix}.{name}.weight" for name in names))
-        return Linear(weight, self(*(f"{prefix}.{name}.bias" for name in names)) if bias else None)
+        modules = [f"{prefix}.{name}" for name in names]
+        weights = [self(f"{module}.weight") for module in modules]
+        ends = accumulate(len(weight) for weight in weights)
+        return Linear(
+            weights[0] if len(weights) == 1 else torch.cat(weights),
+            self(*(f"{module}.bias" for module in modules)) if bias else None,
+            tuple(zip(modules, ends, strict=True)),
+        )
 
 
 def _layer(config: ModelConfig, take: _Weights, number: int) -> Layer:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import copy
 import random
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from typing import Any, cast
 
@@ -15,6 +15,7 @@ from torch import Tensor
 from transformers import PreTrainedConfig, PreTrainedModel
 
 from maskwright.kernels.kv_pool import clear_blocks
+from maskwright.models.adapter import Adapter
 from maskwright.models.batch import Run, lay_out
 from maskwright.models.decoder import Decoder
 from maskwright.models.guard import unsupported
@@ -64,10 +65,15 @@ def worst_error(kind: type[PreTrainedModel], config: PreTrainedConfig, seed: int
 
 
 def computed_in_parts(
-    decoder: Decoder, prompts: list[list[int]], rng: random.Random, chunk: int = 9
+    decoder: Decoder,
+    prompts: list[list[int]],
+    rng: random.Random,
+    chunk: int = 9,
+    adapters: Sequence[Adapter | None] = (),
 ) -> list[Tensor]:
     """Logits `[tokens, vocab]` of every prompt, computed in random chunks beside random neighbours,
-    over shuffled blocks; what isn't written yet holds NaN until a table takes it."""
+    over shuffled blocks; what isn't written yet holds NaN until a table takes it. `adapters`: one
+    for each prompt, none if empty."""
     needed = [-(-len(prompt) // BLOCK_SIZE) for prompt in prompts]
     numbers = list(range(1, sum(needed) + 1))
     rng.shuffle(numbers)
@@ -83,7 +89,8 @@ def computed_in_parts(
             end = min(len(prompts[i]), done[i] + rng.choice((1, rng.randint(1, chunk))))
             fresh = tables[i][-(-done[i] // BLOCK_SIZE) : -(-end // BLOCK_SIZE)]
             clear_blocks(pool, fresh)
-            runs.append(Run(prompts[i][done[i] : end], done[i], tables[i], end - done[i]))
+            adapter = adapters[i] if adapters else None
+            runs.append(Run(prompts[i][done[i] : end], done[i], tables[i], end - done[i], adapter))
         rows = decoder.forward(lay_out(runs, BLOCK_SIZE, decoder.plan), pool)
         for i, run in zip(mine, runs, strict=True):
             done[i] += run.rows

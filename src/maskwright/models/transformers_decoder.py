@@ -7,7 +7,7 @@ the guard and the self-check; the dense decoder is faster where it fits.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
@@ -19,7 +19,9 @@ from torch import Tensor
 from transformers import AttentionInterface, PreTrainedModel
 
 from maskwright.kernels.kv_pool import KvDtype, KvPool, new_pool, position_bytes, store_kv
+from maskwright.kernels.low_rank import add_low_rank
 from maskwright.kernels.reference import Span, paged_attention, plan_attention
+from maskwright.models.adapter import AdapterRows, Shapes
 from maskwright.models.batch import ForwardBatch, Plan
 from maskwright.models.compiled_attention import CompiledPlan
 from maskwright.models.decoder import SMALL
@@ -28,6 +30,10 @@ from maskwright.models.guard import unsupported
 INTERFACE = "maskwright_paged"
 """What the attention function is registered as. No mask function has that name, so that the library
 makes no mask: the plan has it."""
+
+
+PROBE_ROWS = 2
+"""Tokens of the forward that shows how a model calls its parts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +52,7 @@ class Attention:
 
 
 _ATTEND: ContextVar[Callable[[Attention], Tensor]] = ContextVar("attend")
+_ADAPTERS: ContextVar[tuple[AdapterRows, ...]] = ContextVar("adapters", default=())
 
 
 def _interface(
@@ -95,6 +102,12 @@ class TransformersDecoder:
             raise unsupported(
                 f"{type(model).__name__} is not supported: a layer calls its attention twice."
             )
+        self.adapter_shapes: Shapes = {
+            name: (module.out_features, module.in_features)
+            for name, module in _products_of_all_rows(model)
+        }
+        for name in self.adapter_shapes:
+            model.get_submodule(name).register_forward_hook(partial(_adapt, name))
         self._kv_heads = max(call.keys.shape[1] for call in calls)
         self._width = max(max(call.keys.shape[2], call.values.shape[2]) for call in calls)
 
@@ -132,7 +145,11 @@ class TransformersDecoder:
     def forward(self, batch: ForwardBatch, pool: KvPool) -> Tensor:
         """Write the rows' keys and values to `pool`; logits float32 `[s, vocab]` of `select`."""
         attend = partial(self._attend, batch, pool)
-        return _run(self.model, attend, batch.tokens, batch.positions, batch.select)
+        before = _ADAPTERS.set(batch.adapters)
+        try:
+            return _run(self.model, attend, batch.tokens, batch.positions, batch.select)
+        finally:
+            _ADAPTERS.reset(before)
 
     def _attend(self, batch: ForwardBatch, pool: KvPool, call: Attention) -> Tensor:
         assert not isinstance(batch.attention, CompiledPlan)
@@ -168,6 +185,39 @@ class TransformersDecoder:
         return F.pad(numbers, (0, self._width - width, 0, self._kv_heads - heads))
 
 
+def _adapt(name: str, _: torch.nn.Module, given: tuple[Tensor, ...], out: Tensor) -> None:
+    """Behind the product of one module: what adapters add to their rows."""
+    for group in _ADAPTERS.get():
+        part = group.adapter.modules.get(name)
+        if part is not None:
+            x, rows = given[0].flatten(0, -2), out.flatten(0, -2)
+            add_low_rank(rows, x, group.rows, group.count, part.down, part.up)
+
+
+def _products_of_all_rows(model: PreTrainedModel) -> Iterator[tuple[str, torch.nn.Linear]]:
+    """Modules by name that compute every row once: neither the head, whose rows are chosen, nor
+    experts, nor what a forward leaves out."""
+    head = model.get_output_embeddings()
+    products = {
+        module: name
+        for name, module in model.named_modules()
+        if isinstance(module, torch.nn.Linear) and module is not head and ".experts." not in name
+    }
+    seen: list[torch.nn.Module] = []
+
+    def look(module: torch.nn.Module, given: tuple[Tensor, ...], _: Tensor) -> None:
+        if given and given[0].shape[:-1].numel() == PROBE_ROWS:
+            seen.append(module)
+
+    hooks = [module.register_forward_hook(look) for module in products]
+    _probe(model)
+    for hook in hooks:
+        hook.remove()
+    for module, name in products.items():
+        if seen.count(module) == 1:
+            yield name, module
+
+
 def _probe(model: PreTrainedModel) -> tuple[list[Attention], int]:
     """Each layer's call in a forward of two tokens, and the logits of a row."""
     calls: list[Attention] = []
@@ -178,7 +228,7 @@ def _probe(model: PreTrainedModel) -> tuple[list[Attention], int]:
         return call.query.new_zeros(len(call.query), heads, width)
 
     with torch.inference_mode():
-        two = torch.arange(2)
+        two = torch.arange(PROBE_ROWS)
         logits = _run(model, record, torch.zeros_like(two), two, two)
     if not calls:
         raise unsupported(f"{type(model).__name__} is not supported: it has no attention to page.")
