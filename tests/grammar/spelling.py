@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, assert_never
 
 from maskwright.grammar.derivative import contains
@@ -28,10 +28,17 @@ SPECIAL = 0xE000
 
 
 class Reader:
-    """All readings of one text; `judge` says whether a JSON value satisfies a schema."""
+    """All readings of one text; `judge` says whether a JSON value satisfies a schema. `rules` may
+    not begin with themselves."""
 
-    def __init__(self, text: str, judge: Callable[[Schema, Any], bool]) -> None:
+    def __init__(
+        self,
+        text: str,
+        judge: Callable[[Schema, Any], bool],
+        rules: Mapping[str, Expression] | None = None,
+    ) -> None:
         self._text = text
+        self._rules = rules or {}
         self._judge = judge
 
     def readings(self, expression: Expression) -> set[Captured]:
@@ -71,8 +78,8 @@ class Reader:
                 for end, captured in set(self._from(body, start)):
                     assert text[start:end].endswith(tail)
                     yield end, (*captured, (name, text[start : end - len(tail)]))
-            case Ref():
-                raise NotImplementedError
+            case Ref(name=name):
+                yield from self._from(self._rules[name], start)
             case _:
                 assert_never(expression)
 

@@ -9,6 +9,7 @@ import pytest
 
 from maskwright.errors import InputError, UnsupportedSchemaError
 from maskwright.grammar.parse_schema import ParseOptions, parse_schema
+from maskwright.grammar.python_arguments import PythonArguments
 from maskwright.grammar.rules import Expression, JsonValue
 from maskwright.grammar.schema import Schema
 from maskwright.grammar.shape import Shapes
@@ -52,6 +53,7 @@ class Answers:
         stop: tuple[str, ...] = (),
     ) -> None:
         self._schemas: dict[str, Any] = {}
+        self._rules: dict[str, Expression] = {}
         self._format = tool_format(format)
         self._special = special or {}
         rules = ToolRules(self._format, self._special, self._arguments, stop)
@@ -59,6 +61,8 @@ class Answers:
 
     def _arguments(self, tool: Tool) -> Expression:
         root = parse_schema(tool.parameters, ParseOptions()).root
+        if self._format.literals == "python":
+            return PythonArguments(Shapes(), tool.name, self._rules).expression(root)
         if self._format.parameter:
             parameters = Parameters(self._format.parameter, self._special, Shapes(), JsonValue)
             return parameters.expression(root)
@@ -76,7 +80,7 @@ class Answers:
 
         for name, number in self._special.items():
             text = text.replace(name, chr(SPECIAL + number))
-        return Reader(text, judge).readings(self._expression)
+        return Reader(text, judge, self._rules).readings(self._expression)
 
 
 def auto() -> ToolChoice:
@@ -99,6 +103,10 @@ FORMATS: dict[str, tuple[str, str]] = {
         '{"name": "weather", "parameters": {"city": "Bern", "days": 2}}',
         '{"name": "weather", "parameters": {"city": "Bern", "days": 2}}; '
         '{"name": "now", "parameters": {}}',
+    ),
+    "llama_pythonic": (
+        '[weather(city="Bern", days=2)]',
+        '[weather(city="Bern", days=2), now()]',
     ),
     "mistral": (
         '[TOOL_CALLS] [{"name": "weather", "arguments": {"city": "Bern", "days": 2}}]',
@@ -209,7 +217,10 @@ def test_calls_as_the_family_writes_them(format: str) -> None:
         [captured] = answers.readings(one)
         names = [name for name, _ in captured]
         assert names.count("call:weather") == 1
-        if tool_format(format).parameter:
+        if tool_format(format).literals == "python":
+            assert ("python:city", '"Bern"') in captured
+            assert ("python:days", "2") in captured
+        elif tool_format(format).parameter:
             assert ("string:city", "Bern") in captured
             assert ("json:days", "2") in captured
         else:
@@ -229,7 +240,8 @@ def test_arguments_obey_the_schema_under_auto(format: str) -> None:
     one, _ = FORMATS[format]
     for special in vocabularies(format):
         answers = Answers(format, auto(), special)
-        assert not answers.readings(one.replace("weather", "wether"))
+        if not tool_format(format).alone:
+            assert not answers.readings(one.replace("weather", "wether"))
         if format in ("json", "llama3_json"):
             continue  # there a call that is none is an answer in words
         assert not answers.readings(one.replace("2", "0"))
@@ -249,7 +261,10 @@ def test_words_and_calls_under_each_choice(format: str) -> None:
         assert not Answers(format, required, special).readings(words)
         assert Answers(format, required, special).readings(one)
         assert not Answers(format, named, special).readings(one)
-        if tool_format(format).text == ("$text",):
+        if tool_format(format).alone:
+            [captured] = Answers(format, auto(), special).readings(words + one)
+            assert captured == (("text", words + one),)
+        elif tool_format(format).text == ("$text",):
             [captured] = Answers(format, auto(), special).readings(words + one)
             assert captured[0] == ("text", words)
 

@@ -145,6 +145,24 @@ def test_tools_finish_within_their_budget() -> None:
     assert matcher.accepting or matcher.terminated
 
 
+def test_python_arguments_of_several_tools_and_again() -> None:
+    def tool(name: str, kind: Any) -> Any:
+        tree = {"type": "array", "items": {"anyOf": [kind, {"$ref": "#/$defs/tree"}]}}
+        schema = {"$defs": {"tree": tree}, "properties": {"a": {"$ref": "#/$defs/tree"}}}
+        return {"type": "function", "function": {"name": name, "parameters": schema}}
+
+    tools = [tool("f", {"type": "boolean"}), tool("g", {"type": "string"})]
+    for _ in range(2):
+        grammar = compile_tools(tools, "auto", EVERY_BYTE, format="llama_pythonic")
+        for text in ("[f(a=[True, [False]])]", "[g(a=['x', [\"y'\"]]), f()]", "[1] is", "[h(", ""):
+            assert matches(grammar, text), text
+        for text in ("[f(a=['x'])]", "[g(a=[True])]", "[f(a=[true])]", "[f(]", "[f()], "):
+            assert not matches(grammar, text), text
+    required = compile_tools(tools, "required", EVERY_BYTE, format="llama_pythonic")
+    assert required.matcher().forced_tokens() == list(b"[")
+    assert required.min_tokens == len("[f()]")
+
+
 def many_tools(count: int) -> list[Any]:
     """Tools like those of an agent: several parameters, of every type."""
     return [

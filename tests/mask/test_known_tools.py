@@ -21,7 +21,7 @@ def schema(*names: str) -> dict[str, Any]:
 
 def given(known: KnownTools, of: Any, options: object = None) -> Arguments:
     """What is known, or new: another object each time."""
-    return known.get(of, options, lambda: Arguments(Terminal(full_match("a")), (), ()))
+    return known.get(of, options, lambda: Arguments(Terminal(full_match("a")), {}, (), ()))
 
 
 def test_equal_schemas_are_known() -> None:

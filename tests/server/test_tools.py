@@ -32,10 +32,15 @@ CALLS = {
     "hermes": "Let me see.\n<tool_call>\n"
     '{"name": "weather", "arguments": {"city": "Bern", "days": 2}}\n</tool_call>\n'
     '<tool_call>\n{"name": "now", "arguments": {}}\n</tool_call>',
+    "llama_pythonic": "[weather(city='Bern', days=2), now()]",
     "qwen_coder": "Let me see.\n<tool_call>\n<function=weather>\n<parameter=city>\nBern\n"
     "</parameter>\n<parameter=days>\n2\n</parameter>\n</function>\n</tool_call>\n"
     "<tool_call>\n<function=now>\n</function>\n</tool_call>",
 }
+
+
+ALONE = ("json", "llama_pythonic")
+"""Formats whose calls stand here without words before them."""
 
 
 def says(engine: ScriptedEngine, text: str, size: int = 3) -> None:
@@ -53,7 +58,7 @@ def test_calls_are_told_apart(client: Client, engine: ScriptedEngine, format: st
     assert choice["finish_reason"] == "tool_calls"
     message = choice["message"]
     first, second = message["tool_calls"]
-    assert message["content"] == (None if format == "json" else "Let me see.\n")
+    assert message["content"] == (None if format in ALONE else "Let me see.\n")
     assert first["type"] == second["type"] == "function"
     assert first["id"] != second["id"]
     assert first["function"]["name"] == "weather"
@@ -84,7 +89,7 @@ def test_calls_are_streamed(client: Client, engine: ScriptedEngine, format: str,
         finished.append(choice["finish_reason"])
     assert finished[-1] == "tool_calls"
     assert set(finished[:-1]) == {None}
-    assert words == ("" if format == "json" else "Let me see.\n")
+    assert words == ("" if format in ALONE else "Let me see.\n")
     assert [call["name"] for call in calls] == ["weather", "now"]
     assert json.loads(calls[0]["arguments"]) == {"city": "Bern", "days": 2}
     assert json.loads(calls[1]["arguments"]) == {}
@@ -235,6 +240,7 @@ def test_broken_shapes_are_refused(client: Client, fields: dict[str, Any], param
         ("<tool_call>\n{{ name }} <function=", "qwen_coder"),
         ("<tool_call>\n{{ name }}", "hermes"),
         ("[TOOL_CALLS] [", "mistral"),
+        ("[func_name1(params_name1=params_value1)]", "llama_pythonic"),
         ("", "json"),
     ],
 )

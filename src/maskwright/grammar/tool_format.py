@@ -11,7 +11,7 @@ import tomllib
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
-from typing import Final
+from typing import Final, Literal
 
 from maskwright.errors import InputError
 
@@ -45,6 +45,11 @@ class ToolFormat:
     """A reasoning section before the answer; empty if the family has none."""
     parallel: bool = True
     """Whether an answer may hold several calls."""
+    literals: Literal["json", "python"] = "json"
+    """How arguments that aren't written one by one are: as a JSON object, or as Python's keyword
+    arguments."""
+    alone: bool = False
+    """Whether calls are the whole answer, so that words don't begin like one."""
     trigger: str = ""
     """A beginning of the first call that never stands in an answer in words."""
 

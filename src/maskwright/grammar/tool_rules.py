@@ -13,7 +13,16 @@ from itertools import takewhile
 from typing import Final, Literal
 
 from maskwright.grammar.free_text import text_until, text_without
-from maskwright.grammar.regular import Regular, chars, repeat
+from maskwright.grammar.regular import (
+    ANYTHING,
+    Regular,
+    both,
+    chars,
+    complement,
+    concat,
+    repeat,
+    words,
+)
 from maskwright.grammar.rules import (
     Bounded,
     Capture,
@@ -63,7 +72,7 @@ class ToolRules:
         """Words (or `answer`, in their place) or calls, as `choice` has it."""
         match choice.mode:
             case "none":
-                said = self._words(answer)
+                said = self._words(answer, choice.tools)
             case "auto":
                 said = self._words_or_calls(choice.tools, parallel, answer)
             case "required":
@@ -74,28 +83,43 @@ class ToolRules:
             return said
         return series(self._reasoning(begun=reasoning == "begun"), said)
 
-    def _words(self, answer: Expression | None) -> Expression:
-        return self._filled(self.format.text, {"$text": answer or self._free_text()})
+    def _words(self, answer: Expression | None, tools: tuple[Tool, ...]) -> Expression:
+        return self._filled(self.format.text, {"$text": answer or self._free_text(tools)})
 
-    def _free_text(self) -> Expression:
+    def _free_text(self, tools: tuple[Tool, ...]) -> Expression:
+        """Words; where calls stand alone, those that don't begin like a call of one of `tools`."""
         ends = (*self._plain_trigger, *self.stop)
-        options: list[Expression] = [Capture("text", Terminal(text_without(ends)))]
+        spoken = ANYTHING
+        if self.format.alone and tools:
+            begins = words([self._first_call(tool) for tool in tools])
+            spoken = complement(concat(begins, ANYTHING))
+        text = both(text_without(ends), spoken)
+        options: list[Expression] = [Capture("text", Terminal(text))]
         for stop in self.stop:
-            text = text_until(stop, tuple(end for end in ends if end != stop))
+            text = both(text_until(stop, tuple(end for end in ends if end != stop)), spoken)
             options.append(Capture("text", Terminal(text), tail=stop))
         return options[0] if len(options) == 1 else Choice(tuple(options))
 
+    def _first_call(self, tool: Tool) -> str:
+        """How an answer that calls a tool begins, up to the end of the name."""
+        at = self.format.call.index("$name")
+        before = (*self.format.begin, *self.format.call[:at])
+        return "".join((*before, tool.name, self.format.call[at + 1]))
+
     @property
     def _plain_trigger(self) -> tuple[str, ...]:
-        """The trigger, where plain text could spell it."""
+        """The trigger, where plain text could spell it; none where calls stand alone."""
+        if self.format.alone:
+            return ()
         found = literal(self.format.trigger, self.special)
         return (self.format.trigger,) if isinstance(found, Terminal) else ()
 
     def _words_or_calls(
         self, tools: tuple[Tool, ...], parallel: bool, answer: Expression | None
     ) -> Expression:
-        if answer is not None or self.format.text != ("$text",):
-            return Choice((self._words(answer), self._calls(tools, parallel, "")))
+        words_only = self._words(answer, tools)
+        if answer is not None or self.format.alone or self.format.text != ("$text",):
+            return Choice((words_only, self._calls(tools, parallel, "")))
         trigger = self.format.trigger
         if self._plain_trigger:
             text = text_until(trigger, self.stop)
@@ -103,12 +127,13 @@ class ToolRules:
         else:
             text = text_without(self.stop)
             before = series(Capture("text", Terminal(text)), literal(trigger, self.special))
-        return Choice((self._words(None), series(before, self._calls(tools, parallel, trigger))))
+        return Choice((words_only, series(before, self._calls(tools, parallel, trigger))))
 
     def _calls(self, tools: tuple[Tool, ...], parallel: bool, read: str) -> Expression:
         """The calls, once `read` of their beginning has been read."""
         begin = "".join(self.format.begin)
-        kind = "parameters" if self.format.parameter else "arguments"
+        one_by_one = self.format.parameter or self.format.literals == "python"
+        kind = "parameters" if one_by_one else "arguments"
         arguments = {tool.name: Capture(kind, self.arguments(tool)) for tool in tools}
         named = self._by_name(self._named(arguments))
         first = self._call(named, read[len(begin) :])

@@ -13,6 +13,7 @@ from maskwright.grammar.dialects.read import read_grammar
 from maskwright.grammar.dialects.special import SpecialTokens
 from maskwright.grammar.parse_schema import ParseOptions, parse_schema
 from maskwright.grammar.parse_tag import parse_tag
+from maskwright.grammar.python_arguments import PythonArguments
 from maskwright.grammar.rules import (
     Capture,
     Expression,
@@ -214,12 +215,13 @@ class _Parts:
     def arguments(self, format: ToolFormat, vocab: Vocabulary) -> Callable[[Tool], Expression]:
         known = space_of(vocab).tools
         own = (getattr(self, each.name) for each in fields(self) if each.name not in _COLLECTED)
-        options = (*own, format.parameter)
+        options = (*own, format.parameter, format.literals)
 
         def written(tool: Tool) -> Expression:
             found = known.get(
                 tool.parameters, (tool.name, *options), lambda: self._arguments(tool, format, vocab)
             )
+            self.rules |= found.rules
             self.enforced += found.enforced
             self.annotations += found.annotations
             return found.expression
@@ -230,7 +232,10 @@ class _Parts:
         parts = replace(self, rules={}, enforced=[], annotations=[])
         try:
             root = parts.schema(tool.parameters, f"/{tool.name}")
-            if format.parameter:
+            if format.literals == "python":
+                python = PythonArguments(Shapes(self.limits), tool.name, parts.rules)
+                said = python.expression(root)
+            elif format.parameter:
                 said = parts._parameters(format.parameter, vocab).expression(root)
             else:
                 said = parts.value(object_schema(root))
@@ -240,7 +245,7 @@ class _Parts:
         except (RegexError, LimitError) as error:
             error.param = tool.place
             raise
-        return Arguments(said, tuple(parts.enforced), tuple(parts.annotations))
+        return Arguments(said, parts.rules, tuple(parts.enforced), tuple(parts.annotations))
 
     def _parameters(self, template: tuple[str, ...], vocab: Vocabulary) -> Parameters:
         return Parameters(template, vocab.special_tokens, Shapes(self.limits), self.value)

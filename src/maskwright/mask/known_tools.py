@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from threading import Lock
 from typing import Any, Final, NamedTuple
 
@@ -16,9 +16,10 @@ ROOM: Final = 1 << 21
 
 
 class Arguments(NamedTuple):
-    """What stands for a tool's arguments, and what was done with its keywords."""
+    """What stands for a tool's arguments, the rules in it, and what was done with its keywords."""
 
     expression: Expression
+    rules: Mapping[str, Expression]
     enforced: tuple[ReportEntry, ...]
     annotations: tuple[ReportEntry, ...]
 

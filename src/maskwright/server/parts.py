@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Protocol, TypeAlias
 
+from maskwright.grammar.python_literals import json_text
 from maskwright.mask import CaptureBegun, CaptureEnded, CaptureText, Event, Grammar
 
 _ID_LETTERS: Final = string.ascii_letters + string.digits
@@ -96,6 +97,8 @@ class ToolReader:
                 yield ArgumentsText(self._call, "}")
             case CaptureEnded(name=name, text=text) if name.startswith("json:"):
                 yield self._member(name.removeprefix("json:"), text)
+            case CaptureEnded(name=name, text=text) if name.startswith("python:"):
+                yield self._member(name.removeprefix("python:"), json_text(text))
             case CaptureEnded(name=name, text=text) if name.startswith("string:"):
                 value = json.dumps(text, ensure_ascii=False)
                 yield self._member(name.removeprefix("string:"), value)

@@ -18,6 +18,7 @@ _SIGNS: Final = (
     ("<|/tool_call|>", "phi4_mini"),
     ("<|tool_call|>", "granite"),
     ("<tool_call>", "hermes"),
+    ("func_name1(params_name1", "llama_pythonic"),
     ("<|python_tag|>", "llama3_json"),
 )
 
