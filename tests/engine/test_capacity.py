@@ -19,6 +19,17 @@ def test_a_fraction_of_the_memory_is_not_exceeded(loaded: LoadedModel) -> None:
     assert f"{capacity.positions} tokens" in capacity.report()
 
 
+def test_swap_is_part_of_the_memory(loaded: LoadedModel) -> None:
+    fraction = (RESERVE + (64 << 20)) / machine_memory()
+    plain = plan_capacity(loaded, EngineConfig(memory_fraction=fraction))
+    config = EngineConfig(memory_fraction=fraction, swap_bytes=10 * plain.block + 1)
+    capacity = plan_capacity(loaded, config)
+    assert capacity.host_blocks == 10
+    assert capacity.blocks == plain.blocks - 10
+    assert "+ swap" in capacity.report()
+    assert "swap" not in plain.report()
+
+
 def test_too_little_memory_is_told_before_the_first_request(loaded: LoadedModel) -> None:
     fraction = RESERVE / machine_memory()
     with pytest.raises(InputError, match="leaves no block") as caught:

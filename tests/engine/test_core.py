@@ -39,8 +39,15 @@ class Harness:
             classes=config.classes,
             prefix_cache=config.prefix_cache,
             window=loaded.decoder.window,
+            host_blocks=config.swap_bytes // loaded.decoder.block_bytes(config.block_size),
         )
-        self.runner = Runner(loaded.decoder, self.pool.total, config.block_size, config.kv_dtype)
+        self.runner = Runner(
+            loaded.decoder,
+            self.pool.total,
+            config.block_size,
+            config.kv_dtype,
+            self.scheduler.host.total,
+        )
         self.poison()
         self.digests = Digests(overlap=config.overlap)
         self.now = 0.0
@@ -78,6 +85,7 @@ class Harness:
         """Fill free blocks with NaN, so that reading one shows at once."""
         with torch.inference_mode():
             poison(self.runner._pool, list(self.pool._free))
+            poison(self.runner._host, list(self.scheduler.host._free))
 
     def step(self) -> None:
         self.core.step()
@@ -158,6 +166,7 @@ def random_config(rng: random.Random) -> EngineConfig:
         blocks=max(rng.choice([32, 48, 120]) // block_size, 90 // block_size + 2),
         max_running=rng.choice([2, 5, 16]),
         max_batch_tokens=rng.choice([16, 20, 100]),
+        swap_bytes=rng.choice([0, 0, 1 << 14, 1 << 18]),
         kv_dtype=rng.choice(["auto", "auto", "int8", "fp8"]),
         prefix_cache=rng.random() < 0.7,
         canonical=rng.random() < 0.5,

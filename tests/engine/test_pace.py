@@ -30,6 +30,20 @@ def test_it_follows_a_machine_that_becomes_slower() -> None:
         assert pace.budget(8) == pytest.approx(8 + 1 / seconds, abs=1)
 
 
+def test_swapping_pays_where_copies_are_faster_than_computing() -> None:
+    pace = Pace(512, None)
+    assert not pace.swap_pays(1, 10_000), "nobody knows what a token takes"
+    pace.observe(0, 100, 1.0)
+    assert pace.swap_pays(1, 1), "tried once, to know what a copy takes"
+    pace.observe_copies(10, 0.5)  # 50 ms a block, out and back 100 ms; 10 ms a token
+    assert pace.swap_pays(4, 41)
+    assert not pace.swap_pays(4, 39)
+    for _ in range(40):
+        pace.observe_copies(10, 0.05)
+    assert pace.swap_pays(4, 5)
+    assert not pace.swap_pays(4, 3)
+
+
 @pytest.mark.parametrize(("stall", "decoding"), [(None, 8), (2.0, 0)])
 def test_all_there_is(stall: float | None, decoding: int) -> None:
     pace = Pace(512, stall)

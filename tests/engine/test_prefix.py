@@ -195,7 +195,7 @@ def test_twins_are_computed_once() -> None:
     while computed < 157:
         plan = scheduler.plan()
         computed += plan.tokens
-        copies += len(plan.copies)
+        copies += len(plan.moves)
         scheduler.commit(plan)
         scheduler.check()
         if computed == 150:

@@ -35,6 +35,7 @@ def test_soak(loaded: LoadedModel, count: int, overlap: bool) -> None:
         max_running=12,
         max_batch_tokens=48,
         reader_tokens=8,
+        swap_bytes=1 << 14,
         overlap=overlap,
     )
     harness = Harness(loaded, config)
@@ -68,7 +69,8 @@ def test_soak(loaded: LoadedModel, count: int, overlap: bool) -> None:
     assert sum(ends.values()) == count
     assert set(ends) >= {FinishReason.GRAMMAR, FinishReason.CANCELLED, FinishReason.TIMEOUT}
     assert FinishReason.ERROR not in ends
-    assert harness.scheduler.preemptions > 0
+    assert harness.scheduler.preemptions > harness.scheduler.swaps > 0
+    assert harness.scheduler.host.used == 0
     counts = harness.core.counts
     assert counts.accepted > 0
     assert counts.forced > 0

@@ -94,6 +94,9 @@ def serve(
     prefix_cache: Annotated[
         bool, typer.Option(help="Keep computed prompts for those that begin alike.")
     ] = ENGINE.prefix_cache,
+    swap_bytes: Annotated[
+        int, typer.Option(help="Host memory for the blocks of requests that gave way to others.")
+    ] = ENGINE.swap_bytes,
     max_running: Annotated[
         int, typer.Option(help="Requests computed together.")
     ] = ENGINE.max_running,
@@ -144,6 +147,7 @@ def serve(
         blocks=blocks,
         kv_dtype=kv_dtype,
         prefix_cache=prefix_cache,
+        swap_bytes=swap_bytes,
         max_running=max_running,
         max_batch_tokens=max_batch_tokens,
         stall=stall,

@@ -1,6 +1,6 @@
 """How many key/value blocks there are, and why: the formula of admission.
 
-    weights + key/value blocks + workspace + reserve <= memory
+    weights + key/value blocks + swap + workspace + reserve <= memory
 
 The workspace is what one step of the largest batch needs beside the weights; the reserve is for
 everything else the process does. What is reported at start is what was computed here, so that a
@@ -34,6 +34,7 @@ class Capacity:
     block_size: int
     kv_dtype: KvDtype
     memory: int | None
+    host_blocks: int = 0
 
     @property
     def positions(self) -> int:
@@ -46,6 +47,7 @@ class Capacity:
         parts = (
             ("weights", self.weights),
             (f"{self.blocks} blocks of {self.block_size} tokens{kind}", self.blocks * self.block),
+            *([("swap", self.host_blocks * self.block)] if self.host_blocks else []),
             ("workspace", self.workspace),
             ("reserve", self.reserve),
         )
@@ -60,20 +62,29 @@ def plan_capacity(loaded: LoadedModel, config: EngineConfig) -> Capacity:
     decoder = loaded.decoder
     weights, block = decoder.weight_bytes, decoder.block_bytes(config.block_size, config.kv_dtype)
     workspace = workspace_bytes(loaded, config)
-    memory = None
+    memory, host_blocks = None, config.swap_bytes // block
     blocks = config.blocks or max(1, config.kv_bytes // block)
     if config.blocks is None and config.memory_fraction is not None:
         memory = int(machine_memory() * config.memory_fraction)
-        blocks = (memory - weights - workspace - RESERVE) // block
+        blocks = (memory - weights - workspace - RESERVE) // block - host_blocks
         if blocks < 1:
             raise InputError(
                 f"{config.memory_fraction:g} of the memory is {_size(memory)}; weights take "
-                f"{_size(weights)}, a step {_size(workspace)}, everything else {_size(RESERVE)}, "
+                f"{_size(weights)}, a step {_size(workspace)}, swap {_size(config.swap_bytes)}, "
+                f"everything else {_size(RESERVE)}, "
                 f"which leaves no block of {_size(block)}.",
                 param="memory_fraction",
             )
     return Capacity(
-        weights, workspace, RESERVE, block, blocks, config.block_size, config.kv_dtype, memory
+        weights=weights,
+        workspace=workspace,
+        reserve=RESERVE,
+        block=block,
+        blocks=blocks,
+        block_size=config.block_size,
+        kv_dtype=config.kv_dtype,
+        memory=memory,
+        host_blocks=host_blocks,
     )
 
 

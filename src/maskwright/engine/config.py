@@ -20,6 +20,9 @@ class EngineConfig:
     the model's data type ("auto"), or as codes of eight bits with a scale for each token and head
     ("int8", "fp8"): more tokens in the same memory, and logits that differ a little, by the same
     bits under any schedule. `prefix_cache` keeps computed prefixes in blocks that nobody needs.
+    `swap_bytes`: host memory for the blocks of requests that gave way to others, where copying them
+    out and back costs less than computing them again. On a CPU it is the same memory, which serves
+    more as blocks.
 
     Batch. `max_running`: sequences in it. `max_batch_tokens`: tokens a step computes at most;
     longer prompts are computed in chunks. `stall`: how many times as long as a step of decodes
@@ -43,6 +46,7 @@ class EngineConfig:
     blocks: int | None = None
     kv_dtype: KvDtype = "auto"
     prefix_cache: bool = True
+    swap_bytes: int = 0
     max_running: int = 64
     max_batch_tokens: int = 512
     stall: float | None = 4.0
@@ -96,6 +100,8 @@ def _check(name: str, value: object, *, optional: bool) -> None:
             right, wanted = isinstance(value, int | float) and value > 0, "a number above 0"
         case "stall":
             right, wanted = isinstance(value, int | float) and value > 1, "a number above 1"
+        case "swap_bytes":
+            right, wanted = _whole(value) and value >= 0, "an integer, 0 or more"
         case "drafts":
             right, wanted = _whole(value) and 0 <= value <= 64, "an integer from 0 to 64"
         case _:

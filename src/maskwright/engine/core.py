@@ -203,6 +203,9 @@ class Core:
         planned = time.perf_counter()
         if plan.admitted:
             self._note_admitted(plan)
+        self._runner.arrange(plan)
+        if self._pace is not None and plan.swapped:
+            self._pace.observe_copies(plan.swapped, time.perf_counter() - planned)
         logits = self._runner.forward(plan) if plan.chunks else None
         self.scheduler.commit(plan)
         computed = time.perf_counter()

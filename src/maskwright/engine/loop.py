@@ -42,10 +42,10 @@ class EngineStats:
     `seconds` is the time steps have taken, by part (see `StepSeconds`).
 
     `blocks_used` are held by requests, `blocks_cached` by the prefix cache alone. `prefix_queries`
-    and `prefix_hits` count tokens of prompts: looked for in the cache, and found. For the other
-    counts see `Counts`. `submitted` requests, and the tokens of their prompts, were let in.
-    `positions_idle`: positions in the blocks of running requests that hold nothing yet. For
-    `observations` see `Observations`.
+    and `prefix_hits` count tokens of prompts: looked for in the cache, and found. `swaps` are the
+    preemptions whose blocks went to the host's memory. For the other counts see `Counts`.
+    `submitted` requests, and the tokens of their prompts, were let in. `positions_idle`: positions
+    in the blocks of running requests that hold nothing yet. For `observations` see `Observations`.
     """
 
     healthy: bool
@@ -69,6 +69,7 @@ class EngineStats:
     prefix_hits: int
     evictions: int
     preemptions: int
+    swaps: int
     finished: dict[str, int]
     seconds: dict[str, float]
     submitted: int
@@ -98,6 +99,7 @@ class Engine:
         self.capacity = plan_capacity(loaded, config)
         self._pool = BlockPool(self.capacity.blocks, config.block_size)
         self._admission = Admission(loaded, self._pool, config, self.adapters)
+        pace = Pace(config.max_batch_tokens, config.stall)
         scheduler = Scheduler(
             self._pool,
             max_running=config.max_running,
@@ -105,12 +107,15 @@ class Engine:
             classes=config.classes,
             prefix_cache=config.prefix_cache,
             window=loaded.decoder.window,
+            host_blocks=self.capacity.host_blocks,
+            swap_pays=pace.swap_pays,
         )
         self._runner = Runner(
             loaded.decoder,
             self.capacity.blocks,
             config.block_size,
             config.kv_dtype,
+            self.capacity.host_blocks,
             self.adapters,
         )
         self._digests = Digests(overlap=config.overlap)
@@ -118,7 +123,7 @@ class Engine:
             scheduler,
             self._runner,
             self._digests,
-            pace=Pace(config.max_batch_tokens, config.stall),
+            pace=pace,
             reader_seconds=config.reader_seconds,
         )
         self._numbers = itertools.count(1)
@@ -252,6 +257,7 @@ class Engine:
             prefix_hits=0 if tree is None else tree.hits,
             evictions=0 if tree is None else tree.evictions,
             preemptions=scheduler.preemptions,
+            swaps=scheduler.swaps,
             finished={reason.value: count for reason, count in core.finished.copy().items()},
             seconds={**asdict(core.seconds), "digest": self._digests.busy},
             submitted=submitted,

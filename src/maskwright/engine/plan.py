@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from dataclasses import dataclass
 
 from maskwright.engine.sequence import Sequence
@@ -24,16 +25,34 @@ class Chunk:
         return 1 + self.drafted if self.samples else 0
 
 
+class Way(enum.Enum):
+    """Between which pools a block is copied."""
+
+    WITHIN = "within the model's pool"
+    OUT = "from the model's pool to the host's"
+    IN = "from the host's pool to the model's"
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """Copy block `source` to `target`, whole."""
+
+    way: Way
+    source: int
+    target: int
+
+
 @dataclass(frozen=True, slots=True)
 class StepPlan:
     """The work of one step and what was decided on the way.
 
-    To be done before the forward, in this order: each of `copies` (from, to), then the blocks
-    `fresh`, which are newly taken, are cleared.
+    To be done before the forward: each of `moves`, in this order, since a block may be the target
+    of one after it was the source of another; then the blocks `fresh`, which are newly taken, are
+    cleared.
     """
 
     chunks: tuple[Chunk, ...]
-    copies: tuple[tuple[int, int], ...]
+    moves: tuple[Move, ...]
     fresh: tuple[int, ...]
     admitted: tuple[Sequence, ...]
     preempted: tuple[Sequence, ...]
@@ -42,6 +61,11 @@ class StepPlan:
     def tokens(self) -> int:
         """Tokens the forward computes."""
         return sum(chunk.count for chunk in self.chunks)
+
+    @property
+    def swapped(self) -> int:
+        """Blocks copied from one pool to the other."""
+        return sum(move.way is not Way.WITHIN for move in self.moves)
 
 
 class Step:
@@ -52,7 +76,7 @@ class Step:
         self.short_of_blocks = False
         self.counts: dict[Sequence, int] = {}
         self.drafts: dict[Sequence, int] = {}
-        self.copies: list[tuple[int, int]] = []
+        self.moves: list[Move] = []
         self.fresh: list[int] = []
         self.admitted: list[Sequence] = []
         self.preempted: list[Sequence] = []
@@ -74,7 +98,7 @@ class Step:
                 _chunk(sequence, count, self.drafts.get(sequence, 0))
                 for sequence, count in self.counts.items()
             ),
-            tuple(self.copies),
+            tuple(self.moves),
             tuple(self.fresh),
             tuple(self.admitted),
             tuple(self.preempted),

@@ -104,12 +104,12 @@ class PrefixTree:
 
     def insert(self, node: Node, key: tuple[int, ...], block: int) -> Node:
         """The child of `node` for `key`, with the block there is, else `block`, held by the tree
-        too."""
+        too. `block` 0: it is behind the reach of those to come, and only leads there."""
         child = node.children.get(key)
         if child is None:
             child = node.children[key] = Node(key, 0, node, node.depth + 1, self._clock)
             self._nodes += 1
-        if not child.block:
+        if block and not child.block:
             child.block = block
             self._pool.adopt(block)
         return child

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence as SequenceOf
 
 import numpy as np
@@ -11,9 +12,9 @@ from torch import Tensor
 
 from maskwright.engine.adapters import Adapters
 from maskwright.engine.batch import build_batch
-from maskwright.engine.plan import StepPlan
+from maskwright.engine.plan import StepPlan, Way
 from maskwright.errors import GenerationError
-from maskwright.kernels.kv_pool import KvDtype, clear_blocks, copy_block
+from maskwright.kernels.kv_pool import KvDtype, clear_blocks, copy_block, move_blocks
 from maskwright.models import Decoder
 from maskwright.sampling import (
     ChainBatch,
@@ -26,7 +27,8 @@ from maskwright.sampling import (
 
 
 class Runner:
-    """Owns the key/value pool: `blocks` blocks and the trash block."""
+    """Owns the key/value pool, `blocks` blocks and the trash block, and the host's pool, where
+    sequences that gave way have `host_blocks`."""
 
     def __init__(
         self,
@@ -34,12 +36,14 @@ class Runner:
         blocks: int,
         block_size: int,
         kv_dtype: KvDtype = "auto",
+        host_blocks: int = 0,
         adapters: Adapters | None = None,
     ) -> None:
         self._adapters = adapters
         self._decoder = decoder
         self._block_size = block_size
         self._pool = decoder.new_pool(blocks + 1, block_size, kv_dtype)
+        self._host = decoder.new_pool(host_blocks + 1, block_size, kv_dtype)
 
     def warm_up(self) -> None:
         """Sample once from a made-up row, so that what is compiled on first use is there."""
@@ -49,11 +53,23 @@ class Runner:
         self.sample(torch.zeros(1, vocab_size), [row], words)
 
     @torch.inference_mode()
+    def arrange(self, plan: StepPlan) -> None:
+        """Move and clear blocks, before the forward. Neighbouring moves of one way are one copy."""
+        for way, moves in itertools.groupby(plan.moves, lambda move: move.way):
+            pairs = [(move.source, move.target) for move in moves]
+            match way:
+                case Way.WITHIN:
+                    for source, target in pairs:
+                        copy_block(self._pool, source, target)
+                case Way.OUT:
+                    move_blocks(self._pool, self._host, pairs)
+                case Way.IN:
+                    move_blocks(self._host, self._pool, pairs)
+        clear_blocks(self._pool, plan.fresh)
+
+    @torch.inference_mode()
     def forward(self, plan: StepPlan) -> Tensor:
         """Logits float32 `[rows, vocab]`: the rows that each chunk wants, in order."""
-        for source, target in plan.copies:
-            copy_block(self._pool, source, target)
-        clear_blocks(self._pool, plan.fresh)
         batch = build_batch(plan.chunks, self._block_size, self._decoder, self._adapters)
         return self._decoder.forward(batch, self._pool)
 

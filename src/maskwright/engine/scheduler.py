@@ -10,15 +10,16 @@ Policy, each step, within a budget of tokens:
 
 Blocks come from the free ones, then from the prefix tree's, then from a sequence junior to the one
 in need (`Sequence.seniority`) that has no work in this step yet: of the last class, the cheapest to
-compute again. It starts again later, from whatever of its prefix is still cached. Where there is
-no such sequence, the one in need waits a step and keeps what it holds. A senior therefore never
-yields to a junior, and since the most senior can always make room for itself, every admitted
-sequence ends.
+compute again. It starts again later, from whatever of its prefix is still cached; or, if that is
+cheaper and there is room, its blocks are swapped to the host's memory and back. Where there is no
+such sequence, the one in need waits a step and keeps what it holds. A senior therefore never yields
+to a junior, and since the most senior can always make room for itself, every admitted sequence
+ends.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from collections.abc import Sequence as SequenceOf
 
 from maskwright.engine.blocks import BlockPool
@@ -53,17 +54,25 @@ class Scheduler:
         classes: SequenceOf[ServiceClass] = CLASSES,
         prefix_cache: bool = True,
         window: int | None = None,
+        host_blocks: int = 0,
+        swap_pays: Callable[[int, int], bool] | None = None,
     ) -> None:
-        """`window`: positions that the model looks back on at most, None for all."""
+        """`window`: positions that the model looks back on at most, None for all. `host_blocks`:
+        the size of the host's pool; `swap_pays` says whether copying so many blocks out and back
+        costs less than computing so many tokens again, None for always."""
         assert max_batch_tokens >= max_running, "every running sequence must be able to decode"
         self.pool = pool
         self.reach = Reach(pool.block_size, max_batch_tokens, window)
-        self.tables = Tables(pool, self.reach, prefix_cache=prefix_cache)
+        self.host = BlockPool(host_blocks, pool.block_size)
+        self.tables = Tables(pool, self.host, self.reach, prefix_cache=prefix_cache)
         self.tree = self.tables.tree
         self.waiting = WaitingQueue(classes)
         self.running: list[Sequence] = []
         self.paused: list[Sequence] = []
         self.preemptions = 0
+        self.swaps = 0
+        """Preemptions whose blocks were swapped to the host's pool."""
+        self._swap_pays = swap_pays
         self._classes = classes
         self._max_running = max_running
         self._max_batch_tokens = max_batch_tokens
@@ -106,7 +115,8 @@ class Scheduler:
         self.waiting.leave(sequence)
 
     def release(self, sequence: Sequence) -> None:
-        """Give back the blocks of `sequence`, which will go on from the beginning, if at all."""
+        """Give back everything that `sequence` holds, which goes on from the beginning, if at
+        all."""
         self.tables.release(sequence)
         sequence.draft = []
 
@@ -130,7 +140,8 @@ class Scheduler:
             sequence.phase = Phase.RUNNING
             self.running.append(sequence)
         else:
-            self.release(sequence)
+            self.tables.let_go(sequence)
+            sequence.draft = []
             sequence.phase = Phase.WAITING
             self.waiting.add(sequence)
 
@@ -151,7 +162,7 @@ class Scheduler:
         for chunk in plan.chunks:
             sequence = chunk.sequence
             if sequence.phase is Phase.RUNNING:
-                sequence.blocks_peak = max(sequence.blocks_peak, len(sequence.table))
+                sequence.blocks_peak = max(sequence.blocks_peak, len(self.tables.held(sequence)))
                 sequence.computed = chunk.start + chunk.count - chunk.drafted
                 self.tables.settle(sequence)
 
@@ -253,7 +264,11 @@ class Scheduler:
         )
 
     def _preempt(self, sequence: Sequence, step: Step) -> None:
-        self.release(sequence)
+        if self._swaps_out(sequence):
+            self.tables.swap_out(sequence, step)
+            self.swaps += 1
+        self.tables.let_go(sequence)
+        sequence.draft = []
         sequence.preemptions += 1
         self.preemptions += 1
         step.preempted.append(sequence)
@@ -261,6 +276,12 @@ class Scheduler:
             self.running.remove(sequence)
             sequence.phase = Phase.WAITING
             self.waiting.add(sequence)
+
+    def _swaps_out(self, sequence: Sequence) -> bool:
+        blocks = self.pool.needed(sequence.computed) - sequence.behind
+        if not 0 < blocks <= self.host.free:
+            return False
+        return self._swap_pays is None or self._swap_pays(blocks, sequence.computed)
 
     # Waiting sequences ------------------------------------------------------------------------
 
@@ -306,18 +327,22 @@ class Scheduler:
         while not self._fits(sequence):
             held = [other for other in self.paused if other.table]
             if not held:
-                self.release(sequence)
+                self.tables.let_go(sequence)
                 return False
             self._preempt(held[0], step)
-        sequence.computed = len(sequence.table) * self.pool.block_size
+        sequence.computed = found = len(sequence.table) * self.pool.block_size
+        if sequence.host:
+            self.tables.swap_in(sequence, step)
+        else:
+            self.tables.copy_beginning(sequence, self.running, step)
+            found = sequence.computed
         self.waiting.remove(sequence)
         sequence.phase = Phase.RUNNING
         self.running.append(sequence)
         step.admitted.append(sequence)
         if self.tree is not None:
-            self.tables.copy_beginning(sequence, self.running, step)
             self.tree.queries += len(sequence.tokens) - 1
-            self.tree.hits += sequence.computed
+            self.tree.hits += found
         if not sequence.charged:
             sequence.charged, sequence.found = True, sequence.computed
             self.waiting.charge(sequence, prompt=sequence.pending)
@@ -331,7 +356,9 @@ class Scheduler:
         own = sum(self.pool.held_once(self.tables.held(other)) for other in without)
         promised = sum(self.tables.to_come(other) + 1 for other in others)
         missing = self.tables.to_come(sequence)
-        return not others or self.pool.available + own >= promised + missing
+        if not others:
+            return self.pool.available + own >= self.tables.to_come_back(sequence)
+        return self.pool.available + own >= promised + missing
 
     def _make_way(self, step: Step) -> None:
         """If it is a better class's turn, and slots or blocks are lacking, running sequences of a

@@ -34,8 +34,10 @@ class Sequence:
 
     `computed` counts the leading `tokens` whose keys and values are in the blocks of `table`;
     preemption sets it back to 0 and keeps the tokens. The first `behind` of the table have been
-    given up, and are 0 there. `draft` are proposals for the tokens after these. `node` is the
-    tree's node of the last full block.
+    given up, and are 0 there. `host` are blocks of the host's pool with the keys and
+    values of the first `saved` tokens, by place in the table, while a sequence is swapped out.
+    `draft` are proposals for the tokens after these. `node` is the tree's node of the last full
+    block.
     """
 
     arrival: int
@@ -51,6 +53,8 @@ class Sequence:
     computed: int = 0
     table: list[int] = field(default_factory=list[int])
     behind: int = 0
+    host: list[int] = field(default_factory=list[int])
+    saved: int = 0
     draft: list[int] = field(default_factory=list[int])
     node: Node | None = None
     promise: float = 1.0

@@ -1,6 +1,8 @@
 """The blocks of sequences: taken, found in the prefix tree, put there, and given back.
 
 Who gets blocks and who gives them up is for the scheduler to say; here is what that does to tables.
+A sequence that gives its blocks up may keep a copy of them in the host's pool, and has them copied
+back when it goes on.
 """
 
 from __future__ import annotations
@@ -8,17 +10,21 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 
 from maskwright.engine.blocks import BlockPool
-from maskwright.engine.plan import Step
+from maskwright.engine.plan import Move, Step, Way
 from maskwright.engine.prefix import Node, PrefixTree, common
 from maskwright.engine.reach import Reach
 from maskwright.engine.sequence import Sequence
 
 
 class Tables:
-    """The tables of all live sequences over one pool; `tree` None without a prefix cache."""
+    """The tables of all live sequences over one pool; `host` the pool that blocks are swapped to.
+    `tree` None without a prefix cache."""
 
-    def __init__(self, pool: BlockPool, reach: Reach, *, prefix_cache: bool) -> None:
+    def __init__(
+        self, pool: BlockPool, host: BlockPool, reach: Reach, *, prefix_cache: bool
+    ) -> None:
         self.pool = pool
+        self.host = host
         self.reach = reach
         self.tree = PrefixTree(pool, reach) if prefix_cache else None
 
@@ -35,11 +41,13 @@ class Tables:
         one more."""
         return self.reach.most(len(sequence.tokens) + 1) - len(self.held(sequence))
 
+    def to_come_back(self, sequence: Sequence) -> int:
+        """Blocks that `swap_in` will take at most."""
+        return sum(map(bool, sequence.host[len(sequence.table) :]))
+
     def grow(self, sequence: Sequence, blocks: int, step: Step) -> None:
         """So many blocks more for `sequence`; the caller has checked that they are available."""
-        if self.tree is not None and blocks > self.pool.free:
-            self.tree.evict(blocks - self.pool.free)
-        taken = self.pool.allocate(blocks)
+        taken = self._take(blocks)
         step.fresh += taken
         sequence.table += taken
 
@@ -54,7 +62,13 @@ class Tables:
         self.pool.share(self.held(sequence))
 
     def release(self, sequence: Sequence) -> None:
-        """Give back the blocks of `sequence`; what of them is in the tree stays there."""
+        """Give back all that `sequence` holds."""
+        self.let_go(sequence)
+        self._forget(sequence)
+
+    def let_go(self, sequence: Sequence) -> None:
+        """Give back the blocks of `sequence`; what of them is in the tree stays there, and what of
+        them is in the host's pool as well."""
         self.pool.release(self.held(sequence))
         if self.tree is not None and sequence.node is not None:
             self.tree.leave(sequence.node)
@@ -63,15 +77,42 @@ class Tables:
         sequence.node = None
         sequence.computed = 0
 
+    def swap_out(self, sequence: Sequence, step: Step) -> None:
+        """Copy what `sequence` has computed to the host's pool; the caller has checked that there
+        is room. Its blocks are still its own."""
+        blocks = sequence.table[sequence.behind : self.pool.needed(sequence.computed)]
+        homes = self.host.allocate(len(blocks))
+        step.moves += (Move(Way.OUT, *pair) for pair in zip(blocks, homes, strict=True))
+        sequence.host = [0] * sequence.behind + homes
+        sequence.saved = sequence.computed
+
+    def swap_in(self, sequence: Sequence, step: Step) -> None:
+        """Copy back what the tree doesn't have. The last token is always computed again: what
+        follows from it was not kept."""
+        computed = min(sequence.saved, len(sequence.tokens) - 1)
+        start = len(sequence.table)
+        if computed > start * self.pool.block_size:
+            origins = sequence.host[start : self.pool.needed(computed)]
+            homes = iter(self._take(sum(map(bool, origins))))
+            for origin in origins:
+                sequence.table.append(next(homes) if origin else 0)
+                if origin:
+                    step.moves.append(Move(Way.IN, origin, sequence.table[-1]))
+            sequence.computed = computed
+        self._forget(sequence)
+        self.settle(sequence)
+
     def settle(self, sequence: Sequence) -> None:
         """Tokens of `sequence` have been computed: its full blocks go into the tree, and those
         behind its reach are given up."""
         self._remember(sequence)
         behind = self.reach.behind(sequence.computed)
+        while behind < len(sequence.table) and not sequence.table[behind]:
+            behind += 1  # was behind before its last token had to be computed again
         if behind <= sequence.behind:
             return
         given_up = sequence.table[sequence.behind : behind]
-        self.pool.release(given_up)
+        self.pool.release(block for block in given_up if block)
         sequence.table[sequence.behind : behind] = [0] * len(given_up)
         if self.tree is not None and sequence.node is not None:
             self.tree.leave_behind(sequence.node, sequence.behind, behind)
@@ -95,7 +136,7 @@ class Tables:
                     block, longest = other.table[here.depth], count
         if longest:
             (copy,) = self.pool.allocate(1)
-            step.copies.append((block, copy))
+            step.moves.append(Move(Way.WITHIN, block, copy))
             sequence.table.append(copy)
             sequence.computed += longest
             self.settle(sequence)
@@ -131,13 +172,28 @@ class Tables:
         self.pool.check((self.held(sequence) for sequence in sequences), tree)
         if self.tree is not None:
             self.tree.check()
+        self.host.check(filter(None, sequence.host) for sequence in sequences)
         for sequence in sequences:
+            assert not sequence.host or not sequence.table, "blocks in both pools"
+            assert not sequence.host or sequence.saved <= len(sequence.host) * size
             assert sequence.computed <= min(len(sequence.table) * size, len(sequence.tokens))
-            assert sequence.behind <= self.reach.behind(sequence.computed)
+            assert sequence.behind <= self.reach.behind(sequence.computed + 1)
+            assert all(self.held(sequence))
             assert not any(sequence.table[: sequence.behind])
             depth = 0 if sequence.node is None else sequence.node.depth
             for block in sequence.table[max(depth, sequence.computed // size) :]:
                 assert self.pool.references(block) == 1, "a block still to be written is shared"
+
+    def _take(self, blocks: int) -> list[int]:
+        if self.tree is not None and blocks > self.pool.free:
+            self.tree.evict(blocks - self.pool.free)
+        return self.pool.allocate(blocks)
+
+    def _forget(self, sequence: Sequence) -> None:
+        """Give back what `sequence` has in the host's pool."""
+        self.host.release(block for block in sequence.host if block)
+        sequence.host = []
+        sequence.saved = 0
 
     def _match(self, sequence: Sequence) -> Node | None:
         if self.tree is None:
@@ -156,7 +212,7 @@ class Tables:
             key = tuple(sequence.tokens[depth * size : (depth + 1) * size])
             own = sequence.table[depth]
             node = sequence.node = tree.insert(here, key, own)
-            if node.block != own:
+            if own and node.block != own:
                 self.pool.share([node.block])
                 self.pool.release([own])
                 sequence.table[depth] = node.block
