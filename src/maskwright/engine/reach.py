@@ -14,8 +14,8 @@ class Reach:
     """`window`: positions that the layers look back on, None for all; `chunk`: the most tokens
     computed in a step.
 
-    One position more than the window is kept, so that the last token can be computed again, and a
-    whole block at least, so that the last full one always stands.
+    A whole block is kept at least, so that the last full one always stands; and a position more, so
+    that both hold as well when the last token is computed again.
     """
 
     block_size: int
@@ -26,12 +26,15 @@ class Reach:
         """Blocks at the beginning that are not read again once `computed` tokens are."""
         if self.window is None:
             return 0
-        return max(0, computed - max(self.window, self.block_size)) // self.block_size
+        return max(0, computed - self._kept(self.window)) // self.block_size
 
     def most(self, tokens: int) -> int:
         """The most blocks that a sequence holds at once on its way to so many tokens."""
         whole = -(-tokens // self.block_size)
         if self.window is None:
             return whole
-        kept = max(self.window, self.block_size) + self.chunk
-        return min(whole, -(-kept // self.block_size) + 1)
+        spanned = self._kept(self.window) + self.chunk
+        return min(whole, -(-spanned // self.block_size) + 1)
+
+    def _kept(self, window: int) -> int:
+        return max(window, self.block_size) + 1
