@@ -106,7 +106,7 @@ def test_one_layer_that_sees_everything_keeps_everything(tmp_path: Path) -> None
             max_window_layers=1,
         )
     )
-    assert sorted(mixed.config.windows, key=str) == [WINDOW, None]
+    assert sorted(mixed.decoder.config.windows, key=str) == [WINDOW, None]
     assert mixed.decoder.window is None
     harness = Harness(mixed, CONFIG)
     with pytest.raises(InputError, match="exceed the context of 96"):
