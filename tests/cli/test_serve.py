@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import signal
 import socket
@@ -8,12 +9,15 @@ import subprocess
 import sys
 from dataclasses import fields
 from inspect import signature
+from pathlib import Path
 
 import httpx
 import jsonschema
+import pytest
 
-from maskwright.cli.serve import SCHEMA, serve
+from maskwright.cli.serve import SCHEMA, adapter_folders, serve
 from maskwright.engine import EngineConfig
+from maskwright.errors import InputError
 from maskwright.server import ServerConfig
 from tests.cli.conftest import Run
 
@@ -74,3 +78,18 @@ def test_a_port_that_is_taken_is_told(run: Run) -> None:
     assert f"can't listen on 127.0.0.1 port {port}" in found.stderr
     assert "--port 0" in found.stderr
     assert "Traceback" not in found.stderr
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (["a"], "--adapter a: NAME=FOLDER is needed"),
+        (["=b"], "--adapter =b: NAME=FOLDER is needed"),
+        (["a="], "--adapter a=: NAME=FOLDER is needed"),
+        (["a=b", "a=c"], "--adapter: a is there twice"),
+    ],
+)
+def test_an_adapter_is_a_name_and_a_folder(given: list[str], message: str) -> None:
+    with pytest.raises(InputError, match=re.escape(message)):
+        adapter_folders(given)
+    assert adapter_folders(["a=b", "c=d=e"]) == {"a": Path("b"), "c": Path("d=e")}

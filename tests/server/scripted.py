@@ -75,6 +75,7 @@ class ScriptedEngine:
     refuse: Callable[[int], Exception | None] = lambda _: None
     alive: bool = True
     max_context: int = CONTEXT
+    adapters: Any = ()
     requests: list[Request] = field(default_factory=list)
     running: set[int] = field(default_factory=set)
     taken: int = 0

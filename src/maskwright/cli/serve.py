@@ -6,6 +6,7 @@ import errno
 import gc
 import json
 import socket
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -14,7 +15,7 @@ import uvicorn
 from maskwright.automaton.whitespace import WhitespaceName
 from maskwright.cli.cache import USER_CACHE, cache_folder
 from maskwright.engine import Engine, EngineConfig, Request
-from maskwright.errors import AddressError
+from maskwright.errors import AddressError, InputError
 from maskwright.kernels.kv_pool import KvDtype
 from maskwright.mask import compile_json_schema
 from maskwright.models import DEMO_PATH, Backend, load
@@ -56,6 +57,16 @@ def serve(
         Backend,
         typer.Option(help="What computes the model; 'auto': the dense decoder where it can."),
     ] = "auto",
+    adapter: Annotated[
+        list[str],
+        typer.Option(
+            help="NAME=FOLDER of a LoRA adapter, for requests whose model is NAME. Repeatable.",
+            metavar="NAME=FOLDER",
+        ),
+    ] = [],  # noqa: B006 - typer reads it
+    adapter_bytes: Annotated[
+        int, typer.Option(help="Memory for adapters; those used longest ago are given up.")
+    ] = ENGINE.adapter_bytes,
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[
         int, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes a free one.")
@@ -139,6 +150,7 @@ def serve(
         ),
     ] = str(USER_CACHE),
 ) -> None:
+    adapters = adapter_folders(adapter)
     loaded = load(model, backend=backend, cache=cache_folder(cache))
     engine_config = EngineConfig(
         block_size=block_size,
@@ -159,6 +171,7 @@ def serve(
         reader_tokens=reader_tokens,
         reader_seconds=reader_seconds,
         threads=threads,
+        adapter_bytes=adapter_bytes,
     )
     server_config = ServerConfig(
         model_name=name,
@@ -167,7 +180,10 @@ def serve(
         tool_format=tool_format,
         reader_seconds=reader_seconds,
     )
-    with listen(host, port, reader_seconds) as listening, Engine(loaded, engine_config) as engine:
+    with (
+        listen(host, port, reader_seconds) as listening,
+        Engine(loaded, engine_config, adapters) as engine,
+    ):
         typer.echo(f"memory: {engine.capacity.report()}", err=True)
         warm_up(engine)
         gc.collect()
@@ -181,6 +197,19 @@ def serve(
             timeout_graceful_shutdown=SHUTDOWN_SECONDS,
         )
         Announcing(config, name or loaded.name).run([listening])
+
+
+def adapter_folders(given: list[str]) -> dict[str, Path]:
+    """Folders by name. Raises InputError for what is no NAME=FOLDER, and a name given twice."""
+    folders: dict[str, Path] = {}
+    for text in given:
+        name, equals, folder = text.partition("=")
+        if not (name and equals and folder):
+            raise InputError(f"--adapter {text}: NAME=FOLDER is needed", param="adapter")
+        if name in folders:
+            raise InputError(f"--adapter: {name} is there twice", param="adapter")
+        folders[name] = Path(folder)
+    return folders
 
 
 def listen(host: str, port: int, reader_seconds: float = SERVER.reader_seconds) -> socket.socket:

@@ -35,10 +35,9 @@ class Adapters:
         self._loaded: OrderedDict[str, _Loaded] = OrderedDict()  # last used last
         self._lock = threading.Lock()
         for name in folders:  # what can't be served is told before the first request
-            self.take(name)
-            self.give_back(name)
+            self.have(name)
 
-    def __contains__(self, name: str) -> bool:
+    def __contains__(self, name: object) -> bool:
         return name in self._files
 
     def __iter__(self) -> Iterator[str]:
@@ -73,6 +72,11 @@ class Adapters:
                 loaded = self._loaded[name] = _Loaded(adapter)
             loaded.users += 1
             self._loaded.move_to_end(name)
+
+    def have(self, name: str) -> None:
+        """Have it in memory for now; raises as `take` does."""
+        self.take(name)
+        self.give_back(name)
 
     def give_back(self, name: str) -> None:
         """One user less."""

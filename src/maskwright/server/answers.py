@@ -114,14 +114,15 @@ def part_delta(part: Part) -> Json:
             return {"tool_calls": [{"index": index, "function": {"arguments": text}}]}
 
 
-def model_card(name: str, created: int, max_context: int) -> Json:
-    """One entry of `/v1/models`."""
+def model_card(name: str, created: int, max_context: int, base: str | None) -> Json:
+    """One entry of `/v1/models`; `base` is the model that an adapter changes."""
     return {
         "id": name,
         "object": "model",
         "created": created,
         "owned_by": "maskwright",
         "max_model_len": max_context,
+        **({} if base is None else {"parent": base}),
     }
 
 

@@ -11,7 +11,7 @@ from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
 
 from maskwright.engine import Engine
-from maskwright.errors import MaskwrightError
+from maskwright.errors import InputError, MaskwrightError
 from maskwright.server.answers import Envelope, Usage, model_card
 from maskwright.server.body import read_object
 from maskwright.server.completions import ChatCompletions
@@ -55,6 +55,12 @@ class Routes:
         self._engine = engine
         self._config = config
         self._name = config.model_name or engine.loaded.name
+        if self._name in engine.adapters:
+            raise InputError(
+                f"an adapter and the model are both named {self._name}; --name gives the model "
+                "another",
+                param="adapter",
+            )
         self._created = int(time.time())
         self._completions = ChatCompletions(engine, config)
 
@@ -83,24 +89,29 @@ class Routes:
         return JSONResponse(body, headers=_warnings(choices.warnings))
 
     async def models(self) -> JSONResponse:
-        return JSONResponse({"object": "list", "data": [self._card()]})
+        served = [self._name, *self._engine.adapters]
+        return JSONResponse({"object": "list", "data": [self._card(name) for name in served]})
 
     async def model(self, name: str) -> JSONResponse:
-        if name != self._name:
+        if name != self._name and name not in self._engine.adapters:
             raise _no_such_model(name)
-        return JSONResponse(self._card())
+        return JSONResponse(self._card(name))
 
     async def health(self) -> JSONResponse:
         if not self._engine.alive:
             raise HttpError(503, "the engine has stopped", code="engine_stopped")
         return JSONResponse({"status": "ok"})
 
-    def _card(self) -> Json:
-        return model_card(self._name, self._created, self._engine.max_context)
+    def _card(self, name: str) -> Json:
+        base = None if name == self._name else self._name
+        return model_card(name, self._created, self._engine.max_context, base)
 
     def _check_model(self, name: str | None) -> None:
-        if self._config.strict_model and name not in (None, self._name):
-            raise _no_such_model(str(name))
+        """With adapters a name decides about the answer, so that none is taken for another's."""
+        adapters = self._engine.adapters
+        strict = self._config.strict_model or any(adapters)
+        if strict and name is not None and name != self._name and name not in adapters:
+            raise _no_such_model(name)
 
 
 def _warnings(found: Sequence[str]) -> dict[str, str]:

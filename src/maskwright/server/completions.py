@@ -78,7 +78,13 @@ class ChatCompletions:
         recipe = self._recipes.of(request.shape, request.tool_use, request.stop)
         return None if recipe is None else await self._grammars.get(recipe)
 
+    def _adapter(self, request: ChatRequest) -> str | None:
+        return request.model if request.model in self._engine.adapters else None
+
     def _render(self, request: ChatRequest) -> list[int]:
+        adapter = self._adapter(request)
+        if adapter is not None:  # read here, in a thread, and not where all clients wait
+            self._engine.adapters.have(adapter)
         shape, use = request.shape, request.tool_use
         schema = shape.text if isinstance(shape, JsonShape) and shape.shown else None
         messages = [message.for_template() for message in request.messages]
@@ -120,6 +126,7 @@ class ChatCompletions:
                             max_tokens=limit,
                             stop=() if use is not None and use.constrains else request.stop,
                             grammar=grammar,
+                            adapter=self._adapter(request),
                         )
                     )
                 )
