@@ -5,9 +5,9 @@
 Cases are the shipped grammars with the texts that they accept, and a few shapes that people bring:
 left recursion, ambiguity, a grammar in which every character is a rule. Every engine gets the
 grammar in its own dialect: llguidance and GLRMask in Lark's (as shipped where they read it, else as
-`maskwright convert` writes it), xgrammar as EBNF, converted. All have the tekken vocabulary of
-131,072 entries and walk the same tokens; each runs in a process of its own on one thread, and they
-take turns case by case.
+`maskwright convert` writes it, else converted to EBNF and back, with `&` and `~` written out as
+rules), xgrammar as EBNF, converted. All have the tekken vocabulary of 131,072 entries and walk the
+same tokens; each runs in a process of its own on one thread, and they take turns case by case.
 
 `first` is the first time that a process sees the case, `again` the same texts once more. Masks are
 compared with ours token by token on the same path. Of the tokens on which an engine differs, up to
@@ -116,7 +116,8 @@ def _case(name: str, text: str, texts: tuple[str, ...], wanted: set[str]) -> Ite
         return
     lowered = read_grammar(text).lowered
     lark, ebnf = write_grammar(lowered, "lark"), write_grammar(lowered, "ebnf")
-    yield Case(name, text, texts, {"lark": (text, lark), "ebnf": (ebnf,)})
+    plain = write_grammar(read_grammar(ebnf, dialect="ebnf").lowered, "lark")
+    yield Case(name, text, texts, {"lark": (text, lark, plain), "ebnf": (ebnf,)})
 
 
 # The engines, each with a grammar instead of a schema

@@ -296,8 +296,12 @@ def _concat(head: Regular, tail: Regular) -> Regular:
         for part in (head, *reversed(parts)):
             tail = _concat(part, tail)
         return tail
-    if head is ANYTHING and tail is ANYTHING:
-        return ANYTHING
+    if isinstance(head, Repeat):
+        after, rest = (tail.head, tail.tail) if isinstance(tail, Concat) else (tail, EPSILON)
+        if isinstance(after, Repeat) and after.body is head.body:  # r{a,b} r{c,d} = r{a+c,b+d}
+            endless = head.most is None or after.most is None
+            most = None if endless else (head.most or 0) + (after.most or 0)
+            return _concat(repeat(head.body, head.least + after.least, most), rest)
     key = (Concat, head, tail)
     return _terms.get(key) or _keep(key, Concat(head, tail))
 
