@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import io
+import logging
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -26,8 +27,10 @@ Run: TypeAlias = Callable[..., Ran]
 
 
 @pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
-    """Run `maskwright` with these arguments; `stdin` is its input."""
+def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Iterator[Run]:
+    """Run `maskwright` with these arguments; `stdin` is its input. The log is put back after."""
+    root, own = logging.getLogger(), logging.getLogger("maskwright")
+    before = (root.handlers.copy(), root.level, own.level)
 
     def maskwright(*arguments: object, stdin: str = "") -> Ran:
         monkeypatch.setattr(sys, "argv", ["maskwright", *map(str, arguments)])
@@ -37,4 +40,7 @@ def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> R
         stdout, stderr = capfd.readouterr()
         return Ran(int(ended.value.code or 0), stdout, stderr)
 
-    return maskwright
+    yield maskwright
+    root.handlers[:] = before[0]
+    root.setLevel(before[1])
+    own.setLevel(before[2])

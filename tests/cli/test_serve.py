@@ -15,7 +15,7 @@ import httpx
 import jsonschema
 import pytest
 
-from maskwright.cli.serve import SCHEMA, adapter_folders, serve
+from maskwright.cli.serve import SCHEMA, adapter_folders, open_sinks, serve
 from maskwright.engine import EngineConfig
 from maskwright.errors import InputError
 from maskwright.server import ServerConfig
@@ -35,10 +35,13 @@ def test_defaults_are_the_configurations_own() -> None:
         assert options[option].default == getattr(ServerConfig(), name)
 
 
-def test_it_says_when_it_is_ready_and_how_to_try_it() -> None:
-    """The printed curl line, taken apart as a shell would, gets JSON of the shape it asks for."""
+def test_it_says_when_it_is_ready_and_how_to_try_it(tmp_path: Path) -> None:
+    """The printed curl line, taken apart as a shell would, gets JSON of the shape it asks for; the
+    log and the trace tell of it."""
+    traces = tmp_path / "traces.jsonl"
+    options = ["--port", "0", "--name", "tried", "--trace", str(traces), "--log-format", "json"]
     server = subprocess.Popen(
-        [*PROGRAM, "serve", "--port", "0", "--name", "tried"], stdout=subprocess.PIPE, text=True
+        [*PROGRAM, "serve", *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     try:
         assert server.stdout is not None
@@ -50,10 +53,22 @@ def test_it_says_when_it_is_ready_and_how_to_try_it() -> None:
         assert answer["model"] == "tried"
         jsonschema.validate(json.loads(answer["choices"][0]["message"]["content"]), SCHEMA)
         server.send_signal(signal.SIGINT)
-        server.wait(20)
+        _, told = server.communicate(timeout=20)
     finally:
         server.kill()
         server.communicate()
+    (trace,) = map(json.loads, traces.read_text().splitlines())
+    assert (trace["model"], trace["finish_reason"]) == ("tried", "grammar_complete")
+    (line,) = (json.loads(line) for line in told.splitlines() if line.startswith("{"))
+    assert (line["path"], line["status"]) == ("/v1/chat/completions", 200)
+    assert line["request_id"] == trace["request_id"]
+
+
+def test_spans_need_their_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "opentelemetry.sdk.trace", None)
+    monkeypatch.delitem(sys.modules, "maskwright.server.spans", raising=False)
+    with pytest.raises(InputError, match=r"pip install 'maskwright\[otel\]'"):
+        open_sinks(None, "http://127.0.0.1:1/v1/traces")
 
 
 def test_options_that_cannot_be_are_one_line(run: Run) -> None:
@@ -61,6 +76,7 @@ def test_options_that_cannot_be_are_one_line(run: Run) -> None:
         (("--block-size", "3"), "block_size"),
         (("--model", "/no/such/folder"), "/no/such/folder"),
         (("--port", "70000"), "65535"),
+        (("--trace", "/no/such/folder/file"), "can't write traces"),
     ):
         found = run("serve", *arguments)
         assert found.returncode == 2

@@ -46,7 +46,7 @@ def serve_all(engine: Engine, asked: list[Request], *, cancel: frozenset[int]) -
         generations.append(generation)
         if number in cancel:
             generation.cancel()
-    wait_until(lambda: len(told) == len(asked))
+    wait_until(lambda: len(told) == len(asked), seconds=120)  # where nothing is compiled yet
     return told
 
 

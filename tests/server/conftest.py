@@ -1,9 +1,11 @@
-"""The server over an engine that plays a script."""
+"""The server over an engine that plays a script; and a small real model."""
 
 from __future__ import annotations
 
 import pytest
 
+from maskwright.models import LoadedModel, load
+from tests.engine.tiny import save_checkpoint
 from tests.server.scripted import ByteModel, Client, ScriptedEngine
 
 
@@ -15,3 +17,8 @@ def engine() -> ScriptedEngine:
 @pytest.fixture
 def client(engine: ScriptedEngine) -> Client:
     return Client(engine)
+
+
+@pytest.fixture(scope="session")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> LoadedModel:
+    return load(save_checkpoint(tmp_path_factory.mktemp("checkpoint") / "tiny"))

@@ -13,7 +13,9 @@ import httpx
 from fastapi import FastAPI
 from jinja2 import TemplateError
 
-from maskwright.engine import Completion, Delta, FinishReason, Request
+from maskwright.engine import Completion, Delta, FinishReason, Request, Trace
+from maskwright.engine.observations import Observations
+from maskwright.engine.trace import Record
 from maskwright.server import ServerConfig, create_app
 from maskwright.vocab import Vocabulary
 
@@ -41,9 +43,25 @@ class Script:
 class ScriptedGeneration:
     engine: ScriptedEngine
     script: Script
+    seed: int = 0
+    trace: Trace | None = None
+    listeners: list[Callable[[Trace], None]] = field(default_factory=list)
 
     def cancel(self) -> None:
+        self._end("cancelled")
+
+    def when_ended(self, listener: Callable[[Trace], None]) -> None:
+        self.listeners.append(listener)
+        if self.trace is not None:
+            listener(self.trace)
+
+    def _end(self, reason: str) -> None:
         self.engine.running.discard(id(self))
+        if self.trace is None:
+            record = Record(0.0, prompt=1, seed=self.seed)
+            self.trace = record.end(1, FinishReason(reason), 1.0, Observations())
+            for listener in self.listeners:
+                listener(self.trace)
 
     async def aresult(self) -> Completion:
         deltas = [delta async for delta in self]
@@ -61,7 +79,7 @@ class ScriptedGeneration:
             tokens = tuple(text.encode()) if self.script.spelled else (1,)
             self.engine.taken += 1
             yield Delta(text, tokens, None, None)
-        self.engine.running.discard(id(self))
+        self._end(self.script.end)
         yield Delta(self.script.last, (), FinishReason(self.script.end), self.script.error)
 
 

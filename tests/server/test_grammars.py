@@ -10,7 +10,10 @@ import pytest
 from maskwright.errors import SchemaError
 from maskwright.mask import Grammar
 from maskwright.server.grammars import GrammarStore
+from maskwright.server.metrics import Metrics
 from maskwright.server.recipes import Recipe
+
+METRICS = Metrics(cast(Any, None), "none")  # no engine is read before somebody asks for a page
 
 
 class Compiler:
@@ -34,7 +37,7 @@ class Compiler:
 
 def test_the_least_recently_used_goes_first() -> None:
     compiler = Compiler()
-    store = GrammarStore(room=200)
+    store = GrammarStore(room=200, metrics=METRICS)
 
     async def ask(*texts: str) -> None:
         for text in texts:
@@ -46,7 +49,7 @@ def test_the_least_recently_used_goes_first() -> None:
 
 def test_one_grammar_is_kept_however_large() -> None:
     compiler = Compiler()
-    store = GrammarStore(room=50)
+    store = GrammarStore(room=50, metrics=METRICS)
 
     async def ask(*texts: str) -> None:
         for text in texts:
@@ -59,13 +62,16 @@ def test_one_grammar_is_kept_however_large() -> None:
 def test_identical_requests_share_one_compilation() -> None:
     compiler = Compiler()
     compiler.go.clear()
-    store = GrammarStore(room=200)
+    store = GrammarStore(room=200, metrics=METRICS)
 
     async def ask() -> set[int]:
         asking = [asyncio.create_task(store.get(compiler.of("a"))) for _ in range(10)]
         await asyncio.sleep(0.01)
         compiler.go.set()
-        return {id(grammar) for grammar in await asyncio.gather(*asking)}
+        got = await asyncio.gather(*asking)
+        assert [source for source, _ in got] == ["compiled", *["shared"] * 9]
+        assert (await store.get(compiler.of("a")))[0] == "kept"
+        return {id(grammar) for _, grammar in got}
 
     assert len(asyncio.run(ask())) == 1
     assert compiler.compiled == ["a"]
@@ -74,7 +80,7 @@ def test_identical_requests_share_one_compilation() -> None:
 def test_the_first_to_ask_may_leave() -> None:
     compiler = Compiler()
     compiler.go.clear()
-    store = GrammarStore(room=200)
+    store = GrammarStore(room=200, metrics=METRICS)
 
     async def ask() -> Any:
         first = asyncio.create_task(store.get(compiler.of("a")))
@@ -91,7 +97,7 @@ def test_the_first_to_ask_may_leave() -> None:
 
 def test_failures_reach_everyone_and_are_not_kept() -> None:
     compiler = Compiler()
-    store = GrammarStore(room=200)
+    store = GrammarStore(room=200, metrics=METRICS)
 
     async def ask() -> list[Any]:
         return await asyncio.gather(
@@ -107,7 +113,7 @@ def test_failures_reach_everyone_and_are_not_kept() -> None:
 def test_the_event_loop_goes_on_while_compiling() -> None:
     compiler = Compiler()
     compiler.go.clear()
-    store = GrammarStore(room=200)
+    store = GrammarStore(room=200, metrics=METRICS)
 
     async def ask() -> None:
         task = asyncio.create_task(store.get(compiler.of("a")))

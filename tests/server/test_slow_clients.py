@@ -15,19 +15,13 @@ import pytest
 
 from maskwright.cli.serve import SEND_BYTES, listen
 from maskwright.engine import Engine, EngineConfig
-from maskwright.models import LoadedModel, load
+from maskwright.models import LoadedModel
 from maskwright.server import ServerConfig, create_app
-from tests.engine.tiny import save_checkpoint
 from tests.live_server import live_server, wait_until
 from tests.server.scripted import HELLO, ByteModel, Script, ScriptedEngine
 
 TOKENS = 120
 CONFIG = EngineConfig(blocks=64, max_running=4, max_batch_tokens=64, reader_tokens=8)
-
-
-@pytest.fixture(scope="module")
-def tiny(tmp_path_factory: pytest.TempPathFactory) -> LoadedModel:
-    return load(save_checkpoint(tmp_path_factory.mktemp("checkpoint") / "tiny"))
 
 
 @pytest.fixture

@@ -6,21 +6,26 @@ import errno
 import gc
 import json
 import socket
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 import uvicorn
 
 from maskwright.automaton.whitespace import WhitespaceName
 from maskwright.cli.cache import USER_CACHE, cache_folder
+from maskwright.cli.logs import LogFormat, LogLevel, set_up_logs
 from maskwright.engine import Engine, EngineConfig, Request
 from maskwright.errors import AddressError, InputError
 from maskwright.kernels.kv_pool import KvDtype
 from maskwright.mask import compile_json_schema
 from maskwright.models import DEMO_PATH, Backend, load
 from maskwright.sampling import SamplingParams
-from maskwright.server import ServerConfig, create_app
+from maskwright.server import ServerConfig, TraceFile, create_app
+
+if TYPE_CHECKING:
+    from maskwright.server.spans import Spans
 
 ENGINE = EngineConfig()
 SERVER = ServerConfig()
@@ -142,6 +147,18 @@ def serve(
     threads: Annotated[
         int | None, typer.Option(help="CPU threads of the model. Default: the library's choice.")
     ] = ENGINE.threads,
+    trace: Annotated[
+        str | None, typer.Option(help="File to which a JSON line is added for each answer.")
+    ] = None,
+    otel: Annotated[
+        str | None,
+        typer.Option(help="Address of an OpenTelemetry collector (OTLP over HTTP) for spans."),
+    ] = None,
+    log_format: Annotated[LogFormat, typer.Option(help="How the log is written.")] = "text",
+    log_level: Annotated[LogLevel, typer.Option(help="What the log holds at least.")] = "info",
+    log_prompts: Annotated[
+        bool, typer.Option(help="Write prompts into the log, which otherwise holds no text.")
+    ] = SERVER.log_prompts,
     cache: Annotated[
         str,
         typer.Option(
@@ -150,6 +167,8 @@ def serve(
         ),
     ] = str(USER_CACHE),
 ) -> None:
+    set_up_logs(log_format, log_level)
+    sinks = open_sinks(trace, otel)
     adapters = adapter_folders(adapter)
     loaded = load(model, backend=backend, cache=cache_folder(cache))
     engine_config = EngineConfig(
@@ -179,21 +198,24 @@ def serve(
         whitespace=whitespace,
         tool_format=tool_format,
         reader_seconds=reader_seconds,
+        log_prompts=log_prompts,
     )
-    with (
-        listen(host, port, reader_seconds) as listening,
-        Engine(loaded, engine_config, adapters) as engine,
-    ):
+    with ExitStack() as closing:
+        for sink in sinks:
+            closing.callback(sink.close)
+        listening = closing.enter_context(listen(host, port, reader_seconds))
+        engine = closing.enter_context(Engine(loaded, engine_config, adapters))
         typer.echo(f"memory: {engine.capacity.report()}", err=True)
         warm_up(engine)
         gc.collect()
         gc.freeze()  # what is loaded stays: collecting garbage need not look through it
-        app = create_app(engine, server_config)
+        app = create_app(engine, server_config, sinks)
         config = uvicorn.Config(
             app,
             host=host,
             port=port,
             log_level="warning",
+            log_config=None,
             timeout_graceful_shutdown=SHUTDOWN_SECONDS,
         )
         Announcing(config, name or loaded.name).run([listening])
@@ -210,6 +232,24 @@ def adapter_folders(given: list[str]) -> dict[str, Path]:
             raise InputError(f"--adapter: {name} is there twice", param="adapter")
         folders[name] = Path(folder)
     return folders
+
+
+def open_sinks(trace: str | None, otel: str | None) -> list[TraceFile | Spans]:
+    """Where traces go. Raises InputError for what can't be had."""
+    sinks: list[TraceFile | Spans] = []
+    if otel is not None:
+        try:
+            from maskwright.server.spans import Spans  # noqa: PLC0415 - the extra may be missing
+        except ModuleNotFoundError as error:
+            raise InputError(
+                f"--otel needs {error.name}, which is not installed; "
+                "pip install 'maskwright[otel]' brings it",
+                param="otel",
+            ) from None
+        sinks.append(Spans.sent_to(otel))
+    if trace is not None:
+        sinks.append(TraceFile(trace))
+    return sinks
 
 
 def listen(host: str, port: int, reader_seconds: float = SERVER.reader_seconds) -> socket.socket:

@@ -53,6 +53,7 @@ class EngineStats:
     waiting: int
     paused: int
     compiling: int
+    block_size: int
     blocks_total: int
     blocks_used: int
     blocks_cached: int
@@ -241,6 +242,7 @@ class Engine:
             waiting=waiting,
             paused=len(scheduler.paused),
             compiling=len(self._compiling),
+            block_size=pool.block_size,
             blocks_total=pool.total,
             blocks_used=pool.used,
             blocks_cached=pool.cached,

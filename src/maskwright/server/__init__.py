@@ -2,5 +2,6 @@
 
 from maskwright.server.app import create_app
 from maskwright.server.config import ServerConfig
+from maskwright.server.traces import RequestTrace, TraceFile, TraceSink
 
-__all__ = ["ServerConfig", "create_app"]
+__all__ = ["RequestTrace", "ServerConfig", "TraceFile", "TraceSink", "create_app"]

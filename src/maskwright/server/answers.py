@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 import uuid
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from maskwright.server.choices import Answer
@@ -35,14 +36,16 @@ class Envelope:
     id: str = field(default_factory=lambda: f"chatcmpl-{uuid.uuid4().hex[:24]}")
     created: int = field(default_factory=lambda: int(time.time()))
 
-    def completion(self, answers: list[Answer], usage: Usage) -> Json:
-        """A `chat.completion`; `refusal` is always present, and null."""
+    def completion(self, answers: list[Answer], usage: Usage, own: Callable[[int], Json]) -> Json:
+        """A `chat.completion`; `refusal` is always present, and null. `own` is what each choice
+        holds besides."""
         choices = [
             {
                 "index": index,
                 "message": _message(answer.message),
                 "logprobs": _logprobs(answer.logprobs),
                 "finish_reason": answer.finish_reason,
+                **own(index),
             }
             for index, answer in enumerate(answers)
         ]
@@ -54,6 +57,7 @@ class Envelope:
         delta: Json,
         finish_reason: str | None = None,
         logprobs: list[Json] | None = None,
+        own: Json | None = None,
     ) -> Json:
         """A `chat.completion.chunk` of one choice; `delta` is there even when empty."""
         choice: Json = {
@@ -61,6 +65,7 @@ class Envelope:
             "delta": delta,
             "logprobs": _logprobs(logprobs),
             "finish_reason": finish_reason,
+            **(own or {}),
         }
         return {**self._head("chat.completion.chunk"), "choices": [choice]}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Sequence
+from functools import partial
 
 from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse, Response
@@ -14,14 +15,20 @@ from maskwright.engine import Engine
 from maskwright.errors import InputError, MaskwrightError
 from maskwright.server.answers import Envelope, Usage, model_card
 from maskwright.server.body import read_object
+from maskwright.server.choices import Choices
 from maskwright.server.completions import ChatCompletions
 from maskwright.server.config import ServerConfig
 from maskwright.server.disconnect import ClientGoneError, until_disconnect
-from maskwright.server.errors import HttpError, error_response
+from maskwright.server.errors import HttpError, code_of, describe, error_response
+from maskwright.server.exchange import Exchange, exchange_of
 from maskwright.server.json import Json
-from maskwright.server.middleware import RequestIds
+from maskwright.server.metrics import Metrics
+from maskwright.server.middleware import Exchanges
+from maskwright.server.observer import Observer
+from maskwright.server.own_options import OwnOptions
 from maskwright.server.protocol import parse_chat_request
 from maskwright.server.streaming import ChatStream
+from maskwright.server.traces import RequestTrace, TraceSink
 
 # Nginx's status for a request whose client left; nobody receives it, logs show it.
 CLIENT_GONE = 499
@@ -30,28 +37,33 @@ WARNINGS = "x-maskwright-warnings"
 MOST_WARNINGS = 10
 
 
-def create_app(engine: Engine, config: ServerConfig | None = None) -> FastAPI:
-    """The application over a started engine, which stays its caller's to stop."""
+def create_app(
+    engine: Engine, config: ServerConfig | None = None, sinks: Sequence[TraceSink] = ()
+) -> FastAPI:
+    """The application over a started engine, which stays its caller's to stop. `sinks` are given
+    the trace of every choice."""
     config = config or ServerConfig()
-    routes = Routes(engine, config)
+    metrics = Metrics(engine, config.model_name or engine.loaded.name)
+    routes = Routes(engine, config, metrics)
     app = FastAPI(title="Maskwright", openapi_url=None, redirect_slashes=False)
     for prefix in ("/v1", ""):
         app.add_api_route(f"{prefix}/chat/completions", routes.chat, methods=["POST"])
         app.add_api_route(f"{prefix}/models", routes.models, methods=["GET"])
         app.add_api_route(f"{prefix}/models/{{name:path}}", routes.model, methods=["GET"])
+        app.add_api_route(f"{prefix}/metrics", routes.metrics, methods=["GET"])
         app.add_api_route(f"{prefix}/health", routes.health, methods=["GET", "HEAD"])
     app.add_exception_handler(MaskwrightError, _answer)
     app.add_exception_handler(HttpError, _answer)
     app.add_exception_handler(HTTPException, _answer_http)
     app.add_exception_handler(ClientGoneError, _answer_nobody)
-    app.add_middleware(RequestIds)
+    app.add_middleware(Exchanges, observer=Observer(metrics, sinks))
     return app
 
 
 class Routes:
     """The endpoints, over one engine."""
 
-    def __init__(self, engine: Engine, config: ServerConfig) -> None:
+    def __init__(self, engine: Engine, config: ServerConfig, metrics: Metrics) -> None:
         self._engine = engine
         self._config = config
         self._name = config.model_name or engine.loaded.name
@@ -62,18 +74,24 @@ class Routes:
                 param="adapter",
             )
         self._created = int(time.time())
-        self._completions = ChatCompletions(engine, config)
+        self._metrics = metrics
+        self._completions = ChatCompletions(engine, config, metrics)
 
     async def chat(self, http: Request) -> Response:
         """Parse, check, compile and submit; only then does an answer begin."""
+        exchange = exchange_of(http.scope)
         request = parse_chat_request(await read_object(http, self._config.body_bytes))
+        exchange.model, exchange.stream = request.model or self._name, request.stream
         self._check_model(request.model)
-        choices = await until_disconnect(http.receive, self._completions.start(request))
+        choices = await until_disconnect(http.receive, self._completions.start(request, exchange))
+        own = partial(_own, request.own, exchange, choices)
         envelope = Envelope(request.model or self._name)
         if request.stream:
             stream = ChatStream(
                 choices,
                 envelope,
+                exchange,
+                own,
                 include_usage=request.include_usage,
                 ping_seconds=self._config.ping_seconds,
                 reader_seconds=self._config.reader_seconds,
@@ -85,7 +103,7 @@ class Routes:
         finally:
             choices.cancel()
         usage = Usage(choices.prompt_tokens, sum(answer.tokens for answer in answers))
-        body = envelope.completion(answers, usage)
+        body = envelope.completion(answers, usage, own)
         return JSONResponse(body, headers=_warnings(choices.warnings))
 
     async def models(self) -> JSONResponse:
@@ -96,6 +114,10 @@ class Routes:
         if name != self._name and name not in self._engine.adapters:
             raise _no_such_model(name)
         return JSONResponse(self._card(name))
+
+    async def metrics(self, http: Request) -> Response:
+        page, kind = self._metrics.page(http.headers.get("accept", ""))
+        return Response(page, headers={"content-type": kind})
 
     async def health(self) -> JSONResponse:
         if not self._engine.alive:
@@ -114,6 +136,17 @@ class Routes:
             raise _no_such_model(name)
 
 
+def _own(options: OwnOptions, exchange: Exchange, choices: Choices, index: int) -> Json:
+    """What a choice that has ended tells besides, where the client asked for it."""
+    engine = exchange.generations[index].trace
+    if not options.trace or engine is None:
+        return {}
+    told: Json = {"trace": RequestTrace(exchange, index, engine).body()}
+    if choices.token_traces is not None:
+        told["tokens"] = choices.token_traces[index].body()
+    return {"maskwright": told}
+
+
 def _warnings(found: Sequence[str]) -> dict[str, str]:
     """The header that tells of what a schema probably means and doesn't say: a JSON array of
     strings, bounded in number and length."""
@@ -129,7 +162,8 @@ def _no_such_model(name: str) -> HttpError:
     )
 
 
-async def _answer(_: Request, error: Exception) -> Response:
+async def _answer(request: Request, error: Exception) -> Response:
+    exchange_of(request.scope).code = code_of(describe(error)[1])
     return error_response(error)
 
 
@@ -144,10 +178,12 @@ async def _answer_http(request: Request, error: Exception) -> Response:
             told = HttpError(405, f"{what} is not allowed", code="method_not_allowed")
         case status:
             told = HttpError(status, str(error.detail))
+    exchange_of(request.scope).code = told.code
     response = error_response(told)
     response.headers.update(error.headers or {})
     return response
 
 
-async def _answer_nobody(_: Request, __: Exception) -> Response:
+async def _answer_nobody(request: Request, _: Exception) -> Response:
+    exchange_of(request.scope).code = "client_gone"
     return Response(status_code=CLIENT_GONE)

@@ -11,6 +11,7 @@ from maskwright.errors import GenerationError
 from maskwright.server.json import Json
 from maskwright.server.logprobs import ScoreReader
 from maskwright.server.parts import CallBegun, Message, Part, PartReader, WordReader
+from maskwright.server.token_trace import TokenTrace
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +45,16 @@ class Choices:
         prompt_tokens: int,
         reader: Callable[[], PartReader] = WordReader,
         warnings: Sequence[str] = (),
+        *,
         scores: Callable[[], ScoreReader] | None = None,
+        token_traces: Sequence[TokenTrace] | None = None,
     ) -> None:
         """`warnings` are what the client should be told of its schema; `scores` reads those of an
-        answer, if it was asked to."""
+        answer, if it was asked to; `token_traces`, one a choice, as well."""
         self._generations = generations
         self._readers = [reader() for _ in generations]
         self._scores = [None if scores is None else scores() for _ in generations]
+        self.token_traces = token_traces
         self.prompt_tokens = prompt_tokens
         self.warnings = warnings
 
@@ -65,6 +69,8 @@ class Choices:
     async def answers(self) -> list[Answer]:
         """All choices, once the last has ended. Raises the first failure."""
         ended = await asyncio.gather(*(generation.aresult() for generation in self._generations))
+        for trace, one in zip(self.token_traces or (), ended, strict=False):
+            trace.take(one.scores)
         return [_answer(*each) for each in zip(ended, self._readers, self._scores, strict=True)]
 
     def deltas(self, idle: float) -> AsyncGenerator[ChoiceDelta | None]:
@@ -101,6 +107,8 @@ class Choices:
                     raise delta.error
                 final = delta.finish_reason is not None
                 parts = self._readers[index].read(delta.text, delta.token_ids, final=final)
+                if self.token_traces is not None:
+                    self.token_traces[index].take(delta.scores)
                 scores = self._scores[index]
                 logprobs = None
                 if scores is not None:

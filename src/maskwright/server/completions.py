@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import logging
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
@@ -14,14 +16,19 @@ from maskwright.errors import BudgetError, InputError
 from maskwright.mask import Grammar
 from maskwright.server.choices import Choices
 from maskwright.server.config import ServerConfig
+from maskwright.server.exchange import Exchange
 from maskwright.server.grammars import GrammarStore
 from maskwright.server.logprobs import ScoreReader
+from maskwright.server.metrics import Metrics
 from maskwright.server.parts import PartReader, ToolReader, WordReader
 from maskwright.server.protocol import SEED_BITS, ChatRequest
 from maskwright.server.recipes import Recipes
 from maskwright.server.shape import JsonShape
+from maskwright.server.token_trace import TokenTrace
 from maskwright.server.tool_style import tool_format_of
 from maskwright.server.tool_use import ToolUse
+
+log = logging.getLogger("maskwright.prompts")
 
 # Odd, so that n derived seeds of one seed are all different (2^64 divided by the golden ratio).
 SEED_STRIDE = 0x9E3779B97F4A7C15
@@ -30,39 +37,50 @@ SEED_STRIDE = 0x9E3779B97F4A7C15
 class ChatCompletions:
     """Starts chat requests on one engine. To be used from one event loop."""
 
-    def __init__(self, engine: Engine, config: ServerConfig) -> None:
+    def __init__(self, engine: Engine, config: ServerConfig, metrics: Metrics) -> None:
         self._engine = engine
         self._loaded = engine.loaded
         tool_format = config.tool_format or tool_format_of(engine.loaded.chat_template)
         self._recipes = Recipes(engine.loaded.vocab, config.whitespace, tool_format)
-        self._grammars = GrammarStore(config.grammar_bytes)
+        self._grammars = GrammarStore(config.grammar_bytes, metrics)
+        self._log_prompts = config.log_prompts
         # One thread: a fast tokenizer refuses to be used by two at once.
         self._renderer = ThreadPoolExecutor(1, thread_name_prefix="render")
 
-    async def start(self, request: ChatRequest) -> Choices:
+    async def start(self, request: ChatRequest, exchange: Exchange) -> Choices:
         """Everything that can be wrong with a request is raised here, before any answer begins.
 
         Raises InputError (`param` names the field) and OverloadedError.
         """
         self._check_token_ids(request)
-        grammar = await self._grammar(request)
+        grammar = await self._grammar(request, exchange)
+        begin = time.monotonic()
         loop = asyncio.get_running_loop()
         prompt = await loop.run_in_executor(self._renderer, self._render, request)
+        exchange.rendering = time.monotonic() - begin
+        if self._log_prompts:
+            text = self._loaded.vocab.decode(prompt).decode(errors="replace")
+            log.info("the prompt of %d tokens", len(prompt), extra={"fields": {"prompt": text}})
         limit = self._limit(request, len(prompt))
         if grammar is not None:
             _check_budget(request, grammar, limit)
-        generations = self._submit(request, prompt, limit, grammar)
+        submitted = self._submit(request, prompt, limit, grammar)
+        exchange.generations = generations = [generation for _, generation in submitted]
+        traces = None
+        if request.own.trace_tokens:
+            traces = [TokenTrace(asked, one.seed, self._loaded.vocab) for asked, one in submitted]
         warnings = () if grammar is None else grammar.report.warnings
         return Choices(
             generations,
             len(prompt),
             _reader(request.tool_use, grammar),
             warnings,
-            self._scores(request),
+            scores=self._scores(request),
+            token_traces=traces,
         )
 
     def _scores(self, request: ChatRequest) -> Callable[[], ScoreReader] | None:
-        if request.params.logprobs is None:
+        if not request.logprobs:
             return None
         return lambda: ScoreReader(self._loaded.vocab, request.params.scale)
 
@@ -74,9 +92,15 @@ class ChatCompletions:
                     param="logit_bias",
                 )
 
-    async def _grammar(self, request: ChatRequest) -> Grammar | None:
+    async def _grammar(self, request: ChatRequest, exchange: Exchange) -> Grammar | None:
         recipe = self._recipes.of(request.shape, request.tool_use, request.stop)
-        return None if recipe is None else await self._grammars.get(recipe)
+        if recipe is None:
+            return None
+        begin = time.monotonic()
+        exchange.shape = recipe.key.partition(" ")[0]
+        exchange.grammar, grammar = await self._grammars.get(recipe)
+        exchange.compiling = time.monotonic() - begin
+        return grammar
 
     def _adapter(self, request: ChatRequest) -> str | None:
         return request.model if request.model in self._engine.adapters else None
@@ -110,31 +134,29 @@ class ChatCompletions:
 
     def _submit(
         self, request: ChatRequest, prompt: list[int], limit: int, grammar: Grammar | None
-    ) -> list[Generation]:
+    ) -> list[tuple[Request, Generation]]:
         """n generations; when one is refused the earlier ones are taken back."""
-        generations: list[Generation] = []
+        submitted: list[tuple[Request, Generation]] = []
         use = request.tool_use
         try:
             for index in range(request.n):
-                generations.append(
-                    self._engine.submit(
-                        Request(
-                            prompt=prompt,
-                            params=dataclasses.replace(
-                                request.params, seed=choice_seed(request.params.seed, index)
-                            ),
-                            max_tokens=limit,
-                            stop=() if use is not None and use.constrains else request.stop,
-                            grammar=grammar,
-                            adapter=self._adapter(request),
-                        )
-                    )
+                asked = Request(
+                    prompt=prompt,
+                    params=dataclasses.replace(
+                        request.params, seed=choice_seed(request.params.seed, index)
+                    ),
+                    max_tokens=limit,
+                    stop=() if use is not None and use.constrains else request.stop,
+                    grammar=grammar,
+                    adapter=self._adapter(request),
+                    trace=request.own.trace_tokens,
                 )
+                submitted.append((asked, self._engine.submit(asked)))
         except Exception:
-            for generation in generations:
+            for _, generation in submitted:
                 generation.cancel()
             raise
-        return generations
+        return submitted
 
 
 def _reader(use: ToolUse | None, grammar: Grammar | None) -> Callable[[], PartReader]:

@@ -20,7 +20,8 @@ class ServerConfig:
     writes tool calls (told from its chat template when None). `body_bytes` bounds a request
     body, `grammar_bytes` the compiled grammars kept, `ping_seconds` the silence on a stream
     after which a comment line keeps proxies from closing it, `reader_seconds` the time that a
-    client may take nothing of its stream before it is cut off.
+    client may take nothing of its stream before it is cut off. `log_prompts` writes prompts into
+    the log, which otherwise holds none.
     """
 
     model_name: str | None = None
@@ -31,6 +32,7 @@ class ServerConfig:
     grammar_bytes: int = 256 << 20
     ping_seconds: float = 15.0
     reader_seconds: float = 60.0
+    log_prompts: bool = False
 
     def __post_init__(self) -> None:
         for name in ("body_bytes", "grammar_bytes", "ping_seconds", "reader_seconds"):

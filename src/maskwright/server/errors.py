@@ -64,6 +64,15 @@ def describe(error: BaseException) -> tuple[int, dict[str, object]]:
             return 500, error_body(500, "the server failed on this request", code="internal_error")
 
 
+def code_of(body: dict[str, object]) -> str | None:
+    """The code in an error's body."""
+    match body:
+        case {"error": {"code": str(code)}}:
+            return code
+        case _:
+            return None
+
+
 def error_response(error: BaseException) -> JSONResponse:
     """The whole response of an exception; an overloaded server says when to come back.
 

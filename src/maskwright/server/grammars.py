@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import OrderedDict
 from concurrent.futures import ThreadPoolExecutor
 
 from maskwright.mask import Grammar
+from maskwright.server.exchange import GrammarSource
+from maskwright.server.metrics import Metrics
 from maskwright.server.recipes import Recipe
 
 
@@ -18,33 +21,49 @@ class GrammarStore:
     client that began it leaves. Failures aren't kept. To be used from one event loop.
     """
 
-    def __init__(self, room: int) -> None:
+    def __init__(self, room: int, metrics: Metrics) -> None:
         self._room = room
+        self._metrics = metrics
         self._ready: OrderedDict[str, Grammar] = OrderedDict()
         self._pending: dict[str, asyncio.Task[Grammar]] = {}
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="compile")
 
-    async def get(self, recipe: Recipe) -> Grammar:
-        """Raises what compiling raises (InputError)."""
+    async def get(self, recipe: Recipe) -> tuple[GrammarSource, Grammar]:
+        """The grammar, and where it came from. Raises what compiling raises (InputError)."""
         grammar = self._ready.get(recipe.key)
         if grammar is not None:
             self._ready.move_to_end(recipe.key)
-            return grammar
+            self._metrics.got_grammar("kept")
+            return "kept", grammar
         task = self._pending.get(recipe.key)
+        source: GrammarSource = "shared"
         if task is None:
+            source = "compiled"
             task = asyncio.create_task(self._compile_and_keep(recipe))
             task.add_done_callback(_mark_retrieved)
             self._pending[recipe.key] = task
-        return await asyncio.shield(task)
+        grammar = await asyncio.shield(task)
+        self._metrics.got_grammar(source)
+        return source, grammar
 
     async def _compile_and_keep(self, recipe: Recipe) -> Grammar:
         try:
             loop = asyncio.get_running_loop()
-            grammar = await loop.run_in_executor(self._thread, _built, recipe)
+            grammar = await loop.run_in_executor(self._thread, self._built, recipe)
         finally:
             del self._pending[recipe.key]
         self._ready[recipe.key] = grammar
         self._make_room()
+        return grammar
+
+    def _built(self, recipe: Recipe) -> Grammar:
+        begin, failed = time.perf_counter(), True
+        try:
+            grammar = recipe.build()
+            _ = grammar.min_tokens  # counted here, and not on the event loop
+            failed = False
+        finally:
+            self._metrics.compiled(time.perf_counter() - begin, failed=failed)
         return grammar
 
     def _make_room(self) -> None:
@@ -54,12 +73,6 @@ class GrammarStore:
         while held > self._room and len(self._ready) > 1:
             _, oldest = self._ready.popitem(last=False)
             held -= oldest.size
-
-
-def _built(recipe: Recipe) -> Grammar:
-    grammar = recipe.build()
-    _ = grammar.min_tokens  # counted here, and not on the event loop
-    return grammar
 
 
 def _mark_retrieved(task: asyncio.Task[Grammar]) -> None:

@@ -1,4 +1,4 @@
-"""Around every request: its id, and the answer to a defect of ours."""
+"""Around every request: its id, the notes on it, and the answer to a defect of ours."""
 
 from __future__ import annotations
 
@@ -10,42 +10,66 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from maskwright.server.errors import error_response
+from maskwright.server.exchange import CURRENT, KEY, Exchange
+from maskwright.server.observer import Observer
 
 HEADER = "x-request-id"
 _SAFE = re.compile(r"[\x21-\x7e]{1,128}")
+_TRACEPARENT = re.compile(r"[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}")
+NO_ROUTE = "none"
+"""Stands for all paths at which there is nothing, so that nobody can fill the metrics with them."""
+
+METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 log = logging.getLogger(__name__)
 
 
-class RequestIds:
-    """Gives every response an `x-request-id` (the client's own, if it sent one).
+class Exchanges:
+    """Gives every response an `x-request-id` (the client's own, if it sent one), and tells the
+    observer of every request when it is over.
 
-    An exception that nothing else answered is logged with the id and answered with a 500 in the
-    usual shape; a response that had begun is broken off.
+    An exception that nothing else answered is logged and answered with a 500 in the usual shape; a
+    response that had begun is broken off.
     """
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, observer: Observer) -> None:
         self._app = app
+        self._observer = observer
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        asked = Headers(scope=scope).get(HEADER, "")
-        request_id = asked if _SAFE.fullmatch(asked) else f"req_{uuid.uuid4().hex}"
-        started = False
+        exchange = scope[KEY] = _begin(scope)
+        token = CURRENT.set(exchange)
 
         async def send_with_id(message: Message) -> None:
-            nonlocal started
             if message["type"] == "http.response.start":
-                started = True
-                MutableHeaders(scope=message)[HEADER] = request_id
+                exchange.status = message["status"]
+                MutableHeaders(scope=message)[HEADER] = exchange.request_id
             await send(message)
 
         try:
             await self._app(scope, receive, send_with_id)
         except Exception as error:
-            log.error("request %s failed", request_id)
-            if started:
+            log.error("request %s failed", exchange.request_id)
+            if exchange.status:
                 raise
+            exchange.code = "internal_error"
             await error_response(error)(scope, receive, send_with_id)
+        finally:
+            exchange.route = getattr(scope.get("route"), "path", NO_ROUTE)
+            self._observer.ended(exchange)
+            CURRENT.reset(token)
+
+
+def _begin(scope: Scope) -> Exchange:
+    headers = Headers(scope=scope)
+    asked, parent = headers.get(HEADER, ""), headers.get("traceparent", "")
+    method = str(scope["method"])
+    return Exchange(
+        request_id=asked if _SAFE.fullmatch(asked) else f"req_{uuid.uuid4().hex}",
+        method=method if method in METHODS else "other",
+        path=str(scope["path"]),
+        traceparent=parent if _TRACEPARENT.fullmatch(parent) else None,
+    )

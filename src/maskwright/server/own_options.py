@@ -7,14 +7,17 @@ from typing import cast, get_args
 
 from maskwright.errors import InputError
 from maskwright.sampling import Scale
-from maskwright.server.fields import Fields
+from maskwright.server.fields import Fields, invalid
 
 
 @dataclass(frozen=True, slots=True)
 class OwnOptions:
-    """`logprobs`: which log-probabilities are told, where any are."""
+    """`logprobs`: which log-probabilities are told, where any are. `trace`: each choice comes with
+    its trace; `trace_tokens`: and with how each token was chosen."""
 
     logprobs: Scale = "raw"
+    trace: bool = False
+    trace_tokens: bool = False
 
 
 def parse_own_options(body: Fields) -> OwnOptions:
@@ -22,11 +25,14 @@ def parse_own_options(body: Fields) -> OwnOptions:
     own = body.object("maskwright")
     if own is None:
         return OwnOptions()
-    own.only("logprobs")
+    own.only("logprobs", "trace")
     scale = own.choice("logprobs", get_args(Scale))
     if scale is not None and not body.boolean("logprobs"):
         raise InputError(
             "maskwright.logprobs says which log-probabilities are told; send logprobs: true",
             param="maskwright.logprobs",
         )
-    return OwnOptions(logprobs=cast(Scale, scale or "raw"))
+    trace = own.get("trace")
+    if not (trace is None or isinstance(trace, bool) or trace == "tokens"):
+        raise invalid(own.at("trace"), 'true, false or "tokens"', trace)
+    return OwnOptions(cast(Scale, scale or "raw"), bool(trace), trace == "tokens")

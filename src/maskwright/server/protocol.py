@@ -74,6 +74,7 @@ class ChatRequest:
     n: int
     stream: bool
     include_usage: bool
+    logprobs: bool
     own: OwnOptions
 
 
@@ -93,6 +94,7 @@ def parse_chat_request(tree: dict[str, object]) -> ChatRequest:
         n=body.integer("n", 1, MAX_CHOICES) or 1,
         stream=body.boolean("stream"),
         include_usage=_include_usage(body),
+        logprobs=body.boolean("logprobs"),
         own=own,
     )
 
@@ -119,17 +121,17 @@ def _params(body: Fields, own: OwnOptions) -> SamplingParams:
         frequency_penalty=body.number("frequency_penalty", -2, 2, 0.0),
         logit_bias=_logit_bias(body),
         seed=None if seed is None else seed % (1 << SEED_BITS),
-        logprobs=_logprobs(body),
+        logprobs=_logprobs(body, own),
         scale=own.logprobs,
     )
 
 
-def _logprobs(body: Fields) -> int | None:
-    """How many alternatives a token; None if no log-probabilities are wanted."""
+def _logprobs(body: Fields, own: OwnOptions) -> int | None:
+    """How many alternatives a token; None if no scores are wanted."""
     wanted, top = body.boolean("logprobs"), body.integer("top_logprobs", 0, MOST_LOGPROBS)
     if top and not wanted:
         raise InputError("top_logprobs needs logprobs to be true", param="top_logprobs")
-    return (top or 0) if wanted else None
+    return (top or 0) if wanted or own.trace_tokens else None
 
 
 def _logit_bias(body: Fields) -> Mapping[int, float]:

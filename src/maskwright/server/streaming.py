@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 
 from starlette.responses import Response
@@ -18,7 +18,8 @@ from starlette.types import Receive, Scope, Send
 from maskwright.server.answers import Envelope, Usage, event, part_delta
 from maskwright.server.choices import Choices
 from maskwright.server.disconnect import ClientGoneError, until_disconnect
-from maskwright.server.errors import describe
+from maskwright.server.errors import code_of, describe
+from maskwright.server.exchange import Exchange
 from maskwright.server.json import Json
 
 DONE = b"data: [DONE]\n\n"
@@ -40,29 +41,33 @@ class ChatStream(Response):
         self,
         choices: Choices,
         envelope: Envelope,
+        exchange: Exchange,
+        own: Callable[[int], Json],
         *,
         include_usage: bool,
         ping_seconds: float,
         reader_seconds: float,
     ) -> None:
+        """`own` is what each choice holds at its end, besides."""
         self.status_code = 200
         self.background = None
         self.init_headers({"Cache-Control": "no-cache", "X-Accel-Buffering": "no"})
         del self.headers["content-length"]
         self._choices = choices
+        self._exchange = exchange
         self._reader_seconds = reader_seconds
         self._events = chat_events(
-            choices, envelope, include_usage=include_usage, ping_seconds=ping_seconds
+            choices, envelope, exchange, own, include_usage=include_usage, ping_seconds=ping_seconds
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
             await until_disconnect(receive, self._send_all(send))
         except (ClientGoneError, OSError):
-            log.debug("a client left its stream")
+            self._exchange.code = "client_gone"
         except SlowReaderError:
             # What was not sent never will be: without an end, the server closes the connection.
-            log.info("a client took nothing of its stream in time, and was cut off")
+            self._exchange.code = "slow_reader"
         finally:
             self._choices.cancel()
 
@@ -87,10 +92,17 @@ class ChatStream(Response):
 
 
 async def chat_events(
-    choices: Choices, envelope: Envelope, *, include_usage: bool, ping_seconds: float
+    choices: Choices,
+    envelope: Envelope,
+    exchange: Exchange,
+    own: Callable[[int], Json],
+    *,
+    include_usage: bool,
+    ping_seconds: float,
 ) -> AsyncGenerator[bytes]:
-    """Encoded events of one answer; a failure becomes the last of them."""
-    completion_tokens = 0
+    """Encoded events of one answer; a failure becomes the last of them. An event has gone out when
+    the next one is asked for."""
+    tokens = [0] * len(choices)
     unknown: Json = {"usage": None} if include_usage else {}
     unsaid: dict[int, list[Json]] = {}  # log-probabilities of text that is no part of the answer
 
@@ -99,8 +111,9 @@ async def chat_events(
         delta: Json,
         finish_reason: str | None = None,
         logprobs: list[Json] | None = None,
+        own: Json | None = None,
     ) -> bytes:
-        return event({**envelope.chunk(index, delta, finish_reason, logprobs), **unknown})
+        return event({**envelope.chunk(index, delta, finish_reason, logprobs, own), **unknown})
 
     made = choices.deltas(ping_seconds)
     for index in range(len(choices)):
@@ -111,21 +124,24 @@ async def chat_events(
                 if delta is None:
                     yield PING
                     continue
-                completion_tokens += delta.tokens
+                tokens[delta.index] += delta.tokens
                 told = [*unsaid.pop(delta.index, ()), *(delta.logprobs or ())] or None
                 for part in delta.parts:
                     yield chunk(delta.index, part_delta(part), logprobs=told)
                     told = None
+                    exchange.note_sent(delta.index, tokens[delta.index])
                 if delta.finish_reason is not None:
-                    yield chunk(delta.index, {}, delta.finish_reason, told)
+                    ended = own(delta.index)
+                    yield chunk(delta.index, {}, delta.finish_reason, told, ended)
                 elif told is not None:
                     unsaid[delta.index] = told
     except Exception as error:
         status, body = describe(error)
+        exchange.code = code_of(body)
         if status >= 500:
             log.exception("a stream failed", exc_info=error)
         yield event(body)
         return
     if include_usage:
-        yield event(envelope.usage_chunk(Usage(choices.prompt_tokens, completion_tokens)))
+        yield event(envelope.usage_chunk(Usage(choices.prompt_tokens, sum(tokens))))
     yield DONE

@@ -1,0 +1,59 @@
+"""The log of `serve`: lines for people, or JSON for machines."""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from typing import Literal, TypeAlias
+
+from maskwright.server.exchange import CURRENT
+
+LogFormat: TypeAlias = Literal["text", "json"]
+LogLevel: TypeAlias = Literal["debug", "info", "warning", "error"]
+
+
+def set_up_logs(form: LogFormat, level: LogLevel) -> None:
+    """Log to stderr: of this package what is at least of `level`, of others warnings."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(JsonLines() if form == "json" else TextLines())
+    logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
+    logging.getLogger("maskwright").setLevel(level.upper())
+
+
+class TextLines(logging.Formatter):
+    """Time, level, request, words; a traceback where there is one."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        exchange = CURRENT.get()
+        who = "" if exchange is None else f" {exchange.request_id}"
+        line = f"{_moment(record)} {record.levelname.lower()}{who}: {record.getMessage()}"
+        fields = getattr(record, "fields", {})
+        if "prompt" in fields:
+            line += f": {fields['prompt']!r}"
+        return f"{line}\n{self.formatException(record.exc_info)}" if record.exc_info else line
+
+
+class JsonLines(logging.Formatter):
+    """An object a line: `time`, `level`, `logger`, `request_id` (null outside of requests),
+    `message`, what the message is made of, and `traceback` where there is one."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        exchange = CURRENT.get()
+        told: dict[str, object] = {
+            "time": _moment(record),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "request_id": None if exchange is None else exchange.request_id,
+            "message": record.getMessage(),
+            **getattr(record, "fields", {}),
+        }
+        if record.exc_info:
+            told["traceback"] = self.formatException(record.exc_info)
+        return json.dumps(told, ensure_ascii=False, default=str)
+
+
+def _moment(record: logging.LogRecord) -> str:
+    """UTC, to the millisecond."""
+    seconds = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created))
+    return f"{seconds}.{int(record.msecs):03d}Z"

@@ -1,0 +1,142 @@
+"""What the engine has counted, as Prometheus reads it. Nothing is kept here: a scrape takes one
+snapshot, and the engine's thread is not asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+    Metric,
+)
+from prometheus_client.registry import Collector
+
+from maskwright.engine import Distribution, Engine, EngineStats
+
+HISTOGRAMS = {
+    "compile": ("grammar_wait_seconds", "Waiting in the engine for a grammar, by request."),
+    "queue": ("queue_seconds", "From submission, or grammar, to the first batch, by request."),
+    "prefill": ("prefill_seconds", "From the first batch to the model's first token, by request."),
+    "decode": ("decode_seconds", "From the model's first token to the end, by request."),
+    "ttft": ("ttft_seconds", "From submission to the model's first token, by request."),
+    "tpot": ("tpot_seconds", "Mean time of a token after the first, by request."),
+    "total": ("request_seconds", "From submission to the end, by request."),
+    "inter_token": ("inter_token_seconds", "Between steps that gave a request tokens."),
+    "mask": ("mask_seconds", "Filling one mask."),
+    "step": ("step_seconds", "A step of the engine."),
+    "tokens": ("batch_tokens", "Tokens computed in a step."),
+    "sequences": ("batch_sequences", "Requests computed for in a step."),
+}
+"""The engine's observation -> its name here, and what it is."""
+
+
+class EngineMetrics(Collector):
+    """Reads one engine."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def describe(self) -> list[Metric]:
+        """Nothing: registering must not read the engine."""
+        return []
+
+    def collect(self) -> Iterator[Metric]:
+        stats = self._engine.stats()
+        yield _gauge("healthy", "1 while the engine runs.", float(stats.healthy))
+        yield from _gauges(stats)
+        yield from _counters(stats)
+        for name, seen in stats.observations.items():
+            yield _histogram(*HISTOGRAMS[name], seen)
+
+
+def _gauges(stats: EngineStats) -> Iterator[Metric]:
+    yield _labelled(
+        GaugeMetricFamily("maskwright_requests", "Requests in the engine.", labels=["state"]),
+        {
+            "running": stats.running,
+            "waiting": stats.waiting,
+            "paused": stats.paused,
+            "compiling": stats.compiling,
+        },
+    )
+    yield _labelled(
+        GaugeMetricFamily("maskwright_kv_blocks", "Blocks of the pool.", labels=["state"]),
+        {
+            "used": stats.blocks_used,
+            "cached": stats.blocks_cached,
+            "free": stats.blocks_free,
+        },
+    )
+    yield _gauge("kv_use", "Share of the blocks that requests hold.",
+                 stats.blocks_used / stats.blocks_total)  # fmt: skip
+    yield _gauge("kv_idle_positions", "Positions in running requests' blocks that hold nothing.",
+                 stats.positions_idle)  # fmt: skip
+    held = stats.blocks_used * stats.block_size
+    yield _gauge("kv_fragmentation", "Share of the positions in held blocks that hold nothing.",
+                 min(1.0, stats.positions_idle / held) if held else 0.0)  # fmt: skip
+
+
+def _counters(stats: EngineStats) -> Iterator[Metric]:
+    for name, told, value in (
+        ("requests_submitted", "Requests let in.", stats.submitted),
+        ("prompt_tokens", "Tokens of their prompts.", stats.prompt_tokens),
+        ("computed_tokens", "Tokens through the model.", stats.computed_tokens),
+        ("prefix_asked_tokens", "Tokens looked for in the prefix cache.", stats.prefix_queries),
+        ("prefix_hit_tokens", "Tokens found in the prefix cache.", stats.prefix_hits),
+        ("prefix_evictions", "Blocks given up by the prefix cache.", stats.evictions),
+        ("preemptions", "Requests that gave their blocks up.", stats.preemptions),
+        ("drafted_tokens", "Tokens guessed.", stats.drafted_tokens),
+        ("accepted_tokens", "Tokens guessed, and drawn.", stats.accepted_tokens),
+        ("mask_rows", "Masks filled for grammars.", stats.mask_rows),
+        ("mask_hits", "Masks of those that had been found before.", stats.mask_hits),
+        ("held_rows", "Rows that waited for their mask.", stats.held_rows),
+        ("idle_rows", "Rows computed for nothing.", stats.idle_rows),
+        ("steps", "Steps of the engine.", stats.steps),
+    ):
+        yield CounterMetricFamily(f"maskwright_{name}", told, value=value)
+    yield _labelled(
+        CounterMetricFamily(
+            "maskwright_output_tokens",
+            "Tokens of answers: drawn, or forced by a grammar.",
+            labels=["source"],
+        ),
+        {"sampled": stats.sampled_tokens, "forced": stats.forced_tokens},
+    )
+    yield _labelled(
+        CounterMetricFamily(
+            "maskwright_requests_finished", "Requests that have ended.", labels=["reason"]
+        ),
+        stats.finished,
+    )
+    yield _labelled(
+        CounterMetricFamily(
+            "maskwright_step_part_seconds", "Where steps spend their time.", labels=["part"]
+        ),
+        stats.seconds,
+    )
+
+
+def _gauge(name: str, told: str, value: float) -> Metric:
+    return GaugeMetricFamily(f"maskwright_{name}", told, value=value)
+
+
+def _labelled(
+    family: GaugeMetricFamily | CounterMetricFamily, values: dict[str, int] | dict[str, float]
+) -> Metric:
+    for label, value in values.items():
+        family.add_metric([label], value)
+    return family
+
+
+def _histogram(name: str, told: str, seen: Distribution) -> Metric:
+    """Prometheus' buckets hold all values up to their bound, lower ones included."""
+    buckets: list[tuple[str, float]] = []
+    count = 0
+    for bound, within in zip((*map(str, seen.bounds), "+Inf"), seen.counts, strict=True):
+        count += within
+        buckets.append((bound, count))
+    family = HistogramMetricFamily(f"maskwright_{name}", told)
+    family.add_metric([], buckets, seen.total)
+    return family

@@ -1,0 +1,103 @@
+"""A JSON trace of each choice of each request: the engine's numbers, and those of its way to the
+client. docs/api.md says what each field is."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+from maskwright.engine import Trace
+from maskwright.errors import InputError
+from maskwright.server.exchange import Exchange
+from maskwright.server.json import Json
+
+
+@dataclass(frozen=True, slots=True)
+class RequestTrace:
+    """Choice number `index` of one exchange, whose generation has ended."""
+
+    exchange: Exchange
+    index: int
+    engine: Trace
+
+    @property
+    def client_ttft(self) -> float | None:
+        """Seconds from the request until its first text had gone out; None if it isn't streamed."""
+        sent = self.exchange.sent.get(self.index)
+        return None if sent is None else sent.first_at - self.exchange.started
+
+    @property
+    def streaming(self) -> float | None:
+        """Seconds between the first text and the last."""
+        sent = self.exchange.sent.get(self.index)
+        return None if sent is None else sent.last_at - sent.first_at
+
+    @property
+    def client_tpot(self) -> float | None:
+        """Seconds a token after the first text."""
+        sent, seconds = self.exchange.sent.get(self.index), self.streaming
+        if sent is None or not seconds:
+            return None
+        after = self.engine.completion_tokens - sent.first_tokens
+        return seconds / after if after > 0 else None
+
+    def body(self) -> Json:
+        """The trace as a flat JSON object."""
+        asked, engine = self.exchange, asdict(self.engine)
+        waited = engine.pop("compile_ms")
+        return {
+            "request_id": asked.request_id,
+            "traceparent": asked.traceparent,
+            "received": asked.received,
+            "route": asked.route,
+            "model": asked.model,
+            "stream": asked.stream,
+            "index": self.index,
+            "choices": len(asked.generations),
+            "shape": asked.shape,
+            "grammar": asked.grammar,
+            "compile_ms": waited if asked.compiling is None else 1000 * asked.compiling,
+            "render_ms": _ms(asked.rendering),
+            **engine,
+            "stream_ms": _ms(self.streaming),
+            "client_ttft_ms": _ms(self.client_ttft),
+            "client_tpot_ms": _ms(self.client_tpot),
+            "request_ms": 1000 * (asked.seconds or time.monotonic() - asked.started),
+        }
+
+
+TraceSink: TypeAlias = Callable[[RequestTrace], None]
+"""Takes traces as they come, from any thread, and quickly."""
+
+
+class TraceFile:
+    """Traces as JSON lines, added to a file. To be used from any thread."""
+
+    def __init__(self, path: str) -> None:
+        """Raises InputError if the file can't be written."""
+        try:
+            self._file = Path(path).open("a", encoding="utf-8", buffering=1)  # noqa: SIM115
+        except OSError as error:
+            raise InputError(
+                f"can't write traces to {path}: {error.strerror}", param="trace"
+            ) from None
+        self._lock = threading.Lock()
+
+    def __call__(self, trace: RequestTrace) -> None:
+        line = json.dumps(trace.body(), ensure_ascii=False) + "\n"
+        with self._lock:
+            self._file.write(line)
+
+    def close(self) -> None:
+        """Nothing comes any more."""
+        with self._lock:
+            self._file.close()
+
+
+def _ms(seconds: float | None) -> float | None:
+    return None if seconds is None else 1000 * seconds
