@@ -57,3 +57,12 @@ def test_codes_hold_more_tokens_in_the_same_bytes(loaded: LoadedModel) -> None:
         assert kind in coded.report()
     with pytest.raises(InputError, match="kv_dtype is 'int4'"):
         EngineConfig(kv_dtype="int4")
+
+
+def test_adapters_have_their_room(loaded: LoadedModel) -> None:
+    fraction = (RESERVE + (128 << 20)) / machine_memory()
+    config = EngineConfig(memory_fraction=fraction, max_running=4, adapter_bytes=64 << 20)
+    plain, adapted = plan_capacity(loaded, config), plan_capacity(loaded, config, adapters=True)
+    assert adapted.reserve == plain.reserve + (64 << 20)
+    room = (plain.blocks - adapted.blocks) * plain.block
+    assert abs(room - (64 << 20)) <= plain.block

@@ -3,10 +3,12 @@
 import json
 import pickle
 import re
+import sys
 from pathlib import Path
 
 import pytest
 import torch
+from huggingface_hub.utils import filter_repo_objects
 from safetensors.torch import load_file, save_file
 
 from maskwright.errors import InputError
@@ -146,6 +148,34 @@ def test_an_index_lists_safetensors_beside_it(
     (checkpoint / "model.safetensors.index.json").write_text(json.dumps(index))
     with pytest.raises(InputError, match=re.escape(message)):
         load(checkpoint, backend=backend)
+
+
+def test_a_hub_id_brings_safetensors_of_the_top_folder_alone(
+    checkpoint: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (checkpoint / "original").mkdir()
+    for name in ("pytorch_model.bin", "original/model.safetensors", "modeling_tiny.py"):
+        (checkpoint / name).touch()
+    asked: list[str] = []
+
+    def download(name: str, **patterns: list[str]) -> str:
+        asked.append(name)
+        names = [str(f.relative_to(checkpoint)) for f in checkpoint.rglob("*") if f.is_file()]
+        kept = set(filter_repo_objects(names, **patterns))
+        for extra in set(names) - kept:
+            (checkpoint / extra).unlink()
+        return str(checkpoint)
+
+    module = sys.modules["maskwright.models.load"]  # the package shows the function of that name
+    monkeypatch.setattr(module, "snapshot_download", download)
+    assert load("org/tiny").name == "org/tiny"
+    assert asked == ["org/tiny"]
+    left = {f.name for f in checkpoint.rglob("*") if f.is_file()}
+    assert {"config.json", "model.safetensors", "tokenizer.json", "chat_template.jinja"} <= left
+    assert {path.suffix for path in checkpoint.rglob("*") if path.is_file()} <= {
+        *(".json", ".safetensors", ".jinja"),
+    }
+    assert not list((checkpoint / "original").iterdir())
 
 
 def test_half_a_file_is_told(checkpoint: Path) -> None:

@@ -18,7 +18,7 @@ from maskwright.kernels.kv_pool import KvDtype
 from maskwright.models import LoadedModel
 
 RESERVE = 1 << 30
-"""Bytes for the interpreter, libraries, grammars and requests."""
+"""Bytes for the interpreter, libraries, grammars and requests; adapters come on top."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,28 +57,30 @@ class Capacity:
         return f"{told} = {whole}{limit}: {self.positions} tokens"
 
 
-def plan_capacity(loaded: LoadedModel, config: EngineConfig) -> Capacity:
-    """The number of blocks for `config`; `InputError` where memory leaves none."""
+def plan_capacity(loaded: LoadedModel, config: EngineConfig, *, adapters: bool = False) -> Capacity:
+    """The number of blocks for `config`; `InputError` where memory leaves none. The reserve has
+    room for adapters where there are some."""
     decoder = loaded.decoder
     weights, block = decoder.weight_bytes, decoder.block_bytes(config.block_size, config.kv_dtype)
     workspace = workspace_bytes(loaded, config)
+    reserve = RESERVE + (config.adapter_bytes if adapters else 0)
     memory, host_blocks = None, config.swap_bytes // block
     blocks = config.blocks or max(1, config.kv_bytes // block)
     if config.blocks is None and config.memory_fraction is not None:
         memory = int(machine_memory() * config.memory_fraction)
-        blocks = (memory - weights - workspace - RESERVE) // block - host_blocks
+        blocks = (memory - weights - workspace - reserve) // block - host_blocks
         if blocks < 1:
             raise InputError(
                 f"{config.memory_fraction:g} of the memory is {_size(memory)}; weights take "
                 f"{_size(weights)}, a step {_size(workspace)}, swap {_size(config.swap_bytes)}, "
-                f"everything else {_size(RESERVE)}, "
+                f"everything else {_size(reserve)}, "
                 f"which leaves no block of {_size(block)}.",
                 param="memory_fraction",
             )
     return Capacity(
         weights=weights,
         workspace=workspace,
-        reserve=RESERVE,
+        reserve=reserve,
         block=block,
         blocks=blocks,
         block_size=config.block_size,

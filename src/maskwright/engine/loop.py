@@ -97,7 +97,7 @@ class Engine:
         self.loaded = loaded
         self.config = config = config or EngineConfig()
         self.adapters = Adapters(adapters or {}, loaded.decoder, config.adapter_bytes)
-        self.capacity = plan_capacity(loaded, config)
+        self.capacity = plan_capacity(loaded, config, adapters=bool(adapters))
         self._pool = BlockPool(self.capacity.blocks, config.block_size)
         self._admission = Admission(loaded, self._pool, config, self.adapters)
         pace = Pace(config.max_batch_tokens, config.stall)
