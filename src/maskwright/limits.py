@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass, fields
+from types import TracebackType
+
+from maskwright.errors import LimitError
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,15 +37,18 @@ class Limits:
     """Places in all rules of one grammar at which reading can stand."""
     items: int = 4_000
     """Ways in which one text can be read so far, and all that may come next."""
-    leaf_states: int = 400_000
+    leaf_states: int = 100_000
     """States of the byte automata that one grammar may add."""
     contexts: int = 200_000
     """Structural contexts (object and array positions) that one grammar may add."""
     witness_search: int = 200_000
     """States visited in one search for a shortest string of a regular language."""
-
     divisor: int = 2_500
     """Remainders that the digits of a number have to be followed through for one `multipleOf`."""
+
+    work: int = 700_000
+    """Steps of one compile, or behind one mask: transitions of patterns, schemas merged, values
+    tried, contexts looked at. What is known from other grammars is not counted again."""
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -50,3 +57,59 @@ class Limits:
 
 
 DEFAULT_LIMITS = Limits()
+
+
+class Work:
+    """The steps that one question may still take: entered while it is worked on, in one thread."""
+
+    __slots__ = ("_left", "_limit", "_outer")
+
+    def __init__(self, limits: Limits) -> None:
+        self._limit = self._left = limits.work
+        self._outer: Work | None = None
+
+    def begin(self) -> None:
+        """Another question."""
+        self._left = self._limit
+
+    def take(self, steps: int) -> None:
+        self._left -= steps
+        if self._left < 0:
+            raise LimitError(
+                f"the grammar takes more than {self._limit:,} steps to work out: use fewer"
+                " alternatives, patterns or repeats that overlap",
+                limit="work",
+            )
+
+    def __enter__(self) -> None:
+        self._outer, _here.work = _here.work, self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        _here.work, self._outer = self._outer, None
+        if isinstance(error, RecursionError):
+            raise LimitError(
+                "schemas refer to each other too deep, or values nest too deep",
+                limit="schema_depth",
+            ) from None
+
+
+class _Here(threading.local):
+    work: Work | None = None
+
+
+_here = _Here()
+
+
+def spend(steps: int = 1) -> None:
+    """Count steps of what is being worked on in this thread; free outside of any question.
+
+    Raises `LimitError` where that makes too many.
+    """
+    work = _here.work
+    if work is not None:
+        work.take(steps)

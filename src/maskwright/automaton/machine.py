@@ -20,7 +20,7 @@ import numpy.typing as npt
 from maskwright.automaton.leaf import LeafTable
 from maskwright.automaton.level import Level
 from maskwright.errors import LimitError
-from maskwright.limits import DEFAULT_LIMITS, Limits
+from maskwright.limits import DEFAULT_LIMITS, Limits, Work
 
 BLOCKED: Final = 0
 """The leaf can't be left with this label here."""
@@ -117,9 +117,11 @@ class Machine:
         self.leaves = leaves
         self.contexts = contexts
         self._limits = limits
+        self.work: Final = Work(limits)
         self._known: set[int] = set()
         self._gated: set[int] = set()
-        self._first_leaf = leaves.count
+        self._added = 0
+        """Leaf states."""
         self._gate_words = 0
         self.arrays = MachineArrays(
             node_context=np.zeros(256, np.int32),
@@ -154,12 +156,15 @@ class Machine:
             pending = [self.arrays.pending[0].tolist()]
         else:
             pending = self.arrays.pending[:waiting].tolist()
-        for first, second in pending:
-            if second < 0:
-                self.leaves.build(first)
-            else:
-                self._add_exit(first, second)
-        if self.leaves.count - self._first_leaf > self._limits.leaf_states:
+        before = self.leaves.count
+        with self.work:
+            for first, second in pending:
+                if second < 0:
+                    self.leaves.build(first)
+                else:
+                    self._add_exit(first, second)
+        self._added += self.leaves.count - before
+        if self._added > self._limits.leaf_states:
             raise LimitError(
                 f"the grammar needs more than {self._limits.leaf_states:,} leaf states",
                 limit="leaf_states",

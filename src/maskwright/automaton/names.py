@@ -20,6 +20,7 @@ from maskwright.grammar.regular import (
     word_slice,
     words,
 )
+from maskwright.limits import spend
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +137,7 @@ def _reader(thread: Thread, witnesses: Witnesses, parts: dict[Regular, int]) -> 
     progress = thread.progress
     assert isinstance(progress, ObjectProgress)
     shape = progress.shape
+    spend(1 + len(shape.names))
     allowed = frozenset(
         at
         for at in progress.names(witnesses.order)

@@ -17,6 +17,7 @@ from maskwright.errors import LimitError
 from maskwright.grammar.outline import apart
 from maskwright.grammar.schema import AllOf, Json, NotValues, Schema, negated, value_schema
 from maskwright.grammar.shape import ArrayShape, Conjunction, ObjectShape
+from maskwright.limits import spend
 
 PropertyOrder = Literal["schema", "any"]
 
@@ -228,6 +229,7 @@ class ObjectProgress(NamedTuple):
                 limit="alternatives",
                 pointer=hits[-1][1].pointer,
             )
+        spend(1 + len(hits))
         yield MemberOption(at, value, after)
         for place, (hit, schema) in enumerate(hits, 1):
             if not after.met >> hit & 1:

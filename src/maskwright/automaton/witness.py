@@ -40,7 +40,7 @@ from maskwright.grammar.regular import (
 )
 from maskwright.grammar.schema import Schema, TypeIs
 from maskwright.grammar.shape import Conjunction, Shapes
-from maskwright.limits import Limits
+from maskwright.limits import Limits, spend
 
 _MOST_STEPS: Final = 20_000
 
@@ -87,6 +87,7 @@ def compact(witness: Witness) -> str:
 
 def rendered(witness: Witness, whitespace: Whitespace, depth: int) -> str:
     """The witness as JSON with the least whitespace that the style allows."""
+    spend()
     match witness:
         case Scalar(text=text):
             return text
@@ -402,6 +403,7 @@ class Witnesses:
             if len(done) > _MOST_STEPS:
                 raise _too_long()
             for name, value, after in self._steps(here, recorded=not thorough):
+                spend()
                 witness = value_of(value)
                 if witness is None:
                     continue
@@ -458,6 +460,7 @@ class Witnesses:
                     heappush(queue, (size, next(tie), here, items, found))
                 continue
             for option in here.options():
+                spend()
                 size = cost + 1 + least(option.value)
                 heappush(queue, (size, next(tie), option.after, (*items, option.value), None))
         return None

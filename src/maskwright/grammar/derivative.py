@@ -40,7 +40,7 @@ from maskwright.grammar.regular import (
 )
 from maskwright.grammar.regular import complement as negation
 from maskwright.grammar.side_by_side import reading_on
-from maskwright.limits import DEFAULT_LIMITS
+from maskwright.limits import DEFAULT_LIMITS, spend
 
 Arc = tuple[int, int, Regular]
 Label = int | tuple[int, ...]
@@ -121,6 +121,7 @@ def transitions(term: Regular) -> tuple[Arc, ...]:
     """All transitions, also those to targets that may turn out to be dead."""
     if term.steps is None:
         term.steps = tuple(_joined(_derive(term)))
+        spend(1 + len(term.steps) // 4)
     return term.steps
 
 
@@ -220,6 +221,7 @@ def _merge(
             events.append((low, column, target))
             events.append((high + 1, column, missing))
     events.sort(key=lambda event: (event[0], event[2] is not missing))
+    spend(len(events) // 16)
     current = [missing] * len(columns)
     merged: list[Arc] = []
     memo: dict[tuple[Regular, ...], Regular] = {}
@@ -231,6 +233,7 @@ def _merge(
         key = tuple(current)
         joined = memo.get(key)
         if joined is None:
+            spend(len(current) // 2)
             joined = memo[key] = join(current)
         if joined is not EMPTY:
             merged.append((start, stop - 1, joined))
@@ -247,6 +250,7 @@ def spread(
             events.append((low, True, column, target))
             events.append((high + 1, False, column, target))
     events.sort(key=_place)
+    spend(len(events) // 16)
     current: dict[int, Regular] = {}
     merged: list[Arc] = []
     memo: dict[frozenset[tuple[int, Regular]], Regular] = {}
@@ -260,6 +264,7 @@ def spread(
         key = frozenset(current.items())
         joined = memo.get(key)
         if joined is None:
+            spend(len(current) // 16)
             joined = memo[key] = join(current)
         if joined is not EMPTY:
             merged.append((start, events[at + 1][0] - 1, joined))
@@ -296,6 +301,7 @@ def _decide(term: Regular, limit: int) -> None:
                 step.live = True
                 step = came_from[step]
             return
+        spend()
         for _, _, target in transitions(state):
             if target not in came_from and target.live is not False:
                 came_from[target] = state

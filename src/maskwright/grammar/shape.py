@@ -64,7 +64,7 @@ from maskwright.grammar.schema import (
     value_schema,
 )
 from maskwright.grammar.translate import full_match
-from maskwright.limits import DEFAULT_LIMITS, Limits
+from maskwright.limits import DEFAULT_LIMITS, Limits, spend
 
 Conjunction = frozenset[Schema]
 
@@ -157,6 +157,7 @@ class Shapes:
         self._strings_known: dict[Schema, Regular] = {}
         self._open: set[object] = set()
         self._meetings = 0
+        self._orders: dict[Conjunction, dict[str, int]] = {}
         self.possible: Possible = lambda _: True
         """Set by the owner: lets a `oneOf` see which of its branches can't meet."""
 
@@ -211,10 +212,12 @@ class Shapes:
         if known is not None:
             return known
         self._enter(("string", schema), schema)
-        result = EMPTY if schema.never else ANYTHING
-        for assertion in evaluated(schema, self._limits):
-            result = both(result, self._strings_of(assertion, schema))
-        self._open.discard(("string", schema))
+        try:
+            result = EMPTY if schema.never else ANYTHING
+            for assertion in evaluated(schema, self._limits):
+                result = both(result, self._strings_of(assertion, schema))
+        finally:
+            self._open.discard(("string", schema))
         self._strings_known[schema] = result
         return result
 
@@ -284,6 +287,7 @@ class Shapes:
 
     def _absorb(self, branch: _Branch, kind: str) -> None:
         """Take one schema into a branch."""
+        spend()
         (schema, path), branch.schemas = branch.schemas[0], branch.schemas[1:]
         if schema.never or schema in path:  # what holds only if itself holds does not hold
             branch.alive = False
@@ -365,8 +369,10 @@ class Shapes:
                     memo[pair] = self.possible(pair)
             return memo[pair]
 
-        found = self._exclusive[key] = self._without_others(assertion, meet)
-        self._open.discard(key)
+        try:
+            found = self._exclusive[key] = self._without_others(assertion, meet)
+        finally:
+            self._open.discard(key)
         return found
 
     @staticmethod
@@ -414,7 +420,9 @@ class Shapes:
             return None
         declared = list(dict.fromkeys(name for each in every for name in each.named))
         if sum(bool(each.named) for each in every) > 1:
-            places = name_order(_sorted(conjunction))
+            places = self._orders.get(conjunction)
+            if places is None:
+                places = self._orders[conjunction] = name_order(_sorted(conjunction))
             declared.sort(key=lambda name: places.get(name, len(places)))
         return _object_shape(every, declared, list(required), some, allowed, least, most)
 
@@ -518,6 +526,7 @@ def _numbers(branch: list[Assertion], most: int) -> Regular:
         options = [numbers.number(p, integer=integer, divisor=divisor, most=most) for p in pieces]
     else:
         exact = {numbers.decimal(v): v for v in values}
+        spend(5 * len(exact))
         options = [
             numbers.exactly(value)
             for at, value in exact.items()

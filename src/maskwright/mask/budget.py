@@ -157,7 +157,7 @@ class Budgets:
             return False
 
     def _text(self, here: Configuration, before: bytes) -> bytes:
-        with self._grammar.space.lock:
+        with self._grammar.space.lock, self._grammar.machine.work:
             text = self._completion.of(here, before)
         if text is None:
             raise AssertionError("a reachable configuration can always be completed")

@@ -14,7 +14,7 @@ from maskwright.grammar.drafts import Draft
 from maskwright.grammar.parse_schema import ParseOptions, parse_schema
 from maskwright.grammar.schema import Json
 from maskwright.grammar.shape import Shapes
-from maskwright.limits import DEFAULT_LIMITS, Limits
+from maskwright.limits import DEFAULT_LIMITS, Limits, Work
 from maskwright.mask.grammar import Grammar
 from maskwright.mask.space import space_of
 from maskwright.vocab import Vocabulary
@@ -81,21 +81,22 @@ def compile_json_schema(
         plain_integers=integers == "digits",
         limits=limits,
     )
-    parsed = parse_schema(schema, options)
-    shapes = Shapes(limits)
-    witnesses = Witnesses(shapes, property_order, limits)
-    root = frozenset([parsed.root])
-    if not witnesses.possible(root):
-        raise UnsatisfiableSchemaError("no JSON value matches the schema", pointer="")
-    space = space_of(vocab)
-    with space.lock:
-        contexts = JsonContexts(
-            root,
-            shapes,
-            witnesses,
-            space.leaves,
-            WHITESPACE[whitespace],
-            vocab.price,
-            bare=escapes == "needed",
-        )
-        return Grammar(space, contexts, parsed.report, limits)
+    with Work(limits):
+        parsed = parse_schema(schema, options)
+        shapes = Shapes(limits)
+        witnesses = Witnesses(shapes, property_order, limits)
+        root = frozenset([parsed.root])
+        if not witnesses.possible(root):
+            raise UnsatisfiableSchemaError("no JSON value matches the schema", pointer="")
+        space = space_of(vocab)
+        with space.lock:
+            contexts = JsonContexts(
+                root,
+                shapes,
+                witnesses,
+                space.leaves,
+                WHITESPACE[whitespace],
+                vocab.price,
+                bare=escapes == "needed",
+            )
+            return Grammar(space, contexts, parsed.report, limits)

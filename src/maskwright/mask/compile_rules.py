@@ -23,7 +23,7 @@ from maskwright.grammar.rules import (
     Terminal,
 )
 from maskwright.grammar.schema import Report
-from maskwright.limits import DEFAULT_LIMITS, Limits
+from maskwright.limits import DEFAULT_LIMITS, Limits, Work
 from maskwright.mask.grammar import Grammar
 from maskwright.mask.space import space_of
 from maskwright.vocab import Vocabulary
@@ -44,11 +44,12 @@ def compile_rules(
     limits = limits or DEFAULT_LIMITS
     _check_tokens(rules, vocab)
     space = space_of(vocab)
-    with space.lock:
+    with Work(limits):
         values = RuleValues(space.leaves, limits)
         network = RuleNetwork(fold_rules(rules), values.possible, limits)
-        contexts = RuleContexts(network, values, space.leaves, limits)
-        return Grammar(space, contexts, report or Report((), ()), limits)
+        with space.lock:
+            contexts = RuleContexts(network, values, space.leaves, limits)
+            return Grammar(space, contexts, report or Report((), ()), limits)
 
 
 def _check_tokens(rules: Rules, vocab: Vocabulary) -> None:

@@ -14,7 +14,7 @@ from maskwright.grammar.schema import Report, ReportEntry
 from maskwright.grammar.substrings import UNITS, Unit, substrings
 from maskwright.grammar.translate import full_match
 from maskwright.grammar.translate import search as found_in
-from maskwright.limits import DEFAULT_LIMITS, Limits
+from maskwright.limits import DEFAULT_LIMITS, Limits, Work
 from maskwright.mask.grammar import Grammar
 from maskwright.mask.space import space_of
 from maskwright.vocab import Vocabulary
@@ -90,6 +90,6 @@ def _refuse_flag(reason: str) -> NoReturn:
 
 def _compile(term: Regular, kind: str, vocab: Vocabulary, limits: Limits) -> Grammar:
     space = space_of(vocab)
-    with space.lock:
+    with Work(limits), space.lock:
         report = Report((ReportEntry("", kind),), ())
         return Grammar(space, TextContexts(term, space.leaves), report, limits)

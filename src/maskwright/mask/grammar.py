@@ -189,6 +189,7 @@ class Grammar:
         leaf, node = here
         begun = NOTHING if whole else self.begun(here)
         to = 0 if found is None else int(found.ctypes.data)
+        self.machine.work.begin()
         resumed = False
         while True:
             number = find_row(self.address(), leaf, node, *begun, limit, resumed, to)
@@ -207,7 +208,8 @@ class Grammar:
         if arrays.counts[1] and what == LEAF_NEED:
             self.space.needs.find(self.space.leaves, number, self._limits)
         elif arrays.counts[1] and what == NODE_NEED:
-            self.needs.find(number)
+            with self.machine.work:
+                self.needs.find(number)
         else:
             self.machine.supply()
         self.machine.arrays.counts[1] = 0
@@ -305,6 +307,7 @@ class Grammar:
         differ from those before it.
         """
         with self.space.lock:
+            self.machine.work.begin()
             while (behind := take_token(self.address(), *position.configuration, token)) == PENDING:
                 self.machine.supply()
             if behind == DYNAMIC:
@@ -326,6 +329,7 @@ class Grammar:
         before it, that is where the name or item is read from.
         """
         with self.space.lock:
+            self.machine.work.begin()
             dynamic = 0
             done = 0
             values = np.frombuffer(data, np.uint8)
@@ -349,7 +353,8 @@ class Grammar:
         """Take the exit at which the last `advance` stopped, knowing the text."""
         context, label, node = (int(n) for n in self.machine.arrays.counts[4:7])
         read = last_value(text)
-        found = self.machine.contexts.exit(context, self.space.leaves.labels[label], read)
+        with self.machine.work:
+            found = self.machine.contexts.exit(context, self.space.leaves.labels[label], read)
         return None if found.kind == BLOCKED else self.entered(found, node)
 
     def entered(self, found: Exit, node: int) -> Configuration:
@@ -403,6 +408,7 @@ class Grammar:
     def _run(self, question: Callable[[], bool]) -> bool:
         """Ask the machine until it needs nothing more to answer."""
         with self.space.lock:
+            self.machine.work.begin()
             while True:
                 answer = question()
                 if not self._supplied():

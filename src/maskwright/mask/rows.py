@@ -105,6 +105,11 @@ class RowTable:
             _rehash(slots, records, int(counts[0]))
         self.arrays = RowArrays(slots, records, page, counts)
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the records."""
+        return sum(page.nbytes for page in self._pages)
+
     def __len__(self) -> int:
         return int(self.arrays.counts[0])
 

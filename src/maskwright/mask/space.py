@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import cached_property
 from threading import RLock
 from typing import Final
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -31,9 +30,11 @@ from maskwright.vocab import Vocabulary
 from maskwright.vocab.trie import Fan
 from maskwright.vocab.vocabulary import WORTH_KEEPING
 
-MOST_LEAVES: Final = 150_000
+MOST_LEAVES: Final = 40_000
 """Leaf states after which new grammars start a fresh table; the old one goes with its grammars.
 With all that hangs on them they took about 1.2 KB each over 240 MaskBench schemas."""
+MOST_ROW_BYTES: Final = 32 << 20
+"""The same for the rows of masks."""
 
 NOTHING: Final = Begun(0, 0, 0, 0)
 
@@ -118,14 +119,15 @@ class Space:
         return BEGUN + self.needs.find(self.leaves, text, limits)
 
 
-_spaces: WeakKeyDictionary[Vocabulary, Space] = WeakKeyDictionary()
-_spaces_lock = RLock()
+_making = RLock()
 
 
 def space_of(vocabulary: Vocabulary) -> Space:
-    """The present tables of a vocabulary."""
-    with _spaces_lock:
-        space = _spaces.get(vocabulary)
-        if space is None or space.leaves.count > MOST_LEAVES:
-            space = _spaces[vocabulary] = Space(vocabulary, space)
+    """The present tables of a vocabulary; they live as long as it does, or a grammar of them."""
+    with _making:
+        space = vocabulary.shared
+        if not isinstance(space, Space):
+            space = vocabulary.shared = Space(vocabulary)
+        elif space.leaves.count > MOST_LEAVES or space.table.nbytes > MOST_ROW_BYTES:
+            space = vocabulary.shared = Space(vocabulary, space)
         return space

@@ -62,6 +62,8 @@ class Vocabulary:
             texts[token_id] = b""
         self.special_tokens.pop("", None)
         self.tokens: tuple[bytes, ...] = tuple(texts)
+        self.shared: object = None
+        """What all masks over it share; see `mask.space`."""
         self._encoder: Encoder | None = None
         self._cache = cache if len(texts) >= WORTH_KEEPING else None
 

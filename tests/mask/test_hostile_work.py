@@ -1,0 +1,219 @@
+"""Schemas whose working out explodes: answered, or refused by a named limit, and soon.
+
+The limits are counts. Process time is looked at all the same, generously: it shows work that no
+limit counts.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+
+from maskwright import compile_json_schema
+from maskwright.errors import LimitError
+from maskwright.limits import Limits, Work, spend
+from tests.matching import EVERY_BYTE
+
+MOST_SECONDS = 8.0
+"""Of process time; each takes a fraction of it on an idle machine."""
+FEW_STEPS = Limits(work=60_000)
+"""A fraction of the default, which takes some seconds."""
+_TEXT = b'"a0{[:,}]1'
+
+Json = dict[str, Any]
+
+
+def references(depth: int, width: int, *, required: bool = True) -> Json:
+    """Objects in objects, each by references to the next."""
+    names = [f"c{at}" for at in range(width)]
+    levels: Json = {
+        f"n{at}": {
+            "type": "object",
+            "properties": {name: {"$ref": f"#/$defs/n{at + 1}"} for name in names},
+            "required": names if required else [],
+        }
+        for at in range(depth)
+    }
+    return {"$ref": "#/$defs/n0", "$defs": {**levels, f"n{depth}": {"type": "integer"}}}
+
+
+def combined(keyword: str, depth: int) -> Json:
+    """The same schema twice, of the same schema twice, and so on."""
+    levels: Json = {
+        f"n{at}": {keyword: [{"$ref": f"#/$defs/n{at + 1}"}] * 2} for at in range(depth)
+    }
+    last = {"type": "integer", "minimum": 3}
+    return {"$ref": "#/$defs/n0", "$defs": {**levels, f"n{depth}": last}}
+
+
+def nested(keyword: str, depth: int) -> Json:
+    schema: Json = {"type": "object"}
+    for at in range(depth):
+        other = {"properties": {f"k{at}": {"type": "string"}}, "required": [f"k{at}"]}
+        schema = {keyword: [schema, other]}
+    return schema
+
+
+def patterns(keyword: str) -> Json:
+    """Ten alternatives that differ in a pattern alone."""
+    return {
+        keyword: [
+            {"properties": {"a": {"type": "string", "pattern": f"{c}+x.*{at}"}}, "required": ["a"]}
+            for at, c in enumerate("abcdefghij")
+        ]
+    }
+
+
+def text(pattern: str) -> Json:
+    return {"type": "string", "pattern": pattern}
+
+
+def no_text(pattern: str) -> Json:
+    return {"type": "string", "not": {"pattern": pattern}}
+
+
+ANSWERED: dict[str, Json] = {
+    "a tree of references": references(20, 2),
+    "a tree of optional references": references(60, 2, required=False),
+    "conjunctions of conjunctions": combined("allOf", 40),
+    "unions in unions": nested("anyOf", 40),
+    "one of ten patterns, all": patterns("allOf"),
+    "one of ten patterns, any": patterns("anyOf"),
+    "a?{600}": text("^(a?){600}$"),
+    "a? 600 times": text("^" + "a?" * 600 + "a" * 600 + "$"),
+    "ambiguous": text("^(a|aa)*b$"),
+    "ambiguous, not": no_text("^(a|aa)*b$"),
+    "(.*a){20}": text("^(.*a){20}$"),
+    "(.*a){400}, not": no_text("^(.*a){400}$"),
+    "counted repeats": text("^((((a{0,30}b){0,30}c){0,30}d){0,30}e){0,30}$"),
+    "{1,1000} of {1,1000}": text("^((a|b){1,1000}c?){1,1000}$"),
+    "lookaheads": text("^" + "".join(f"(?=.*{c})" for c in "abcdefghijklmnop") + ".*$"),
+    "many words": text("^(" + "|".join(f"w{at}x" for at in range(2_500)) + ")*$"),
+    "a large set of characters": text(r"^\p{L}{1,5000}$"),
+    "a long array": {"type": "array", "minItems": 10**9},
+    "overlapping names": {
+        "patternProperties": {
+            f"^.{{0,{at}}}[a-{chr(98 + at)}]*$": {"multipleOf": at + 1} for at in range(8)
+        },
+        "propertyNames": {"pattern": "^[a-f]{2,40}$"},
+    },
+}
+
+BOUNDED: dict[str, Json] = {
+    "a tree of references, exponential": references(60, 2),
+    "a chain of references": references(3_000, 1),
+    "a chain of nothing but references": {
+        "$ref": "#/$defs/n0",
+        "$defs": {f"n{at}": {"$ref": f"#/$defs/n{min(at + 1, 5_000)}"} for at in range(5_000)}
+        | {"n5000": {}},
+    },
+    "unions of unions": combined("anyOf", 40),
+    "exact unions of exact unions": combined("oneOf", 40),
+    "exact unions in exact unions": nested("oneOf", 40),
+    "exactly one of ten patterns": patterns("oneOf"),
+    "overlapping names": {
+        "patternProperties": {f"^.*{c}.*$": {"minimum": at} for at, c in enumerate("abcdefghijkl")}
+    },
+    "overlapping names, and no others": {
+        "patternProperties": {
+            f"{chr(97 + at % 26)}.{{{at}}}": {"minLength": at} for at in range(30)
+        },
+        "additionalProperties": False,
+    },
+    "{1,100000}, not": no_text("^a{1,100000}$"),
+    "{1,1000} of {1,1000}, not": no_text("^((a|b){1,1000}c?){1,1000}$"),
+    "negative lookaheads, not": no_text(
+        "^" + "".join(f"(?!.*{c}.{{12}}x)" for c in "abcdefgh") + ".*$"
+    ),
+    "coprime lengths": {
+        "type": "string",
+        "allOf": [{"pattern": f"^(?:a{{{n}}})*$"} for n in (7, 11, 13, 17, 19, 23, 29)],
+        "minLength": 1,
+    },
+    "a billion letters": {"type": "string", "minLength": 10**9, "pattern": "^[ab]*$"},
+    "many objects": {"type": "object", "minProperties": 10**6},
+    "names that run out": {
+        "type": "object",
+        "minProperties": 50,
+        "propertyNames": {"pattern": "^[ab]{1,6}$"},
+    },
+    "a web of dependent schemas": {
+        "dependentSchemas": {
+            f"p{at}": {
+                "required": [f"p{(at + 1) % 20}"],
+                "properties": {f"p{(at * 7 + 3) % 20}": {"type": "integer"}},
+            }
+            for at in range(20)
+        }
+    },
+    "a web of required names": {
+        "dependentRequired": {
+            f"p{at}": [f"p{(at * 3 + 1) % 40}", f"p{(at * 5 + 2) % 40}"] for at in range(40)
+        }
+    },
+    "unevaluated beside alternatives": {
+        "anyOf": [{"properties": {f"p{at}": {"type": "integer"}}} for at in range(10)],
+        "unevaluatedProperties": False,
+    },
+    "conditions": {
+        "allOf": [
+            {
+                "if": {"properties": {f"p{at}": {"const": at}}},
+                "then": {"required": [f"q{at}"]},
+                "else": {"properties": {f"r{at}": False}},
+            }
+            for at in range(30)
+        ]
+    },
+}
+
+
+def walk(schema: Json) -> str | None:
+    """Read some text under a schema; the limit that stops it, if one does."""
+    try:
+        grammar = compile_json_schema(schema, EVERY_BYTE, property_order="any", limits=FEW_STEPS)
+        matcher = grammar.matcher()
+        for at in range(30):
+            allowed = matcher.next_bytes()
+            if not allowed:
+                break
+            liked = [byte for byte in _TEXT if byte in allowed] or list(allowed)
+            opening = at == 0 and ord("{") in allowed
+            assert matcher.accept(ord("{") if opening else liked[7 * at % len(liked)])
+    except LimitError as error:
+        return error.limit
+    return None
+
+
+@pytest.mark.parametrize("schema", ANSWERED.values(), ids=ANSWERED)
+def test_answered(schema: Json) -> None:
+    began = time.process_time()
+    assert walk(schema) is None
+    assert time.process_time() - began < MOST_SECONDS
+
+
+@pytest.mark.parametrize("schema", BOUNDED.values(), ids=BOUNDED)
+def test_answered_or_refused_soon(schema: Json) -> None:
+    began = time.process_time()
+    assert walk(schema) in (None, "work", "alternatives", "schema_depth", "witness_search")
+    assert time.process_time() - began < MOST_SECONDS
+
+
+def test_the_limit_counts_the_work() -> None:
+    schema = patterns("oneOf")
+    with pytest.raises(LimitError, match="1,000 steps") as raised:
+        compile_json_schema(schema, EVERY_BYTE, limits=Limits(work=1_000)).matcher().next_bytes()
+    assert raised.value.limit == "work"
+
+
+def test_each_question_starts_afresh() -> None:
+    work = Work(Limits(work=10))
+    for _ in range(3):
+        work.begin()
+        with work:
+            spend(10)
+    with pytest.raises(LimitError), work:
+        spend()
+    spend(1_000)  # outside of any question
