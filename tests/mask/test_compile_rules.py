@@ -168,6 +168,38 @@ def test_what_can_not_be_told_from_a_value_is_refused_by_name() -> None:
         grammar_of(Choice((Terminal(text_without(("<",))), value(NUMBERS))))
 
 
+BRACE = Capture("brace", text("{"))
+MIXED: list[tuple[str, tuple[Any, ...]]] = [
+    ("behind a text that may lack", (text("a"), Repeat(BRACE, 0, 1), value(NUMBERS))),
+    ("in a loop", (text("a"), Repeat(value(NUMBERS)), text("{{"))),
+    ("behind a loop", (text("a"), Repeat(BRACE, 0, 4), value(NUMBERS))),
+    ("at the end of a loop that counts", (text("a"), Repeat(value(NUMBERS), 2, 3), text("{{"))),
+    ("of two kinds", (text("a"), Choice((value(NUMBERS), value(NUMBERS, whitespace="compact"))))),
+]
+
+
+@pytest.mark.parametrize("parts", [c[1] for c in MIXED], ids=[c[0] for c in MIXED])
+def test_that_is_told_before_a_text_comes_there(parts: tuple[Any, ...]) -> None:
+    with pytest.raises(UnsupportedGrammarError, match="a JSON value may begin with"):
+        grammar_of(*parts)
+
+
+APART: list[tuple[str, tuple[Any, ...], str]] = [
+    ("told by the first byte", (Repeat(text("a"), 0, 1), value(NUMBERS)), "{}"),
+    ("a loop of so many", (text("a"), Repeat(value(NUMBERS), 2, 2), text("{")), "a{}{}{"),
+    (
+        "in a place that no text comes to",
+        (text("a"), Choice((text("{"), Sequence((text(""), Choice(()), value(NUMBERS)))))),
+        "a{",
+    ),
+]
+
+
+@pytest.mark.parametrize(("parts", "right"), [c[1:] for c in APART], ids=[c[0] for c in APART])
+def test_values_that_can_be_told_apart_are_not_refused(parts: tuple[Any, ...], right: str) -> None:
+    assert matches(grammar_of(*parts), right)
+
+
 # Special tokens
 
 

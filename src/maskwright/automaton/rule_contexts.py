@@ -42,6 +42,7 @@ from maskwright.automaton.rule_sets import (
 )
 from maskwright.automaton.rule_values import RuleValues
 from maskwright.automaton.special import LEAD, LENGTH
+from maskwright.automaton.value_places import value_places
 from maskwright.errors import UnsupportedGrammarError
 from maskwright.grammar.regular import EMPTY, Parallel, Regular, both, length
 from maskwright.grammar.rules import JsonValue, SpecialToken
@@ -120,6 +121,13 @@ class RuleContexts:
         self._finish = RuleFinish(self.sets, values, limits)
         at_once = network.captures or network.counts_tokens
         self._follow = None if at_once else bytes_ahead(network)
+
+    def check_values(self) -> None:
+        """Raises `UnsupportedGrammarError` where a JSON value can't be told from what else may
+        begin in its place. A text that goes on beside a value shows when one comes there."""
+        for kernel in value_places(self.network):
+            number = self.sets.number(kernel)
+            self._mark_values(number, beside(tuple(self.sets.outlook(number).texts), None), {})
 
     # The machine's questions
 

@@ -49,7 +49,7 @@ def _first(network: RuleNetwork) -> list[int]:
     """[nodes]: the first bytes up to the end of the rule, and `_ENDS`; the least that there is."""
     users: list[list[int]] = [[] for _ in network.nodes]
     for at, node in enumerate(network.nodes):
-        for used in _onward(node):
+        for used in onward(node):
             users[used].append(at)
         if isinstance(node, Step) and isinstance(node.symbol, Call):
             users[network.starts[node.symbol.rule]].append(at)
@@ -77,7 +77,7 @@ def _first_at(network: RuleNetwork, at: int, first: list[int]) -> int:
             return _ENDS
         case node:
             found = 0
-            for after in _onward(node):
+            for after in onward(node):
                 found |= first[after]
             return found
 
@@ -103,7 +103,7 @@ def _rules(network: RuleNetwork) -> list[list[int]]:
         while stack:
             at = stack.pop()
             found[at].append(rule)
-            new = set(_onward(network.nodes[at])) - seen
+            new = set(onward(network.nodes[at])) - seen
             seen |= new
             stack += new
     return found
@@ -132,7 +132,7 @@ def _follow(network: RuleNetwork, first: list[int], rules: list[list[int]]) -> l
     return follow
 
 
-def _onward(node: Node) -> tuple[int, ...]:
+def onward(node: Node) -> tuple[int, ...]:
     """The nodes that come next."""
     match node:
         case Step(next=after) | Edge(next=after) | Spent(next=after):

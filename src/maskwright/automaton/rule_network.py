@@ -406,6 +406,10 @@ class RuleNetwork:
                     found[Way(None, edges)] = None
         return list(found)
 
+    def is_alive(self, node: int) -> bool:
+        """Whether a text that comes to `node` can be completed."""
+        return self._alive[node]
+
     @cached_property
     def counts_tokens(self) -> bool:
         """Whether some text is bounded by a number of tokens."""

@@ -35,11 +35,16 @@ def compile_rules(
     *,
     report: Report | None = None,
     limits: Limits | None = None,
+    told_apart: bool = False,
 ) -> Grammar:
     """Compile a context-free grammar for a vocabulary.
 
+    `told_apart`: JSON values are known to be told from what is beside them, so that this need not
+    be looked at.
+
     Raises `UnsatisfiableGrammarError` if no text matches, `InputError` for a special token that the
-    vocabulary doesn't have, `LimitError`.
+    vocabulary doesn't have, `UnsupportedGrammarError` for a JSON value that can't be told from the
+    text beside it, `LimitError`.
     """
     limits = limits or DEFAULT_LIMITS
     _check_tokens(rules, vocab)
@@ -49,6 +54,8 @@ def compile_rules(
         network = RuleNetwork(fold_rules(rules), values.possible, limits)
         with space.lock:
             contexts = RuleContexts(network, values, space.leaves, limits)
+            if not told_apart:
+                contexts.check_values()
             return Grammar(space, contexts, report or Report((), ()), limits)
 
 

@@ -129,7 +129,7 @@ def compile_tools(
     parts.rules[_START] = rules.expression(
         choice, parallel=parallel, reasoning=reasoning, answer=answer
     )
-    return parts.compiled(vocab)
+    return parts.compiled(vocab, told_apart=True)
 
 
 @dataclass(slots=True)
@@ -156,9 +156,10 @@ class _Parts:
         if self.escapes not in get_args(Escapes):
             raise InputError("escapes is one of any, needed", param="escapes")
 
-    def compiled(self, vocab: Vocabulary) -> Grammar:
+    def compiled(self, vocab: Vocabulary, *, told_apart: bool = False) -> Grammar:
         report = Report(tuple(self.enforced), tuple(self.annotations))
-        return compile_rules(Rules(_START, self.rules), vocab, report=report, limits=self.limits)
+        rules = Rules(_START, self.rules)
+        return compile_rules(rules, vocab, report=report, limits=self.limits, told_apart=told_apart)
 
     def schema(self, source: Json, pointer: str) -> Schema:
         """Parse a schema that stands at `pointer`."""
