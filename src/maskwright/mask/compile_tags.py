@@ -97,8 +97,8 @@ def compile_tools(
     every choice. `format`: how the model's family writes calls (see `tool_format_names`).
     `parallel`: whether one answer may hold several calls. `reasoning`: whether a reasoning section
     comes first, or has been "begun" in the prompt; it has at most `reasoning_tokens` tokens.
-    `response_schema`: the JSON Schema of an answer
-    that calls nothing; free text without. `stop`: strings that end an answer in words.
+    `response_schema`: the JSON Schema of an answer that calls nothing; free text without. `stop`:
+    strings that end an answer in words.
 
     Raises `InputError`, for a tool's schema with the tool's name and place.
     """
