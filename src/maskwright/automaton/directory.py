@@ -71,6 +71,7 @@ def enter_machine(directory, leaves, machine):
     enter(directory, 7, leaves.gate_low)
     enter(directory, 8, leaves.gate_high)
     enter(directory, 9, leaves.eager)
+    enter(directory, 10, leaves.living)
     enter(directory, 16, machine.node_context)
     enter(directory, 17, machine.node_parent)
     enter(directory, 18, machine.node_slots)
@@ -133,11 +134,18 @@ def uint8_at(directory, at):
 
 
 @njit(cache=True, inline="always")
+def uint64_at(directory, at):
+    """Entry `at` of a directory."""
+    return _uint64s(directory[2 * at], directory[2 * at + 1])
+
+
+@njit(cache=True, inline="always")
 def leaf_arrays(address):
     """The leaf table in the directory at an address."""
     directory = opened(address)
     return LeafArrays(
         int32s(directory[0], (directory[1] >> 8, 256)),
+        _uint64s(directory[20], (directory[21] >> 2, 4)),
         int32_at(directory, 1),
         int32_at(directory, 2),
         int32_at(directory, 3),

@@ -270,7 +270,7 @@ class JsonContexts:
     def _then(self, context: int) -> tuple[tuple[int, Hashable], ...]:
         """What will be asked of the level behind a value, where that is sure to be cheap."""
         level = self.levels[context]
-        if len(level.threads) > 1:
+        if len(level.threads) != 1:
             return ()
         found: list[tuple[int, Hashable]] = [(context, _THE_ONLY)]
         if self._may_continue(context):

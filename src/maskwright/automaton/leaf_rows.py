@@ -27,6 +27,8 @@ class LeafArrays(NamedTuple):
 
     rows: Int32
     """[rows, 256]: next state by byte."""
+    living: npt.NDArray[np.uint64]
+    """[rows, 4]: bit b of a row's 256 is set where byte b has a next state."""
     base: Int32
     """[states]: row of a state, or UNBUILT."""
     override_start: Int32
@@ -51,6 +53,7 @@ class LeafRows:
         self._numbers: dict[bytes, int] = {}
         self.arrays = LeafArrays(
             rows=np.full((64, 256), DEAD, np.int32),
+            living=np.zeros((64, 4), np.uint64),
             base=np.full(256, UNBUILT, np.int32),
             override_start=np.zeros(256, np.int32),
             override_stop=np.zeros(256, np.int32),
@@ -98,12 +101,15 @@ class LeafRows:
         number = self._numbers.get(digest)
         if number is None:
             number = 0
-            if (row != DEAD).any():
+            living = row != DEAD
+            if living.any():
                 if self.rows >= len(self.arrays.rows):
-                    self._replace(rows=_doubled(self.arrays.rows, DEAD))
+                    rows, bits = self.arrays.rows, self.arrays.living
+                    self._replace(rows=_doubled(rows, DEAD), living=_doubled(bits, 0))
                 number = self.rows
                 self.rows += 1
                 self.arrays.rows[number] = row
+                self.arrays.living[number] = np.packbits(living, bitorder="little").view("<u8")
             self._numbers[digest] = number
         return number
 

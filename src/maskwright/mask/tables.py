@@ -22,6 +22,7 @@ from maskwright.automaton.directory import (
     int64s,
     opened,
     uint8_at,
+    uint64_at,
 )
 from maskwright.automaton.leaf_rows import LeafArrays
 from maskwright.automaton.machine import MachineArrays
@@ -31,6 +32,9 @@ from maskwright.vocab.trie import Fan
 
 CHAIN: Final = 8
 """Leaves that can be left one after the other without reading a byte."""
+
+MEMO: Final = 64
+"""Leaves that a walk remembers to have left, a power of two."""
 
 
 class Scratch(NamedTuple):
@@ -44,6 +48,8 @@ class Scratch(NamedTuple):
     """Dynamic exits taken on the way to each of the chain."""
     known: npt.NDArray[np.int32]
     """[depths]: how many of the chain are known; negative where that is all there are."""
+    living: npt.NDArray[np.uint64]
+    """[depths * 4]: bit b of 256 is set where some leaf of the chain goes on with byte b."""
     cursor: npt.NDArray[np.int32]
     """[depths]: the next trie node to look at, and where its siblings end."""
     stop: npt.NDArray[np.int32]
@@ -53,6 +59,9 @@ class Scratch(NamedTuple):
     """[words]: which words those are in."""
     row: npt.NDArray[np.int32]
     """[2 * words]: two rows in full, to be compared."""
+    left: npt.NDArray[np.int64]
+    """[3 * MEMO]: what leaving a leaf led to in this walk: label << 32 | node (-1 is empty), then
+    leaf << 32 | node behind it, then the dynamic exits passed."""
     state: npt.NDArray[np.int64]
     """[0] phase, [1] depth, [2] words touched, [3] fingerprint, [4] trie nodes visited, [5] the
     most that is needed behind any of the tokens, if that is measured, [6] tokens listed, [7] which
@@ -66,11 +75,13 @@ class Scratch(NamedTuple):
             node=np.zeros(depths * CHAIN, np.int32),
             passed=np.zeros(depths * CHAIN, np.int32),
             known=np.zeros(depths, np.int32),
+            living=np.zeros(depths * 4, np.uint64),
             cursor=np.zeros(depths, np.int32),
             stop=np.zeros(depths, np.int32),
             added=np.zeros(words, np.int32),
             touched=np.zeros(words, np.int32),
             row=np.zeros(2 * words, np.int32),
+            left=np.full(3 * MEMO, -1, np.int64),
             state=np.zeros(8, np.int64),
         )
 
@@ -182,6 +193,8 @@ def _enter_tables(directory, rows, whole, spelling, scratch):
     enter(directory, 59, scratch.touched)
     enter(directory, 60, scratch.row)
     enter(directory, 61, scratch.state)
+    enter(directory, 51, scratch.left)
+    enter(directory, 37, scratch.living)
 
 
 @njit(cache=True)
@@ -244,10 +257,12 @@ def scratch_arrays(address):
         int32_at(directory, 53),
         int32_at(directory, 54),
         int32_at(directory, 55),
+        uint64_at(directory, 37),
         int32_at(directory, 56),
         int32_at(directory, 57),
         int32_at(directory, 58),
         int32_at(directory, 59),
         int32_at(directory, 60),
+        int64_at(directory, 51),
         int64_at(directory, 61),
     )

@@ -27,11 +27,11 @@ from maskwright.automaton.step import (
     is_accepting,
     leave,
     next_leaf,
-    settle,
 )
 from maskwright.mask.rows import row_number, scattered
 from maskwright.mask.tables import (
     CHAIN,
+    MEMO,
     fan,
     leaf_needs,
     node_needs,
@@ -83,8 +83,10 @@ def find_row(address, leaf, node, base, fingerprint, rest, skipped, limit, resum
         scratch.node[0] = node
         scratch.passed[0] = 0
         scratch.known[0] = 1
+        scratch.living[:4] = 0
         scratch.cursor[0] = 0
         scratch.stop[0] = fan(address, 0).roots
+        scratch.left[:] = -1
         state[0] = _WALKING
         state[1] = 0
         state[2] = 0
@@ -135,6 +137,26 @@ def _add(scratch, token):
     scratch.state[3] += scattered(token)
 
 
+@njit(cache=True, inline="always")
+def _left(address, left, label, leaf, node, counts):
+    """The configuration behind a leaf, and the dynamic exits on the way, as `step.leave` finds it;
+    what a walk has left before, it remembers in `left`."""
+    key = (np.int64(label[leaf]) << 32) | np.int64(node)
+    slot = 3 * ((label[leaf] * 0x9E37 + node * 0x85EB) & (MEMO - 1))
+    if left[slot] == key:
+        behind = left[slot + 1]
+        here, below, passed = behind >> 32, behind & 0xFFFFFFFF, left[slot + 2]
+    else:
+        counts[8] = 0
+        reached, above = leave(address, leaf, node)
+        here, below, passed = np.int64(reached), np.int64(above), counts[8]
+        if not (counts[1] or counts[2]):
+            left[slot] = key
+            left[slot + 1] = (here << 32) | below
+            left[slot + 2] = passed
+    return here, below, passed
+
+
 @njit(cache=True)
 def _walk(address, rest, skipped, limit, found):
     """Walk on from where the scratch stands; False if something is missing."""
@@ -148,7 +170,7 @@ def _walk(address, rest, skipped, limit, found):
     trie_byte, trie_first, trie_children = trie.byte, trie.first, trie.children
     trie_token, trie_twin = trie.token, trie.twin
     chain_leaf, chain_node, chain_passed = scratch.leaf, scratch.node, scratch.passed
-    state = scratch.state
+    state, left, living = scratch.state, scratch.left, scratch.living
     bytes_needed, more_needed = leaf_needs(address), node_needs(address)
     measured = limit != UNMEASURED
     size = len(trie_twin)
@@ -161,40 +183,49 @@ def _walk(address, rest, skipped, limit, found):
         chain = depth * CHAIN
         waiting = False
         down = -1
+        while known > 0:  # the leaf itself, then what can be reached by leaving it
+            place = chain + known - 1
+            here = chain_leaf[place]
+            row = base[here]
+            if row == UNBUILT:
+                ask(machine, here, -1)
+                waiting = True
+                break
+            for word in range(4):
+                bits = leaves.living[row, word]
+                for override in range(override_start[here], override_stop[here]):
+                    byte = override_byte[override]
+                    if byte >> 6 == word:
+                        bit = np.uint64(1) << np.uint64(byte & 63)
+                        bits = bits & ~bit if override_next[override] == DEAD else bits | bit
+                living[4 * depth + word] |= bits
+            if known == CHAIN or label[here] == 0:
+                known = -known
+                break
+            here, below, more = _left(address, left, label, here, chain_node[place], counts)
+            if counts[1] or counts[2]:
+                waiting = True
+                break
+            more += chain_passed[place]
+            if here == DEAD or more > MOST_DYNAMIC:
+                known = -known
+                break
+            chain_leaf[place + 1] = here
+            chain_node[place + 1] = below
+            chain_passed[place + 1] = more
+            known += 1
         visited += stop - at
-        while at < stop:
+        while at < stop and not waiting:
             byte = trie_byte[at]
-            if skipped and depth < 2 and skip[byte + (state[7] if depth else 0)]:
+            lives = (living[4 * depth + (byte >> 6)] >> np.uint64(byte & 63)) & np.uint64(1)
+            if lives == 0 or (skipped and depth < 2 and skip[byte + (state[7] if depth else 0)]):
                 at += 1
                 continue
             target = DEAD
             place = chain
-            while True:  # the leaf itself, then what can be reached by leaving it
-                if place - chain >= abs(known):
-                    if known < 0 or known >= CHAIN:
-                        break
-                    if label[chain_leaf[place - 1]] == 0:
-                        known = -known
-                        break
-                    counts[8] = chain_passed[place - 1]
-                    here, below = leave(address, chain_leaf[place - 1], chain_node[place - 1])
-                    if counts[1] or counts[2]:
-                        waiting = True
-                        break
-                    if here == DEAD or counts[8] > MOST_DYNAMIC:
-                        known = -known
-                        break
-                    chain_leaf[place] = here
-                    chain_node[place] = below
-                    chain_passed[place] = counts[8]
-                    known += 1
+            while place - chain < -known:
                 here = chain_leaf[place]
-                row = base[here]
-                if row == UNBUILT:
-                    ask(machine, here, -1)
-                    waiting = True
-                    break
-                target = rows[row, byte]
+                target = rows[base[here], byte]
                 for override in range(override_start[here], override_stop[here]):
                     if override_byte[override] == byte:
                         target = override_next[override]
@@ -203,8 +234,6 @@ def _walk(address, rest, skipped, limit, found):
                 if target != DEAD:
                     break
                 place += 1
-            if waiting:
-                break
             if target == DEAD:
                 at += 1
                 continue
@@ -223,14 +252,22 @@ def _walk(address, rest, skipped, limit, found):
             token = trie_token[at]
             if token >= 0:
                 alive, beneath = target, below
-                if label[target] != 0 and base[target] <= 0:  # perhaps the end of a leaf
-                    counts[8] = passed
-                    alive, beneath = settle(address, target, below)
-                    if counts[1] or counts[2]:
-                        waiting = True
+                more = passed
+                while alive != DEAD and label[alive] != 0 and base[alive] <= 0:
+                    if base[alive] == UNBUILT:
+                        ask(machine, alive, -1)
                         break
-                    if counts[8] > MOST_DYNAMIC:
-                        alive = DEAD
+                    if override_start[alive] != override_stop[alive]:
+                        break  # more of it may be read
+                    alive, beneath, further = _left(address, left, label, alive, beneath, counts)
+                    if counts[1] or counts[2]:
+                        break
+                    more += further
+                if counts[1] or counts[2]:
+                    waiting = True
+                    break
+                if more > MOST_DYNAMIC:
+                    alive = DEAD
                 doubtful = found != 0
                 if measured and alive != DEAD:
                     if bytes_needed[alive] < 0:
@@ -271,6 +308,7 @@ def _walk(address, rest, skipped, limit, found):
         if down >= 0:
             depth += 1
             scratch.known[depth] = 1
+            living[4 * depth : 4 * depth + 4] = 0
             scratch.cursor[depth] = trie_first[down]
             scratch.stop[depth] = trie_first[down] + trie_children[down]
         else:
