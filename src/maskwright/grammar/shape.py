@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 from typing import Final, TypeGuard
 
 from maskwright.errors import LimitError, SchemaError, UnsupportedSchemaError
@@ -73,6 +74,11 @@ NEVER: Final[Conjunction] = frozenset([Schema("", never=True)])
 
 _MOST_COUNTED: Final = 6
 """Counted `contains` of one array: an item may satisfy any of them or not."""
+_UNITING: Final = frozenset((AllOf, AnyOf, OneOf, Not, If, Values))
+"""Assertions that bring in other schemas about the same value."""
+_NARROWING: Final = (StringIn, NumberIn, MultipleOf, DigitsOnly)
+"""Assertions about scalars that are equal only where they mean the same; `1` equals `true`."""
+_OF_INTEGERS: Final = TypeIs(frozenset(["integer"]))
 _OF_TYPE: Final = {name: Schema("", (TypeIs(frozenset([name])),)) for name in sorted(TYPES)}
 
 
@@ -168,6 +174,11 @@ class Shapes:
         return shape
 
     def _compute(self, conjunction: Conjunction) -> Shape:
+        if len(conjunction) == 1:
+            (schema,) = conjunction
+            assertions = evaluated(schema, self._limits)
+            if not schema.never and _UNITING.isdisjoint(map(type, assertions)):
+                return self._lone(assertions, conjunction)
         types = self._types(conjunction)
         strings = EMPTY
         if "string" in types:
@@ -190,6 +201,26 @@ class Shapes:
             )
             objects = [shape for shape in found if shape is not None]
         return Shape(strings, alt(*scalars), tuple(arrays), tuple(objects))
+
+    def _lone(self, assertions: tuple[Assertion, ...], conjunction: Conjunction) -> Shape:
+        """The shape of one schema without unions: as `_compute` has it, without multiplying out."""
+        types = self._types(conjunction)
+        if any(isinstance(each, NotValues) for each in assertions):
+            strings, scalars = _scalars(assertions, types, self._limits.divisor)
+        else:
+            narrowing = tuple(each for each in assertions if isinstance(each, _NARROWING))
+            strings, scalars = _lone_scalars(narrowing, types, self._limits.divisor)
+        others = [each for each in assertions if not isinstance(each, TypeIs)]
+        array = _array(others) if "array" in types else None
+        shape = None
+        if "object" in types and not _lacks_required(others):
+            shape = self._object(others, conjunction)
+        return Shape(
+            strings,
+            scalars,
+            () if array is None else (array,),
+            () if shape is None else (shape,),
+        )
 
     @staticmethod
     def _types(conjunction: Conjunction) -> frozenset[str]:
@@ -225,12 +256,6 @@ class Shapes:
         match assertion:
             case TypeIs(types=types):
                 return ANYTHING if "string" in types else EMPTY
-            case StringIn(language=language):
-                return language
-            case Values(values=values):
-                return words([v for v in values if isinstance(v, str)])
-            case NotValues(values=values):
-                return complement(words([v for v in values if isinstance(v, str)]))
             case AllOf(parts=parts):
                 return both(ANYTHING, *(self._strings(part) for part in parts))
             case AnyOf(options=options):
@@ -246,7 +271,7 @@ class Shapes:
                     both(complement(held), self._strings(otherwise)),
                 )
             case _:
-                return ANYTHING
+                return _strings_of_one(assertion)
 
     def _enter(self, key: object, schema: Schema) -> None:
         if key in self._open:
@@ -482,6 +507,50 @@ def _exactly_one(languages: list[Regular]) -> Regular:
     return alt(*result)
 
 
+def _scalars(
+    assertions: tuple[Assertion, ...], types: frozenset[str], divisor: int
+) -> tuple[Regular, Regular]:
+    """The strings and the other scalars of one schema without unions."""
+    strings = EMPTY
+    if "string" in types:
+        strings = both(ANYTHING, *map(_strings_of_one, assertions))
+    others = [each for each in assertions if not isinstance(each, TypeIs)]
+    scalars = [_literals(others, kind) for kind in ("null", "boolean") if kind in types]
+    if "number" in types:
+        scalars.append(_numbers(others, divisor))
+    elif "integer" in types:
+        scalars.append(_numbers([_OF_INTEGERS, *others], divisor))
+    return strings, alt(*scalars)
+
+
+_lone_scalars = lru_cache(maxsize=1_024)(_scalars)
+
+
+def _strings_of_one(assertion: Assertion) -> Regular:
+    """The strings that satisfy an assertion that is no union."""
+    match assertion:
+        case StringIn(language=language):
+            return language
+        case Values(values=values):
+            return words([v for v in values if isinstance(v, str)])
+        case NotValues(values=values):
+            return complement(words([v for v in values if isinstance(v, str)]))
+        case _:
+            return ANYTHING
+
+
+def _lacks_required(branch: list[Assertion]) -> bool:
+    """Whether a required property may have no value, as far as that shows in its schema."""
+    absent = {
+        name
+        for each in branch
+        if isinstance(each, Properties)
+        for name, schema in each.named.items()
+        if schema.never
+    }
+    return any(isinstance(each, Required) and not absent.isdisjoint(each.names) for each in branch)
+
+
 def _literals(branch: list[Assertion], kind: str) -> Regular:
     allowed: list[Json] = [None] if kind == "null" else [True, False]
     for assertion in branch:
@@ -634,7 +703,11 @@ def _object_shape(
     names = tuple(dict.fromkeys((*declared, *required, *wanted)))
     needed = set(required)
 
+    lone = every[0] if len(every) == 1 and not (every[0].patterns or allowed or some) else None
+
     def value(name: str) -> Conjunction:
+        if lone is not None and is_text(name):
+            return _trim((lone.named.get(name, lone.additional),))
         if not is_text(name) or not all(contains(language, name) for language in allowed):
             return NEVER
         found: list[Schema] = []
