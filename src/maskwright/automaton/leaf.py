@@ -16,6 +16,7 @@ reached: it is alive only in contexts that still allow one of them.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import deque
 from collections.abc import Hashable
 from typing import Final
@@ -56,6 +57,7 @@ from maskwright.automaton.spelled_characters import (
     open_arcs,
 )
 from maskwright.automaton.spelled_sets import SpelledSets
+from maskwright.automaton.word_tries import Beside, WordTrie, trie_of
 from maskwright.grammar.charset import LAST
 from maskwright.grammar.counting import counted
 from maskwright.grammar.derivative import arcs, label
@@ -68,10 +70,41 @@ from maskwright.grammar.regular import (
     Words,
     vector,
     word_arcs,
+    word_slice,
 )
 from maskwright.grammar.split import split
 
 _SPACES: Final = b" \t\n\r"
+
+
+_PER_TRIE_STATE: Final = 16
+"""States made with a whole list of words take as much as one that was made alone."""
+
+
+class Keys:
+    """What each state stands for; those of lists of words are found when they are asked for."""
+
+    def __init__(self) -> None:
+        self.known: list[Key | None] = []
+        self.in_tries = 0
+        self._tries: list[WordTrie] = []
+
+    def __getitem__(self, state: int) -> Key:
+        key = self.known[state]
+        if key is None:
+            at = bisect_right(self._tries, state, key=_first_state) - 1
+            key = self.known[state] = self._tries[at].key(state)
+        return key
+
+    def add(self, trie: WordTrie) -> None:
+        """The states of a trie come next."""
+        self._tries.append(trie)
+        self.known += [None] * (2 * trie.size)
+        self.in_tries += 2 * trie.size
+
+
+def _first_state(trie: WordTrie) -> int:
+    return trie.state
 
 
 class LeafTable:
@@ -79,7 +112,8 @@ class LeafTable:
 
     def __init__(self) -> None:
         self.count = 0
-        self.keys: list[Key] = []
+        self.keys = Keys()
+        self._tries: dict[Beside, WordTrie] = {}
         self.labels: list[Hashable] = [None]
         self._ids: dict[tuple[type[Key], Key], int] = {}  # tuples of two kinds may be equal
         self._label_ids: dict[tuple[type, Hashable], int] = {(type(None), None): 0}
@@ -104,6 +138,10 @@ class LeafTable:
         known = self._ids.get(typed)
         if known is not None:
             return known
+        if isinstance(key, Text | Escape):
+            known = self._in_trie(key)
+            if known is not None:
+                return known
         number = self._new(typed)
         match key:
             case Text(inside=inside, term=term):
@@ -131,9 +169,52 @@ class LeafTable:
     def _new(self, typed: tuple[type[Key], Key]) -> int:
         number = self._ids[typed] = self.count
         self.count += 1
-        self.keys.append(typed[1])
+        self.keys.known.append(typed[1])
         self._rows.make_room(number)
         return number
+
+    @property
+    def weight(self) -> int:
+        """How many states there are, in terms of what one takes that was made alone."""
+        return self.count - self.keys.in_tries + self.keys.in_tries // _PER_TRIE_STATE
+
+    def _in_trie(self, key: Text | Escape) -> int | None:
+        """The state of a place in a list of words that is made at once."""
+        found = trie_of(key.term)
+        if found is None or (isinstance(key, Text) and not key.inside):
+            return None
+        beside, node = found
+        trie = self._tries.get(beside)
+        if trie is None:
+            trie = self._tries[beside] = self._plant(beside)
+        return trie.state + trie.place(node) + (trie.size if isinstance(key, Escape) else 0)
+
+    def _plant(self, beside: Beside) -> WordTrie:
+        """Make the states of a whole list of words."""
+        table, others = beside
+        ends: list[int] = []
+        for word, string in enumerate(table.strings):
+            term: Regular = word_slice(table, word, word + 1, len(string))
+            if others is not None:
+                term = vector((term, *others), named=True)
+            ends.append(self.state(End(label(term))))
+        trunk = 0
+        if beside.open:
+            below = self.state(Text(True, vector((EMPTY, *(others or ())), named=True)))
+            self.build(below)
+            trunk = int(self.arrays.base[below])
+        trie = WordTrie(beside, self.count)
+        self.count += 2 * trie.size
+        self.keys.add(trie)
+        self._rows.make_room(self.count - 1)
+        self._rows.override_all(trie.state, trunk, trie.rows(np.array(ends, np.int32)))
+        if others is not None and not beside.open:
+            places, behind = trie.state, trie.state + trie.size
+            self.arrays.gate_low[places:behind] = trie.low
+            self.arrays.gate_high[places:behind] = trie.high
+            self.arrays.gate_low[behind : behind + trie.size] = trie.low + trie.ended
+            self.arrays.gate_high[behind : behind + trie.size] = trie.high
+        return trie
 
     def _toward(self, key: Continuation | Limited) -> int:
         """The state of `key`; the quick way for what each state between characters has seven of."""

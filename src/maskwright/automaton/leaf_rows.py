@@ -44,6 +44,15 @@ class LeafArrays(NamedTuple):
     """[states]: 1 where the leaf is left as soon as the state is reached; see `leaving`."""
 
 
+class Overrides(NamedTuple):
+    """The bytes by which the rows of states differ from another, one state after the other."""
+
+    start: Int32
+    """[states + 1]"""
+    byte: UInt8
+    target: Int32
+
+
 class LeafRows:
     """Grows only."""
 
@@ -70,7 +79,7 @@ class LeafRows:
 
     def make_room(self, state: int) -> None:
         """Make room for a state."""
-        if state >= len(self.arrays.base):
+        while state >= len(self.arrays.base):
             self._grow_states()
 
     def next_states(self, state: int) -> Row:
@@ -117,10 +126,7 @@ class LeafRows:
         """Give `state` the row `trunk`, but for some bytes."""
         start, stop = self._overrides, self._overrides + len(overrides)
         while stop > len(self.arrays.override_byte):
-            self._replace(
-                override_byte=_doubled(self.arrays.override_byte, 0),
-                override_next=_doubled(self.arrays.override_next, 0),
-            )
+            self._grow_overrides()
         for at, (byte, target) in enumerate(overrides.items(), start):
             self.arrays.override_byte[at] = byte
             self.arrays.override_next[at] = target
@@ -128,6 +134,25 @@ class LeafRows:
         self.arrays.override_stop[state] = stop
         self._overrides = stop
         self.arrays.base[state] = trunk
+
+    def override_all(self, state: int, trunk: int, rows: Overrides) -> None:
+        """Give states from `state` on the row `trunk`, each but for some bytes."""
+        first, count = self._overrides, len(rows.byte)
+        while first + count > len(self.arrays.override_byte):
+            self._grow_overrides()
+        arrays, stop = self.arrays, state + len(rows.start) - 1
+        arrays.override_byte[first : first + count] = rows.byte
+        arrays.override_next[first : first + count] = rows.target
+        arrays.override_start[state:stop] = first + rows.start[:-1]
+        arrays.override_stop[state:stop] = first + rows.start[1:]
+        arrays.base[state:stop] = trunk
+        self._overrides += count
+
+    def _grow_overrides(self) -> None:
+        self._replace(
+            override_byte=_doubled(self.arrays.override_byte, 0),
+            override_next=_doubled(self.arrays.override_next, 0),
+        )
 
     def _grow_states(self) -> None:
         old = self.arrays

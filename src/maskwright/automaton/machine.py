@@ -156,14 +156,14 @@ class Machine:
             pending = [self.arrays.pending[0].tolist()]
         else:
             pending = self.arrays.pending[:waiting].tolist()
-        before = self.leaves.count
+        before = self.leaves.weight
         with self.work:
             for first, second in pending:
                 if second < 0:
                     self.leaves.build(first)
                 else:
                     self._add_exit(first, second)
-        self._added += self.leaves.count - before
+        self._added += self.leaves.weight - before
         if self._added > self._limits.leaf_states:
             raise LimitError(
                 f"the grammar needs more than {self._limits.leaf_states:,} leaf states",

@@ -127,6 +127,8 @@ class NameTerms:
     def __init__(self, shape: PlainShape, others: frozenset[str]) -> None:
         names = (*shape.shape.names, *others)
         known = word_list(names)
+        if others:
+            known.whole = False  # they are the names of one place in one text
         places = {word: 1 << at for at, word in enumerate(known.strings)}
         self.words: Final = known.strings
         self._shape = shape

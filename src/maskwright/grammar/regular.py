@@ -73,16 +73,33 @@ class Chars(Regular):
         self.ranges = ranges
 
 
+MOST_AT_ONCE: Final = 16_384
+"""Characters of a list of words whose automaton is made at once."""
+
+
 class WordList:
     """Sorted distinct strings, compared by identity. `bare`: in JSON they are written without any
-    escape that isn't needed."""
+    escape that isn't needed.
 
-    __slots__ = ("__weakref__", "ascii", "bare", "strings")
+    `whole`: it is likely that most of its characters are looked at, so that its automaton is best
+    made at once.
+    """
+
+    __slots__ = ("__weakref__", "ascii", "bare", "strings", "whole")
 
     def __init__(self, strings: tuple[str, ...], bare: bool) -> None:
         self.strings = strings
         self.bare = bare
         self.ascii = all(string.isascii() for string in strings)
+        self.whole = (
+            self.ascii
+            and sum(map(len, strings)) <= MOST_AT_ONCE
+            and not (bare and any(map(_needs_escapes, strings)))
+        )
+
+
+def _needs_escapes(string: str) -> bool:
+    return not string.isprintable() or '"' in string or "\\" in string
 
 
 class Words(Regular):

@@ -128,6 +128,6 @@ def space_of(vocabulary: Vocabulary) -> Space:
         space = vocabulary.shared
         if not isinstance(space, Space):
             space = vocabulary.shared = Space(vocabulary)
-        elif space.leaves.count > MOST_LEAVES or space.table.nbytes > MOST_ROW_BYTES:
+        elif space.leaves.weight > MOST_LEAVES or space.table.nbytes > MOST_ROW_BYTES:
             space = vocabulary.shared = Space(vocabulary, space)
         return space
