@@ -54,10 +54,11 @@ from maskwright.automaton.spelled_characters import (
     SpelledCharacters,
     escapable,
     must_escape,
+    escapes_of,
     open_arcs,
 )
 from maskwright.automaton.spelled_sets import SpelledSets
-from maskwright.automaton.word_tries import Beside, WordTrie, trie_of
+from maskwright.automaton.word_tries import ENDED, HIGH, LOW, Beside, WordTrie, trie_of
 from maskwright.grammar.charset import LAST
 from maskwright.grammar.counting import counted
 from maskwright.grammar.derivative import arcs, label
@@ -70,7 +71,6 @@ from maskwright.grammar.regular import (
     Words,
     vector,
     word_arcs,
-    word_slice,
 )
 from maskwright.grammar.split import split
 
@@ -192,12 +192,12 @@ class LeafTable:
     def _plant(self, beside: Beside) -> WordTrie:
         """Make the states of a whole list of words."""
         table, others = beside
-        ends: list[int] = []
-        for word, string in enumerate(table.strings):
-            term: Regular = word_slice(table, word, word + 1, len(string))
-            if others is not None:
-                term = vector((term, *others), named=True)
-            ends.append(self.state(End(label(term))))
+        if others is None:
+            ends = [self.state(End(1))] * len(table.strings)
+        else:
+            beyond = [int(other.nullable) for other in others]
+            labels = ((1 + word, *beyond) for word in range(len(table.strings)))
+            ends = [self.state(End(each)) for each in labels]
         trunk = 0
         if beside.open:
             below = self.state(Text(True, vector((EMPTY, *(others or ())), named=True)))
@@ -207,13 +207,14 @@ class LeafTable:
         self.count += 2 * trie.size
         self.keys.add(trie)
         self._rows.make_room(self.count - 1)
-        self._rows.override_all(trie.state, trunk, trie.rows(np.array(ends, np.int32)))
+        self._rows.override_all(trie.state, trunk, trie.rows(ends))
         if others is not None and not beside.open:
+            low, high, ended = (trie.places[each] for each in (LOW, HIGH, ENDED))
             places, behind = trie.state, trie.state + trie.size
-            self.arrays.gate_low[places:behind] = trie.low
-            self.arrays.gate_high[places:behind] = trie.high
-            self.arrays.gate_low[behind : behind + trie.size] = trie.low + trie.ended
-            self.arrays.gate_high[behind : behind + trie.size] = trie.high
+            self.arrays.gate_low[places:behind] = low
+            self.arrays.gate_high[places:behind] = high
+            self.arrays.gate_low[behind : behind + trie.size] = low + ended
+            self.arrays.gate_high[behind : behind + trie.size] = high
         return trie
 
     def _toward(self, key: Continuation | Limited) -> int:
@@ -269,6 +270,8 @@ class LeafTable:
             return
         if isinstance(key, Entry):
             self._build_entry(state, key)
+            return
+        if isinstance(key, Escape) and self._build_escape(state, key.term):
             return
         row = np.full(256, DEAD, np.int32)
         found = self._row(key)
@@ -459,7 +462,32 @@ class LeafTable:
         self._rows.override(state, trunk, overrides)
         return True
 
-    def _named(self, key: Text | Escape, low: int, high: int, gated: bool) -> int:
+    def _build_escape(self, state: int, term: Regular) -> bool:
+        """Build the state behind a backslash in a list of words; False if it is in none."""
+        found = trie_of(term)
+        if found is None:
+            return False
+        beside, node = found
+        trunk = 0
+        if beside.open:
+            below = self.state(Escape(vector((EMPTY, *(beside.others or ())), named=True)))
+            self.build(below)
+            trunk = int(self.arrays.base[below])
+        overrides: dict[int, int] = {}
+        first = node.low + node.nullable
+        if node.high > first:
+            gated = beside.others is not None and not beside.open
+            overrides[ord("u")] = self._named(Hex(term, 0, 4), first, node.high, gated)
+            for point, _, child in word_arcs(node):
+                for byte in escapes_of(point):
+                    following: Regular = child
+                    if beside.others is not None:
+                        following = vector((child, *beside.others), named=True)
+                    overrides[byte] = self.state(Text(True, following))
+        self._rows.override(state, trunk, overrides)
+        return True
+
+    def _named(self, key: Text | Escape | Hex, low: int, high: int, gated: bool) -> int:
         """The state of `key`, from which the words low..high-1 can be reached; `gated`: and no
         other name."""
         typed = (type(key), key)

@@ -167,6 +167,11 @@ class SpelledCharacters:
         return row
 
 
+def escapes_of(point: int) -> list[int]:
+    """The bytes that stand for a character behind a backslash."""
+    return [byte for byte, escaped in _SHORT_ESCAPES.items() if escaped == point]
+
+
 def open_arcs(key: Partial | Escape | Hex | LowHex | LowSurrogate) -> list[Arc]:
     """The transitions of a key's term by the code points that a character begun can become."""
     transitions = arcs(key.term) if isinstance(key, Partial) else escapable(key.term)

@@ -12,14 +12,15 @@ numbers side by side; what each of them stands for is found when somebody asks.
 # pyright: reportMissingParameterType=false, reportReturnType=false
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from numba import njit
 
 from maskwright.automaton.leaf_keys import Escape, Text
 from maskwright.automaton.leaf_rows import Overrides
+from maskwright.automaton.spelled_characters import BACKSLASH, QUOTE
 from maskwright.grammar.regular import (
     ANYTHING,
     EMPTY,
@@ -31,10 +32,25 @@ from maskwright.grammar.regular import (
     word_slice,
 )
 
-_QUOTE: Final = 0x22
-_BACKSLASH: Final = 0x5C
 
-Int32 = npt.NDArray[np.int32]
+LOW: Final = 0
+"""The first of the words that go on from a place, or end there."""
+HIGH: Final = 1
+"""Behind the last of them."""
+ENDED: Final = 2
+"""1 where a word ends."""
+_DEPTH: Final = 3
+_PARENT: Final = 4
+_OVER: Final = 5
+
+_STOP: Final = 0
+"""By word: where it ends in the text of all."""
+_SHARED: Final = 1
+"""How many characters it shares with the one before it."""
+_FIRST: Final = 2
+"""The place behind its first other character."""
+_END: Final = 3
+"""The state behind its quote."""
 
 
 class Beside(NamedTuple):
@@ -60,61 +76,41 @@ class WordTrie:
         self.beside: Final = beside
         self.state: Final = state
         strings = beside.table.strings
-        self._text = np.frombuffer("".join(strings).encode(), np.uint8)
-        self._stop = np.cumsum([len(string) for string in strings], dtype=np.int32)
-        self._shared = np.zeros(len(strings), np.int32)
-        self.size: Final = int(_number(self._text, self._stop, self._shared))
-        self._first = 1 + np.cumsum(np.diff(self._stop, prepend=0) - self._shared, dtype=np.int32)
-        self._first = np.concatenate([np.ones(1, np.int32), self._first[:-1]])
-        self.low: Final = np.zeros(self.size, np.int32)
-        self.high: Final = np.zeros(self.size, np.int32)
-        self._depth = np.zeros(self.size, np.int32)
-        self._parent = np.zeros(self.size, np.int32)
+        text = "".join(strings).encode()
+        self._words = np.zeros((4, len(strings)), np.int32)
+        self._words[_STOP] = list(accumulate(map(len, strings)))
+        self._text = np.frombuffer(text, np.uint8)
+        self.size: Final = int(_number(self._text, self._words))
+        self.places: Final = np.zeros((6, self.size), np.int32)
+        """By place: see `LOW`, `HIGH` and the others."""
 
     def place(self, node: Words) -> int:
         """The number of a place."""
         if node.depth == 0:
             return 0
-        return int(self._first[node.low]) + node.depth - int(self._shared[node.low]) - 1
-
-    @property
-    def ended(self) -> Int32:
-        """[nodes]: 1 where a word ends."""
-        lengths = np.diff(self._stop, prepend=0)
-        return (lengths[self.low] == self._depth).astype(np.int32)
+        words = self._words
+        return int(words[_FIRST, node.low]) + node.depth - int(words[_SHARED, node.low]) - 1
 
     def key(self, state: int) -> Text | Escape:
         """What one of the states stands for."""
         at = state - self.state
         place = at % self.size
-        low, high, depth = (int(each[place]) for each in (self.low, self.high, self._depth))
+        low, high, depth = (int(self.places[each, place]) for each in (LOW, HIGH, _DEPTH))
         term: Regular = word_slice(self.beside.table, low, high, depth)
         if self.beside.others is not None:
             term = vector((term, *self.beside.others), named=True)
         return Text(True, term) if at < self.size else Escape(term)
 
-    def rows(self, ends: Int32) -> Overrides:
+    def rows(self, ends: list[int]) -> Overrides:
         """The overrides of all places; `ends` [words] are the states behind the words' quotes."""
-        most = 3 * self.size
-        found = Overrides(
-            np.zeros(self.size + 1, np.int32), np.zeros(most, np.uint8), np.zeros(most, np.int32)
-        )
+        start = np.zeros(self.size + 1, np.int32)
+        byte, target = np.zeros(3 * self.size, np.uint8), np.zeros(3 * self.size, np.int32)
+        self._words[_END] = ends
+        is_open, bare = self.beside.open, self.beside.table.bare
         count = _fill(
-            self._text,
-            self._stop,
-            self._shared,
-            ends,
-            self.state,
-            self.beside.open,
-            self.low,
-            self.high,
-            self._depth,
-            self._parent,
-            found.start,
-            found.byte,
-            found.target,
+            self._text, self._words, self.state, is_open, bare, self.places, start, byte, target
         )
-        return Overrides(found.start, found.byte[:count], found.target[:count])
+        return Overrides(start, byte[:count], target[:count])
 
 
 def trie_of(term: Regular) -> tuple[Beside, Words] | None:
@@ -132,73 +128,74 @@ def trie_of(term: Regular) -> tuple[Beside, Words] | None:
 
 
 @njit(cache=True)
-def _number(text, stop, shared):
-    """Fill in how many characters each word shares with the one before it; returns the places."""
+def _number(text, words):
+    """Fill in what each word shares with the one before it, and its first place; returns how many
+    places there are."""
     size = 1
-    for word in range(len(stop)):
-        start = stop[word - 1] if word else 0
-        length = stop[word] - start
+    before = start = 0
+    for word in range(words.shape[1]):
+        stop = words[_STOP, word]
+        same = 0
         if word:
-            before = stop[word - 2] if word > 1 else 0
-            most = min(length, start - before)
-            same = 0
+            most = min(stop - start, start - before)
             while same < most and text[before + same] == text[start + same]:
                 same += 1
-            shared[word] = same
-        size += length - shared[word]
+        words[_SHARED, word] = same
+        words[_FIRST, word] = size
+        size += stop - start - same
+        before, start = start, stop
     return size
 
 
 @njit(cache=True)
-def _fill(text, stop, shared, ends, state, is_open, low, high, depths, parent, first, byte, target):
+def _fill(text, words, state, is_open, bare, places, first, byte, target):
     """Number the places, and fill in the overrides of each; returns how many there are."""
+    low, high, depths, parent = places[LOW], places[HIGH], places[_DEPTH], places[_PARENT]
+    ended, over = places[ENDED], places[_OVER]
     size = len(low)
-    words = len(stop)
+    path = np.zeros(len(text) + 1, np.int32)
     count = 1
-    longest = 0
-    for word in range(words):
-        longest = max(longest, stop[word] - (stop[word - 1] if word else 0))
-    path = np.zeros(longest + 1, np.int32)
-    over = np.zeros(size, np.int32)
-    high[0] = words
-    for word in range(words):
-        start = stop[word - 1] if word else 0
-        length = stop[word] - start
+    start = 0
+    high[0] = words.shape[1]
+    for word in range(words.shape[1]):
+        length = words[_STOP, word] - start
         for depth in range(1, length + 1):
-            if depth > shared[word]:
+            if depth > words[_SHARED, word]:
                 path[depth] = count
                 parent[count] = path[depth - 1]
                 low[count] = word
                 depths[count] = depth
-                letter = text[start + depth - 1]
-                if letter >= 0x20 and letter != _QUOTE and letter != _BACKSLASH:
-                    over[path[depth - 1]] += 1
+                over[path[depth - 1]] += _is_plain(text[start + depth - 1])
                 count += 1
             high[path[depth]] = word + 1
+        ended[path[length]] = 1
+        start += length
     for node in range(size):
-        word = low[node]
-        ended = stop[word] - (stop[word - 1] if word else 0) == depths[node]
-        over[node] += ended
-        over[node] += is_open or high[node] > word + ended
+        escaped = is_open or (high[node] > low[node] + ended[node] and not bare)
+        over[node] += ended[node] + escaped
         first[node + 1] = first[node] + over[node]
         over[node] = first[node]
     for node in range(size):
-        word = low[node]
-        start = stop[word - 1] if word else 0
-        ended = stop[word] - start == depths[node]
-        if ended:
-            byte[over[node]] = _QUOTE
-            target[over[node]] = ends[word]
+        if ended[node]:
+            byte[over[node]] = QUOTE
+            target[over[node]] = words[_END, low[node]]
             over[node] += 1
-        if is_open or high[node] > word + ended:
-            byte[over[node]] = _BACKSLASH
+        if is_open or (high[node] > low[node] + ended[node] and not bare):
+            byte[over[node]] = BACKSLASH
             target[over[node]] = state + size + node
             over[node] += 1
         if node:
+            start = words[_STOP, low[node] - 1] if low[node] else 0
             letter = text[start + depths[node] - 1]
-            if letter >= 0x20 and letter != _QUOTE and letter != _BACKSLASH:
+            if _is_plain(letter):
                 at = over[parent[node]]
                 byte[at] = letter
                 target[at] = state + node
                 over[parent[node]] += 1
     return first[size]
+
+
+@njit(cache=True, inline="always")
+def _is_plain(letter):
+    """Whether a character is spelled as it is."""
+    return letter >= 0x20 and letter != QUOTE and letter != BACKSLASH
