@@ -423,7 +423,7 @@ class JsonContexts:
         if known is None:
             level = self.levels[context]
             reader = self._plain.reader(level.threads)
-            reader = reader or NameReader.of(level.threads, self.witnesses)
+            reader = reader or NameReader.of(level.threads, self.witnesses, self._plain)
             known = self._names[context] = (reader, self._name_leaf(level, reader))
         return known
 

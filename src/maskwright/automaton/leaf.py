@@ -18,8 +18,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import deque
-from collections.abc import Hashable
-from typing import Final
+from collections.abc import Hashable, Sequence
+from typing import Final, overload
 
 import numpy as np
 
@@ -53,8 +53,8 @@ from maskwright.automaton.spelled_characters import (
     QUOTE,
     SpelledCharacters,
     escapable,
-    must_escape,
     escapes_of,
+    must_escape,
     open_arcs,
 )
 from maskwright.automaton.spelled_sets import SpelledSets
@@ -81,7 +81,7 @@ _PER_TRIE_STATE: Final = 16
 """States made with a whole list of words take as much as one that was made alone."""
 
 
-class Keys:
+class Keys(Sequence[Key]):
     """What each state stands for; those of lists of words are found when they are asked for."""
 
     def __init__(self) -> None:
@@ -89,7 +89,16 @@ class Keys:
         self.in_tries = 0
         self._tries: list[WordTrie] = []
 
-    def __getitem__(self, state: int) -> Key:
+    def __len__(self) -> int:
+        return len(self.known)
+
+    @overload
+    def __getitem__(self, state: int) -> Key: ...
+    @overload
+    def __getitem__(self, state: slice) -> list[Key]: ...
+    def __getitem__(self, state: int | slice) -> Key | list[Key]:
+        if isinstance(state, slice):
+            return [self[each] for each in range(len(self))[state]]
         key = self.known[state]
         if key is None:
             at = bisect_right(self._tries, state, key=_first_state) - 1

@@ -6,6 +6,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 
 from maskwright.automaton.level import Thread
+from maskwright.automaton.plain_names import PlainShapes, places
 from maskwright.automaton.progress import MemberOption, ObjectProgress
 from maskwright.automaton.witness import NameClass, Witnesses
 from maskwright.grammar.regular import (
@@ -41,9 +42,11 @@ class NameReader:
     witnesses: Witnesses
 
     @classmethod
-    def of(cls, threads: tuple[Thread, ...], witnesses: Witnesses) -> NameReader:
+    def of(
+        cls, threads: tuple[Thread, ...], witnesses: Witnesses, plain: PlainShapes
+    ) -> NameReader:
         parts: dict[Regular, int] = {}
-        readers = tuple(_reader(thread, witnesses, parts) for thread in threads)
+        readers = tuple(_reader(thread, witnesses, plain, parts) for thread in threads)
         others = any(reader.open is not None for reader in readers)
         known = word_list([name for reader in readers for name in reader.told_apart(others)])
         bits = 0
@@ -133,26 +136,35 @@ class _ThreadReader:
         return self.indexes.get(name) in self.allowed or name in self.few
 
 
-def _reader(thread: Thread, witnesses: Witnesses, parts: dict[Regular, int]) -> _ThreadReader:
+def _reader(
+    thread: Thread, witnesses: Witnesses, plain_shapes: PlainShapes, parts: dict[Regular, int]
+) -> _ThreadReader:
     progress = thread.progress
     assert isinstance(progress, ObjectProgress)
     shape = progress.shape
     spend(1 + len(shape.names))
-    allowed = frozenset(
-        at
-        for at in progress.names(witnesses.order)
-        if any(True for _ in witnesses.named_options(progress, at))
-    )
-    few, language = _other_names(progress, witnesses)
+    plain = plain_shapes.of(shape)
+    few: dict[str | None, NameClass] = {}
+    if plain is None:
+        allowed = frozenset(
+            at
+            for at in progress.names(witnesses.order)
+            if any(True for _ in witnesses.named_options(progress, at))
+        )
+        few, language = _other_names(progress, witnesses)
+    else:
+        bits, others = plain.open_names(progress)
+        allowed = frozenset(places(bits))
+        language = ANYTHING if others else EMPTY
     opened: int | None = None
-    places: tuple[int, ...] = ()
+    members: tuple[int, ...] = ()
     if language is not EMPTY:
         opened = parts.setdefault(language, len(parts))
         inside = [both(each, language) for each in shape.languages]
-        places = tuple(parts.setdefault(each, len(parts)) for each in inside)
+        members = tuple(parts.setdefault(each, len(parts)) for each in inside)
     indexes: dict[str | None, int] = {name: at for at, name in enumerate(shape.names)}
     anything = language is ANYTHING
-    return _ThreadReader(thread.tag, progress, allowed, indexes, opened, places, few, anything)
+    return _ThreadReader(thread.tag, progress, allowed, indexes, opened, members, few, anything)
 
 
 def _other_names(

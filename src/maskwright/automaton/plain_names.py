@@ -39,11 +39,14 @@ class PlainShapes:
             return None
         progress = threads[0].progress
         assert isinstance(progress, ObjectProgress)
-        shape = progress.shape
+        plain = self.of(progress.shape)
+        return None if plain is None else PlainReader(plain, threads[0].tag, progress)
+
+    def of(self, shape: ObjectShape) -> PlainShape | None:
+        """A shape as a plain one, if it is."""
         if shape not in self._known:
             self._known[shape] = PlainShape.of(shape, self._witnesses)
-        plain = self._known[shape]
-        return None if plain is None else PlainReader(plain, threads[0].tag, progress)
+        return self._known[shape]
 
 
 class PlainShape:
@@ -115,7 +118,7 @@ class PlainShape:
         late = left >> declared
         return _bits(
             at
-            for at in _places(found)
+            for at in places(found)
             if (late if at >= declared else left >> at).bit_count() >= missing
         )
 
@@ -157,7 +160,7 @@ class NameTerms:
         return self._sum(self._shape.possible)
 
     def _sum(self, names: int) -> int:
-        return sum(self._bits[at] for at in _places(names))
+        return sum(self._bits[at] for at in places(names))
 
 
 class PlainReader:
@@ -216,7 +219,7 @@ def _bits(places: Iterable[int]) -> int:
     return found
 
 
-def _places(bits: int) -> Iterator[int]:
+def places(bits: int) -> Iterator[int]:
     """The places of the ones."""
     while bits:
         low = bits & -bits

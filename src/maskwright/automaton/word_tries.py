@@ -32,7 +32,6 @@ from maskwright.grammar.regular import (
     word_slice,
 )
 
-
 LOW: Final = 0
 """The first of the words that go on from a place, or end there."""
 HIGH: Final = 1

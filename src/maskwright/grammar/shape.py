@@ -161,6 +161,7 @@ class Shapes:
         self._known: dict[Conjunction, Shape] = {}
         self._exclusive: dict[tuple[OneOf, str], AnyOf] = {}
         self._strings_known: dict[Schema, Regular] = {}
+        self._orders: dict[Conjunction, dict[str, int]] = {}
         self._open: set[object] = set()
         self._meetings = 0
         self._orders: dict[Conjunction, dict[str, int]] = {}
@@ -210,7 +211,7 @@ class Shapes:
         else:
             narrowing = tuple(each for each in assertions if isinstance(each, _NARROWING))
             strings, scalars = _lone_scalars(narrowing, types, self._limits.divisor)
-        others = [each for each in assertions if not isinstance(each, TypeIs)]
+        others: list[Assertion] = [each for each in assertions if not isinstance(each, TypeIs)]
         array = _array(others) if "array" in types else None
         shape = None
         if "object" in types and not _lacks_required(others):
@@ -514,7 +515,7 @@ def _scalars(
     strings = EMPTY
     if "string" in types:
         strings = both(ANYTHING, *map(_strings_of_one, assertions))
-    others = [each for each in assertions if not isinstance(each, TypeIs)]
+    others: list[Assertion] = [each for each in assertions if not isinstance(each, TypeIs)]
     scalars = [_literals(others, kind) for kind in ("null", "boolean") if kind in types]
     if "number" in types:
         scalars.append(_numbers(others, divisor))
