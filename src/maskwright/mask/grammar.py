@@ -34,7 +34,7 @@ from maskwright.mask.position import Position
 from maskwright.mask.rows import FULL
 from maskwright.mask.runs import Run
 from maskwright.mask.space import NOTHING, Space
-from maskwright.mask.tables import Begun, Directory, Scratch
+from maskwright.mask.tables import Begun, Directory
 from maskwright.mask.token_counts import TokenCounts
 from maskwright.mask.walk import (
     DYNAMIC,
@@ -81,7 +81,7 @@ class Grammar:
         self._limits = limits
         self._positions: dict[Configuration, Position] = {}
         self._directory = Directory()
-        self.scratch = Scratch.of(space.trie.height, space.vocabulary.words)
+        self.scratch: Final = space.scratch
         with space.lock:
             self.machine = Machine(space.leaves, contexts, limits)
             self.needs: Final = NodeNeeds(self.machine, contexts)

@@ -24,7 +24,7 @@ from maskwright.mask.strings import (
     is_within,
     term_within,
 )
-from maskwright.mask.tables import Begun, FanTable, Spelling
+from maskwright.mask.tables import Begun, FanTable, Scratch, Spelling
 from maskwright.mask.text_rows import TextRows
 from maskwright.vocab import Vocabulary
 from maskwright.vocab.trie import Fan
@@ -57,6 +57,8 @@ class Space:
         self.strings = before.strings if before else StringRows(vocabulary)
         self._leaving = before._leaving if before else FanTable(Fan.of(self.strings.leaving))
         self.tools = KnownTools()
+        self.scratch: Final = Scratch.of(self.trie.height, vocabulary.words)
+        """That of all walks, for there is one at a time."""
         self.needs = LeafNeeds()
         self._begun: dict[int, Begun | None] = {}
         self._every_byte = np.ones(768, np.uint8)
