@@ -317,6 +317,28 @@ class BrokenMatcher(LiteralMatcher):
         return not (self.fault == "refuses" and self.done) and super().accept(token_id)
 
 
+def test_a_row_that_waited_for_its_mask_is_not_sampled_beside_its_successor(
+    loaded: LoadedModel,
+) -> None:
+    """Late for its mask, then paused, out of its blocks, and computed again in one step."""
+    harness = Harness(loaded, EngineConfig(drafts=0))
+    harness.add(Request([1, 2, 3], SamplingParams(seed=1), 6, eos=()), 0)
+    harness.step()
+    (active,) = harness.core._active.values()
+    masks, active.masks = active.masks, None
+    harness.core.step()
+    assert harness.core.counts.held == 1
+    harness.scheduler.pause(active.sequence)
+    harness.scheduler.tables.let_go(active.sequence)
+    harness.core.resume(0)
+    active.masks = masks
+    harness.run()
+    alone = Harness(loaded, EngineConfig(drafts=0))
+    alone.add(Request([1, 2, 3], SamplingParams(seed=1), 6, eos=()), 0)
+    alone.run()
+    assert harness.completion(0).token_ids == alone.completion(0).token_ids
+
+
 @pytest.mark.parametrize(
     ("fault", "message"), [("raises", "boom"), ("empty", "No token"), ("refuses", "refused token")]
 )

@@ -25,7 +25,7 @@ from maskwright.engine.plan import StepPlan
 from maskwright.engine.request import Delta, FinishReason
 from maskwright.engine.runner import Runner
 from maskwright.engine.scheduler import Scheduler
-from maskwright.engine.sequence import SHORT, Phase, Sequence
+from maskwright.engine.sequence import SHORT, Phase
 from maskwright.errors import GenerationError, MaskwrightError
 from maskwright.sampling import TokenScore
 
@@ -274,23 +274,26 @@ class Core:
                     self._end(number, reason)
 
     def _ready_rows(self, plan: StepPlan, logits: Tensor | None) -> Iterator[tuple[Active, Held]]:
-        """The requests that can be sampled now, with their logits; those of the others are kept."""
-        fresh: list[tuple[Sequence, Held]] = []
+        """The requests that can be sampled now, with their logits; those of the others are kept.
+
+        A row that was kept is dropped where its request has been computed again meanwhile: it lost
+        its blocks while it was paused.
+        """
+        rows = self._held
         row = 0
         for chunk in plan.chunks:
             if chunk.samples and logits is not None:
                 draft = chunk.sequence.draft[: chunk.drafted]
-                fresh.append((chunk.sequence, Held(logits[row : row + chunk.rows], draft)))
+                rows[chunk.sequence.arrival] = Held(logits[row : row + chunk.rows], draft)
             row += chunk.rows
-        kept = [(self._active[number].sequence, held) for number, held in self._held.items()]
         self._held = {}
-        for sequence, held in (*kept, *fresh):
-            active = self._active.get(sequence.arrival)
-            if active is None or sequence.pending:
+        for number, held in rows.items():
+            active = self._active.get(number)
+            if active is None or active.sequence.pending:
                 self.counts.idle_rows += 1  # ended, extended by its grammar, or preempted
-            elif active.masks is None or sequence.phase is not Phase.RUNNING:
+            elif active.masks is None or active.sequence.phase is not Phase.RUNNING:
                 self.counts.held += 1
-                self._held[sequence.arrival] = Held(held.logits.clone(), held.draft)
+                self._held[number] = Held(held.logits.clone(), held.draft)
             else:
                 yield active, held
 
