@@ -11,6 +11,7 @@ from maskwright.errors import (
     StructuralTagError,
     UnsatisfiableGrammarError,
     UnsatisfiableSchemaError,
+    UnspellableError,
     UnsupportedGrammarError,
     UnsupportedSchemaError,
 )
@@ -57,6 +58,7 @@ __all__ = [
     "StructuralTagError",
     "UnsatisfiableGrammarError",
     "UnsatisfiableSchemaError",
+    "UnspellableError",
     "UnsupportedGrammarError",
     "UnsupportedSchemaError",
     "ValueRead",

@@ -137,6 +137,13 @@ class LimitError(InputError):
         self.pointer = pointer
 
 
+class UnspellableError(InputError):
+    """The tokens of the vocabulary can't spell any text of a grammar, or any way on from a place in
+    one: some byte or character is missing."""
+
+    default_code = "unspellable"
+
+
 class BudgetError(InputError):
     """The token limit is smaller than the shortest output; `needed` is what would do."""
 

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from maskwright.automaton.machine import Configuration
-from maskwright.errors import BudgetError, InputError
+from maskwright.errors import BudgetError, UnspellableError
 from maskwright.mask.needs import ENDLESS
 from maskwright.mask.position import UNKNOWN
 
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 MOST_TRIES: Final = 300
 """Configurations looked at in search of a spelling with fewer tokens."""
+MOST_DETOURS: Final = 300
+"""Configurations looked at in search of any spelling, where the shortest text has none."""
 
 
 class Budgets:
@@ -35,11 +37,13 @@ class Budgets:
         self._grammar = grammar
         self._completion = completion
         self._needed: dict[Configuration, int] = {}
+        self._unspellable: set[Configuration] = set()
+        """From where no tokens lead to an end."""
 
     def tokens_needed(self, here: Configuration, before: bytes = b"") -> int:
         """Tokens that certainly complete the text from `here`; 0 if it is complete.
 
-        `before` is the text so far. Raises `InputError` if the vocabulary can't spell the
+        `before` is the text so far. Raises `UnspellableError` if the vocabulary can't spell any
         completion.
         """
         known = self._needed.get(here)
@@ -48,7 +52,10 @@ class Budgets:
         grammar = self._grammar
         with grammar.space.lock:
             text = self._text(here, before)
-            tokens = grammar.vocabulary.spelled(text)
+            try:
+                tokens = grammar.vocabulary.spelled(text)
+            except UnspellableError as error:
+                return self._detour(here, before, error)
             self._needed[here] = len(tokens)
             for at, token in enumerate(tokens, start=1):
                 data = grammar.vocabulary.spellings[token]
@@ -59,6 +66,70 @@ class Budgets:
                 left = len(tokens) - at
                 self._needed[here] = min(self._needed.get(here, left), left)
         return len(tokens)
+
+    def is_spellable(self, here: Configuration, before: bytes) -> bool:
+        """Whether the vocabulary can spell some way to complete the text from `here`."""
+        if self._grammar.space.has_every_byte:
+            return True
+        try:
+            self.tokens_needed(here, before)
+        except UnspellableError:
+            return False
+        return True
+
+    def spelled(self, here: Configuration, row: int, before: bytes) -> int:
+        """The row that is left of `row`, the mask at `here`, without the tokens behind which the
+        vocabulary can't spell any way to complete the text."""
+        grammar = self._grammar
+        tokens, places, group = grammar.doubtful(here, 0)
+        spellings = grammar.vocabulary.spellings
+        firsts = np.zeros(len(places), np.int64)
+        firsts[group[::-1]] = tokens[::-1]
+        spelled = np.array(
+            [
+                self.is_spellable(_configuration(place), before + spellings[token])
+                for place, token in zip(places.tolist(), firsts.tolist(), strict=True)
+            ],
+            np.bool_,
+        )
+        refused = tokens[~spelled[group]]
+        left = grammar.space.table[row]
+        np.bitwise_and.at(left, refused >> 5, ~(np.int32(1) << (refused & 31)))
+        if not left.any():
+            self.tokens_needed(here, before)  # says what is missing
+        return grammar.space.table.number(left)
+
+    def _detour(self, here: Configuration, before: bytes, error: UnspellableError) -> int:
+        """Tokens that complete the text where its shortest completion can't be spelled, the
+        shortest ones looked at first; `error` if there are none (or not among `MOST_DETOURS`)."""
+        if here in self._unspellable:
+            raise error
+        grammar = self._grammar
+        spellings = grammar.vocabulary.spellings
+        tie = count()
+        queue: list[tuple[int, int, Configuration, bytes, tuple[int, ...]]]
+        queue = [(0, next(tie), here, before, ())]
+        seen = {here}
+        for _ in range(MOST_DETOURS):
+            if not queue:
+                self._unspellable |= seen
+                raise error
+            _, _, place, text, path = heappop(queue)
+            for following, token in grammar.successors(place):
+                if following in seen or following in self._unspellable:
+                    continue
+                seen.add(following)
+                behind, steps = text + spellings[token], (*path, token)
+                rest = self._text(following, behind)
+                try:
+                    whole = (*steps, *grammar.vocabulary.spelled(rest))
+                except UnspellableError:
+                    heappush(queue, (len(rest), next(tie), following, behind, steps))
+                    continue
+                if self._note(here, whole, before):
+                    return self._needed[here]
+        self._unspellable.add(here)
+        raise error
 
     def least_tokens(self, here: Configuration, enough: int) -> int:
         """As `tokens_needed` from the start of a text, but where that is more than `enough`, other
@@ -90,10 +161,9 @@ class Budgets:
                     heappush(queue, (bound, left, next(tie), following, text, steps))
         return best
 
-    def _note(self, here: Configuration, tokens: tuple[int, ...]) -> bool:
+    def _note(self, here: Configuration, tokens: tuple[int, ...], before: bytes = b"") -> bool:
         """Remember a way to complete the text; False if it turns out not to be one."""
         places = [here]
-        before = b""
         for token in tokens:
             data = self._grammar.vocabulary.spellings[token]
             following = self._grammar.advance(places[-1], data, before)
@@ -111,7 +181,7 @@ class Budgets:
         """Write the mask at a position for a text that may go on for `budget` tokens."""
         grammar = self._grammar
         if position.enough == UNKNOWN:
-            self._measure(position)
+            self._measure(position, before)
         out[:] = grammar.space.table[position.row]
         if budget >= position.enough:
             return
@@ -138,12 +208,12 @@ class Budgets:
                 needed=needed,
             )
 
-    def _measure(self, position: Position) -> None:
+    def _measure(self, position: Position, before: bytes) -> None:
         grammar = self._grammar
         if grammar.space.has_every_byte:
             grammar.measure(position)
         else:  # a byte may take more than a token
-            grammar.row(position.configuration)
+            grammar.find(position, lambda: before)
             position.enough = 1 + ENDLESS
 
     def _fits(self, here: Configuration, budget: int, before: bytes) -> bool:
@@ -153,7 +223,7 @@ class Budgets:
             return True
         try:
             return self.tokens_needed(here, before) <= budget
-        except InputError:
+        except UnspellableError:
             return False
 
     def _text(self, here: Configuration, before: bytes) -> bytes:

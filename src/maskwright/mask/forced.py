@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from maskwright.automaton import special
+from maskwright.errors import UnspellableError
 
 if TYPE_CHECKING:
     from maskwright.automaton.machine import Configuration
@@ -44,7 +45,11 @@ def forced_tokens(grammar: Grammar, here: Configuration, before: bytes) -> list[
             settled.append(token_id)
             continue
         at = 0
-        for token in vocabulary.encode(text):
+        try:
+            tokens = vocabulary.encode(text)
+        except UnspellableError:  # what comes next begins within a token
+            break
+        for token in tokens:
             if number == len(parts) and grammar.begins_longer_token(text[at:]):
                 break
             settled.append(token)

@@ -88,6 +88,8 @@ class Grammar:
             self.budgets: Final = Budgets(self, Completion(self.machine, contexts, limits))
         self.first: Final = self.position(self.machine.start)
         self._counts = _token_counts(self, contexts)
+        if not space.has_every_byte:
+            self.budgets.tokens_needed(self.start)  # refuses what no tokens spell
         self.ended: Final = self._ended()
         """Behind an end token; it is no configuration of the machine."""
 
@@ -126,15 +128,16 @@ class Grammar:
     def row(self, here: Configuration) -> int:
         """The number of the mask row at a configuration."""
         position = self.position(here)
-        if position.record == 0:
-            self.find(position)
+        self.find(position, bytes)
         return position.row
 
-    def find(self, position: Position) -> None:
-        """Find the mask row of a position, if it isn't known."""
+    def find(self, position: Position, before: Callable[[], bytes | bytearray]) -> None:
+        """Find the mask row of a position, if it isn't known; `before` gives the text so far."""
         with self.space.lock:
             if position.record == 0:
                 number = self._walk(position.configuration)
+                if not self.space.has_every_byte:
+                    number = self.budgets.spelled(position.configuration, number, bytes(before()))
                 position.row = number
                 position.record = self.space.table.address(number)
 
@@ -304,7 +307,7 @@ class Grammar:
         """The position behind a token that is no end token; None if it is not allowed.
 
         `before` gives the text so far, and is only asked at the end of a name or item that must
-        differ from those before it.
+        differ from those before it, or where not every text can be spelled.
         """
         with self.space.lock:
             self.machine.work.begin()
@@ -312,11 +315,19 @@ class Grammar:
                 self.machine.supply()
             if behind == DYNAMIC:
                 data = self.vocabulary.spellings[token]
-                here = self.advance(position.configuration, data, before())
-                return None if here is None else self.position(here)
+                text = bytes(before())
+                here = self.advance(position.configuration, data, text)
+                if here is None or not self.budgets.is_spellable(here, text + data):
+                    return None
+                return self.position(here)
             if behind < 0:
                 return None
-            following = self.position(Configuration(behind >> 32, behind & 0xFFFFFFFF))
+            place = Configuration(behind >> 32, behind & 0xFFFFFFFF)
+            if not self.space.has_every_byte:
+                text = bytes(before()) + self.vocabulary.spellings[token]
+                if not self.budgets.is_spellable(place, text):
+                    return None
+            following = self.position(place)
             position.moves[token] = following
             return following
 

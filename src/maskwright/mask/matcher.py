@@ -45,7 +45,7 @@ class Matcher:
         """The number of the present mask in the row table of the vocabulary."""
         here = self._path[-1]
         if not here.record:
-            self._grammar.find(here)
+            self._grammar.find(here, self._read)
         return here.row
 
     @property
@@ -64,7 +64,8 @@ class Matcher:
         `budget` is the number of tokens that may still come, the next one included; near the end
         only tokens stay allowed after which the text can be completed within it. Raises
         `BudgetError` if that is no longer possible, `ValueError` for an array of another type or
-        shape. After an end token nothing is allowed.
+        shape. After an end token nothing is allowed. Where `accept_bytes` has led to a place from
+        which the vocabulary can't spell any way on, `UnspellableError` says so.
         """
         if out.dtype != _INT32 or out.shape != self._words:
             words = self._words[0]
@@ -74,7 +75,7 @@ class Matcher:
             self._grammar.budgets.fill(here, budget, out, bytes(self._read()))
             return
         if not here.record:
-            self._grammar.find(here)
+            self._grammar.find(here, self._read)
         try:
             write_row(here.record, out)
         except TypeError:  # the words don't lie side by side

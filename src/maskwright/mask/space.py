@@ -38,6 +38,8 @@ MOST_ROW_BYTES: Final = 32 << 20
 
 NOTHING: Final = Begun(0, 0, 0, 0)
 
+_UTF_8: Final = frozenset((*range(0xC0), *range(0xC2, 0xF5)))
+
 
 class Space:
     """One vocabulary's tables. `lock` guards them all; holders keep it for short work only."""
@@ -73,8 +75,9 @@ class Space:
 
     @cached_property
     def has_every_byte(self) -> bool:
-        """Whether each byte is a token, so that n bytes never need more than n tokens."""
-        return len({token for token in self.vocabulary.tokens if len(token) == 1}) == 256
+        """Whether each byte that UTF-8 has is a token, so that every text can be spelled, and n
+        bytes never need more than n tokens."""
+        return {token[0] for token in self.vocabulary.tokens if len(token) == 1} >= _UTF_8
 
     @cached_property
     def texts(self) -> TextRows:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Self
 
-from maskwright.errors import InputError
+from maskwright.errors import UnspellableError
 
 LONG: Final = 512
 """Bytes of a text whose tokens are not counted where a bound will do."""
@@ -41,13 +41,27 @@ class Spellings:
         cost, step = self._counted(data)
         end = len(data)
         if cost[0] > end:
-            raise InputError(f"no tokens of the vocabulary spell {data!r}", param="data")
+            raise UnspellableError(
+                f"no tokens of the vocabulary spell {data!r}: {self._lacking(data)}", param="data"
+            )
         spelled: list[int] = []
         i = 0
         while i < end:
             spelled.append(self.ids[data[i : i + step[i]]])
             i += step[i]
         return spelled
+
+    def _lacking(self, data: bytes) -> str:
+        """What of `data` the tokens before it can't be followed by."""
+        reached, farthest = {0}, 0
+        for at in range(len(data)):
+            if at in reached:
+                farthest = at
+                lengths = self.lengths[data[at]]
+                reached |= {at + n for n in lengths if data[at : at + n] in self.ids}
+        rest = data[farthest:].decode(errors="replace")
+        missing = rest[0] if rest[0] != "\ufffd" else data[farthest : farthest + 1]
+        return f"nothing fits at {missing!r}"
 
     def most_behind(self, data: bytes) -> int:
         """The most tokens that any ending of `data` takes, spelled with the fewest; of a text over

@@ -126,7 +126,7 @@ class Vocabulary:
         """Tokens whose bytes, joined, are exactly `data`.
 
         As the model's tokenizer would cut it in the middle of a text, where there is a tokenizer
-        and it keeps every byte; else the fewest tokens. Raises `InputError` if no tokens spell it.
+        and it keeps every byte; else the fewest tokens. Raises `UnspellableError` if none spell it.
         """
         if self._encoder is not None:
             ids = self._encoder(data)
@@ -135,7 +135,7 @@ class Vocabulary:
         return self.fewest(data)
 
     def fewest(self, data: bytes) -> list[int]:
-        """The fewest tokens whose bytes, joined, are `data`; `InputError` if there are none."""
+        """The fewest tokens whose bytes, joined, are `data`; `UnspellableError` if none are."""
         return self._texts.fewest(data)
 
     def price(self, data: bytes) -> int:
