@@ -159,7 +159,8 @@ class AddressError(MaskwrightError):
 
 
 class OverloadedError(MaskwrightError):
-    """The bounded queue is full; `retry_after` in seconds."""
+    """The bounded queue is full, or the request would be served too late; `retry_after` in
+    seconds."""
 
     def __init__(self, message: str, *, retry_after: float) -> None:
         super().__init__(message)

@@ -15,8 +15,9 @@ import httpx
 import jsonschema
 import pytest
 
-from maskwright.cli.serve import SCHEMA, adapter_folders, open_sinks, serve
+from maskwright.cli.serve import SCHEMA, adapter_folders, open_sinks, serve, with_objectives
 from maskwright.engine import EngineConfig
+from maskwright.engine.service import CLASSES
 from maskwright.errors import InputError
 from maskwright.server import ServerConfig
 from tests.cli.conftest import Run
@@ -27,7 +28,7 @@ PROGRAM = [sys.executable, "-c", "from maskwright.cli import main; main()"]
 def test_defaults_are_the_configurations_own() -> None:
     options = signature(serve).parameters
     for field in fields(EngineConfig):
-        if field.name == "classes":  # from Python only
+        if field.name == "classes":  # objectives alone: --ttft, --tpot
             continue
         assert options[field.name].default == field.default
     served = {"model_name": "name", "strict_model": "strict_model", "whitespace": "whitespace"}
@@ -62,6 +63,20 @@ def test_it_says_when_it_is_ready_and_how_to_try_it(tmp_path: Path) -> None:
     (line,) = (json.loads(line) for line in told.splitlines() if line.startswith("{"))
     assert (line["path"], line["status"]) == ("/v1/chat/completions", 200)
     assert line["request_id"] == trace["request_id"]
+
+
+def test_objectives_are_of_classes() -> None:
+    first, second, third = with_objectives(CLASSES, ["interactive=1.5", "agent=9"], ["agent=0.1"])
+    assert (first.ttft, first.tpot, first.weight) == (1.5, None, CLASSES[0].weight)
+    assert (second.ttft, second.tpot, third) == (9.0, 0.1, CLASSES[2])
+    for given, told in (
+        ("bulk=1", "classes are interactive, agent, batch"),
+        ("agent", "''"),
+        ("agent=soon", "'soon' is no number"),
+        ("agent=-1", "above 0"),
+    ):
+        with pytest.raises(InputError, match=re.escape(told)):
+            with_objectives(CLASSES, [], [given])
 
 
 def test_spans_need_their_extra(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -104,16 +104,20 @@ def hold(stats: EngineStats, traces: list[Trace]) -> None:
     assert stats.observations["inter_token"].count == between
 
 
-@pytest.mark.parametrize("overlap", [False, True])
-def test_metrics_equal_the_sums_of_traces(loaded: LoadedModel, overlap: bool) -> None:
+@pytest.mark.parametrize(("overlap", "swap_bytes"), [(False, 0), (True, 0), (False, 1 << 18)])
+def test_metrics_equal_the_sums_of_traces(
+    loaded: LoadedModel, overlap: bool, swap_bytes: int
+) -> None:
     asked = random_load(random.Random(7), loaded, 60)
-    with Engine(loaded, replace(CONFIG, overlap=overlap)) as engine:
+    with Engine(loaded, replace(CONFIG, overlap=overlap, swap_bytes=swap_bytes)) as engine:
         traces = serve_all(engine, asked, cancel=frozenset(range(5, 60, 11)))
         stats = engine.stats()
         hold(stats, traces)
     assert {trace.id for trace in traces} == set(range(1, 61))
     assert {FinishReason.CANCELLED, FinishReason.GRAMMAR} <= {t.finish_reason for t in traces}
     assert stats.preemptions > 0
+    assert (stats.swaps > 0) == (swap_bytes > 0)
+    assert stats.swaps <= stats.preemptions
     assert stats.forced_tokens > 0
     assert stats.mask_hits > 0
     assert stats.observations["compile"].count > 0

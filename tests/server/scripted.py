@@ -13,7 +13,7 @@ import httpx
 from fastapi import FastAPI
 from jinja2 import TemplateError
 
-from maskwright.engine import Completion, Delta, FinishReason, Request, Trace
+from maskwright.engine import Completion, Delta, EngineConfig, FinishReason, Request, Trace
 from maskwright.engine.observations import Observations
 from maskwright.engine.trace import Record
 from maskwright.server import ServerConfig, create_app
@@ -94,6 +94,7 @@ class ScriptedEngine:
     alive: bool = True
     max_context: int = CONTEXT
     adapters: Any = ()
+    config: EngineConfig = field(default_factory=EngineConfig)
     requests: list[Request] = field(default_factory=list)
     running: set[int] = field(default_factory=set)
     taken: int = 0

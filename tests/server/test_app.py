@@ -162,6 +162,16 @@ def test_overload_says_when_to_come_back(client: Client, engine: ScriptedEngine)
         assert response.json()["error"]["type"] == "rate_limit_error"
 
 
+def test_a_request_names_its_class(client: Client, engine: ScriptedEngine) -> None:
+    assert client.chat().status_code == 200
+    assert client.chat(maskwright={"service": "batch"}).status_code == 200
+    assert [asked.service for asked in engine.requests] == ["interactive", "batch"]
+    refused = client.chat(maskwright={"service": "bulk"})
+    assert refused.status_code == 400
+    assert refused.json()["error"]["param"] == "maskwright.service"
+    assert "interactive, agent, batch" in refused.json()["error"]["message"]
+
+
 def test_choices_already_begun_are_taken_back(client: Client, engine: ScriptedEngine) -> None:
     engine.refuse = lambda n: OverloadedError("full", retry_after=1) if n == 2 else None
     assert client.chat(n=3).status_code == 429

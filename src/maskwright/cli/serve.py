@@ -6,7 +6,9 @@ import errno
 import gc
 import json
 import socket
+from collections.abc import Iterable
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,6 +19,7 @@ from maskwright.automaton.whitespace import WhitespaceName
 from maskwright.cli.cache import USER_CACHE, cache_folder
 from maskwright.cli.logs import LogFormat, LogLevel, set_up_logs
 from maskwright.engine import Engine, EngineConfig, Request
+from maskwright.engine.service import ServiceClass
 from maskwright.errors import AddressError, InputError
 from maskwright.kernels.kv_pool import KvDtype
 from maskwright.mask import compile_json_schema
@@ -126,6 +129,20 @@ def serve(
     max_waiting: Annotated[
         int, typer.Option(help="Requests in the queue; one more is answered 429.")
     ] = ENGINE.max_waiting,
+    ttft: Annotated[
+        list[str],
+        typer.Option(
+            help="CLASS=SECONDS: a request whose first token would take longer is answered 429.",
+            metavar="CLASS=SECONDS",
+        ),
+    ] = [],  # noqa: B006 - typer reads it
+    tpot: Annotated[
+        list[str],
+        typer.Option(
+            help="CLASS=SECONDS: a request whose further tokens would take longer is answered 429.",
+            metavar="CLASS=SECONDS",
+        ),
+    ] = [],  # noqa: B006 - typer reads it
     max_context: Annotated[
         int | None, typer.Option(help="Tokens of prompt and answer. Default: the model's.")
     ] = ENGINE.max_context,
@@ -184,6 +201,7 @@ def serve(
         stall=stall,
         max_waiting=max_waiting,
         max_context=max_context,
+        classes=with_objectives(ENGINE.classes, ttft, tpot),
         canonical=canonical,
         drafts=drafts,
         overlap=overlap,
@@ -232,6 +250,28 @@ def adapter_folders(given: list[str]) -> dict[str, Path]:
             raise InputError(f"--adapter: {name} is there twice", param="adapter")
         folders[name] = Path(folder)
     return folders
+
+
+def with_objectives(
+    classes: Iterable[ServiceClass], ttft: list[str], tpot: list[str]
+) -> tuple[ServiceClass, ...]:
+    """The classes with the objectives that are given as CLASS=SECONDS. Raises InputError."""
+    found = {item.name: item for item in classes}
+    for option, given in (("ttft", ttft), ("tpot", tpot)):
+        for text in given:
+            name, _, number = text.partition("=")
+            if name not in found:
+                raise InputError(
+                    f"--{option} {text}: CLASS=SECONDS is needed; classes are {', '.join(found)}",
+                    param=option,
+                )
+            try:
+                found[name] = replace(found[name], **{option: float(number)})
+            except ValueError:
+                raise InputError(
+                    f"--{option} {text}: {number!r} is no number of seconds", param=option
+                ) from None
+    return tuple(found.values())
 
 
 def open_sinks(trace: str | None, otel: str | None) -> list[TraceFile | Spans]:

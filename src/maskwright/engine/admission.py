@@ -13,6 +13,7 @@ from maskwright.engine.blocks import BlockPool
 from maskwright.engine.config import EngineConfig
 from maskwright.engine.drafts import LookBack
 from maskwright.engine.emission import Emitter
+from maskwright.engine.gate import Claim
 from maskwright.engine.generation import Generation
 from maskwright.engine.reach import Reach
 from maskwright.engine.request import Request
@@ -92,6 +93,11 @@ class Admission:
                 needed=needed,
                 param="max_tokens",
             )
+
+    def claim(self, request: Request) -> Claim:
+        """What the request asks for, as the gate sees it."""
+        rank = self._ranks[request.service]
+        return Claim(rank, request.client, len(request.prompt), request.max_tokens)
 
     def admit(self, request: Request, generation: Generation, grammar: Grammar | None) -> Active:
         """The request with everything it needs to run. The caller has checked it."""

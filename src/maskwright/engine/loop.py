@@ -24,6 +24,7 @@ from maskwright.engine.compiling import Compiling, Waiting
 from maskwright.engine.config import EngineConfig
 from maskwright.engine.core import Core
 from maskwright.engine.digests import Digests
+from maskwright.engine.gate import Claim, Gate
 from maskwright.engine.generation import Generation
 from maskwright.engine.observations import Distribution
 from maskwright.engine.pace import Pace
@@ -31,9 +32,14 @@ from maskwright.engine.request import Delta, FinishReason, Request
 from maskwright.engine.runner import Runner
 from maskwright.engine.scheduler import Scheduler
 from maskwright.engine.sequence import Sequence
-from maskwright.engine.trace import Record
+from maskwright.engine.trace import Record, Trace
 from maskwright.errors import EngineStoppedError, GenerationError, MaskwrightError, OverloadedError
 from maskwright.models import LoadedModel
+
+COMPLETE = frozenset(
+    {FinishReason.STOP, FinishReason.STOP_STRING, FinishReason.GRAMMAR, FinishReason.LENGTH}
+)
+"""Ends that say how long answers are; other requests were ended early."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +50,10 @@ class EngineStats:
     `blocks_used` are held by requests, `blocks_cached` by the prefix cache alone. `prefix_queries`
     and `prefix_hits` count tokens of prompts: looked for in the cache, and found. `swaps` are the
     preemptions whose blocks went to the host's memory. For the other counts see `Counts`.
-    `submitted` requests, and the tokens of their prompts, were let in. `positions_idle`: positions
-    in the blocks of running requests that hold nothing yet. For `observations` see `Observations`.
+    `submitted` requests, and the tokens of their prompts, were let in; `refused` were not, by
+    reason: a full queue ("queue"), or an "objective" that would have been missed. `positions_idle`:
+    positions in the blocks of running requests that hold nothing yet. For `observations` see
+    `Observations`.
     """
 
     healthy: bool
@@ -74,6 +82,7 @@ class EngineStats:
     finished: dict[str, int]
     seconds: dict[str, float]
     submitted: int
+    refused: dict[str, int]
     prompt_tokens: int
     positions_idle: int
     mask_rows: int
@@ -101,6 +110,12 @@ class Engine:
         self._pool = BlockPool(self.capacity.blocks, config.block_size)
         self._admission = Admission(loaded, self._pool, config, self.adapters)
         pace = Pace(config.max_batch_tokens, config.stall)
+        self._gate = Gate(
+            config.classes,
+            pace,
+            slots=config.max_running,
+            positions=self._pool.total * config.block_size,
+        )
         scheduler = Scheduler(
             self._pool,
             max_running=config.max_running,
@@ -136,6 +151,7 @@ class Engine:
         self._cancelled: set[int] = set()
         self._resumed: set[int] = set()
         self._submitted_requests = 0
+        self._refused = {"queue": 0, "objective": 0}
         self._prompt_tokens = 0
         self._stopping = False
         self._error: EngineStoppedError | None = None
@@ -178,9 +194,10 @@ class Engine:
         """Queue a request.
 
         Raises `InputError` for one that can't be served whatever the load, `BudgetError` if its
-        grammar needs more tokens than it allows, `OverloadedError` if the queue is full, and
-        `EngineStoppedError` if the engine doesn't run. A grammar that is still being compiled is
-        checked once it is there; then the generation ends with the error.
+        grammar needs more tokens than it allows, `OverloadedError` if the queue is full or the
+        request would miss an objective of its class, and `EngineStoppedError` if the engine doesn't
+        run. A grammar that is still being compiled is checked once it is there; then the generation
+        ends with the error.
         """
         self._admission.check(request)
         params, number = request.params, next(self._numbers)
@@ -199,6 +216,7 @@ class Engine:
                 prompt=len(request.prompt),
                 seed=seed,
                 service=request.service,
+                adapter=request.adapter,
                 compiling=isinstance(grammar, Future),
             ),
         )
@@ -217,10 +235,13 @@ class Engine:
 
     def _enqueue(self, request: Request, generation: Generation) -> None:
         grammar, active = request.grammar, None
+        claim = self._admission.claim(request)
         if not isinstance(grammar, Future):
             active = self._admission.admit(request, generation, grammar)
+            claim.sequence = active.sequence
         with self._wake:
-            self._refuse_overload()
+            self._refuse_overload(claim)
+            self._gate.enter(generation.id, claim)
             if active is not None:
                 self._submitted.append(active)
             elif isinstance(grammar, Future):
@@ -228,6 +249,17 @@ class Engine:
             self._submitted_requests += 1
             self._prompt_tokens += len(request.prompt)
             self._wake.notify()
+        generation.when_ended(self._left)
+
+    def _left(self, trace: Trace) -> None:
+        """A request that was let in has ended."""
+        self._gate.leave(
+            trace.id,
+            steps=trace.steps,
+            output=trace.completion_tokens,
+            cached=trace.cached_tokens,
+            whole=trace.finish_reason in COMPLETE,
+        )
 
     def stats(self) -> EngineStats:
         """A snapshot of the counters, from any thread."""
@@ -236,6 +268,7 @@ class Engine:
         with self._wake:
             waiting = len(self._submitted) + len(scheduler.waiting)
             submitted, prompt_tokens = self._submitted_requests, self._prompt_tokens
+            refused = dict(self._refused)
         return EngineStats(
             healthy=self.alive,
             running=len(scheduler.running),
@@ -263,6 +296,7 @@ class Engine:
             finished={reason.value: count for reason, count in core.finished.copy().items()},
             seconds={**asdict(core.seconds), "digest": self._digests.busy},
             submitted=submitted,
+            refused=refused,
             prompt_tokens=prompt_tokens,
             positions_idle=_idle_positions(scheduler.running, pool),
             mask_rows=counts.mask_rows,
@@ -270,14 +304,20 @@ class Engine:
             observations=core.seen.read(),
         )
 
-    def _refuse_overload(self) -> None:
+    def _refuse_overload(self, claim: Claim) -> None:
         if not self.alive:
             raise self._error or EngineStoppedError("The engine is not running.")
         live = len(self._submitted) + self._core.live + len(self._compiling)
         if live >= self.config.max_running + self.config.max_waiting:
+            self._refused["queue"] += 1
             raise OverloadedError(
                 f"The queue is full: {live} requests are running or waiting.", retry_after=1.0
             )
+        try:
+            self._gate.check(claim)
+        except OverloadedError:
+            self._refused["objective"] += 1
+            raise
 
     def _cancel(self, number: int) -> None:
         with self._wake:
@@ -374,7 +414,9 @@ class Engine:
             self._refuse(generation, FinishReason.ERROR, error)
             return
         generation.record.compiled(time.monotonic(), self._core.seen)
-        self._core.add(self._admission.admit(request, generation, grammar))
+        active = self._admission.admit(request, generation, grammar)
+        self._gate.found(generation.id, active.sequence)
+        self._core.add(active)
 
     def _withdraw(self, number: int, reason: FinishReason) -> None:
         generation = self._compiling.remove(number)

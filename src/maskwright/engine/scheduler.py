@@ -23,17 +23,13 @@ from collections.abc import Callable, Iterator
 from collections.abc import Sequence as SequenceOf
 
 from maskwright.engine.blocks import BlockPool
+from maskwright.engine.pace import FIXED_ROWS
 from maskwright.engine.plan import Step, StepPlan
 from maskwright.engine.reach import Reach
 from maskwright.engine.sequence import SHORT, Phase, Sequence
 from maskwright.engine.service import CLASSES, ServiceClass
 from maskwright.engine.tables import Tables
 from maskwright.engine.waiting import PATIENCE, WaitingQueue
-
-FIXED_ROWS = 8
-"""A step costs as much before its first row as for so many rows. A draft that comes true saves its
-sequence a row and its part of that; one that doesn't costs a row. So the more sequences decode,
-the surer a draft has to be. (The demo model on a CPU: 3.6 ms and 0.4 ms a row.)"""
 
 RECOVERY = 0.01
 """What the promise of drafts gains for each one that was not tried."""
@@ -203,6 +199,8 @@ class Scheduler:
                 if self._room(sequence, count, step):
                     step.take(sequence, count)
         for sequence in short:
+            # A draft that comes true saves its sequence a row and its part of a step's fixed costs;
+            # one that doesn't costs a row. So the more decode, the surer a draft has to be.
             drafts = min(len(sequence.draft), step.budget)
             if drafts and sequence.promise * (1 + FIXED_ROWS / len(short)) < 1:
                 sequence.promise += RECOVERY

@@ -23,12 +23,26 @@ REMEMBERED = 4096
 @dataclass(frozen=True, slots=True)
 class ServiceClass:
     """Requests that want the same service. Of all tokens that a step has for prompts, classes with
-    work to do get parts in proportion to their `weight`; what one leaves, others take."""
+    work to do get parts in proportion to their `weight`; what one leaves, others take.
+
+    Objectives, in seconds: `ttft` until the first token, `tpot` for each token after it. A request
+    that would miss one of them is refused at once, and told when to come back; without an
+    objective it never is."""
 
     name: str
     weight: float
+    ttft: float | None = None
+    tpot: float | None = None
 
     def __post_init__(self) -> None:
+        for objective in ("ttft", "tpot"):
+            seconds = getattr(self, objective)
+            if seconds is not None and not seconds > 0:
+                raise InputError(
+                    f"Class {self.name!r} has the {objective} {seconds}; it must be a number of "
+                    "seconds above 0.",
+                    param="classes",
+                )
         if not self.name or not self.weight > 0:
             raise InputError(
                 f"Class {self.name!r} has weight {self.weight}; a class needs a name and a weight "

@@ -33,6 +33,7 @@ class Trace:
 
     id: int
     service: str
+    adapter: str | None
     seed: int
     finish_reason: FinishReason
     error: str | None
@@ -68,7 +69,7 @@ class Record:
         *("submitted_at", "compiling", "compiled_at", "admitted_at", "first_at", "last_at"),
         *("longest_gap", "paused_at", "paused", "service", "seed", "steps", "preemptions", "peak"),
         *("prompt", "cached", "completion", "first", "sampled", "forced", "drafted", "accepted"),
-        *("mask_rows", "mask_hits", "mask_seconds"),
+        *("mask_rows", "mask_hits", "mask_seconds", "adapter"),
     )
 
     def __init__(
@@ -78,6 +79,7 @@ class Record:
         prompt: int,
         seed: int,
         service: str = "",
+        adapter: str | None = None,
         compiling: bool = False,
     ) -> None:
         self.submitted_at = submitted_at
@@ -85,6 +87,7 @@ class Record:
         self.prompt = prompt
         self.seed = seed
         self.service = service
+        self.adapter = adapter
         self.compiled_at: float | None = None
         self.admitted_at: float | None = None
         self.first_at: float | None = None
@@ -171,6 +174,7 @@ class Record:
         return Trace(
             id=number,
             service=self.service,
+            adapter=self.adapter,
             seed=self.seed,
             finish_reason=reason,
             error=None if error is None else getattr(error, "code", type(error).__name__),

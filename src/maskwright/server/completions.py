@@ -17,6 +17,7 @@ from maskwright.mask import Grammar
 from maskwright.server.choices import Choices
 from maskwright.server.config import ServerConfig
 from maskwright.server.exchange import Exchange
+from maskwright.server.fields import shown
 from maskwright.server.grammars import GrammarStore
 from maskwright.server.logprobs import ScoreReader
 from maskwright.server.metrics import Metrics
@@ -105,6 +106,16 @@ class ChatCompletions:
     def _adapter(self, request: ChatRequest) -> str | None:
         return request.model if request.model in self._engine.adapters else None
 
+    def _service(self, request: ChatRequest) -> str:
+        names = [item.name for item in self._engine.config.classes]
+        name = names[0] if request.own.service is None else request.own.service
+        if name not in names:
+            raise InputError(
+                f"there is no class of service {shown(name)}; there are {', '.join(names)}",
+                param="maskwright.service",
+            )
+        return name
+
     def _render(self, request: ChatRequest) -> list[int]:
         adapter = self._adapter(request)
         if adapter is not None:  # read here, in a thread, and not where all clients wait
@@ -149,6 +160,7 @@ class ChatCompletions:
                     stop=() if use is not None and use.constrains else request.stop,
                     grammar=grammar,
                     adapter=self._adapter(request),
+                    service=self._service(request),
                     trace=request.own.trace_tokens,
                 )
                 submitted.append((asked, self._engine.submit(asked)))

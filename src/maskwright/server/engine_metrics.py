@@ -87,6 +87,7 @@ def _counters(stats: EngineStats) -> Iterator[Metric]:
         ("prefix_hit_tokens", "Tokens found in the prefix cache.", stats.prefix_hits),
         ("prefix_evictions", "Blocks given up by the prefix cache.", stats.evictions),
         ("preemptions", "Requests that gave their blocks up.", stats.preemptions),
+        ("swaps", "Preemptions whose blocks went to the host's memory.", stats.swaps),
         ("drafted_tokens", "Tokens guessed.", stats.drafted_tokens),
         ("accepted_tokens", "Tokens guessed, and drawn.", stats.accepted_tokens),
         ("mask_rows", "Masks filled for grammars.", stats.mask_rows),
@@ -103,6 +104,14 @@ def _counters(stats: EngineStats) -> Iterator[Metric]:
             labels=["source"],
         ),
         {"sampled": stats.sampled_tokens, "forced": stats.forced_tokens},
+    )
+    yield _labelled(
+        CounterMetricFamily(
+            "maskwright_requests_refused",
+            "Requests not let in: the queue was full, or an objective would have been missed.",
+            labels=["reason"],
+        ),
+        stats.refused,
     )
     yield _labelled(
         CounterMetricFamily(

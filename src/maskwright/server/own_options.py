@@ -13,11 +13,13 @@ from maskwright.server.fields import Fields, invalid
 @dataclass(frozen=True, slots=True)
 class OwnOptions:
     """`logprobs`: which log-probabilities are told, where any are. `trace`: each choice comes with
-    its trace; `trace_tokens`: and with how each token was chosen."""
+    its trace; `trace_tokens`: and with how each token was chosen. `service` is the request's class,
+    the engine's first where none is named."""
 
     logprobs: Scale = "raw"
     trace: bool = False
     trace_tokens: bool = False
+    service: str | None = None
 
 
 def parse_own_options(body: Fields) -> OwnOptions:
@@ -25,7 +27,7 @@ def parse_own_options(body: Fields) -> OwnOptions:
     own = body.object("maskwright")
     if own is None:
         return OwnOptions()
-    own.only("logprobs", "trace")
+    own.only("logprobs", "trace", "service")
     scale = own.choice("logprobs", get_args(Scale))
     if scale is not None and not body.boolean("logprobs"):
         raise InputError(
@@ -35,4 +37,6 @@ def parse_own_options(body: Fields) -> OwnOptions:
     trace = own.get("trace")
     if not (trace is None or isinstance(trace, bool) or trace == "tokens"):
         raise invalid(own.at("trace"), 'true, false or "tokens"', trace)
-    return OwnOptions(cast(Scale, scale or "raw"), bool(trace), trace == "tokens")
+    return OwnOptions(
+        cast(Scale, scale or "raw"), bool(trace), trace == "tokens", own.string("service")
+    )
