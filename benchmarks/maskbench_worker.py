@@ -132,7 +132,8 @@ def serve(name: str, pipe: Connection) -> None:
     engine = ENGINES[name](tekken())
     run_case(engine, Case("trivial", TRIVIAL, ()))
     gc.collect()
-    gc.freeze()  # as a server does: collecting garbage need not look through what is loaded
+    gc.freeze()
+    gc.set_threshold(2_000, 10, 5_000)  # as in maskwright.cli.collector: none in mid-answer
     ctypes.CDLL(None).malloc_trim(0)  # what reading the vocabulary left behind
     pipe.send(resident_megabytes())
     while True:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import gc
 import json
 import socket
 from collections.abc import Iterable
@@ -17,6 +16,7 @@ import uvicorn
 
 from maskwright.automaton.whitespace import WhitespaceName
 from maskwright.cli.cache import USER_CACHE, cache_folder
+from maskwright.cli.collector import collecting
 from maskwright.cli.logs import LogFormat, LogLevel, set_up_logs
 from maskwright.engine import Engine, EngineConfig, Request
 from maskwright.engine.service import ServiceClass
@@ -225,8 +225,7 @@ def serve(
         engine = closing.enter_context(Engine(loaded, engine_config, adapters))
         typer.echo(f"memory: {engine.capacity.report()}", err=True)
         warm_up(engine)
-        gc.collect()
-        gc.freeze()  # what is loaded stays: collecting garbage need not look through it
+        closing.enter_context(collecting(lambda: engine.idle))
         app = create_app(engine, server_config, sinks)
         config = uvicorn.Config(
             app,

@@ -166,6 +166,11 @@ class Engine:
         """Started, not stopped, and no defect has ended the loop."""
         return self._thread.is_alive() and self._error is None and not self._stopping
 
+    @property
+    def idle(self) -> bool:
+        """Nobody waits for it."""
+        return not (self._core.live or self._submitted or len(self._compiling))
+
     def start(self) -> None:
         """Start the engine's thread. Once only."""
         self._thread.start()

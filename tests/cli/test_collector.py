@@ -1,0 +1,48 @@
+"""Full collections come while nothing is asked, and leave the process as it was."""
+
+from __future__ import annotations
+
+import gc
+import time
+import weakref
+
+from maskwright.cli.collector import THRESHOLDS, collecting
+
+
+class Knot:
+    """Garbage that only the collector finds."""
+
+    def __init__(self) -> None:
+        self.own = self
+
+
+def dropped() -> weakref.ref[Knot]:
+    """One that a young collection does not see."""
+    knot = Knot()
+    gc.collect()
+    return weakref.ref(knot)
+
+
+def gone(ref: weakref.ref[Knot], seconds: float) -> bool:
+    deadline = time.monotonic() + seconds
+    while ref() is not None and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return ref() is None
+
+
+def test_garbage_goes_once_the_engine_rests() -> None:
+    before = gc.get_threshold()
+    busy = True
+    with collecting(lambda: not busy, every=0.01):
+        assert gc.get_threshold() == THRESHOLDS
+        ref = dropped()
+        assert not gone(ref, 0.2)
+        busy = False
+        assert gone(ref, 5.0)
+    assert gc.get_threshold() == before
+
+
+def test_nothing_is_collected_where_nothing_happened() -> None:
+    with collecting(lambda: True, every=0.01):
+        ref = dropped()
+        assert not gone(ref, 0.2)
