@@ -74,7 +74,28 @@ def no_text(pattern: str) -> Json:
     return {"type": "string", "not": {"pattern": pattern}}
 
 
+def addresses(count: int) -> Json:
+    """Exactly one of some countries, each with its states; nothing is required."""
+    return {
+        "oneOf": [
+            {
+                "properties": {
+                    "state": {"type": "string", "enum": [f"S{at}", f"S{at + 1}"]},
+                    "code": {"type": "string", "maxLength": 5 + at},
+                    "country": {"type": "string", "enum": [f"C{at}"]},
+                }
+            }
+            for at in range(count)
+        ]
+    }
+
+
 ANSWERED: dict[str, Json] = {
+    "one of ten countries": addresses(10),
+    "dependencies": {
+        "properties": {f"p{at}": {"type": "integer"} for at in range(16)},
+        "dependentRequired": {f"p{at}": [f"p{at + 1}", f"p{at ^ 1}"] for at in range(14)},
+    },
     "a tree of references": references(20, 2),
     "a tree of optional references": references(60, 2, required=False),
     "conjunctions of conjunctions": combined("allOf", 40),
@@ -217,3 +238,10 @@ def test_each_question_starts_afresh() -> None:
     with pytest.raises(LimitError), work:
         spend()
     spend(1_000)  # outside of any question
+
+
+def test_nested_negations_of_patterns_are_intersections() -> None:
+    """All of many words in 40 characters, said as none of those without one of them."""
+    without = [no_text(f"{a}{b}1") for a in "abcd" for b in "xyz"]
+    schema = {"allOf": [text("^.{40}$"), {"not": {"anyOf": without}}]}
+    compile_json_schema(schema, EVERY_BYTE, limits=FEW_STEPS)

@@ -51,6 +51,10 @@ class Characters:
         self._steps = 0
         self._states = 0
 
+    @property
+    def nbytes(self) -> int:
+        return sum(array.nbytes for array in self.arrays)
+
     def update(self) -> CharacterArrays:
         """Take over what has been found since the last call."""
         states = len(self.automaton.terms)

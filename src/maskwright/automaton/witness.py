@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from heapq import heappop, heappush
-from itertools import count
+from itertools import count, islice
 from typing import Final, NamedTuple
 
 from maskwright.automaton.assignment import assigned
@@ -46,6 +46,8 @@ _MOST_STEPS: Final = 20_000
 
 _MOST_GLANCES: Final = 64
 """Conjunctions looked at before a value is looked for in earnest."""
+_MOST_TRIED: Final = 4
+"""Ways of being wanted in which one member is tried at a glance."""
 _MOST_NAMES: Final = 256
 """Names told apart one by one where a set of names may run out."""
 _LEAST_CONTAINER: Final = 2
@@ -132,6 +134,7 @@ class Witnesses:
         self._limits = limits
         self._known: dict[Conjunction, Witness | None] = {}
         self._possible: dict[Conjunction, bool] = {}
+        self._finishing: dict[Progress, bool] = {}
         self._rests: dict[Progress, Items | Members | None] = {}
         self._rests_with: dict[tuple[Conjunction, ArrayProgress], Items | None] = {}
         self._names: dict[Regular, tuple[str, ...] | None] = {}
@@ -179,14 +182,44 @@ class Witnesses:
 
     def _surely_finishes(self, progress: Progress, fuel: list[int]) -> bool:
         needed = _needed(progress)
-        return needed is not None and all(self._surely(value, fuel) for value in needed)
+        if needed is not None:
+            return all(self._surely(value, fuel) for value in needed)
+        return isinstance(progress, ObjectProgress) and self._surely_meets(progress, fuel)
+
+    def _surely_meets(self, here: ObjectProgress, fuel: list[int]) -> bool:
+        """Whether it shows that an object with all that it wants is found by taking, name by name,
+        the first value that brings the end nearer."""
+        for at in range(here.position, len(here.shape.names)):
+            if here.may_close():
+                return True
+            if here.seen >> at & 1 or here.is_full:
+                continue
+            for option in islice(here.take(at, self.order), _MOST_TRIED):
+                nearer = at in here.shape.required or _gains(here, option.after)
+                if nearer and self._surely(option.value, fuel):
+                    here = option.after
+                    break
+        if here.may_close() or not here.others_may_come(self.order):
+            return here.may_close()
+        for each in self.classes(here.shape.languages):
+            name = self.fresh_name(here, each)
+            if name is not None and not here.is_full:
+                option = next(here.take_other(each.mask, name, self.order))
+                if _gains(here, option.after) and self._surely(option.value, fuel):
+                    here = option.after
+        return here.may_close()
 
     def finishes(self, progress: Progress) -> bool:
         """Whether the container can be completed: what `rest_of` tells at a higher price."""
         needed = _needed(progress)
-        if needed is None:
-            return self.rest_of(progress) is not None
-        return all(self.possible(value) for value in needed)
+        if needed is not None:
+            return all(self.possible(value) for value in needed)
+        known = self._finishing.get(progress)
+        if known is None:
+            known = self._surely_finishes(progress, [_MOST_GLANCES])
+            known = known or self.rest_of(progress) is not None
+            self._finishing[progress] = known
+        return known
 
     def is_live(self, term: Regular) -> bool:
         """Whether a regular language has any string."""

@@ -290,11 +290,14 @@ def _decide(term: Regular, limit: int) -> None:
     """Set `live` of `term`, and of every term whose answer the search meets on its way.
 
     Depth first: most languages have a string wherever one looks, and not all of them a short one.
+    But of an intersection the states come first that have fewest conditions left, each where it is
+    nearest.
     """
     came_from: dict[Regular, Regular | None] = {term: None}
-    queue = [term]
+    tie = count()
+    queue = [(0, 0, term)]
     while queue:
-        state = queue.pop()
+        _, _, state = heappop(queue)
         if state.nullable or state.live:
             step: Regular | None = state
             while step is not None:
@@ -305,10 +308,17 @@ def _decide(term: Regular, limit: int) -> None:
         for _, _, target in transitions(state):
             if target not in came_from and target.live is not False:
                 came_from[target] = state
-                queue.append(target)
+                heappush(queue, _turn(target, next(tie)))
         _check(len(came_from), limit)
     for state in came_from:
         state.live = False
+
+
+def _turn(term: Regular, number: int) -> tuple[int, int, Regular]:
+    """When a search looks at a term, the `number`th that it has met."""
+    core = term.core if isinstance(term, Measured) else term
+    parts = len(core.parts) if isinstance(core, Both) else 0
+    return (parts, number, term) if parts else (0, -number, term)
 
 
 def _shortest_length(term: Regular) -> tuple[int | None, bool | None]:

@@ -55,6 +55,7 @@ from maskwright.grammar.schema import (
     ReportEntry,
     Required,
     Schema,
+    SomeMember,
     StringIn,
     TypeIs,
     Unevaluated,
@@ -418,14 +419,13 @@ class _Reader:
         found: list[Assertion] = []
         for name, needed in self.mapping(setting, place).items():
             below = f"{place}/{escape(name)}"
-            present = Schema(below, (TypeIs(frozenset(["object"])), Required((name,))))
-            if isinstance(needed, list):
-                then = Schema(below, (Required(as_names(needed, below)),))
-            elif isinstance(needed, str):  # draft 3 wrote a single name so
-                then = Schema(below, (Required((needed,)),))
+            if isinstance(needed, list | str):  # draft 3 wrote a single name as a string
+                names = (needed,) if isinstance(needed, str) else as_names(needed, below)
+                free = Schema(below)
+                found += (SomeMember({other: free}, (), (name,)) for other in names)
             else:
-                then = self.child(needed, below)
-            found.append(If(present, then, Schema(below)))
+                present = Schema(below, (TypeIs(frozenset(["object"])), Required((name,))))
+                found.append(If(present, self.child(needed, below), Schema(below)))
         return found
 
     def condition(self, setting: Json, place: str) -> list[Assertion]:

@@ -418,6 +418,8 @@ def complement(body: Regular) -> Regular:
         return ANYTHING
     if body is ANYTHING:
         return EMPTY
+    if isinstance(body, Alt) and any(isinstance(each, Complement) for each in body.options):
+        return both(*(complement(each) for each in body.options))
     key = (Complement, body)
     return _terms.get(key) or _keep(key, Complement(body))
 

@@ -58,8 +58,9 @@ from maskwright.vocab import Vocabulary
 from maskwright.vocab.kept import Arrays
 from maskwright.vocab.trie import Trie
 
-MOST_ROWS: Final = 2_000
-"""Ready rows kept; the oldest go first."""
+MOST_BYTES: Final = 12 << 20
+"""Ready rows, and arrays of the automata walked for them, that are kept; then all of them go. With
+the terms that these automata keep it comes to about twice as much."""
 AT_ONCE: Final = 64
 """States explored before the first walk: a small automaton is then known in full."""
 
@@ -95,12 +96,13 @@ class StringRows:
         self._by_length: dict[int, Row] = {}
         self._walked: dict[tuple[Explored, int, int, int, int, int], tuple[Row, int]] = {}
         self._characters: dict[Explored, Characters] = {}
+        self._held = 0
         self._of_term(EPSILON, BETWEEN, 0)  # loads the walk's code: longer than any row takes
 
     def ready(self, leaf: int, keys: Sequence[Key]) -> Row:
         """The row of the tokens that stay inside from `leaf`, a place within a string, without
         those in `leaving`."""
-        if len(self._walked) >= MOST_ROWS:
+        if self._held > MOST_BYTES:
             self._forget()
         match keys[leaf]:
             case Text(term=term):
@@ -133,9 +135,15 @@ class StringRows:
         lengths = automaton.fewest(least)[: least + 1]
         return automaton.widest * int(lengths[lengths < NEVER].max(initial=0))
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the rows and arrays that are kept."""
+        return self._held
+
     def _forget(self) -> None:
         self._walked.clear()
         self._characters.clear()
+        self._held = 0
 
     def _of_length(self, most: int | None) -> Row:
         """The tokens that stay inside when at most `most` characters may follow, whichever."""
@@ -204,6 +212,7 @@ class StringRows:
         characters = self._characters.get(automaton)
         if characters is None:
             characters = self._characters[automaton] = Characters(automaton)
+        before = characters.nbytes
         missing = np.zeros(AT_ONCE, np.int32)
         while True:
             row = np.zeros(self._vocabulary.words, np.int32)
@@ -221,6 +230,7 @@ class StringRows:
                 missing,
             )
             if not lacking:
+                self._held += row.nbytes + characters.nbytes - before
                 return row & self._others, needed
             for other in missing[missing >= 0].tolist():
                 automaton.find(other)
