@@ -14,6 +14,13 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> LoadedModel:
     return load(save_checkpoint(directory))
 
 
+@pytest.fixture(scope="session")
+def other_weights(tmp_path_factory: pytest.TempPathFactory) -> LoadedModel:
+    """A draft model that is nearly always wrong: one layer, drawn anew, and less padding."""
+    directory: Path = tmp_path_factory.mktemp("checkpoint") / "draft"
+    return load(save_checkpoint(directory, seed=2, padding=3, num_hidden_layers=1))
+
+
 @pytest.fixture(autouse=True)
 def one_thread() -> Iterator[None]:
     """Several threads only slow such small products down; `tests/models` covers two."""

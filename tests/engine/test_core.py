@@ -1,6 +1,7 @@
 """The whole engine, stepped by hand: what neighbours, preemption and cancels may not change."""
 
 import random
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import pytest
@@ -13,6 +14,8 @@ from maskwright.engine.admission import Admission
 from maskwright.engine.blocks import BlockPool
 from maskwright.engine.core import Core
 from maskwright.engine.digests import Digests
+from maskwright.engine.draft_model import DraftModel
+from maskwright.engine.draft_pace import DraftPace
 from maskwright.engine.runner import Runner
 from maskwright.engine.scheduler import Scheduler
 from maskwright.errors import GenerationError
@@ -25,6 +28,17 @@ from tests.engine.tiny import LiteralGrammar, LiteralMatcher
 def poison(memory: KvPool, blocks: list[int]) -> None:
     """Fill `blocks` with NaN: codes by their scales."""
     (memory.data if memory.scales is None else memory.scales)[blocks] = float("nan")
+
+
+class AnyLength(DraftPace):
+    """Guesses as many tokens as `lengths` says, whatever it costs."""
+
+    def __init__(self, lengths: Callable[[], int]) -> None:
+        super().__init__(6, fixed_rows=8, ratio=0.1)
+        self.lengths = lengths
+
+    def length(self, promise: float, decoding: int) -> int:
+        return self.lengths()
 
 
 class Harness:
@@ -48,15 +62,35 @@ class Harness:
             config.kv_dtype,
             self.scheduler.host.total,
         )
-        self.poison()
         self.digests = Digests(overlap=config.overlap)
         self.now = 0.0
-        self.core = Core(self.scheduler, self.runner, self.digests, clock=lambda: self.now)
+        self.draft_model = self.new_draft_model(loaded, config)
+        self.poison()
+        self.core = Core(
+            self.scheduler,
+            self.runner,
+            self.digests,
+            draft_model=self.draft_model,
+            clock=lambda: self.now,
+        )
         self.admission = Admission(loaded, self.pool, config)
         self.deltas: dict[int, list[Delta]] = {}
         self.logits: dict[tuple[int, tuple[int, ...]], torch.Tensor] = {}
         self.empty_masks = 0
         self.runner.sample = self.record(self.runner.sample)
+
+    def new_draft_model(self, loaded: LoadedModel, config: EngineConfig) -> DraftModel | None:
+        if config.draft_model is None:
+            return None
+        return DraftModel(
+            config.draft_model.decoder,
+            AnyLength(lambda: config.drafts),
+            vocab_size=loaded.decoder.vocab_size,
+            blocks=self.pool.total,
+            block_size=config.block_size,
+            most_rows=config.max_batch_tokens,
+            kv_dtype=config.kv_dtype,
+        )
 
     def record(self, sample):
         """Keep every sampled row's logits, by seed and tokens before; count empty masks."""
@@ -86,10 +120,14 @@ class Harness:
         with torch.inference_mode():
             poison(self.runner._pool, list(self.pool._free))
             poison(self.runner._host, list(self.scheduler.host._free))
+            if self.draft_model is not None:
+                poison(self.draft_model._pool, list(self.draft_model.blocks._free))
 
     def step(self) -> None:
         self.core.step()
         self.scheduler.check()
+        if self.draft_model is not None:
+            self.draft_model.check()
         self.poison()
 
     def run(self) -> None:
@@ -159,8 +197,9 @@ def random_request(rng: random.Random, loaded: LoadedModel) -> Request:
     )
 
 
-def random_config(rng: random.Random) -> EngineConfig:
+def random_config(rng: random.Random, draft_models: Sequence[LoadedModel]) -> EngineConfig:
     block_size = rng.choice([4, 16])
+    draft_model = rng.choice([None, *draft_models])
     return EngineConfig(
         block_size=block_size,
         blocks=max(rng.choice([32, 48, 120]) // block_size, 90 // block_size + 2),
@@ -170,20 +209,26 @@ def random_config(rng: random.Random) -> EngineConfig:
         kv_dtype=rng.choice(["auto", "auto", "int8", "fp8"]),
         prefix_cache=rng.random() < 0.7,
         canonical=rng.random() < 0.5,
-        drafts=rng.choice([0, 1, 6]),
+        drafts=rng.choice([0, 1, 6] if draft_model is None else [1, 6]),
+        draft_model=draft_model,
         overlap=rng.random() < 0.3,
     )
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.integers(0, 2**32))
-def test_nothing_but_the_request_decides_its_tokens(loaded: LoadedModel, seed: int) -> None:
-    """Neighbours, chunks, preemption, cancels, cached prefixes, drafts, forced runs and overlap
-    change no token and no bit of a logit of any request. (With overlap the steps depend on time,
+def test_nothing_but_the_request_decides_its_tokens(
+    loaded: LoadedModel, other_weights: LoadedModel, seed: int
+) -> None:
+    """Neighbours, chunks, preemption, cancels, cached prefixes, drafts looked up and of a model
+    (good, bad, as many as there is room for or any number), forced runs and overlap change no
+    token and no bit of a logit of any request. (With overlap the steps depend on time,
     so the generator is not hypothesis' own.)"""
     rng = random.Random(seed)
-    config = random_config(rng)
+    config = random_config(rng, [loaded, other_weights])
     harness = Harness(loaded, config)
+    if harness.draft_model is not None and rng.random() < 0.5:
+        harness.draft_model.pace.lengths = lambda: rng.randint(0, config.drafts)
     requests = [random_request(rng, loaded) for _ in range(rng.randint(2, 12))]
     for request in requests[1:]:
         if rng.random() < 0.4:  # prompts that share a beginning
@@ -208,6 +253,7 @@ def test_nothing_but_the_request_decides_its_tokens(loaded: LoadedModel, seed: i
     harness.digests.stop()
     assert harness.empty_masks == 0
     assert harness.pool.used == 0
+    assert harness.draft_model is None or harness.draft_model.blocks.used == 0
     assert harness.core.live == 0
     for number, request in enumerate(requests):
         got = harness.completion(number)

@@ -85,6 +85,8 @@ def hold(stats: EngineStats, traces: list[Trace]) -> None:
         (stats.forced_tokens, "forced_tokens"),
         (stats.drafted_tokens, "drafted_tokens"),
         (stats.accepted_tokens, "accepted_tokens"),
+        (stats.model_drafted_tokens, "model_drafted_tokens"),
+        (stats.model_accepted_tokens, "model_accepted_tokens"),
         (stats.prompt_tokens, "prompt_tokens"),
         (stats.preemptions, "preemptions"),
         (stats.mask_rows, "mask_rows"),

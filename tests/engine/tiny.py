@@ -36,14 +36,20 @@ def tokenizer() -> PreTrainedTokenizerFast:
 
 
 def save_checkpoint(
-    directory: Path, *, family: str = "Llama", positions: int = 256, **extra: object
+    directory: Path,
+    *,
+    family: str = "Llama",
+    positions: int = 256,
+    seed: int = 1,
+    padding: int = 13,
+    **extra: object,
 ) -> Path:
     """A random two-layer decoder whose padded vocabulary is larger than the tokenizer's."""
     fast = tokenizer()
     fast.save_pretrained(directory)
-    torch.manual_seed(1)
+    torch.manual_seed(seed)
     shape = {
-        "vocab_size": len(fast) + 13,
+        "vocab_size": len(fast) + padding,
         "hidden_size": 32,
         "intermediate_size": 48,
         "num_hidden_layers": 2,

@@ -87,8 +87,6 @@ def test_the_page_equals_the_sums_of_the_traces(served: Served) -> None:
     assert len(told) == 6
     for name, field in (
         ("prompt_tokens_total", "prompt_tokens"),
-        ("drafted_tokens_total", "drafted_tokens"),
-        ("accepted_tokens_total", "accepted_tokens"),
         ("prefix_hit_tokens_total", "cached_tokens"),
         ("preemptions_total", "preemptions"),
         ("mask_rows_total", "mask_rows"),
@@ -96,6 +94,10 @@ def test_the_page_equals_the_sums_of_the_traces(served: Served) -> None:
         ("mask_seconds_count", "mask_rows"),
     ):
         assert page[name, ()] == total(field), name
+    for name in ("drafted_tokens", "accepted_tokens"):
+        assert page[f"{name}_total", ("model",)] == total(f"model_{name}")
+        looked_up = total(name) - total(f"model_{name}")
+        assert page[f"{name}_total", ("lookup",)] == looked_up
     assert page["output_tokens_total", ("sampled",)] == total("sampled_tokens")
     assert page["output_tokens_total", ("forced",)] == total("forced_tokens") > 0
     for name, field in (

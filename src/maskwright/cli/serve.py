@@ -152,6 +152,10 @@ def serve(
     drafts: Annotated[
         int, typer.Option(help="Most guesses a step for each answer; 0 for none.")
     ] = ENGINE.drafts,
+    draft_model: Annotated[
+        str | None,
+        typer.Option(help="Folder, or hub id, of a smaller model with the same tokens, to guess."),
+    ] = None,
     overlap: Annotated[
         bool, typer.Option(help="Make masks and texts beside the forward.")
     ] = ENGINE.overlap,
@@ -187,7 +191,8 @@ def serve(
     set_up_logs(log_format, log_level)
     sinks = open_sinks(trace, otel)
     adapters = adapter_folders(adapter)
-    loaded = load(model, backend=backend, cache=cache_folder(cache))
+    folder = cache_folder(cache)
+    loaded = load(model, backend=backend, cache=folder)
     engine_config = EngineConfig(
         block_size=block_size,
         kv_bytes=kv_bytes,
@@ -204,6 +209,7 @@ def serve(
         classes=with_objectives(ENGINE.classes, ttft, tpot),
         canonical=canonical,
         drafts=drafts,
+        draft_model=None if draft_model is None else load(draft_model, cache=folder),
         overlap=overlap,
         reader_tokens=reader_tokens,
         reader_seconds=reader_seconds,

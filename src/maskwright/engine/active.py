@@ -251,11 +251,16 @@ class Active:
         """Near the token limit a grammar keeps only tokens after which the output can still be
         completed. A canonical token that is to enter alone is the only one allowed."""
         words = np.zeros((1 + len(draft), len(self.free_words)), np.int32)
-        matcher = self.matcher
         if self._run:
             word, bit = divmod(self._run[0], 32)
             words[0, word] = np.uint32(1 << bit).astype(np.int32)
             return Masks(words, places=(CANONICAL,) if self.request.trace else ())
+        return self._fill(words, draft, self._left)
+
+    def _fill(self, words: NDArray[np.int32], draft: tuple[int, ...], left: int) -> Masks:
+        """Fill `words` with the masks of the next token, `left` tokens before the limit, and of
+        those after each of `draft`."""
+        matcher = self.matcher
         if matcher is None:
             words[:] = self.free_words
             return Masks(words, places=(NOWHERE,) * len(words) if self.request.trace else ())
@@ -266,11 +271,45 @@ class Active:
             if number:
                 matcher.accept(draft[number - 1])
             hits += matcher.known
-            matcher.fill_mask(words[number], budget=self._left - number)
+            matcher.fill_mask(words[number], budget=left - number)
             if self.request.trace:
                 places.append(Place(matcher.row, matcher.state))
         matcher.rollback(len(draft))
         return Masks(words, len(words), hits, time.perf_counter() - begin, tuple(places))
+
+    # Guesses of a draft model, while nothing is digested ------------------------------------------
+
+    @property
+    def guessable(self) -> int:
+        """How many guesses may follow; none while the next token's mask is not there, or where the
+        grammar has chosen that token."""
+        if self.drafter is None or self._run or self.masks is None:
+            return 0
+        return self._left - 1
+
+    def last_mask(self, number: int) -> NDArray[np.int32]:
+        """The mask for guess `number`, which follows those before it."""
+        assert self.masks is not None
+        return self.masks.words[number]
+
+    def guess(self, token: int, number: int) -> Masks | None:
+        """Go on by guess `number`, counted from 0: the mask of the token after it, which joins
+        `masks`. None, and nothing moves, where it may not follow."""
+        masks, left = self.masks, self._left - number - 1
+        assert masks is not None
+        if not self._may_follow(token, left):
+            return None
+        mask = self._fill(np.zeros((1, len(self.free_words)), np.int32), (), left)
+        self.masks = replace(
+            masks,
+            words=np.concatenate((masks.words[: number + 1], mask.words)),
+            places=(*masks.places[: number + 1], *mask.places),
+        )
+        return mask
+
+    def take_back(self, count: int) -> None:
+        """Stand before `count` guesses again, whose masks stay."""
+        self._go_back(count)
 
     # Text ---------------------------------------------------------------------------------------
 

@@ -24,7 +24,7 @@ RESERVE = 1 << 30
 @dataclass(frozen=True, slots=True)
 class Capacity:
     """All in bytes but for the counts. `memory` None: it was not looked at, `blocks` or `kv_bytes`
-    were given."""
+    were given. A draft model has as many blocks, of its own size."""
 
     weights: int
     workspace: int
@@ -35,11 +35,17 @@ class Capacity:
     kv_dtype: KvDtype
     memory: int | None
     host_blocks: int = 0
+    draft_weights: int = 0
+    draft_block: int = 0
 
     @property
     def positions(self) -> int:
         """Tokens that all blocks hold."""
         return self.blocks * self.block_size
+
+    @property
+    def _draft(self) -> int:
+        return self.draft_weights + self.blocks * self.draft_block
 
     def report(self) -> str:
         """The formula with its numbers."""
@@ -48,6 +54,7 @@ class Capacity:
             ("weights", self.weights),
             (f"{self.blocks} blocks of {self.block_size} tokens{kind}", self.blocks * self.block),
             *([("swap", self.host_blocks * self.block)] if self.host_blocks else []),
+            *([("draft model", draft)] if (draft := self._draft) else []),
             ("workspace", self.workspace),
             ("reserve", self.reserve),
         )
@@ -62,18 +69,24 @@ def plan_capacity(loaded: LoadedModel, config: EngineConfig, *, adapters: bool =
     room for adapters where there are some."""
     decoder = loaded.decoder
     weights, block = decoder.weight_bytes, decoder.block_bytes(config.block_size, config.kv_dtype)
+    draft_weights = draft_block = 0
+    if config.draft_model is not None:
+        small = config.draft_model.decoder
+        draft_weights = small.weight_bytes
+        draft_block = small.block_bytes(config.block_size, config.kv_dtype)
     workspace = workspace_bytes(loaded, config)
     reserve = RESERVE + (config.adapter_bytes if adapters else 0)
     memory, host_blocks = None, config.swap_bytes // block
     blocks = config.blocks or max(1, config.kv_bytes // block)
     if config.blocks is None and config.memory_fraction is not None:
         memory = int(machine_memory() * config.memory_fraction)
-        blocks = (memory - weights - workspace - reserve) // block - host_blocks
+        left = memory - weights - draft_weights - workspace - reserve - host_blocks * block
+        blocks = left // (block + draft_block)
         if blocks < 1:
             raise InputError(
                 f"{config.memory_fraction:g} of the memory is {_size(memory)}; weights take "
-                f"{_size(weights)}, a step {_size(workspace)}, swap {_size(config.swap_bytes)}, "
-                f"everything else {_size(reserve)}, "
+                f"{_size(weights + draft_weights)}, a step {_size(workspace)}, "
+                f"swap {_size(config.swap_bytes)}, everything else {_size(reserve)}, "
                 f"which leaves no block of {_size(block)}.",
                 param="memory_fraction",
             )
@@ -87,6 +100,8 @@ def plan_capacity(loaded: LoadedModel, config: EngineConfig, *, adapters: bool =
         kv_dtype=config.kv_dtype,
         memory=memory,
         host_blocks=host_blocks,
+        draft_weights=draft_weights,
+        draft_block=draft_block,
     )
 
 

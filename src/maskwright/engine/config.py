@@ -8,6 +8,7 @@ from typing import TypeGuard
 from maskwright.engine.service import CLASSES, ServiceClass
 from maskwright.errors import InputError
 from maskwright.kernels.kv_pool import KV_DTYPES, KvDtype
+from maskwright.models import LoadedModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,8 @@ class EngineConfig:
     Decoding. `canonical`: text that a grammar leaves no choice about is written as the tokenizer
     cuts it, without asking the model. `drafts`: most guesses a step about what a sequence goes on
     with; the tokens are the same with any number, and with 0 every token takes a step of its own.
+    `draft_model`: a smaller model with the same tokens, which guesses where looking back finds
+    nothing and its guesses are worth their time.
     `overlap`: masks and texts are made in a thread beside the forward.
 
     Clients. `reader_tokens`: tokens a reader may be behind before its request pauses;
@@ -55,6 +58,7 @@ class EngineConfig:
     classes: tuple[ServiceClass, ...] = CLASSES
     canonical: bool = True
     drafts: int = 6
+    draft_model: LoadedModel | None = None
     overlap: bool = False
     reader_tokens: int = 256
     reader_seconds: float = 60.0
@@ -76,6 +80,11 @@ class EngineConfig:
                 f"({self.max_running}), so that every running request can take a step.",
                 param="max_batch_tokens",
             )
+        if self.draft_model is not None and not self.drafts:
+            raise InputError(
+                "With drafts 0 nothing is guessed; leave draft_model out, or allow drafts.",
+                param="drafts",
+            )
         names = [item.name for item in self.classes]
         if not names or len(set(names)) < len(names):
             raise InputError(
@@ -87,7 +96,7 @@ class EngineConfig:
 def _check(name: str, value: object, *, optional: bool) -> None:
     """One field by its kind; those of other kinds check themselves."""
     match name:
-        case "classes":
+        case "classes" | "draft_model":
             return
         case "prefix_cache" | "canonical" | "overlap":
             right, wanted = isinstance(value, bool), "true or false"

@@ -7,6 +7,7 @@ a request's own tokens, seed and grammar; only the steps at which it happens may
 
 from __future__ import annotations
 
+import operator
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -16,8 +17,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from maskwright.engine.active import Active, Advance
+from maskwright.engine.active import Active, Advance, Masks
 from maskwright.engine.digests import Digests, Failed, News, Prepared
+from maskwright.engine.draft_model import DraftModel
 from maskwright.engine.generation import Generation
 from maskwright.engine.observations import Observations
 from maskwright.engine.pace import Pace
@@ -41,10 +43,12 @@ STRAGGLER = 0.05
 
 @dataclass(slots=True)
 class StepSeconds:
-    """Where steps spend their time, in all so far: waiting for digests, the scheduler, the forward,
-    sampling; and what digests took, beside the forward or (without overlap) within `sample`."""
+    """Where steps spend their time, in all so far: waiting for digests, the draft model, the
+    scheduler, the forward, sampling; and what digests took, beside the forward or (without overlap)
+    within `sample`."""
 
     wait: float = 0.0
+    draft: float = 0.0
     plan: float = 0.0
     forward: float = 0.0
     sample: float = 0.0
@@ -53,9 +57,10 @@ class StepSeconds:
 @dataclass(slots=True)
 class Counts:
     """What has happened so far. `computed` counts tokens through the forward, `sampled` those that
-    the model chose, `forced` those that a grammar did, `drafted` and `accepted` guesses; `held`
-    rows that waited for their mask, `idle_rows` rows whose request had ended or been extended;
-    `mask_rows` masks of grammars, of which `mask_hits` had been found before."""
+    the model chose, `forced` those that a grammar did, `drafted` and `accepted` guesses, of which
+    `model_drafted` and `model_accepted` were a draft model's; `held` rows that waited for their
+    mask, `idle_rows` rows whose request had ended or been extended; `mask_rows` masks of
+    grammars, of which `mask_hits` had been found before."""
 
     steps: int = 0
     computed: int = 0
@@ -63,6 +68,8 @@ class Counts:
     forced: int = 0
     drafted: int = 0
     accepted: int = 0
+    model_drafted: int = 0
+    model_accepted: int = 0
     held: int = 0
     idle_rows: int = 0
     mask_rows: int = 0
@@ -87,6 +94,7 @@ class Core:
         digests: Digests,
         *,
         pace: Pace | None = None,
+        draft_model: DraftModel | None = None,
         reader_seconds: float = 60.0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -98,6 +106,7 @@ class Core:
         self._runner = runner
         self._digests = digests
         self._pace = pace
+        self._draft_model = draft_model
         self._reader_seconds = reader_seconds
         self._clock = clock
         self._active: dict[int, Active] = {}
@@ -186,6 +195,8 @@ class Core:
         self.scheduler.end(active.sequence)
         last = active.close(reason, error)
         self.scheduler.release(active.sequence)
+        if self._draft_model is not None:
+            self._draft_model.forget(active.sequence)
         active.note_end()
         self.finish(active.generation, last)
 
@@ -196,8 +207,11 @@ class Core:
         advanced before the plan is in it, and what has its mask after the forward is sampled."""
         begin = time.perf_counter()
         self.expire()
-        self._await_advances()
+        self._await(lambda: bool(self._advancing))
         waited = time.perf_counter()
+        if self._draft_model is not None:
+            self._guess(self._draft_model)
+        drafted = time.perf_counter()
         decoding = self.scheduler.decoding
         plan = self.scheduler.plan(None if self._pace is None else self._pace.budget(decoding))
         planned = time.perf_counter()
@@ -213,17 +227,20 @@ class Core:
         self._sample(list(self._ready_rows(plan, logits)), logits)
         self._settle()
         sampled = time.perf_counter()
+        fresh = sum(c.count for c in plan.chunks if c.count - c.drafted > SHORT)
         if self._pace is not None:
-            fresh = sum(c.count for c in plan.chunks if c.count - c.drafted > SHORT)
-            self._pace.observe(plan.tokens - fresh, fresh, sampled - waited)
+            self._pace.observe(plan.tokens - fresh, fresh, sampled - drafted)
+        if self._draft_model is not None and plan.tokens and not fresh:
+            self._draft_model.pace.observe_step(plan.tokens, sampled - drafted)
         self.counts.steps += 1
         if plan.chunks:
             self.counts.computed += plan.tokens
             self.seen.tokens.note(plan.tokens)
             self.seen.sequences.note(len(plan.chunks))
-            self.seen.step.note(sampled - waited)
+            self.seen.step.note(sampled - drafted)
         self.seconds.wait += waited - begin
-        self.seconds.plan += planned - waited
+        self.seconds.draft += drafted - waited
+        self.seconds.plan += planned - drafted
         self.seconds.forward += computed - planned
         self.seconds.sample += sampled - computed
 
@@ -232,13 +249,23 @@ class Core:
         for sequence in plan.admitted:
             self._active[sequence.arrival].generation.record.admitted(now, self.seen)
 
-    def _await_advances(self) -> None:
-        """Take in what has been digested, and wait a moment for those about to advance."""
+    def _await(self, missing: Callable[[], bool]) -> None:
+        """Take in what has been digested, and wait a moment while something is `missing`."""
         self._settle()
         deadline = time.perf_counter() + GRACE
-        while self._advancing and (left := deadline - time.perf_counter()) > 0:
+        while missing() and (left := deadline - time.perf_counter()) > 0:
             if self._settle(left):
                 deadline = time.perf_counter() + GRACE
+
+    def _guess(self, draft_model: DraftModel) -> None:
+        """Have the draft model guess for those that decode. It needs their masks, so what is being
+        digested is waited for: a moment, then the others go on."""
+        self._await(lambda: any(active.masks is None for active in self._decoding()))
+        filled, failures = draft_model.propose(self._decoding())
+        for active, masks in filled:
+            self._note_masks(active, masks)
+        for active, error in failures:
+            self._end(active.sequence.arrival, FinishReason.ERROR, _as_ours(error))
 
     def _settle(self, wait: float = 0.0) -> int:
         """Act on what has been digested; how much that was."""
@@ -256,22 +283,32 @@ class Core:
                 self._end(number, FinishReason.ERROR, _as_ours(error))
             case Prepared(masks):
                 active.masks = masks
-                record = active.generation.record
-                if masks.rows:
-                    self.counts.mask_rows += masks.rows
-                    self.counts.mask_hits += masks.hits
-                    record.filled(masks.rows, masks.hits, masks.seconds, self.seen)
+                self._note_masks(active, masks)
                 if active.generation.throttle():
-                    record.pause(self._clock())
+                    active.generation.record.pause(self._clock())
                     self.scheduler.pause(active.sequence)
             case Advance(reason, forced, draft):
                 self._advancing.discard(number)
                 self.counts.forced += len(forced)
                 active.generation.record.forced += len(forced)
                 self.scheduler.extend(active.sequence, forced)
-                active.sequence.draft = list(draft)
+                active.sequence.draft, active.sequence.by_model = list(draft), False
                 if reason is not None:
                     self._end(number, reason)
+
+    def _note_masks(self, active: Active, masks: Masks) -> None:
+        if masks.rows:
+            self.counts.mask_rows += masks.rows
+            self.counts.mask_hits += masks.hits
+            active.generation.record.filled(masks.rows, masks.hits, masks.seconds, self.seen)
+
+    def _decoding(self) -> list[Active]:
+        """Those whose next forward gives a token."""
+        return [
+            self._active[sequence.arrival]
+            for sequence in self.scheduler.running
+            if 0 < sequence.pending <= SHORT
+        ]
 
     def _ready_rows(self, plan: StepPlan, logits: Tensor | None) -> Iterator[tuple[Active, Held]]:
         """The requests that can be sampled now, with their logits; those of the others are kept.
@@ -352,20 +389,30 @@ class Core:
         self.counts.sampled += len(tokens)
         record = active.generation.record
         record.drew(len(tokens), now, self.seen)
-        if draft and active.drafter is not None:
-            matched = sum(a == b for a, b in zip(tokens, draft, strict=False))
-            active.drafter.judge(len(draft), matched)
-            share = matched / len(draft)
-            active.sequence.promise += PROMISE_RATE * (share - active.sequence.promise)
-            self.counts.drafted += len(draft)
-            self.counts.accepted += matched
-            record.drafted += len(draft)
-            record.accepted += matched
+        if draft:
+            self._judge(active, len(draft), sum(map(operator.eq, tokens, draft)))
         active.masks = None
         active.sequence.draft = []
         self.scheduler.confirm(active.sequence, tokens)
         self._advancing.add(active.sequence.arrival)
         self._digests.start(active, tokens)
+
+    def _judge(self, active: Active, drafted: int, accepted: int) -> None:
+        """Of so many drafts, the first `accepted` were drawn."""
+        counts, record, sequence = self.counts, active.generation.record, active.sequence
+        counts.drafted += drafted
+        counts.accepted += accepted
+        record.drafted += drafted
+        record.accepted += accepted
+        if sequence.by_model and self._draft_model is not None:
+            self._draft_model.judge(sequence, drafted, accepted)
+            counts.model_drafted += drafted
+            counts.model_accepted += accepted
+            record.model_drafted += drafted
+            record.model_accepted += accepted
+        elif active.drafter is not None:
+            active.drafter.judge(drafted, accepted)
+            sequence.promise += PROMISE_RATE * (accepted / drafted - sequence.promise)
 
 
 def _consecutive(parts: list[Tensor], whole: Tensor) -> bool:

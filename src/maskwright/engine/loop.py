@@ -24,13 +24,15 @@ from maskwright.engine.compiling import Compiling, Waiting
 from maskwright.engine.config import EngineConfig
 from maskwright.engine.core import Core
 from maskwright.engine.digests import Digests
+from maskwright.engine.draft_model import DraftModel, check_vocabulary
+from maskwright.engine.draft_pace import DraftPace
 from maskwright.engine.gate import Claim, Gate
 from maskwright.engine.generation import Generation
 from maskwright.engine.observations import Distribution
 from maskwright.engine.pace import Pace
 from maskwright.engine.request import Delta, FinishReason, Request
 from maskwright.engine.runner import Runner
-from maskwright.engine.scheduler import Scheduler
+from maskwright.engine.scheduler import FIXED_ROWS, Scheduler
 from maskwright.engine.sequence import Sequence
 from maskwright.engine.trace import Record, Trace
 from maskwright.errors import EngineStoppedError, GenerationError, MaskwrightError, OverloadedError
@@ -72,6 +74,8 @@ class EngineStats:
     forced_tokens: int
     drafted_tokens: int
     accepted_tokens: int
+    model_drafted_tokens: int
+    model_accepted_tokens: int
     held_rows: int
     idle_rows: int
     prefix_queries: int
@@ -140,6 +144,7 @@ class Engine:
             self._runner,
             self._digests,
             pace=pace,
+            draft_model=self._new_draft_model(),
             reader_seconds=config.reader_seconds,
         )
         self._numbers = itertools.count(1)
@@ -155,6 +160,22 @@ class Engine:
         self._prompt_tokens = 0
         self._stopping = False
         self._error: EngineStoppedError | None = None
+
+    def _new_draft_model(self) -> DraftModel | None:
+        config, large, draft = self.config, self.loaded, self.config.draft_model
+        if draft is None:
+            return None
+        check_vocabulary(large, draft)
+        ratio = draft.decoder.weight_bytes / large.decoder.weight_bytes
+        return DraftModel(
+            draft.decoder,
+            DraftPace(config.drafts, fixed_rows=FIXED_ROWS, ratio=ratio),
+            vocab_size=large.decoder.vocab_size,
+            blocks=self.capacity.blocks,
+            block_size=config.block_size,
+            most_rows=config.max_batch_tokens,
+            kv_dtype=config.kv_dtype,
+        )
 
     @property
     def max_context(self) -> int:
@@ -291,6 +312,8 @@ class Engine:
             forced_tokens=counts.forced,
             drafted_tokens=counts.drafted,
             accepted_tokens=counts.accepted,
+            model_drafted_tokens=counts.model_drafted,
+            model_accepted_tokens=counts.model_accepted,
             held_rows=counts.held,
             idle_rows=counts.idle_rows,
             prefix_queries=0 if tree is None else tree.queries,

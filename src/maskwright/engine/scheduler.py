@@ -202,7 +202,8 @@ class Scheduler:
             # A draft that comes true saves its sequence a row and its part of a step's fixed costs;
             # one that doesn't costs a row. So the more decode, the surer a draft has to be.
             drafts = min(len(sequence.draft), step.budget)
-            if drafts and sequence.promise * (1 + FIXED_ROWS / len(short)) < 1:
+            unsure = sequence.promise * (1 + FIXED_ROWS / len(short)) < 1
+            if drafts and unsure and not sequence.by_model:
                 sequence.promise += RECOVERY
                 continue
             if drafts and step.counts.get(sequence) == sequence.pending:

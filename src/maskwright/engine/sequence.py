@@ -36,7 +36,8 @@ class Sequence:
     preemption sets it back to 0 and keeps the tokens. The first `behind` of the table have been
     given up, and are 0 there. `host` are blocks of the host's pool with the keys and
     values of the first `saved` tokens, by place in the table, while a sequence is swapped out.
-    `draft` are proposals for the tokens after these. `node` is the tree's node of the last full
+    `draft` are proposals for the tokens after these, `by_model` if a draft model made them and has
+    found them worth their rows. `node` is the tree's node of the last full
     block.
     """
 
@@ -56,9 +57,10 @@ class Sequence:
     host: list[int] = field(default_factory=list[int])
     saved: int = 0
     draft: list[int] = field(default_factory=list[int])
+    by_model: bool = False
     node: Node | None = None
     promise: float = 1.0
-    """The share of its drafts that came true, the last ones above all."""
+    """The share of its looked-up drafts that came true, the last ones above all."""
     found: int = 0
     """Tokens that the prefix tree had when the sequence was first admitted."""
     charged: bool = False

@@ -27,8 +27,9 @@ class Trace:
     `cached_tokens` of the prompt were found computed. Of the `completion_tokens`, `sampled_tokens`
     were drawn and `forced_tokens` followed from the grammar; both may count a few more, which came
     after the end in the same step. `drafted_tokens` were guessed, of which `accepted_tokens` were
-    drawn. `steps` are those that gave it tokens. `mask_hits` of the `mask_rows` had been found
-    before. `kv_blocks_peak`: most blocks held at once in a step.
+    drawn; of both, `model_…` were a draft model's, the rest looked up. `steps` are those that gave
+    it tokens. `mask_hits` of the `mask_rows` had been found before. `kv_blocks_peak`: most
+    blocks held at once in a step.
     """
 
     id: int
@@ -44,6 +45,8 @@ class Trace:
     forced_tokens: int
     drafted_tokens: int
     accepted_tokens: int
+    model_drafted_tokens: int
+    model_accepted_tokens: int
     steps: int
     preemptions: int
     kv_blocks_peak: int
@@ -69,6 +72,7 @@ class Record:
         *("submitted_at", "compiling", "compiled_at", "admitted_at", "first_at", "last_at"),
         *("longest_gap", "paused_at", "paused", "service", "seed", "steps", "preemptions", "peak"),
         *("prompt", "cached", "completion", "first", "sampled", "forced", "drafted", "accepted"),
+        *("model_drafted", "model_accepted"),
         *("mask_rows", "mask_hits", "mask_seconds", "adapter"),
     )
 
@@ -99,6 +103,7 @@ class Record:
         """Tokens of the output that were there with the first drawn one."""
         self.completion = self.cached = self.sampled = self.forced = 0
         self.drafted = self.accepted = self.steps = self.preemptions = self.peak = 0
+        self.model_drafted = self.model_accepted = 0
         self.mask_rows = self.mask_hits = 0
         self.mask_seconds = 0.0
 
@@ -185,6 +190,8 @@ class Record:
             forced_tokens=self.forced,
             drafted_tokens=self.drafted,
             accepted_tokens=self.accepted,
+            model_drafted_tokens=self.model_drafted,
+            model_accepted_tokens=self.model_accepted,
             steps=self.steps,
             preemptions=self.preemptions,
             kv_blocks_peak=self.peak,

@@ -88,8 +88,6 @@ def _counters(stats: EngineStats) -> Iterator[Metric]:
         ("prefix_evictions", "Blocks given up by the prefix cache.", stats.evictions),
         ("preemptions", "Requests that gave their blocks up.", stats.preemptions),
         ("swaps", "Preemptions whose blocks went to the host's memory.", stats.swaps),
-        ("drafted_tokens", "Tokens guessed.", stats.drafted_tokens),
-        ("accepted_tokens", "Tokens guessed, and drawn.", stats.accepted_tokens),
         ("mask_rows", "Masks filled for grammars.", stats.mask_rows),
         ("mask_hits", "Masks of those that had been found before.", stats.mask_hits),
         ("held_rows", "Rows that waited for their mask.", stats.held_rows),
@@ -105,6 +103,15 @@ def _counters(stats: EngineStats) -> Iterator[Metric]:
         ),
         {"sampled": stats.sampled_tokens, "forced": stats.forced_tokens},
     )
+    for name, told, whole, model in (
+        ("drafted_tokens", "Tokens guessed.", stats.drafted_tokens, stats.model_drafted_tokens),
+        ("accepted_tokens", "Tokens guessed, and drawn.", stats.accepted_tokens,
+         stats.model_accepted_tokens),
+    ):  # fmt: skip
+        yield _labelled(
+            CounterMetricFamily(f"maskwright_{name}", told, labels=["drafter"]),
+            {"lookup": whole - model, "model": model},
+        )
     yield _labelled(
         CounterMetricFamily(
             "maskwright_requests_refused",
