@@ -271,7 +271,8 @@ def test_every_sequence_ends_within_budget_and_pool(seed: int) -> None:
 @given(st.integers(0, 2**32))
 def test_steps_are_full_while_prompts_wait(seed: int) -> None:
     """SplitFuse: with slots and blocks to spare, a step has budget left only if every prompt is
-    in it; and a decoding sequence gets its token in every step (Sarathi: decodes never stall)."""
+    in it; and a decoding sequence gets its token in every step (Sarathi: decodes never stall),
+    unless it gives way to a better class."""
     rng = random.Random(seed)
     scheduler = Scheduler(BlockPool(2000, 4), max_running=8, max_batch_tokens=rng.randint(8, 40))
     left = [sequence(n, rng.randint(1, 90), rng.randint(1, 9)) for n in range(12)]
@@ -283,7 +284,7 @@ def test_steps_are_full_while_prompts_wait(seed: int) -> None:
         decoding = {s for s in scheduler.running if s.pending == 1}
         plan = scheduler.plan()
         planned = {chunk.sequence: chunk.count for chunk in plan.chunks}
-        assert decoding <= set(planned)
+        assert decoding - set(plan.preempted) <= set(planned)
         if plan.tokens < scheduler._max_batch_tokens and len(scheduler.running) < 8:
             assert not scheduler.waiting
         if plan.tokens < scheduler._max_batch_tokens:
