@@ -6,6 +6,7 @@ import base64
 import json
 from functools import cache
 from importlib.resources import files
+from operator import itemgetter
 from typing import Any
 
 import tiktoken
@@ -21,6 +22,38 @@ def tekken() -> Vocabulary:
     ranks, config = _tekken_ranks()
     special = config["default_num_special_tokens"]
     return Vocabulary([b""] * special + ranks, special=range(special), eos=TEKKEN_EOS)
+
+
+@cache
+def tekken_extended(size: int = 200_019) -> Vocabulary:
+    """Tekken made larger: the ranks of its file that are no tokens of it, then words with a number,
+    behind a space or a capital, as large vocabularies have them; its end token at the end."""
+    small = tekken()
+    seen = set(small.tokens)
+    further = [token for token in _every_rank() if token not in seen]
+    words = [token for token in small.tokens if token.strip().isalpha() and token.isascii()]
+    made = (word + b"%d" % (at % 997) for at, word in enumerate(words * 3))
+    more = list(dict.fromkeys([*further, *(token for token in made if token not in seen)]))
+    room = size - small.size - 1
+    tokens = [*small.tokens, *more[:room], b""]
+    return Vocabulary(tokens, special=small.special, eos=size - 1)
+
+
+@cache
+def sentencepiece_like(size: int = 32_000) -> Vocabulary:
+    """Tekken's first whole texts behind `<unk>`, `<s>`, `</s>` and the 256 bytes."""
+    whole = [token for token in tekken().tokens if len(token) > 1 and _is_whole(token)]
+    letters = [bytes([byte]) for byte in range(0x21, 0x7F)]  # each also as a piece of its own
+    head = [b"<unk>", b"<s>", b"</s>", *(bytes([byte]) for byte in range(256)), *letters]
+    return Vocabulary([*head, *whole[: size - len(head)]], special=(0, 1), eos=2)
+
+
+def _is_whole(token: bytes) -> bool:
+    try:
+        token.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 @cache
@@ -42,9 +75,17 @@ def _tekken_ranks() -> tuple[list[bytes], dict[str, Any]]:
 
     The file holds more ranks than the vocabulary; those past its size are not tokens.
     """
-    file = files("mistral_common").joinpath("data/tekken_240911.json")
-    description = json.loads(file.read_text(encoding="utf-8"))
-    config = description["config"]
+    config = _tekken_file()["config"]
     size = config["default_vocab_size"] - config["default_num_special_tokens"]
-    ranks = sorted(description["vocab"], key=lambda entry: entry["rank"])[:size]
-    return [base64.b64decode(entry["token_bytes"]) for entry in ranks], config
+    return _every_rank()[:size], config
+
+
+def _every_rank() -> list[bytes]:
+    ranks = sorted(_tekken_file()["vocab"], key=itemgetter("rank"))
+    return [base64.b64decode(entry["token_bytes"]) for entry in ranks]
+
+
+@cache
+def _tekken_file() -> dict[str, Any]:
+    file = files("mistral_common").joinpath("data/tekken_240911.json")
+    return json.loads(file.read_text(encoding="utf-8"))

@@ -1,0 +1,93 @@
+"""What masks cost as the vocabulary grows, and on sentencepiece's kind of vocabulary.
+
+    python benchmarks/vocabulary_sizes.py [--rounds 5] [--load idle] [--save]
+
+The five schemas of masks.py and their texts, each vocabulary's own cut of them, on tekken (131,072
+entries), on tekken with further ranks of its file and made-up ones up to 200,019, and on tekken's
+texts as a sentencepiece vocabulary of 32,000 would have them (byte tokens in front, no others with a
+part of a character). The vocabularies take turns. `first` is a text that is new to a grammar just
+compiled, `again` the same text once more; `ratio` compares the medians with tekken's.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import sys
+from collections import defaultdict
+from pathlib import Path
+from time import perf_counter, process_time
+from typing import Any, Final
+
+import numpy as np
+
+ROOT: Final = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from benchmarks.masks import CASES  # noqa: E402  (the path)
+from benchmarks.report import Report  # noqa: E402
+from benchmarks.vocabularies import sentencepiece_like, tekken, tekken_extended  # noqa: E402
+from maskwright import Vocabulary, compile_json_schema  # noqa: E402
+
+VOCABULARIES: Final = {
+    "tekken": tekken,
+    "tekken, 200,019": tekken_extended,
+    "sentencepiece, 32,000": sentencepiece_like,
+}
+
+Times = dict[tuple[str, str], list[float]]
+
+
+def measure(vocab: Vocabulary, schema: dict[str, Any], values: list[Any], times: Times) -> None:
+    """One schema, compiled anew, and all of its texts twice; times in µs."""
+    mask = np.zeros(vocab.words, np.int32)
+    started = process_time()
+    grammar = compile_json_schema(schema, vocab)
+    grammar.matcher().fill_mask(mask)
+    times["first mask", "first"].append((process_time() - started) * 1e6)
+    for when in ("first", "again"):
+        for value in values:
+            matcher = grammar.matcher()
+            for token in vocab.fewest(json.dumps(value, ensure_ascii=False).encode()):
+                started = perf_counter()
+                matcher.fill_mask(mask)
+                accepted = matcher.accept(token)
+                times["mask and accept", when].append((perf_counter() - started) * 1e6)
+                assert accepted
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--load", default="idle", help="what else the machine is doing")
+    parser.add_argument("--save", action="store_true")
+    options = parser.parse_args()
+    found: dict[str, Times] = {}
+    made: dict[str, tuple[Vocabulary, float]] = {}
+    for name, make in VOCABULARIES.items():
+        vocab = make()
+        compile_json_schema({"const": 1}, Vocabulary([b"1", b""], eos=1)).matcher()
+        started = process_time()
+        compile_json_schema({"const": 1}, vocab)
+        made[name] = vocab, process_time() - started
+        found[name] = defaultdict(list)
+        measure(vocab, {}, [1], defaultdict(list))
+    for _ in range(options.rounds):
+        for schema, values in CASES.values():
+            for name, (vocab, _) in made.items():
+                measure(vocab, schema, values, found[name])
+    report = Report("vocabulary_sizes", ("numba",), load=options.load)
+    for name, (vocab, seconds) in made.items():
+        report.add(name, size=vocab.size, what="laid out", **{"us p50": seconds * 1e6})
+        for (what, when), samples in found[name].items():
+            median = statistics.median(samples)
+            ratio = median / statistics.median(found["tekken"][what, when])
+            figures = {"n": len(samples), "us p50": median, "ratio": ratio}
+            report.add(name, size=vocab.size, what=f"{what}, {when}", **figures)
+    report.finish(save=options.save)
+
+
+if __name__ == "__main__":
+    main()
