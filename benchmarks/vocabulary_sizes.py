@@ -4,8 +4,8 @@
 
 The five schemas of masks.py and their texts, each vocabulary's own cut of them, on tekken (131,072
 entries), on tekken with further ranks of its file and made-up ones up to 200,019, and on tekken's
-texts as a sentencepiece vocabulary of 32,000 would have them (byte tokens in front, no others with a
-part of a character). The vocabularies take turns. `first` is a text that is new to a grammar just
+texts as a sentencepiece vocabulary of 32,000 would have them (byte tokens in front, no others with
+a part of a character). The vocabularies take turns. `first` is a text that is new to a grammar just
 compiled, `again` the same text once more; `ratio` compares the medians with tekken's.
 """
 

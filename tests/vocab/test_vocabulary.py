@@ -248,6 +248,15 @@ def test_a_space_put_in_front_is_cut_off() -> None:
     assert Vocabulary.from_tokenizer(tokenizer, eos=1).encode(b"abc") == [AB, C]
 
 
+def test_a_piece_that_begins_with_a_line_break_is_no_obstacle() -> None:
+    spaces = decoders.Sequence([decoders.Replace("▁", " "), decoders.ByteFallback()])
+    merges = (("▁", "ab"), ("\n", "ab"))
+    more = ("▁", "▁ab", "\n", "\nab", "<0x02>")
+    tokenizer = by_hand(spaces, *more, merges=merges)
+    tokenizer.normalizer = normalizers.Prepend("▁")
+    assert Vocabulary.from_tokenizer(tokenizer, eos=1).encode(b"abc") == [AB, C]
+
+
 def test_unknown_tokens_never_spell() -> None:
     """`<unk>` reads as five characters to the tokenizer, and as nothing to the model's text."""
     vocab = Vocabulary.from_tokenizer(by_hand(decoders.ByteLevel()), eos=1)

@@ -88,9 +88,10 @@ def _special(description: Mapping[str, Any], backend: Backend) -> Iterable[int]:
         yield unknown
 
 
-# Some tokenizers put a space before a text. One put after this character, which is cut off again,
-# is tokenised as it would be in the middle of a text.
-_ANCHOR = "\n"
+# Some tokenizers put a space before a text. One put after one of these characters, which is cut off
+# again, is tokenised as it would be in the middle of a text. Where a token holds both the character
+# and some of the text, the next character may do; hardly any piece begins with the last two.
+_ANCHORS = ("\n", "\x02", "\ue000")
 
 
 def _encoder(
@@ -112,6 +113,14 @@ def _encoder(
     def spelled(ids: list[int]) -> bytes:
         return b"".join([tokens[i] for i in ids])
 
+    def ending(ids: list[int], size: int) -> list[int]:
+        """The last of `ids`, with `size` bytes or as few more as there are."""
+        at = len(ids)
+        while at and size > 0:
+            at -= 1
+            size -= len(tokens[ids[at]])
+        return ids[at:]
+
     def encode(data: bytes) -> list[int] | None:
         try:
             text = data.decode()
@@ -120,12 +129,10 @@ def _encoder(
         ids = ids_of(text)
         if spelled(ids) == data:
             return ids
-        ids = ids_of(_ANCHOR + text)
-        before = len(spelled(ids)) - len(data)
-        for cut in range(len(ids)):
-            if before == 0:
-                return ids[cut:] if spelled(ids[cut:]) == data else None
-            before -= len(tokens[ids[cut]])
+        for anchor in _ANCHORS:
+            ids = ending(ids_of(anchor + text), len(data))
+            if spelled(ids) == data:
+                return ids
         return None
 
     return encode
