@@ -137,7 +137,7 @@ def _unicode_property(text: PatternText, flags: Flags, start: int, *, negative: 
     name = text.until("}", "a Unicode property is not closed", start)
     ranges = unicode.property_ranges(name)
     if ranges is None:
-        text.refuse(f"unknown Unicode property {name!r}", start)
+        text.refuse(unicode.unknown_property(name), start)
     ranges = cased(ranges, flags)
     return charset.complement(ranges) if negative else ranges
 
