@@ -21,7 +21,7 @@ from maskwright.models import LoadedModel, load
 from maskwright.sampling import SamplingParams
 from tests.engine.test_core import BrokenMatcher, Harness, alone, run_alone
 from tests.engine.test_trace import hold, random_load, serve_all
-from tests.engine.tiny import LiteralGrammar, save_checkpoint
+from tests.engine.tiny import LiteralGrammar, LiteralMatcher, save_checkpoint
 from tests.models.adapters import save_adapter
 
 SCHEMA = {
@@ -213,6 +213,37 @@ def test_a_grammar_that_fails_under_guesses_ends_its_request_alone(
     last = harness.deltas[1][-1]
     assert last.finish_reason is FinishReason.ERROR
     assert isinstance(last.error, GenerationError)
+
+
+@pytest.mark.usefixtures("no_lookup")
+def test_a_grammar_that_fails_where_only_guesses_come_ends_nothing(
+    loaded: LoadedModel, other_weights: LoadedModel
+) -> None:
+    visited: set[bytes] = set()
+    failures: list[bytes] = []
+
+    class Matcher(LiteralMatcher):
+        known_only = False
+
+        def fill_mask(self, out, budget=None):
+            if self.known_only and self.done not in visited:
+                failures.append(self.done)
+                raise ZeroDivisionError
+            visited.add(self.done)
+            super().fill_mask(out, budget)
+
+    class Grammar(LiteralGrammar):
+        def matcher(self):
+            return Matcher(self)
+
+    grammar = Grammar(loaded.vocab, b"the cat sat", more=True)
+    request = Request([66] * 5, SamplingParams(seed=8), 40, grammar=grammar)
+    expected = run_alone(loaded, request, canonical=False).completion(1)
+    Matcher.known_only = True
+    harness = Harness(loaded, replace(CONFIG, canonical=False, draft_model=other_weights))
+    run_all(harness, [request])
+    assert harness.completion(0) == expected
+    assert failures
 
 
 def test_metrics_equal_the_sums_of_traces_with_a_draft_model(loaded: LoadedModel) -> None:

@@ -200,12 +200,14 @@ class Active:
         if not run or len(run) > left:
             return []
         taken = 0
-        while taken < len(run) and self.matcher.accept(run[taken]):
-            taken += 1
-        fits = taken == len(run) and (
-            self.matcher.complete or self.matcher.min_tokens <= left - taken
-        )
-        self.matcher.rollback(taken)
+        try:
+            while taken < len(run) and self.matcher.accept(run[taken]):
+                taken += 1
+            fits = taken == len(run) and (
+                self.matcher.complete or self.matcher.min_tokens <= left - taken
+            )
+        finally:
+            self.matcher.rollback(taken)
         return run if fits else []
 
     def _draft(self, forced: list[int]) -> list[int]:
@@ -238,10 +240,14 @@ class Active:
             return True
         if not matcher.accept(token):
             return False
-        if matcher.complete or matcher.min_tokens > left or self._canonical_run(left):
-            matcher.rollback(1)
-            return False
-        return True
+        fits = False
+        try:
+            certain = matcher.complete or matcher.min_tokens > left or self._canonical_run(left)
+            fits = not certain
+        finally:
+            if not fits:
+                matcher.rollback(1)
+        return fits
 
     def _go_back(self, count: int) -> None:
         if self.matcher is not None:
@@ -294,12 +300,17 @@ class Active:
 
     def guess(self, token: int, number: int) -> Masks | None:
         """Go on by guess `number`, counted from 0: the mask of the token after it, which joins
-        `masks`. None, and nothing moves, where it may not follow."""
+        `masks`. None, and nothing moves, where it may not follow. Nor does anything move where the
+        grammar raises; if the text ever comes there, it will again."""
         masks, left = self.masks, self._left - number - 1
         assert masks is not None
         if not self._may_follow(token, left):
             return None
-        mask = self._fill(np.zeros((1, len(self.free_words)), np.int32), (), left)
+        try:
+            mask = self._fill(np.zeros((1, len(self.free_words)), np.int32), (), left)
+        except Exception:
+            self._go_back(1)
+            raise
         self.masks = replace(
             masks,
             words=np.concatenate((masks.words[: number + 1], mask.words)),

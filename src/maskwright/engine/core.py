@@ -261,11 +261,8 @@ class Core:
         """Have the draft model guess for those that decode. It needs their masks, so what is being
         digested is waited for: a moment, then the others go on."""
         self._await(lambda: any(active.masks is None for active in self._decoding()))
-        filled, failures = draft_model.propose(self._decoding())
-        for active, masks in filled:
+        for active, masks in draft_model.propose(self._decoding()):
             self._note_masks(active, masks)
-        for active, error in failures:
-            self._end(active.sequence.arrival, FinishReason.ERROR, _as_ours(error))
 
     def _settle(self, wait: float = 0.0) -> int:
         """Act on what has been digested; how much that was."""

@@ -34,9 +34,6 @@ from maskwright.vocab import Vocabulary
 Filled = tuple[Active, Masks]
 """A request and the mask after a guess for it."""
 
-Failure = tuple[Active, Exception]
-"""A request whose grammar raised while guesses were walked through it."""
-
 
 @dataclass(slots=True, eq=False)
 class _Past:
@@ -106,23 +103,22 @@ class DraftModel:
         self._pasts: dict[Sequence, _Past] = {}
 
     @torch.inference_mode()
-    def propose(self, decoding: SequenceOf[Active]) -> tuple[list[Filled], list[Failure]]:
+    def propose(self, decoding: SequenceOf[Active]) -> list[Filled]:
         """Guess for those of `decoding` for which it pays: their drafts are set, and the masks
-        after them, which are returned as well. Whose grammar fails is told."""
+        after them, which are returned as well."""
         self._sweep()
         walks = [w for active in decoding if (w := self._begin(active, len(decoding))) is not None]
         if not walks:
             self.pace.fade()
         masks: list[Filled] = []
-        failures: list[Failure] = []
         going = walks
         while going:
-            going = self._pass(going, masks, failures)
+            going = self._pass(going, masks)
         for walk in walks:
             walk.active.take_back(len(walk.draft))
             sequence = walk.active.sequence
             sequence.draft, sequence.by_model = walk.draft, True
-        return masks, failures
+        return masks
 
     def _begin(self, active: Active, decoding: int) -> _Walk | None:
         """None where nothing should be guessed: something certain comes next, or a guess is there
@@ -168,9 +164,7 @@ class DraftModel:
         for sequence in [s for s in self._pasts if s.phase is not Phase.RUNNING]:
             self.forget(sequence)
 
-    def _pass(
-        self, walks: list[_Walk], masks: list[Filled], failures: list[Failure]
-    ) -> list[_Walk]:
+    def _pass(self, walks: list[_Walk], masks: list[Filled]) -> list[_Walk]:
         """One forward and one guess for each of `walks`; those that go on. What a sequence has too
         much to compute for is left for the next step."""
         begin = time.perf_counter()
@@ -185,7 +179,7 @@ class DraftModel:
         batch = lay_out(runs, self.blocks.block_size, self._decoder.plan)
         logits = self._decoder.forward(batch, self._pool)[: len(drawing)]
         going = [walk for walk, token in self._draw(drawing, logits)
-                 if _guess(walk, token, masks, failures)]  # fmt: skip
+                 if _guess(walk, token, masks)]  # fmt: skip
         if all(len(run.tokens) <= SHORT for run in runs):
             self.pace.observe_pass(rows, time.perf_counter() - begin)
         return going
@@ -226,12 +220,11 @@ class DraftModel:
         self.blocks.check(past.table for past in self._pasts.values())
 
 
-def _guess(walk: _Walk, token: int, masks: list[Filled], failures: list[Failure]) -> bool:
+def _guess(walk: _Walk, token: int, masks: list[Filled]) -> bool:
     """Take `token` as the next guess; False if there can be no more."""
     try:
         mask = walk.active.guess(token, len(walk.draft))
-    except Exception as error:  # whatever a grammar raises
-        failures.append((walk.active, error))
+    except Exception:  # whatever a grammar raises in a text that is only guessed
         return False
     if mask is None:
         return False
