@@ -1,7 +1,8 @@
-"""The engine on the demo model: throughput beside transformers' `generate` with llguidance's and
+"""The engine: throughput beside transformers' `generate` with llguidance's and
 xgrammar's logits processors, what structure costs, and what caches, chunks and books are worth.
 
-    python benchmarks/engine.py [--clients 16] [--rounds 4] [--tokens 96] [--repeats 5] [--save]
+    python benchmarks/engine.py [--model demo | random-131072] [--clients 16] [--rounds 4]
+        [--tokens 96] [--repeats 5] [--save]
 
 Every engine answers the same prompts in turn, `repeats` times, so that whatever else the machine
 does falls on all alike; the rows are medians. Each of the clients asks `rounds` times, again as
@@ -25,12 +26,12 @@ from itertools import pairwise
 
 import jsonschema
 import torch
-from transformers import AutoModelForCausalLM
 
-from benchmarks.engine_peers import in_batches, processors
+from benchmarks.engine_peers import continuous, in_batches, processors
+from benchmarks.engine_subjects import SUBJECTS, Subject
 from maskwright.engine import Engine, EngineConfig, EngineStats, Request
 from maskwright.mask import Grammar, compile_json_schema
-from maskwright.models import DEMO_PATH, LoadedModel, load
+from maskwright.models import LoadedModel
 from maskwright.sampling import SamplingParams
 from report import Report
 
@@ -68,15 +69,9 @@ PLAIN = EngineConfig(prefix_cache=False, drafts=0, canonical=False)
 FULL = EngineConfig()
 
 
-def prompts_of(loaded: LoadedModel, clients: int) -> list[list[int]]:
+def prompts_of(subject: Subject, clients: int) -> list[list[int]]:
     """Chats with the schema in the prompt, whether or not it is enforced."""
-    schema = json.dumps(SCHEMA, separators=(",", ":"))
-    return [
-        loaded.render_chat(
-            [{"role": "user", "content": TEXTS[number % len(TEXTS)]}], response_schema=schema
-        )
-        for number in range(clients)
-    ]
+    return [subject.prompt(TEXTS[number % len(TEXTS)], SCHEMA) for number in range(clients)]
 
 
 def serve(engine: Engine, requests: Sequence[Request]) -> tuple[float, int]:
@@ -109,7 +104,7 @@ def requests_for(
 
 def throughput(
     report: Report,
-    loaded: LoadedModel,
+    subject: Subject,
     grammar: Grammar,
     clients: int,
     rounds: int,
@@ -117,9 +112,9 @@ def throughput(
     repeats: int,
 ) -> None:
     """Tokens a second, all engines in turn; the best peer with a schema is what counts."""
-    prompts = prompts_of(loaded, clients * rounds)
+    loaded = subject.loaded
+    prompts = prompts_of(subject, clients * rounds)
     batches = [prompts[at : at + clients] for at in range(0, len(prompts), clients)]
-    model = AutoModelForCausalLM.from_pretrained(DEMO_PATH, dtype=torch.float32).eval()
     runs: dict[tuple[str, str], Callable[[int], tuple[float, int]]] = {}
     engines = {
         "maskwright": Engine(loaded, replace(FULL, max_running=clients)),
@@ -133,9 +128,13 @@ def throughput(
                     engine, requests_for(prompts, schema, tokens, seed)
                 )
             )
-    for name, make in processors(loaded, SCHEMA).items():
+    for name, make in processors(subject, SCHEMA).items():
         runs[name, "no" if name == "generate" else "yes"] = lambda seed, make=make: in_batches(
-            model, batches, tokens, make, loaded.eos, seed
+            subject.model, batches, tokens, make, loaded.eos, seed
+        )
+    if loaded.vocab.size < 100_000:  # else a single run of it takes longer than all the others
+        runs["continuous batching", "no"] = lambda seed: continuous(
+            subject.model, batches[0], tokens, seed
         )
     rates: dict[tuple[str, str], list[float]] = {key: [] for key in runs}
     for repeat in range(repeats + 1):
@@ -157,11 +156,11 @@ def throughput(
 
 
 def structured_load(
-    report: Report, loaded: LoadedModel, grammar: Grammar, clients: int, repeats: int
+    report: Report, subject: Subject, grammar: Grammar, clients: int, repeats: int
 ) -> None:
     """How much a share of constrained requests changes: requests of the same length with and
     without a schema, one token a step, so that nothing but masks and matchers differs."""
-    prompts = prompts_of(loaded, clients)
+    loaded, prompts = subject.loaded, prompts_of(subject, clients)
     rates: dict[float, list[float]] = {0.0: [], 0.2: [], 0.8: [], 1.0: []}
     with Engine(loaded, replace(PLAIN, prefix_cache=True)) as engine:
         for repeat in range(repeats + 1):
@@ -180,9 +179,9 @@ def structured_load(
         )
 
 
-def books(report: Report, loaded: LoadedModel, grammar: Grammar) -> None:
+def books(report: Report, subject: Subject, grammar: Grammar) -> None:
     """What a step spends on everything but the model, at 64 requests."""
-    prompts = prompts_of(loaded, 64)
+    loaded, prompts = subject.loaded, prompts_of(subject, 64)
     with Engine(loaded, FULL) as engine:
         serve(engine, requests_for(prompts, grammar, 96, 0))
         before = engine.stats()
@@ -266,9 +265,9 @@ def gaps(report: Report, loaded: LoadedModel) -> None:
         )
 
 
-def saved(report: Report, loaded: LoadedModel) -> None:
+def saved(report: Report, subject: Subject) -> None:
     """Prompt tokens found in the cache, against a trie of all that came before."""
-    prompts = prompts_of(loaded, 12)
+    loaded, prompts = subject.loaded, prompts_of(subject, 12)
     schemas = [prompt[: len(prompt) // 2] + prompt[::-1][: 10 + n] for n, prompt in
                enumerate(prompts)]  # fmt: skip
     seen: list[list[int]] = []
@@ -298,20 +297,22 @@ def saved(report: Report, loaded: LoadedModel) -> None:
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--model", choices=sorted(SUBJECTS), default="demo")
     parser.add_argument("--clients", type=int, default=16)
     parser.add_argument("--rounds", type=int, default=4)
     parser.add_argument("--tokens", type=int, default=96)
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--save", action="store_true")
     options = parser.parse_args()
-    loaded = load(DEMO_PATH)
     torch.set_num_threads(1)
+    subject = SUBJECTS[options.model]()
+    loaded = subject.loaded
     report = Report(
         "engine",
         ("torch", "transformers", "numpy", "llguidance", "xgrammar"),
         model=loaded.name,
         weights_MiB=round(loaded.decoder.weight_bytes / 2**20, 1),
-        prompt_tokens=len(prompts_of(loaded, 1)[0]),
+        prompt_tokens=len(prompts_of(subject, 1)[0]),
         load=round(os.getloadavg()[0], 1),
     )
     grammar = compile_json_schema(
@@ -319,18 +320,19 @@ def main() -> None:
     )
     throughput(
         report,
-        loaded,
+        subject,
         grammar,
         options.clients,
         options.rounds,
         options.tokens,
         options.repeats,
     )
-    structured_load(report, loaded, grammar, options.clients, options.repeats)
-    books(report, loaded, grammar)
-    waste(report, loaded)
-    gaps(report, loaded)
-    saved(report, loaded)
+    structured_load(report, subject, grammar, options.clients, options.repeats)
+    books(report, subject, grammar)
+    if options.model == "demo":  # what has nothing to do with the vocabulary
+        waste(report, loaded)
+        gaps(report, loaded)
+        saved(report, subject)
     report.finish(save=options.save)
 
 

@@ -1,5 +1,5 @@
-"""transformers' `generate` on a static batch, free or with another library's logits processor: what
-engine.py measures beside the engine."""
+"""What engine.py measures beside the engine: transformers' `generate` on a static batch, free or
+with another library's logits processor, and its continuous batching."""
 
 from __future__ import annotations
 
@@ -9,14 +9,19 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import llguidance
-import llguidance.hf
 import llguidance.torch
 import torch
 import xgrammar
 from torch import Tensor
-from transformers import LogitsProcessor, LogitsProcessorList, PreTrainedModel
+from transformers import (
+    ContinuousBatchingConfig,
+    GenerationConfig,
+    LogitsProcessor,
+    LogitsProcessorList,
+    PreTrainedModel,
+)
 
-from maskwright.models import LoadedModel
+from benchmarks.engine_subjects import Subject
 
 Made = tuple[float, int, list[list[int]]]
 """Seconds, tokens, and the tokens of each answer."""
@@ -72,19 +77,48 @@ class XGrammarProcessor(LogitsProcessor):
 Processor = Callable[[int], LogitsProcessor | None]
 
 
-def processors(loaded: LoadedModel, schema: Any) -> dict[str, Processor]:
+def processors(subject: Subject, schema: Any) -> dict[str, Processor]:
     """By name, a function from the number of rows to the processor of one batch; compiling is part
     of the first batch alone for ours, so it is left out here too."""
-    size = loaded.vocab.size
-    tokenizer = llguidance.hf.from_tokenizer(loaded.tokenizer, n_vocab=size)
-    info = xgrammar.TokenizerInfo.from_huggingface(
-        loaded.tokenizer, vocab_size=size, stop_token_ids=list(loaded.eos)
-    )
     return {
         "generate": lambda rows: None,
-        "generate + llguidance": lambda rows: LLGuidanceProcessor(tokenizer, schema, rows),
-        "generate + xgrammar": lambda rows: XGrammarProcessor(info, schema, rows),
+        "generate + llguidance": lambda rows: LLGuidanceProcessor(subject.llguidance, schema, rows),
+        "generate + xgrammar": lambda rows: XGrammarProcessor(subject.xgrammar, schema, rows),
     }
+
+
+def continuous(
+    model: PreTrainedModel, prompts: Sequence[list[int]], tokens: int, seed: int
+) -> tuple[float, int]:
+    """Seconds and tokens of transformers' continuous batching, all prompts at a time and without a
+    schema. Its pool and its thread stay from one call to the next."""
+    rows = len(prompts)
+    generation = GenerationConfig(
+        max_new_tokens=tokens,
+        min_new_tokens=tokens,
+        do_sample=True,
+        top_k=0,
+        eos_token_id=-1,
+        pad_token_id=0,
+    )
+    batching = ContinuousBatchingConfig(
+        page_size=32,
+        num_blocks=rows * 24,
+        max_batch_tokens=512,
+        max_requests_per_batch=rows,
+        use_async_batching=False,
+        use_cuda_graph=False,
+        seed=seed,
+    )
+    started = time.perf_counter()
+    made = model.generate_batch(
+        inputs=list(prompts),
+        generation_config=generation,
+        continuous_batching_config=batching,
+        persistent_manager=True,
+    )
+    seconds = time.perf_counter() - started
+    return seconds, sum(len(answer.generated_tokens) for answer in made.values())
 
 
 def generate(
