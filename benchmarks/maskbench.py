@@ -16,6 +16,11 @@ invalid accepted, valid refused  at least one text got the wrong answer
 
 Maskwright's rows are cold (the first pass over the cases, in a process that has compiled one
 trivial schema) and warm (a second pass in the same process).
+
+    python benchmarks/maskbench.py --memory --cases 0 --engines maskwright-any --limit 60 --save
+
+`--memory` runs one pass of one engine, and says after each tenth of the cases what its process
+holds beyond what it held before the first, and how they went.
 """
 
 from __future__ import annotations
@@ -28,7 +33,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -65,13 +70,18 @@ def main() -> None:
     options = parse_options()
     load = os.getloadavg()[0]
     cases = [read_case(line) for line in sample(read_lines(options.data), options)]
-    runs = list(measure(cases, options))
     settings: dict[str, Figure] = {
         "load_at_start": round(load, 1),
         "cases": len(cases),
         "limit_s": options.limit,
         "seed": options.seed,
     }
+    if options.memory:
+        report = Report("maskbench_memory", PACKAGES, **settings)
+        memory(report, cases, options)
+        report.finish(save=options.save)
+        return
+    runs = list(measure(cases, options))
     for name, add in (("coverage", coverage), ("mask", mask_times), ("compile", compile_times)):
         report = Report(f"maskbench_{name}", PACKAGES, **settings)
         add(report, runs)
@@ -91,12 +101,15 @@ def parse_options() -> argparse.Namespace:
     parser.add_argument("--engines", default=",".join(ENGINES), help="names, by commas")
     parser.add_argument("--limit", type=float, default=10.0, help="seconds a schema may take")
     parser.add_argument("--cold", action="store_true", help="no second, warm pass")
+    parser.add_argument("--memory", action="store_true", help="what one engine holds, over a pass")
     parser.add_argument("--list-failures", metavar="ENGINE", help="print its cases that don't pass")
     parser.add_argument("--save", action="store_true", help="append the rows to results/")
     options = parser.parse_args()
     options.engines = options.engines.split(",")
     if unknown := set(options.engines) - set(ENGINES):
         parser.error(f"no engine {', '.join(sorted(unknown))}; there are {', '.join(ENGINES)}")
+    if options.memory and len(options.engines) != 1:
+        parser.error("--memory takes one engine")
     return options
 
 
@@ -142,6 +155,25 @@ def measure(cases: Sequence[Case], options: argparse.Namespace) -> Iterator[Run]
         worker.close()
 
 
+def memory(report: Report, cases: Sequence[Case], options: argparse.Namespace) -> None:
+    """One engine's pass in one process: a row for each tenth of the way. Each restart, after a case
+    that took too long, begins with an empty memory."""
+    name = options.engines[0]
+    worker = Worker(name, options.limit)
+    found: dict[str, Outcome] = {}
+    most = 0.0
+    for number, case in enumerate(cases, start=1):
+        found[case.id] = replace(worker.run(case), first_mask_us=(), step_us=())
+        most = max(most, worker.megabytes)
+        if number * 10 // len(cases) > (number - 1) * 10 // len(cases):
+            run = Run(name, "", found, worker.restarts, worker.megabytes)
+            report.add(f"{name} {number}", **counts(run), most_MB=round(most))
+            progress(f"{round(worker.megabytes)} MB after a", number, len(cases))
+    worker.close()
+    if options.list_failures:
+        list_failures(cases, [Run(name, "", found, 0, 0.0)], options.list_failures)
+
+
 def progress(cache: str, done: int, cases: int) -> None:
     """A line that is written over on a terminal; elsewhere a line every tenth of the way."""
     text = f"{cache} pass: {done} of {cases} cases"
@@ -153,20 +185,24 @@ def progress(cache: str, done: int, cases: int) -> None:
 
 def coverage(report: Report, runs: Iterable[Run]) -> None:
     for run in runs:
-        outcomes = list(run.outcomes.values())
-        passing = sum(outcome.passes for outcome in outcomes)
-        report.add(
-            run.label,
-            passing=passing,
-            **{"passing_%": round(100 * passing / len(outcomes), 2)},
-            refused=sum(outcome.status == "refused" for outcome in outcomes),
-            timed_out=sum(outcome.status == "timed out" for outcome in outcomes),
-            failed=sum(outcome.status == "failed" for outcome in outcomes),
-            invalid_accepted=sum(outcome.has_wrong(valid=False) for outcome in outcomes),
-            valid_refused=sum(outcome.has_wrong(valid=True) for outcome in outcomes),
-            MB_over_vocabulary=round(run.megabytes),
-            restarts=run.restarts,
-        )
+        report.add(run.label, **counts(run))
+
+
+def counts(run: Run) -> dict[str, Figure]:
+    """How the cases went that an engine has run so far."""
+    outcomes = list(run.outcomes.values())
+    passing = sum(outcome.passes for outcome in outcomes)
+    return {
+        "passing": passing,
+        "passing_%": round(100 * passing / len(outcomes), 2),
+        "refused": sum(outcome.status == "refused" for outcome in outcomes),
+        "timed_out": sum(outcome.status == "timed out" for outcome in outcomes),
+        "failed": sum(outcome.status == "failed" for outcome in outcomes),
+        "invalid_accepted": sum(outcome.has_wrong(valid=False) for outcome in outcomes),
+        "valid_refused": sum(outcome.has_wrong(valid=True) for outcome in outcomes),
+        "MB_over_vocabulary": round(run.megabytes),
+        "restarts": run.restarts,
+    }
 
 
 def mask_times(report: Report, runs: Sequence[Run]) -> None:

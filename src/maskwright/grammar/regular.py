@@ -272,8 +272,14 @@ EPSILON: Final = Epsilon(nullable=True, plain=True)
 
 
 def _keep(key: tuple[object, ...], term: Regular) -> Regular:
+    """Parts stand in keys by their numbers: a term leads to its derivatives, and one of them whose
+    key held that term would keep it, and itself, for good."""
     _terms[key] = term
     return term
+
+
+def _numbers_of(terms: tuple[Regular, ...]) -> tuple[int, ...]:
+    return tuple([term.number for term in terms])
 
 
 def chars(ranges: Ranges) -> Regular:
@@ -319,7 +325,7 @@ def _concat(head: Regular, tail: Regular) -> Regular:
             endless = head.most is None or after.most is None
             most = None if endless else (head.most or 0) + (after.most or 0)
             return _concat(repeat(head.body, head.least + after.least, most), rest)
-    key = (Concat, head, tail)
+    key = (Concat, head.number, tail.number)
     return _terms.get(key) or _keep(key, Concat(head, tail))
 
 
@@ -334,7 +340,7 @@ def repeat(body: Regular, least: int = 0, most: int | None = None) -> Regular:
         return body  # (r*){m,} = r*
     if body.nullable:
         least = 0  # (r|ε){m,n} = r{0,n}
-    key = (Repeat, body, least, most)
+    key = (Repeat, body.number, least, most)
     return _terms.get(key) or _keep(key, Repeat(body, least, most))
 
 
@@ -358,7 +364,7 @@ def alt(*options: Regular) -> Regular:
     if len(flat) == 1:
         return flat.pop()
     ordered = tuple(sorted(flat, key=_number))
-    key = (Alt, ordered)
+    key = (Alt, _numbers_of(ordered))
     return _terms.get(key) or _keep(key, Alt(ordered))
 
 
@@ -390,7 +396,7 @@ def _intersection(flat: set[Regular]) -> Regular:
     ordered = tuple(sorted(flat, key=_number))
     if any(isinstance(p, Complement) and p.body in flat for p in ordered):
         return EMPTY
-    key = (Both, ordered)
+    key = (Both, _numbers_of(ordered))
     return _terms.get(key) or _keep(key, Both(ordered))
 
 
@@ -407,7 +413,7 @@ def measured(core: Regular, least: int, most: int | None) -> Regular:
         return EPSILON if core.nullable and least == 0 else EMPTY
     if least == 0 and most is None:
         return core
-    key = (Measured, core, least, most)
+    key = (Measured, core.number, least, most)
     return _terms.get(key) or _keep(key, Measured(core, least, most))
 
 
@@ -420,7 +426,7 @@ def complement(body: Regular) -> Regular:
         return EMPTY
     if isinstance(body, Alt) and any(isinstance(each, Complement) for each in body.options):
         return both(*(complement(each) for each in body.options))
-    key = (Complement, body)
+    key = (Complement, body.number)
     return _terms.get(key) or _keep(key, Complement(body))
 
 
@@ -507,7 +513,7 @@ def word_arcs(node: Words) -> list[tuple[int, int, Words]]:
 def vector(parts: tuple[Regular, ...], *, named: bool = False) -> Regular:
     if all(p is EMPTY for p in parts):
         return EMPTY
-    key = (Vector, parts, named)
+    key = (Vector, _numbers_of(parts), named)
     return _terms.get(key) or _keep(key, Vector(parts, named))
 
 
@@ -518,7 +524,7 @@ def parallel(
 ) -> Regular:
     if all(p is EMPTY for p in parts):
         return EMPTY
-    key = (Parallel, terms, parts, ahead)
+    key = (Parallel, _numbers_of(terms), _numbers_of(parts), ahead)
     return _terms.get(key) or _keep(key, Parallel(terms, parts, ahead))
 
 
@@ -563,5 +569,5 @@ def _number(term: Regular) -> int:
     return term.number
 
 
-ANYTHING: Final = _keep((Repeat, ANY_CHAR, 0, None), Repeat(ANY_CHAR, 0, None))
+ANYTHING: Final = _keep((Repeat, ANY_CHAR.number, 0, None), Repeat(ANY_CHAR, 0, None))
 """Every string."""

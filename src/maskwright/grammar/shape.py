@@ -210,7 +210,7 @@ class Shapes:
             strings, scalars = _scalars(assertions, types, self._limits.divisor)
         else:
             narrowing = tuple(each for each in assertions if isinstance(each, _NARROWING))
-            strings, scalars = _lone_scalars(narrowing, types, self._limits.divisor)
+            strings, scalars = lone_scalars(narrowing, types, self._limits.divisor)
         others: list[Assertion] = [each for each in assertions if not isinstance(each, TypeIs)]
         array = _array(others) if "array" in types else None
         shape = None
@@ -524,7 +524,7 @@ def _scalars(
     return strings, alt(*scalars)
 
 
-_lone_scalars = lru_cache(maxsize=1_024)(_scalars)
+lone_scalars = lru_cache(maxsize=1_024)(_scalars)
 
 
 def _strings_of_one(assertion: Assertion) -> Regular:

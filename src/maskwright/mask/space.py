@@ -11,7 +11,10 @@ import numpy as np
 from maskwright.automaton.bounds import BEGUN
 from maskwright.automaton.leaf import LeafTable
 from maskwright.automaton.leaf_keys import Entry, Text
+from maskwright.grammar.numbers import number
 from maskwright.grammar.regular import EMPTY, Parallel, Regular, is_bare
+from maskwright.grammar.shape import lone_scalars
+from maskwright.grammar.translate import full_match, search
 from maskwright.limits import Limits
 from maskwright.mask.known_tools import KnownTools
 from maskwright.mask.needs import ENDLESS, LeafNeeds
@@ -134,5 +137,14 @@ def space_of(vocabulary: Vocabulary) -> Space:
         if not isinstance(space, Space):
             space = vocabulary.shared = Space(vocabulary)
         elif space.leaves.weight > MOST_LEAVES or space.table.nbytes > MOST_ROW_BYTES:
+            space.strings.forget()
+            _forget_languages()
             space = vocabulary.shared = Space(vocabulary, space)
         return space
+
+
+def _forget_languages() -> None:
+    """Let go of the languages of patterns and numbers met so far, for all that has been derived
+    from one hangs on it; those that living grammars have stay what they are."""
+    for known in (search, full_match, number, lone_scalars):
+        known.cache_clear()

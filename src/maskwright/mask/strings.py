@@ -103,7 +103,7 @@ class StringRows:
         """The row of the tokens that stay inside from `leaf`, a place within a string, without
         those in `leaving`."""
         if self._held > MOST_BYTES:
-            self._forget()
+            self.forget()
         match keys[leaf]:
             case Text(term=term):
                 return self._behind(term, BETWEEN, 0)
@@ -140,7 +140,8 @@ class StringRows:
         """Bytes of the rows and arrays that are kept."""
         return self._held
 
-    def _forget(self) -> None:
+    def forget(self) -> None:
+        """Let go of all rows under a pattern; they are made again when they are asked for."""
         self._walked.clear()
         self._characters.clear()
         self._held = 0
