@@ -155,7 +155,7 @@ class BudgetError(InputError):
 
 
 class AddressError(MaskwrightError):
-    """The server can't listen where it was told to."""
+    """The server can't listen where it was told to, or nobody answers there."""
 
 
 class OverloadedError(MaskwrightError):

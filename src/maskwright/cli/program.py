@@ -22,6 +22,7 @@ COMMANDS = {
     "check": "Say whether texts match a JSON Schema, a grammar or a pattern, and where they don't.",
     "generate": "Generate one answer that has the shape of a JSON Schema, a grammar or a pattern.",
     "convert": "Write a grammar in another dialect: Lark, GBNF or EBNF.",
+    "bench": "Measure a running server under load: its operating envelope.",
 }
 
 USAGE_ERROR = 2
@@ -75,7 +76,7 @@ def maskwright(
 
 def main() -> None:
     """Run the command line. What the user got wrong is one line on stderr and exit code 2; an
-    address that can't be listened on is exit code 3."""
+    address that can't be listened on, or where nobody answers, is exit code 3."""
     try:
         app(prog_name="maskwright")
     except AddressError as error:

@@ -1,0 +1,194 @@
+"""Measure a running server under load: its operating envelope.
+
+`maskwright bench serve --url http://127.0.0.1:8000` offers each pattern at each rate, waits for the
+answers and goes on; it ends by itself, after a time that it says at the start. `--self` serves the
+demo model in this process instead.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import threading
+import time
+from collections.abc import Generator, Sequence
+from contextlib import ExitStack, contextmanager
+from math import isnan
+from pathlib import Path
+from typing import Annotated, Literal, TypeVar, cast, get_args
+
+import typer
+import uvicorn
+from rich.console import Console
+from rich.table import Table
+
+from maskwright.cli.cache import USER_CACHE, cache_folder
+from maskwright.cli.load.client import Outcome, offer
+from maskwright.cli.load.picture import draw
+from maskwright.cli.load.point import Objective, Point, summarize
+from maskwright.cli.load.shapes import ShapeName
+from maskwright.cli.load.traffic import PatternName, arrivals, matrix
+from maskwright.cli.serve import listen, warm_up
+from maskwright.engine import Engine
+from maskwright.errors import AddressError, InputError
+from maskwright.models import DEMO_PATH, load
+from maskwright.server import create_app
+
+START_SECONDS = 30.0
+
+Value = TypeVar("Value", int, float, str)
+
+
+def bench(
+    what: Annotated[Literal["serve"], typer.Argument(help="What is measured: a server.")],
+    url: Annotated[str | None, typer.Option(help="Its address, without /v1.")] = None,
+    own: Annotated[
+        bool, typer.Option("--self", help="Serve the demo model in this process.")
+    ] = False,
+    patterns: Annotated[
+        str, typer.Option(help="Patterns of arrivals, with commas.")
+    ] = "steady,burst,adversarial",
+    rates: Annotated[str, typer.Option(help="Requests a second.")] = "1,2,4,8",
+    seconds: Annotated[float, typer.Option(min=0.1, help="How long each is offered.")] = 10.0,
+    drain: Annotated[float, typer.Option(min=0.0, help="How long answers may still take.")] = 10.0,
+    prompts: Annotated[str, typer.Option(help="Lengths of prompts, in words.")] = "16,200",
+    caps: Annotated[str, typer.Option(help="Most tokens of answers.")] = "48,128",
+    services: Annotated[
+        str, typer.Option(help="Classes of service; empty for a server without them.")
+    ] = "interactive,batch",
+    temperatures: Annotated[str, typer.Option(help="Temperatures.")] = "0,1",
+    shapes: Annotated[
+        str, typer.Option(help="Shapes of answers: none, schema, regex.")
+    ] = "none,schema,regex",
+    ttft: Annotated[float, typer.Option(help="Seconds in which a good first token comes.")] = 2.0,
+    tpot: Annotated[float, typer.Option(help="Seconds in which each further one does.")] = 0.2,
+    seed: Annotated[int, typer.Option(help="Of prompts, samples and order.")] = 0,
+    picture: Annotated[str | None, typer.Option(help="SVG file for a picture.")] = None,
+    rows: Annotated[
+        str | None, typer.Option("--json", help="File for a JSON line a pattern and rate.")
+    ] = None,
+) -> None:
+    if own == (url is not None):
+        raise InputError("either --url or --self is needed, to know what to measure", param="url")
+    aim = Objective(ttft, tpot)
+    cells = matrix(
+        numbers("prompts", prompts, int),
+        numbers("caps", caps, int),
+        services.split(","),
+        numbers("temperatures", temperatures, float),
+        names("shapes", shapes, get_args(ShapeName)),
+    )
+    asked = names("patterns", patterns, get_args(PatternName))
+    offered = numbers("rates", rates, float)
+    files = [open_file(path) for path in (picture, rows) if path is not None]
+    whole = len(asked) * len(offered) * (seconds + drain) + drain
+    typer.echo(
+        f"{len(asked)} patterns at {len(offered)} rates, {len(cells)} kinds of requests; "
+        f"{whole:.0f} seconds of load at most",
+        err=True,
+    )
+    points: list[Point] = []
+    tried: list[Outcome] = []
+    with ExitStack() as closing:
+        address = closing.enter_context(own_server()) if own else str(url).removesuffix("/v1")
+        # Once each before anything counts: grammars are compiled, connections made.
+        first = [(0.0, cell) for cell in cells if cell.words == min(c.words for c in cells)]
+        tried += asyncio.run(offer(address, first, drain, random.Random(~seed).getrandbits(48)))
+        if all(one.reason in ("ConnectError", "ConnectTimeout") for one in tried):
+            raise AddressError(f"nobody answers at {address}")
+        for pattern in asked:
+            for rate in offered:
+                rng = random.Random(f"{seed} {pattern} {rate}")  # else prompts would be cached
+                load = arrivals(pattern, rate, seconds, cells, rng)
+                found = asyncio.run(offer(address, load, drain, rng.getrandbits(48)))
+                tried += found
+                points.append(summarize(pattern, rate, seconds, found, aim))
+    Console(width=150).print(table(points, aim))
+    for reason in sorted({one.reason for one in tried if one.end == "failed"})[:5]:
+        typer.echo(f"failed: {reason}", err=True)
+    title = f"good: valid, first token in {ttft:g} s, then {tpot:g} s a token"
+    for path in files:
+        path.write_text(
+            draw(points, title)
+            if str(path) == picture
+            else "".join(json.dumps(point.row()) + "\n" for point in points)
+        )
+
+
+def numbers(option: str, text: str, kind: type[Value]) -> list[Value]:
+    """A list with commas. Raises InputError for what is no number above 0 (a temperature may be
+    0)."""
+    try:
+        found = [kind(part) for part in text.split(",")]
+    except ValueError:
+        found = []
+    least = 0 if option == "temperatures" else 1e-9
+    if not found or any(not cast(float, value) >= least for value in found):
+        raise InputError(f"--{option} {text}: numbers are needed, with commas", param=option)
+    return found
+
+
+def names(option: str, text: str, known: Sequence[Value]) -> list[Value]:
+    """A list with commas, each of `known`. Raises InputError."""
+    found = text.split(",")
+    if unknown := [name for name in found if name not in known]:
+        raise InputError(
+            f"--{option} {unknown[0]}: there are {', '.join(map(str, known))}", param=option
+        )
+    return cast(list[Value], found)
+
+
+def open_file(path: str) -> Path:
+    """A file that can be written. Raises InputError before anything is measured."""
+    try:
+        Path(path).open("a").close()
+    except OSError as error:
+        raise InputError(f"can't write {path}: {error.strerror}") from None
+    return Path(path)
+
+
+@contextmanager
+def own_server() -> Generator[str]:
+    """The address of the demo model's server on a free loopback port, while the block runs."""
+    loaded = load(str(DEMO_PATH), cache=cache_folder(str(USER_CACHE)))
+    with listen("127.0.0.1", 0) as listening, Engine(loaded) as engine:
+        warm_up(engine)
+        config = uvicorn.Config(create_app(engine), log_level="warning", log_config=None)
+        server = uvicorn.Server(config)
+        thread = threading.Thread(target=server.run, args=([listening],), daemon=True)
+        thread.start()
+        end = time.monotonic() + START_SECONDS
+        while not server.started and thread.is_alive() and time.monotonic() < end:
+            time.sleep(0.01)
+        try:
+            yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+        finally:
+            server.should_exit = True
+            thread.join(START_SECONDS)
+
+
+def table(points: Sequence[Point], aim: Objective) -> Table:
+    """The envelope; times are milliseconds, at 50, 95 and 99 %."""
+    made = Table(
+        title=f"good: valid, first token within {aim.ttft:g} s, others within {aim.tpot:g} s each"
+    )
+    for name in ("pattern", "asked/s", "good/s", "answered", "refused", "failed", "late"):
+        made.add_column(name, justify="left" if name == "pattern" else "right")
+    for name in ("TTFT ms", "TPOT ms", "gap ms", "tokens/s", "valid"):
+        made.add_column(name, justify="right", no_wrap=True)
+    for point in points:
+        ends = [point.ends.get(end, 0) for end in ("answered", "refused", "failed", "unfinished")]
+        made.add_row(
+            point.pattern,
+            f"{point.rate:g}",
+            f"{point.goodput:.2f}",
+            *map(str, ends),
+            *(
+                "/".join("-" if isnan(value) else f"{1000 * value:.0f}" for value in values)
+                for values in (point.ttft, point.tpot, point.gap)
+            ),
+            f"{point.tokens_a_second:.0f}",
+            f"{point.valid}/{point.shaped}",
+        )
+    return made

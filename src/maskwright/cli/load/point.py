@@ -1,0 +1,88 @@
+"""One point of the operating envelope: what a rate of requests in one pattern came to."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+from maskwright.cli.load.client import Outcome
+from maskwright.cli.load.traffic import PatternName
+
+SHARES = (50, 95, 99)
+
+
+@dataclass(frozen=True, slots=True)
+class Objective:
+    """Seconds to the first token, and for each after it, within which an answer is good."""
+
+    ttft: float
+    tpot: float
+
+    def met(self, outcome: Outcome) -> bool:
+        """Answered as asked, and in time."""
+        return (
+            outcome.end == "answered"
+            and outcome.valid
+            and (outcome.ttft or 0.0) <= self.ttft
+            and (outcome.tpot or 0.0) <= self.tpot
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """`rate` and `goodput` are requests a second, of which `goodput` met the objective; `ends`
+    counts requests by how they ended. `ttft`, `tpot`, `gap`: percentiles 50, 95 and 99 in seconds,
+    nan where there is nothing. `shaped` answers were asked to have a shape, `valid` had it."""
+
+    pattern: PatternName
+    rate: float
+    sent: int
+    goodput: float
+    ends: dict[str, int]
+    ttft: tuple[float, ...]
+    tpot: tuple[float, ...]
+    gap: tuple[float, ...]
+    tokens_a_second: float
+    shaped: int
+    valid: int
+
+    def row(self) -> dict[str, object]:
+        """As JSON, with null for what there is not."""
+        told = asdict(self)
+        for name in ("ttft", "tpot", "gap"):
+            values: Sequence[float] = told.pop(name)
+            for share, value in zip(SHARES, values, strict=True):
+                told[f"{name}_p{share}"] = None if math.isnan(value) else value
+        return told
+
+
+def summarize(
+    pattern: PatternName, rate: float, seconds: float, found: Sequence[Outcome], aim: Objective
+) -> Point:
+    """What `found` says, of requests that came in `seconds`."""
+    answered = [one for one in found if one.end == "answered"]
+    shaped = [one for one in answered if one.cell.shape != "none"]
+    whole = max([seconds, *(one.seconds or 0.0 for one in answered)])
+    return Point(
+        pattern,
+        rate,
+        len(found),
+        sum(map(aim.met, found)) / seconds,
+        dict(Counter(one.end for one in found)),
+        _percentiles([one.ttft for one in answered if one.ttft is not None]),
+        _percentiles([tpot for one in answered if (tpot := one.tpot) is not None]),
+        _percentiles([gap for one in answered for gap in one.gaps]),
+        sum(one.tokens for one in answered) / whole,
+        len(shaped),
+        sum(one.valid for one in shaped),
+    )
+
+
+def _percentiles(values: list[float]) -> tuple[float, ...]:
+    """The nearest ranks."""
+    if not values:
+        return (math.nan,) * len(SHARES)
+    values.sort()
+    return tuple(values[max(0, math.ceil(len(values) * share / 100) - 1)] for share in SHARES)

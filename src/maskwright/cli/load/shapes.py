@@ -1,0 +1,63 @@
+"""What load asks answers to be like, and whether they are: checked without the grammar that made
+them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, cast
+
+ShapeName: TypeAlias = Literal["none", "schema", "regex"]
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """`response_format` of a request, None for free text, and the check of its answer."""
+
+    response_format: dict[str, object] | None
+    holds: Callable[[str], bool]
+
+
+FIELDS: dict[str, type] = {"name": str, "age": int, "member": bool}
+
+SCHEMA: dict[str, object] = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string", "maxLength": 20},
+        "age": {"type": "integer", "minimum": 0, "maximum": 120},
+        "member": {"type": "boolean"},
+    },
+    "required": list(FIELDS),
+    "additionalProperties": False,
+}
+
+PATTERN = "[A-Z]{2}-[0-9]{4}(-[a-z]{3})?"
+
+
+def _is_person(text: str) -> bool:
+    try:
+        found: object = json.loads(text)
+    except ValueError:
+        return False
+    if not isinstance(found, dict):
+        return False
+    person = cast(dict[str, object], found)
+    return (
+        list(person) == list(FIELDS)
+        and all(type(person[name]) is kind for name, kind in FIELDS.items())
+        and len(cast(str, person["name"])) <= 20
+        and 0 <= cast(int, person["age"]) <= 120
+    )
+
+
+SHAPES: dict[ShapeName, Shape] = {
+    "none": Shape(None, lambda _: True),
+    "schema": Shape(
+        {"type": "json_schema", "json_schema": {"name": "person", "schema": SCHEMA}}, _is_person
+    ),
+    "regex": Shape(
+        {"type": "regex", "regex": PATTERN}, lambda text: re.fullmatch(PATTERN, text) is not None
+    ),
+}

@@ -1,0 +1,86 @@
+"""Which requests come when: a pattern of arrivals over a matrix of cells."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Literal, TypeAlias
+
+from maskwright.cli.load.shapes import SHAPES, ShapeName
+
+PatternName: TypeAlias = Literal["steady", "burst", "adversarial"]
+
+BURST = 8
+"""Requests that come at once."""
+
+WORDS = ("the", "old", "harbour", "sells", "fresh", "fish", "every", "morning")
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What a request is like: words of its prompt, most tokens of its answer, its class of service
+    ("": none is named), temperature and shape."""
+
+    words: int
+    cap: int
+    service: str
+    temperature: float
+    shape: ShapeName
+
+    def body(self, seed: int) -> dict[str, object]:
+        """A streaming chat request. No two prompts begin alike, so that none is in the cache."""
+        rng = random.Random(seed)
+        text = " ".join([f"{seed:x}", *(rng.choice(WORDS) for _ in range(self.words - 1))])
+        body: dict[str, object] = {
+            "model": "any",
+            "messages": [{"role": "user", "content": text}],
+            "max_tokens": self.cap,
+            "temperature": self.temperature,
+            "seed": seed,
+            "stream": True,
+            "stream_options": {"include_usage": True},
+        }
+        if self.service:
+            body["maskwright"] = {"service": self.service}
+        if SHAPES[self.shape].response_format is not None:
+            body["response_format"] = SHAPES[self.shape].response_format
+        return body
+
+
+def matrix(
+    words: Sequence[int],
+    caps: Sequence[int],
+    services: Sequence[str],
+    temperatures: Sequence[float],
+    shapes: Sequence[ShapeName],
+) -> list[Cell]:
+    """Every combination."""
+    return [Cell(*values) for values in product(words, caps, services, temperatures, shapes)]
+
+
+def arrivals(
+    pattern: PatternName, rate: float, seconds: float, cells: Sequence[Cell], rng: random.Random
+) -> list[tuple[float, Cell]]:
+    """When each request comes, in seconds, and which it is; `rate` a second on average.
+
+    Steady: evenly, through all cells in random order. Burst: the same, eight at once. Adversarial:
+    bursts in which the longest prompts with the shortest answers and the shortest prompts with the
+    longest answers alternate, so that prompts are in the way of those who decode.
+    """
+    count = max(1, round(rate * seconds))
+    size = 1 if pattern == "steady" else BURST
+    times = [(number // size) * size / rate for number in range(count)]
+    if pattern == "adversarial":
+        most, least = max(c.words for c in cells), min(c.words for c in cells)
+        long = [c for c in cells if c.words == most and c.cap == min(c.cap for c in cells)]
+        short = [c for c in cells if c.words == least and c.cap == max(c.cap for c in cells)]
+        chosen = [rng.choice(short if number % 2 else long) for number in range(count)]
+    else:
+        chosen = [cell for _ in range(-(-count // len(cells))) for cell in _shuffled(cells, rng)]
+    return list(zip(times, chosen, strict=False))
+
+
+def _shuffled(cells: Sequence[Cell], rng: random.Random) -> list[Cell]:
+    return rng.sample(cells, len(cells))
