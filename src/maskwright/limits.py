@@ -62,15 +62,17 @@ DEFAULT_LIMITS = Limits()
 class Work:
     """The steps that one question may still take: entered while it is worked on, in one thread."""
 
-    __slots__ = ("_left", "_limit", "_outer")
+    __slots__ = ("_depth", "_left", "_limit", "_outer")
 
     def __init__(self, limits: Limits) -> None:
         self._limit = self._left = limits.work
         self._outer: Work | None = None
+        self._depth = 0
 
     def begin(self) -> None:
-        """Another question."""
-        self._left = self._limit
+        """Another question, unless it is part of the one being worked on."""
+        if self._depth == 0:
+            self._left = self._limit
 
     def take(self, steps: int) -> None:
         self._left -= steps
@@ -82,7 +84,9 @@ class Work:
             )
 
     def __enter__(self) -> None:
-        self._outer, _here.work = _here.work, self
+        if self._depth == 0:
+            self._outer, _here.work = _here.work, self
+        self._depth += 1
 
     def __exit__(
         self,
@@ -90,7 +94,9 @@ class Work:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        _here.work, self._outer = self._outer, None
+        self._depth -= 1
+        if self._depth == 0:
+            _here.work, self._outer = self._outer, None
         if isinstance(error, RecursionError):
             raise LimitError(
                 "schemas refer to each other too deep, or values nest too deep",

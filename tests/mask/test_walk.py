@@ -12,7 +12,6 @@ from maskwright import Grammar, compile_choice, compile_json_schema, compile_reg
 from maskwright.automaton.machine import BLOCKED, DONE, DYNAMIC, NO_FRAME, POP, PUSH
 from maskwright.mask.compile_grammar import compile_grammar
 from maskwright.mask.rows import RowTable
-from maskwright.mask.walk import MOST_DYNAMIC
 from tests.matching import EVERY_BYTE, after, allowed, vocabulary
 
 Place = tuple[int, tuple[int, ...]]
@@ -30,16 +29,19 @@ class PlainMachine:
     def __init__(self, grammar: Grammar) -> None:
         self.leaves = grammar.space.leaves
         self.contexts = grammar.machine.contexts
+        self.too_many = False
+        self.passed: tuple[int, ...] | None = None
+        """What the level of the last exit that depended on the text stands on."""
 
     def after(self, place: Place, data: bytes) -> Place | None:
         """The place behind a token; None if it is not allowed."""
-        self.dynamic = 0
+        self.too_many, self.passed = False, None
         here: Place | None = place
         for byte in data:
             here = self.moved(here, byte) if here else None
         while here and self.is_read(here[0]):
             here = self.left(here)
-        return here if self.dynamic <= MOST_DYNAMIC else None
+        return None if self.too_many else here
 
     def moved(self, place: Place, byte: int) -> Place | None:
         here: Place | None = place
@@ -59,7 +61,8 @@ class PlainMachine:
             found = self.contexts.exit(stack[0], label)
             if found.kind == BLOCKED:
                 return None
-            self.dynamic += bool(found.kind & DYNAMIC)
+            if found.kind & DYNAMIC:
+                self._pass(stack)
             if found.kind != POP:
                 below = stack[1:]
                 if found.kind == PUSH:
@@ -67,6 +70,14 @@ class PlainMachine:
                 return found.leaf, (found.context, *below)
             label, stack = found.result, stack[1:]
         return None
+
+    def _pass(self, stack: tuple[int, ...]) -> None:
+        """One more exit that depends on the text: the second is too many, unless the level of the
+        one before has been closed since."""
+        below = stack[1:]
+        if self.passed is not None and self.passed[-len(stack) :] != stack:
+            self.too_many = True
+        self.passed = below
 
     def is_read(self, leaf: int) -> bool:
         return self.leaves.label_of(leaf) is not None and not self.leaves.next_states(leaf)
@@ -78,7 +89,7 @@ class PlainMachine:
 
     def accepting(self, place: Place) -> bool:
         here: Place | None = place
-        self.dynamic = 0
+        self.too_many, self.passed = False, None
         while here is not None and here[1][0] != DONE:
             here = self.left(here)
         return here is not None
@@ -106,6 +117,7 @@ SCHEMAS: list[Any] = [
     {"type": "object", "properties": {"ab": {"const": 1}}, "additionalProperties": {"maximum": 9}},
     {"anyOf": [closed(a={"const": "ab"}), closed(a={"const": "abc"}, ab=True), {"items": True}]},
     {"type": "array", "uniqueItems": True, "items": {"type": "string"}},
+    {"uniqueItems": True, "items": {"uniqueItems": True, "items": {"type": "integer"}}},
     {"type": "string", "pattern": "^(ab|é)*[0-9]{2}$"},
 ]
 RULES = """
@@ -141,7 +153,7 @@ def test_walks(name: str, grammar: Grammar) -> None:
                 break
             token = random.choice(tokens)
             plain.after(place, spellings[token])
-            by_text = plain.dynamic > 0
+            by_text = plain.passed is not None
             if not matcher.accept(token):
                 assert by_text, "the text names something again"
                 continue

@@ -5,25 +5,23 @@ budget is so large that a rough bound is enough to know that every token leaves 
 sum over levels: what the value being read needs, or the costliest member or item that may come,
 then what the containers around it still require. A *price* says how many tokens a piece of text
 takes, whatever of its beginning is already there; by bytes, where nothing better is known.
+
+Where values must differ, bounds are in bytes (see `plenty`): then the shortest text in bytes, which
+is what a search finds, surely takes no more tokens.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from maskwright.automaton.level import Level, Phase, Thread
+from maskwright.automaton.plenty import BEGUN, FRESH, Plenty
 from maskwright.automaton.progress import ArrayProgress, ObjectProgress
 from maskwright.automaton.whitespace import Whitespace
-from maskwright.automaton.witness import Witnesses, rendered, spelled
-from maskwright.grammar.shape import ArrayShape, Conjunction, ObjectShape
-
-BEGUN: Final = 12
-"""Bytes that finish a character begun inside a string: the rest of two `\\uXXXX`."""
-
-_FRESH: Final = 6
-"""Bytes that make a free name differ from any others, with its quotes."""
-
+from maskwright.automaton.witness import Witnesses
+from maskwright.automaton.written import byte_count, rendered, spelled
+from maskwright.grammar.shape import ArrayShape, Conjunction, ObjectShape, Shapes
 
 Price = Callable[[bytes], int]
 """The most tokens that any ending of some bytes takes."""
@@ -39,8 +37,11 @@ class Bound(NamedTuple):
 class Bounds:
     """The bounds of levels; None where only a search can tell."""
 
-    def __init__(self, witnesses: Witnesses, whitespace: Whitespace, price: Price) -> None:
+    def __init__(
+        self, shapes: Shapes, witnesses: Witnesses, whitespace: Whitespace, price: Price
+    ) -> None:
         self._witnesses = witnesses
+        self._plenty = Plenty(shapes, witnesses, whitespace)
         self._whitespace = whitespace
         self._price = price
         self._comma = "," + whitespace.after_comma.decode()
@@ -55,7 +56,9 @@ class Bounds:
             return None
         here = behind = 0
         for thread in level.threads:
-            rest, more = self._rest(thread), self._more(level, thread)
+            apart = level.bracket != "" and _apart(thread)
+            rest = self._rest_apart(thread) if apart else self._rest(thread)
+            more = self._more_apart(level, thread) if apart else self._more(level, thread)
             if rest is None or more is None:
                 return None
             here, behind = max(here, rest + more), max(behind, rest)
@@ -67,7 +70,7 @@ class Bounds:
             case None:
                 return 0
             case ArrayProgress(shape=shape, index=index):
-                if shape.unique or shape.contains:
+                if shape.contains:
                     return None
                 costs = [self._item(item) for item in shape.prefix[index : shape.least]]
                 further = shape.least - max(index, len(shape.prefix))
@@ -92,11 +95,68 @@ class Bounds:
         shape = thread.progress.shape
         if shape not in self._most:
             found = self._items(shape) if isinstance(shape, ArrayShape) else self._members(shape)
-            whole = [cost for cost in found if cost is not None]
-            self._most[shape] = (
-                max(whole, default=len(self._comma)) if len(whole) == len(found) else None
-            )
+            self._most[shape] = _greatest(found) if found else len(self._comma)
         return self._most[shape]
+
+    # Where values must differ
+
+    def _rest_apart(self, thread: Thread) -> int | None:
+        progress = thread.progress
+        assert progress is not None
+        rest = self._plenty.rest(progress, len(progress.rivals))
+        for _, left in thread.met:  # the value may be that of some rivals
+            following = progress._replace(rivals=left)
+            more = self._plenty.rest(following, len(left))
+            if more is None and not self._witnesses.finishes(following):
+                continue  # so that it must not be this one
+            rest = None if rest is None or more is None else max(rest, more)
+        return rest
+
+    def _more_apart(self, level: Level, thread: Thread) -> int | None:
+        if level.phase is Phase.DONE:
+            return 0
+        progress = thread.progress
+        assert progress is not None
+        if level.phase is Phase.VALUE:
+            return 0 if thread.value is None else self._value_apart(thread, thread.value)
+        shape = progress.shape
+        possible = self._witnesses.possible
+        if isinstance(shape, ArrayShape):
+            items = [each for each in (*shape.prefix, shape.rest) if possible(each)]
+            costs = [self._value_apart(thread, each) for each in items]
+            return _greatest([_plus(cost, len(self._comma)) for cost in costs])
+        costs = [  # of any value: `_rest_apart` counts what makes the difference
+            _plus(self._plenty.of(value, 0), self._around(spelled(name)))
+            for name, value in zip(shape.names, shape.values, strict=True)
+            if possible(value)
+        ]
+        classes = self._witnesses.classes(shape.languages)
+        free = [shape.others(each.mask) for each in classes]
+        alive = [value for value in free if possible(value)]
+        if alive and len(alive) < len(free):
+            return None  # the name itself may take long to complete
+        around = self._around("") + FRESH
+        return _greatest([*costs, *(_plus(self._plenty.of(v, 0), around) for v in alive)])
+
+    def _around(self, name: str) -> int:
+        """The bytes of a name, with what stands around it."""
+        return len(self._comma) + byte_count(name) + BEGUN + len(self._colon)
+
+    def _value_apart(self, thread: Thread, value: Conjunction) -> int | None:
+        """A value, or the end of one that has been begun."""
+        progress = thread.progress
+        assert progress is not None
+        others = len(progress.rivals) + len(thread.met)
+        told = any(text[0] == '"' for text, _ in thread.met)
+        if isinstance(progress, ArrayProgress) and progress.unique:
+            others += len(progress.seen) + 1
+            shape = progress.shape
+            supplies = map(self._witnesses.supply, (*shape.prefix, shape.rest))
+            told = told or any(supply.strings for supply in supplies)
+        whole, begun = self._plenty.of(value, others), self._plenty.string(value, told=told)
+        return None if whole is None or begun is None else max(whole, begun)
+
+    # Where they need not
 
     def _items(self, shape: ArrayShape) -> list[int | None]:
         items = [*shape.prefix, shape.rest]
@@ -114,7 +174,7 @@ class Bounds:
         alive = [value for value in others if witnesses.possible(value)]
         if alive and len(alive) < len(others):
             return [None]  # the name itself may take long to complete
-        around = len(self._comma) + _FRESH + BEGUN + len(self._colon)
+        around = len(self._comma) + FRESH + BEGUN + len(self._colon)
         return costs + [_plus(self._value(value), around) for value in alive]
 
     def _item(self, value: Conjunction) -> int | None:
@@ -150,3 +210,17 @@ class Bounds:
 
 def _plus(cost: int | None, more: int) -> int | None:
     return None if cost is None else cost + more
+
+
+def _greatest(costs: list[int | None]) -> int | None:
+    known = [cost for cost in costs if cost is not None]
+    return max(known, default=0) if len(known) == len(costs) else None
+
+
+def _apart(thread: Thread) -> bool:
+    """Whether it makes a difference which values come."""
+    progress = thread.progress
+    if progress is None:
+        return False
+    unique = isinstance(progress, ArrayProgress) and progress.unique
+    return bool(thread.met or progress.rivals or progress.confined or unique)

@@ -25,7 +25,7 @@ from maskwright.automaton.machine import (
     Configuration,
     Machine,
 )
-from maskwright.automaton.witness import spelled
+from maskwright.automaton.written import spelled
 from maskwright.errors import LimitError
 from maskwright.grammar.derivative import shortest
 from maskwright.grammar.regular import EMPTY, Parallel, Regular, Vector

@@ -8,18 +8,19 @@ from typing import NamedTuple
 
 from maskwright.automaton.last_value import open_bracket
 from maskwright.automaton.level import Level, Phase, Thread
-from maskwright.automaton.progress import ArrayProgress, ObjectProgress
+from maskwright.automaton.progress import MemberOption, ObjectProgress
 from maskwright.automaton.supply import canonical
-from maskwright.automaton.values import Read
 from maskwright.automaton.whitespace import Whitespace
-from maskwright.automaton.witness import (
+from maskwright.automaton.witness import Part, Witnesses
+from maskwright.automaton.written import (
     Items,
+    Members,
     Witness,
-    Witnesses,
     compact,
     enclosed,
     member,
     rendered,
+    size,
 )
 
 
@@ -43,7 +44,10 @@ class Finish:
     """Texts from the start of what the innermost level waits for, to the end of the document."""
 
     def __init__(
-        self, witnesses: Witnesses, whitespace: Whitespace, owners: Callable[[Level], list[Read]]
+        self,
+        witnesses: Witnesses,
+        whitespace: Whitespace,
+        owners: Callable[[Level], tuple[Thread, ...]],
     ) -> None:
         """`owners` tells the threads whose values are being read on a level, by their tags."""
         self._witnesses = witnesses
@@ -87,87 +91,103 @@ class Finish:
             return self._thread(level, level.threads[tag], below, begun, work)
         owner = self._owners(level)[tag]
         if not level.bracket:
-            tag = owner.thread.tag
-            return self._behind(below, tag, begun, work) if below else (tag, "")
-        progress = owner.thread.progress
-        if owner.watched and isinstance(progress, ArrayProgress) and not progress.may_close():
+            return self._behind(below, owner.tag, begun, work) if below else (owner.tag, "")
+        value = None
+        if not owner.is_free and not _may_close(owner):
             work.by_text = True
-            progress = progress.with_item(canonical(work.item(_brackets(levels)) + begun))
-            if self._witnesses.rest_of(progress) is None:
-                return None
+            value = canonical(work.item(_brackets(levels)) + begun)
+        following = owner.behind(value)
+        if following is None:
+            return None
         after = Level(Phase.NEXT, level.bracket, (), level.depth)
-        return self._thread(after, Thread(owner.thread.tag, progress), below, begun, work)
+        return self._thread(after, following, below, begun, work)
 
     def _rest_of_level(self, level: Level, thread: Thread) -> str | None:
         """The shortest text from the present phase to the closing bracket."""
         space, depth = self._whitespace, level.depth
         progress = thread.progress
+        closing = space.line(depth - 1) + ("}" if level.bracket == "{" else "]")
         text = ""
         if level.phase is Phase.DONE:
             return text
         if level.phase is Phase.VALUE:
-            if isinstance(progress, ArrayProgress):
-                assert thread.value is not None
-                items = self._witnesses.rest_with(thread.value, progress)
-                return None if items is None else self._items(items, level)
-            value = None if thread.value is None else self._witnesses.of(thread.value)
-            if value is None:
-                return None
-            text = rendered(value, space, depth)
+            assert thread.value is not None
             if progress is None:
-                return text
+                value = self._witnesses.of(thread.value)
+                return None if value is None else rendered(value, space, depth)
+            found = self._witnesses.rest_with(thread.value, progress, thread.met)
+            if found is None:
+                return None
+            value, rest = found
+            return rendered(value, space, depth) + self._more(rest, level) + closing
         assert progress is not None
         if level.phase is Phase.NAME:
             assert isinstance(progress, ObjectProgress)
-            first = self._shortest_member(progress)
-            if first is None:
+            found = self._shortest_member(progress)
+            if found is None:
                 return None
-            text, progress = member(first[0], first[1], space, depth), first[2]
-        rest = self._witnesses.rest_of(progress)
-        if rest is None:
+            name, value, rest = found
+            return member(name, value, space, depth) + self._more(rest, level) + closing
+        parts = _parts(self._witnesses.rest_of(progress))
+        if parts is None:
             return None
-        if isinstance(rest, Items):
-            parts = [rendered(value, space, depth) for value in rest.values]
-        else:
-            parts = [member(name, value, space, depth) for name, value in rest.values]
-        closing = "}" if level.bracket == "{" else "]"
         if level.phase is Phase.FIRST:
-            return enclosed("", parts, closing, space, depth - 1)
-        parts = [space.comma(depth) + part for part in parts]
-        return text + "".join(parts) + space.line(depth - 1) + closing
+            each = [self._part(part, level) for part in parts]
+            return enclosed("", each, closing[-1], space, depth - 1)
+        return self._more(parts, level) + closing
 
-    def _items(self, items: Items, level: Level) -> str:
-        """Items, the first of which stands where it has to, and the closing bracket."""
-        space, depth = self._whitespace, level.depth
-        parts = [rendered(value, space, depth) for value in items.values]
-        return space.comma(depth).join(parts) + space.line(depth - 1) + "]"
+    def _more(self, parts: tuple[Part, ...], level: Level) -> str:
+        """Items or members behind others."""
+        comma = self._whitespace.comma(level.depth)
+        return "".join(comma + self._part(part, level) for part in parts)
+
+    def _part(self, part: Part, level: Level) -> str:
+        name, value = part
+        if level.bracket == "{":
+            return member(name, value, self._whitespace, level.depth)
+        return rendered(value, self._whitespace, level.depth)
 
     def _shortest_member(
         self, progress: ObjectProgress
-    ) -> tuple[str, Witness, ObjectProgress] | None:
-        """A member that must come now (behind a comma), and the progress behind it."""
+    ) -> tuple[str, Witness, tuple[Part, ...]] | None:
+        """A member that must come now (behind a comma), and those behind it."""
         witnesses = self._witnesses
-        best: tuple[int, str, Witness, ObjectProgress] | None = None
         shape = progress.shape
-        options = [
+        options: list[tuple[str, MemberOption]] = [
             (shape.names[at], option)
             for at in progress.names(witnesses.order)
             for option in witnesses.named_options(progress, at)
         ]
         if progress.others_may_come(witnesses.order):
-            for each in witnesses.classes(shape.languages):
-                name = witnesses.fresh_name(progress, each)
+            fresh = (
+                (witnesses.fresh_name(progress, c), c) for c in witnesses.classes(shape.languages)
+            )
+            for name, each in (*fresh, *witnesses.rival_names(progress)):
                 if name is not None:
                     found = witnesses.other_options(progress, each, name)
                     options += [(name, option) for option in found]
+        best: tuple[float, str, Witness, tuple[Part, ...]] | None = None
         for name, option in options:
-            value, rest = witnesses.of(option.value), witnesses.rest_of(option.after)
-            if value is None or rest is None:
+            found = witnesses.rest_with(option.value, option.after, option.met)
+            if found is None:
                 continue
-            size = len(name) + len(compact(value)) + len(compact(rest))
-            if best is None or size < best[0]:
-                best = (size, name, value, option.after)
+            value, rest = found
+            total = len(name) + size(value) + len(compact(Members(rest)))
+            if best is None or total < best[0]:
+                best = (total, name, value, rest)
         return None if best is None else best[1:]
+
+
+def _parts(found: Items | Members | None) -> tuple[Part, ...] | None:
+    if isinstance(found, Items):
+        return tuple(("", value) for value in found.values)
+    return None if found is None else found.values
+
+
+def _may_close(owner: Thread) -> bool:
+    """Whether the container can be closed behind a value, whichever it is."""
+    after = owner.progress
+    return after is not None and not owner.met and after.may_close()
 
 
 @dataclass(slots=True)

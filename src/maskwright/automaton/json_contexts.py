@@ -6,7 +6,7 @@ branch a thread is in, brackets open and close for all threads at once. So threa
 together, and a child level only has to remember which thread of its parent each of its own threads
 belongs to (`tag`). Threads that die are dropped; a level without threads does not exist.
 
-A member's value, and an item that need not differ from others, is a level of its own, pushed over
+A member's value or an item that need not differ from others is a level of its own, pushed over
 what follows it: it knows nothing of the object or array around it, so that all values that look
 alike share their contexts, wherever they stand. Threads of such a value have no progress.
 
@@ -30,7 +30,8 @@ from maskwright.automaton.level import Level, Phase, Thread
 from maskwright.automaton.machine import BLOCKED, DONE, DYNAMIC, POP, PUSH, STAY, Exit
 from maskwright.automaton.names import NameReader
 from maskwright.automaton.plain_names import PlainReader, PlainShapes
-from maskwright.automaton.progress import ArrayProgress, ObjectProgress
+from maskwright.automaton.progress import ArrayProgress
+from maskwright.automaton.rivals import ended
 from maskwright.automaton.supply import canonical
 from maskwright.automaton.told_apart import ToldApart
 from maskwright.automaton.values import Read, ValueReader
@@ -53,9 +54,10 @@ class Mark(Enum):
 
 
 class Closed(NamedTuple):
-    """The result of a level: the tags of the threads that were complete."""
+    """The result of a level: the tags of the threads that were complete, each with the value that
+    it was, where that is told apart."""
 
-    tags: tuple[int, ...]
+    tags: tuple[tuple[int, str | None], ...]
 
 
 class Satisfied(NamedTuple):
@@ -105,7 +107,7 @@ class JsonContexts:
         self._names: dict[int, tuple[NameReader | PlainReader, int]] = {}
         self._plain = PlainShapes(witnesses)
         self._finish = Finish(witnesses, whitespace, self._owners)
-        self._bounds = Bounds(witnesses, whitespace, price)
+        self._bounds = Bounds(shapes, witnesses, whitespace, price)
         self._context(Level(Phase.DONE, "", (), 0))
 
     # The machine's questions
@@ -132,11 +134,12 @@ class JsonContexts:
             case Mark.COMMA:
                 return self._after_comma(level)
             case Mark.CLOSE:
-                tags = sorted({t.tag for t in level.threads if _may_close(t)})
-                return Exit(POP, result=Closed(tuple(tags)))
+                tags = {(t.tag, _value(t)) for t in level.threads if _may_close(t)}
+                return Exit(POP, result=Closed(tuple(sorted(tags, key=repr))))
             case Closed(tags=tags):
-                reader, _ = self._value_reader(context)
-                return self._after_value(level, [reader.container(tag) for tag in tags], text)
+                threads = self._value_reader(context)[0].threads
+                read = [Read(threads[tag], value) for tag, value in tags]
+                return self._after_value(level, read, text)
             case Satisfied(which=which):
                 return self._satisfied(context, level, which)
             case _:
@@ -168,9 +171,8 @@ class JsonContexts:
         found = self._finish.of(levels, before + colon.encode())
         return found._replace(texts={tag: colon + rest for tag, rest in found.texts.items()})
 
-    def _owners(self, level: Level) -> list[Read]:
-        reader, _ = self._value_reader(self._context(level))
-        return [reader.container(tag) for tag in range(len(reader.readings))]
+    def _owners(self, level: Level) -> tuple[Thread, ...]:
+        return self._value_reader(self._context(level))[0].threads
 
     def bound(self, context: int) -> Bound | None:
         return self._bounds.of(self.levels[context])
@@ -189,11 +191,8 @@ class JsonContexts:
         level = self.levels[context]
         threads = dict.fromkeys(
             Thread(tag, progress)
-            for tag, thread in enumerate(self._value_reader(context)[0].threads)
-            if thread.value is not None
-            for progress in self.witnesses.containers(thread.value)
-            if isinstance(progress, ObjectProgress) is (bracket == "{")
-            and self.witnesses.finishes(progress)
+            for tag, reading in enumerate(self._value_reader(context)[0].readings)
+            for progress in reading.containers(bracket, self.witnesses)
         )
         if not threads:
             return Exit(BLOCKED)
@@ -205,7 +204,7 @@ class JsonContexts:
         """The threads of an array's next item: what it may be, and the progress behind it."""
         return tuple(
             dict.fromkeys(
-                Thread(thread.tag, option.after, option.value)
+                Thread(thread.tag, option.after, option.value, option.met)
                 for thread in threads
                 if isinstance(thread.progress, ArrayProgress)
                 for option in self.witnesses.item_options(thread.progress)
@@ -219,14 +218,17 @@ class JsonContexts:
         if not threads:
             return Exit(BLOCKED)
         dynamic = DYNAMIC if text is None and reader.is_other(label) else 0
-        return self._value_above(level, threads, self._colon, dynamic)
+        if all(thread.is_free for thread in threads):
+            return self._value_above(level, threads, self._colon, dynamic)
+        following = self._context(Level(Phase.VALUE, "{", threads, level.depth))
+        return Exit(STAY | dynamic, following, self._colon)
 
     def _after_comma(self, level: Level) -> Exit:
         if level.bracket == "{":
             following = self._context(level._replace(phase=Phase.NAME))
             return Exit(STAY, following, self._name_reader(following)[1])
         threads = self._items(level.threads)
-        if not any(_is_unique(thread) for thread in threads):
+        if all(thread.is_free for thread in threads):
             return self._value_above(level, threads)
         following = self._context(Level(Phase.VALUE, "[", threads, level.depth))
         return Exit(STAY, following, self._value_reader(following)[1])
@@ -235,13 +237,13 @@ class JsonContexts:
         self, level: Level, threads: tuple[Thread, ...], leaf: int | None = None, dynamic: int = 0
     ) -> Exit:
         """A value begins, in `leaf` or at once, above the level that waits for it."""
-        places = {Thread(tag, progress): 0 for tag, progress, _ in threads}
+        places = {Thread(tag, progress): 0 for tag, progress, _, _ in threads}
         for place, thread in enumerate(places):
             places[thread] = place
         values = tuple(
             dict.fromkeys(
                 (places[Thread(tag, progress)], self._alike(value))
-                for tag, progress, value in threads
+                for tag, progress, value, _ in threads
                 if value is not None
             )
         )
@@ -293,20 +295,20 @@ class JsonContexts:
             return Exit(POP, result=Satisfied(tuple(sorted({each.thread.tag for each in read}))))
         if not level.bracket:
             return Exit(STAY, DONE, self._leaves.dead)
-        item = None if text is None else canonical(text)
+        whole = None if text is None else canonical(text)
         moved: dict[Thread, None] = {}
         dynamic = 0
-        for each in read:
-            progress = each.thread.progress
-            if each.watched and isinstance(progress, ArrayProgress):
-                known = each.item or item
-                if known is None:
-                    dynamic = DYNAMIC
-                else:
-                    progress = progress.with_item(known)
-                    if self.witnesses.rest_of(progress) is None:
-                        continue
-            moved[Thread(each.thread.tag, progress)] = None
+        for thread, value in read:
+            if thread.is_watched and value is None:
+                value = whole
+                dynamic = DYNAMIC if value is None else dynamic
+            following = thread.behind(value)
+            if following is not None and (
+                value is None
+                or following.progress is None
+                or self.witnesses.finishes(following.progress)
+            ):
+                moved[following] = None
         if not moved:
             return Exit(BLOCKED)
         following = self._context(Level(Phase.NEXT, level.bracket, tuple(moved), level.depth))
@@ -397,16 +399,11 @@ class JsonContexts:
 
     def _value_leaf(self, level: Level, reader: ValueReader) -> int:
         marks: list[tuple[int, int]] = []
-        opened = {
-            isinstance(progress, ObjectProgress)
-            for thread in reader.threads
-            if thread.value is not None
-            for progress in self.witnesses.containers(thread.value)
-            if self.witnesses.finishes(progress)
-        }
-        for byte, mark, is_object in (("{", Mark.OBJECT, True), ("[", Mark.ARRAY, False)):
-            if is_object in opened:
-                marks.append((ord(byte), self._leaves.state(End(mark))))
+        for bracket, mark in (("{", Mark.OBJECT), ("[", Mark.ARRAY)):
+            if any(
+                any(True for _ in r.containers(bracket, self.witnesses)) for r in reader.readings
+            ):
+                marks.append((ord(bracket), self._leaves.state(End(mark))))
         strings, scalars = self._written(reader.strings), reader.scalars
         leaf = self._leaves.state(Choice(strings, scalars, tuple(marks)))
         if level.phase is Phase.FIRST:
@@ -444,9 +441,10 @@ class JsonContexts:
         return bared(strings) if self._bare else strings
 
 
-def _is_unique(thread: Thread) -> bool:
-    return isinstance(thread.progress, ArrayProgress) and thread.progress.unique
-
-
 def _may_close(thread: Thread) -> bool:
     return thread.progress is not None and thread.progress.may_close()
+
+
+def _value(thread: Thread) -> str | None:
+    """The value of an array or object that ends here, where it is told apart."""
+    return None if thread.progress is None else ended(thread.progress.rivals)

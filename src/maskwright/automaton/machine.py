@@ -102,8 +102,8 @@ class MachineArrays(NamedTuple):
     gate_bits: npt.NDArray[np.uint64]
     counts: npt.NDArray[np.int64]
     """[0] nodes, [1] pending requests, [2] 1 if the node table is full, [3] 1 to stop at a dynamic
-    exit, then [4] its context, [5] label, [6] node and [7] 1 if one was met; [8] dynamic exits
-    passed, [9] bytes read by the last `advance`."""
+    exit, then [4] its context, [5] label, [6] node and [7] 1 if one was met; [8] the dynamic
+    exits passed (see `step.behind_end`), [9] bytes read by the last `advance`."""
     pending: npt.NDArray[np.int64]
     """[n, 2]: what a walk needs and could not find: (leaf, -1) a row, (context, label) an exit."""
 

@@ -63,7 +63,8 @@ class NameReader:
         name = self.words[word - 1] if word else None
         return any(
             reader.indexes.get(name) is None
-            and name not in reader.progress.others
+            and name not in reader.few
+            and name not in reader.taken
             and reader.open is not None
             and members[reader.open]
             for reader in self.readers
@@ -79,7 +80,7 @@ class NameReader:
         found: dict[Thread, None] = {}
         for reader in self.readers:
             for option in self._options(reader, name, members, text):
-                found[Thread(reader.tag, option.after, option.value)] = None
+                found[Thread(reader.tag, option.after, option.value, option.met)] = None
         return tuple(found)
 
     def _options(
@@ -93,7 +94,7 @@ class NameReader:
             return list(self.witnesses.named_options(progress, index))
         if name in reader.few:
             return list(self.witnesses.other_options(progress, reader.few[name], name))
-        if reader.open is None or not members[reader.open] or name in progress.others:
+        if reader.open is None or not members[reader.open] or name in reader.taken:
             return []
         mask = tuple(bool(members[at]) for at in reader.languages)
         each = NameClass(mask, ANYTHING)
@@ -112,7 +113,10 @@ class _ThreadReader:
     languages: tuple[int, ...]
     """The parts that hold the shape's languages."""
     few: dict[str | None, NameClass]
-    """Other names that may come now and that are told apart, since they may run out."""
+    """Other names that may come now and that are told apart, since they may run out or since they
+    tell rivals apart."""
+    taken: frozenset[str | None]
+    """Other names that may not come, although they are like others that may."""
     anything: bool
     """Whether any name may come that has not been told apart."""
 
@@ -124,7 +128,7 @@ class _ThreadReader:
         """
         names = self.progress.shape.names
         if self.anything or not others:
-            return (*names, *self.progress.others, *self.few_names)
+            return (*names, *(name for name in self.taken if name is not None), *self.few_names)
         return (*(names[at] for at in self.allowed), *self.few_names)
 
     @property
@@ -143,15 +147,17 @@ def _reader(
     assert isinstance(progress, ObjectProgress)
     shape = progress.shape
     spend(1 + len(shape.names))
-    plain = plain_shapes.of(shape)
+    told_apart = progress.rivals or progress.confined
+    plain = None if told_apart else plain_shapes.of(shape)
     few: dict[str | None, NameClass] = {}
+    taken: frozenset[str | None] = progress.others
     if plain is None:
         allowed = frozenset(
             at
             for at in progress.names(witnesses.order)
             if any(True for _ in witnesses.named_options(progress, at))
         )
-        few, language = _other_names(progress, witnesses)
+        few, taken, language = _other_names(progress, witnesses)
     else:
         bits, others = plain.open_names(progress)
         allowed = frozenset(places(bits))
@@ -164,17 +170,22 @@ def _reader(
         members = tuple(parts.setdefault(each, len(parts)) for each in inside)
     indexes: dict[str | None, int] = {name: at for at, name in enumerate(shape.names)}
     anything = language is ANYTHING
-    return _ThreadReader(thread.tag, progress, allowed, indexes, opened, members, few, anything)
+    return _ThreadReader(
+        thread.tag, progress, allowed, indexes, opened, members, few, taken, anything
+    )
 
 
 def _other_names(
     progress: ObjectProgress, witnesses: Witnesses
-) -> tuple[dict[str | None, NameClass], Regular]:
+) -> tuple[dict[str | None, NameClass], frozenset[str | None], Regular]:
     """The names that the shape does not list and that may come now: those of sets that may run
-    out, one by one, and the language of all others, `EMPTY` if there are none."""
+    out and those that tell rivals apart, one by one; what is taken of the others; and the language
+    of these, `EMPTY` if there are none."""
     few: dict[str | None, NameClass] = {}
+    taken: frozenset[str | None] = progress.others
     if not progress.others_may_come(witnesses.order):
-        return few, EMPTY
+        return few, taken, EMPTY
+    rivals = dict(witnesses.rival_names(progress))
     classes = witnesses.classes(progress.shape.languages)
     alive: list[NameClass] = []
     for each in classes:
@@ -182,18 +193,19 @@ def _other_names(
         if names is None:
             if any(True for _ in witnesses.other_options(progress, each, None)):
                 alive.append(each)
-            continue
+            names = [name for name, its in rivals.items() if its is each]
         free = (n for n in names if n not in progress.shape.names and n not in progress.others)
         few |= {
             name: each
             for name in free
             if any(True for _ in witnesses.other_options(progress, each, name))
         }
+    taken |= rivals.keys() - few.keys()
     if len(alive) == len(classes):
-        return few, ANYTHING
-    taken = words([*progress.shape.names, *progress.others])
-    language = both(alt(*(each.language for each in alive)), complement(taken))
-    return few, language if witnesses.language(language) is not None else EMPTY
+        return few, taken, ANYTHING
+    told = words([*progress.shape.names, *progress.others, *rivals])
+    language = both(alt(*(each.language for each in alive)), complement(told))
+    return few, taken, language if witnesses.language(language) is not None else EMPTY
 
 
 def _entries(label: Hashable) -> tuple[int, ...]:

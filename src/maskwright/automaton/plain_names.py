@@ -39,6 +39,8 @@ class PlainShapes:
             return None
         progress = threads[0].progress
         assert isinstance(progress, ObjectProgress)
+        if progress.rivals or progress.confined:
+            return None
         plain = self.of(progress.shape)
         return None if plain is None else PlainReader(plain, threads[0].tag, progress)
 

@@ -7,15 +7,14 @@ Several options for one item are several threads: an item that may or may not be
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from functools import lru_cache
 from itertools import product
 from typing import Final, Literal, NamedTuple
 
+from maskwright.automaton.rivals import NONE, Met, Rivals, at_item, at_member, may_end
 from maskwright.errors import LimitError
 from maskwright.grammar.outline import apart
-from maskwright.grammar.schema import AllOf, Json, NotValues, Schema, negated, value_schema
+from maskwright.grammar.schema import Schema, negated
 from maskwright.grammar.shape import ArrayShape, Conjunction, ObjectShape
 from maskwright.limits import spend
 
@@ -25,6 +24,8 @@ PropertyOrder = Literal["schema", "any"]
 class ItemOption(NamedTuple):
     value: Conjunction
     after: ArrayProgress
+    met: Met = ()
+    """What the item tells of the array's rivals; `after` has none, as if it differed from all."""
 
 
 class ArrayProgress(NamedTuple):
@@ -36,6 +37,10 @@ class ArrayProgress(NamedTuple):
     """For each `contains`, how many items it has counted."""
     seen: frozenset[str] = frozenset()
     """The items so far, where they must be unique, as canonical JSON."""
+    rivals: Rivals = NONE
+    """Where the array itself must differ from others, or be known: those it may still equal."""
+    confined: bool = False
+    """Whether it must equal one of its rivals."""
 
     @classmethod
     def start(cls, shape: ArrayShape) -> ArrayProgress:
@@ -46,9 +51,13 @@ class ArrayProgress(NamedTuple):
         return self.shape.unique
 
     def may_close(self) -> bool:
-        return self.index >= self.shape.least and all(
-            count >= each.least
-            for count, each in zip(self.counts, self.shape.contains, strict=True)
+        return (
+            self.index >= self.shape.least
+            and all(
+                count >= each.least
+                for count, each in zip(self.counts, self.shape.contains, strict=True)
+            )
+            and may_end(self.rivals, self.confined)
         )
 
     def options(self) -> Iterator[ItemOption]:
@@ -58,10 +67,12 @@ class ArrayProgress(NamedTuple):
             return
         base = shape.item(self.index)
         choices = [self._counted(at) for at in range(len(shape.contains))]
+        met = at_item(self.rivals)
+        after = self._replace(index=self._next_index(), rivals=NONE)
         for chosen in product(*choices):
             value = base.union(*(schemas for schemas, _ in chosen))
             counts = tuple(count for _, count in chosen)
-            yield ItemOption(value, self._replace(index=self._next_index(), counts=counts))
+            yield ItemOption(value, after._replace(counts=counts), met)
 
     @property
     def items_needed(self) -> int:
@@ -102,6 +113,8 @@ class MemberOption(NamedTuple):
     """Index into the shape's names; OTHER for a name that is not among them."""
     value: Conjunction
     after: ObjectProgress
+    met: Met = ()
+    """See `ItemOption`."""
 
 
 OTHER = -1
@@ -126,6 +139,9 @@ class ObjectProgress(NamedTuple):
     """The members in `shape.some` that have been read, as a bit set."""
     others: frozenset[str] = frozenset()
     """The names read that are not among the shape's."""
+    rivals: Rivals = NONE
+    """See `ArrayProgress`."""
+    confined: bool = False
 
     def required_left(self) -> list[int]:
         """The required names still to come, in order."""
@@ -136,7 +152,12 @@ class ObjectProgress(NamedTuple):
         ]
 
     def may_close(self) -> bool:
-        return self.count >= self.shape.least and not self.required_left() and not self.is_wanting()
+        return (
+            self.count >= self.shape.least
+            and not self.required_left()
+            and not self.is_wanting()
+            and may_end(self.rivals, self.confined)
+        )
 
     def is_wanting(self, coming: int = 0) -> bool:
         """Whether a wanted member is missing if only the names in `coming` (bits) follow."""
@@ -184,20 +205,36 @@ class ObjectProgress(NamedTuple):
             for k, wanted in enumerate(self.shape.some)
             for schema in wanted.names.get(at, ())
         ]
-        yield from self._meet(at, self.shape.values[at], after, hits)
+        met = self._told(self.shape.names[at], after)
+        yield from self._meet(at, self.shape.values[at], after._replace(rivals=NONE), hits, met)
+
+    def _told(self, name: str, after: ObjectProgress) -> Met:
+        """What a member with this name tells of the rivals; those that have members that can't
+        come any more are left out."""
+        if not self.rivals:
+            return ()
+        gone = {*self.shape.names[: after.position], name}
+        missed = {
+            rival
+            for rival in self.rivals
+            if any(member[0] in gone and member[0] != name for member in rival.rest)
+        }
+        return at_member(self.rivals - missed, name)
 
     def take_other(
         self, mask: tuple[bool, ...], name: str | None, order: PropertyOrder
     ) -> Iterator[MemberOption]:
         """What a member with another name may be, by its membership in the shape's languages.
 
-        Without `name` it is not remembered.
+        Without `name` it is not remembered, and is none that a rival has.
         """
         after = self._replace(count=self._next_count())
         if order == "schema":
             position = max(self.position, self.shape.declared)
             after = after.passed(position)._replace(position=position)
+        met: Met = ()
         if name is not None:
+            met = self._told(name, after)
             after = after._replace(others=self.others | {name})
         hits = [
             (k, schema)
@@ -205,10 +242,16 @@ class ObjectProgress(NamedTuple):
             for language, schema in wanted.languages
             if mask[language]
         ]
-        yield from self._meet(OTHER, self.shape.others(mask), after, hits)
+        value = self.shape.others(mask)
+        yield from self._meet(OTHER, value, after._replace(rivals=NONE), hits, met)
 
     def _meet(
-        self, at: int, value: Conjunction, after: ObjectProgress, hits: list[tuple[int, Schema]]
+        self,
+        at: int,
+        value: Conjunction,
+        after: ObjectProgress,
+        hits: list[tuple[int, Schema]],
+        told: Met,
     ) -> Iterator[MemberOption]:
         """A member as some of those that the shape asks for, or none.
 
@@ -230,11 +273,11 @@ class ObjectProgress(NamedTuple):
                 pointer=hits[-1][1].pointer,
             )
         spend(1 + len(hits))
-        yield MemberOption(at, value, after)
+        yield MemberOption(at, value, after, told)
         for place, (hit, schema) in enumerate(hits, 1):
             if not after.met >> hit & 1:
                 met = after._replace(met=after.met | 1 << hit)
-                yield from self._meet(at, value | {schema}, met, hits[place:])
+                yield from self._meet(at, value | {schema}, met, hits[place:], told)
 
     def passed(self, position: int) -> ObjectProgress:
         """The progress that knows which names up to `position` have been left out."""
@@ -255,16 +298,10 @@ class ObjectProgress(NamedTuple):
 Progress = ArrayProgress | ObjectProgress
 
 
-@lru_cache(maxsize=10_000)
-def only(text: str) -> Schema:
-    """The schema of one value, given as JSON."""
-    return value_schema(json.loads(text), "")
-
-
-@lru_cache(maxsize=10_000)
-def none_of(texts: frozenset[str]) -> Schema:
-    """The schema of everything but some values, given as canonical JSON."""
-    values: list[Json] = [json.loads(text) for text in sorted(texts)]
-    scalars = tuple(v for v in values if not isinstance(v, list | dict))
-    others = (negated(value_schema(v, "")) for v in values if isinstance(v, list | dict))
-    return Schema("", (NotValues(scalars), AllOf(tuple(others))))
+def behind(after: Progress, met: Met, value: str | None) -> Progress | None:
+    """The progress behind an item or member that has this value (as canonical JSON), or (None)
+    differs from all that are met; None if it must not."""
+    for text, left in met:
+        if text == value:
+            return after._replace(rivals=left)
+    return None if after.confined else after

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from maskwright.automaton.json_contexts import JsonContexts
 from maskwright.automaton.leaf import LeafTable
 from maskwright.automaton.whitespace import WHITESPACE
-from maskwright.automaton.witness import Witnesses, rendered
+from maskwright.automaton.witness import Witnesses
+from maskwright.automaton.written import rendered
 from maskwright.grammar.rules import JsonValue
 from maskwright.grammar.shape import Conjunction, Shapes
 from maskwright.limits import Limits

@@ -15,6 +15,8 @@ contains these: after a change here, touch `mask/walk.py` too.
 # pyright: reportUntypedFunctionDecorator=false, reportArgumentType=false, reportReturnType=false
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 from numba import njit
 
@@ -30,6 +32,13 @@ from maskwright.automaton.machine import (
     PUSH,
     MachineArrays,
 )
+
+TOO_MANY: Final = 1 << 30
+"""Exits in one token whose outcome depends on the text: after the second, nothing is offered.
+
+Such a token ends two names (or items) that must differ, and whether they do can't be read off the
+configuration alone. The text can still be written with other tokens.
+"""
 
 
 @njit(cache=True, inline="always")
@@ -79,6 +88,25 @@ def node_of(address: int, context: int, parent: int) -> int:
 
 
 @njit(cache=True)
+def behind_end(node_parent: np.ndarray, passed: int, node: int) -> int:
+    """What has been passed behind one more dynamic exit, at `node`: 0 before the first, then 2 plus
+    the node that the level of the last one stands on, `TOO_MANY` behind the second.
+
+    The second does not count where the level of the first is closed: what was remembered there has
+    been forgotten.
+    """
+    if passed >= TOO_MANY:
+        return TOO_MANY
+    if passed > 0:
+        below = passed - 2
+        while below >= 0 and below != node:
+            below = node_parent[below]
+        if below != node:
+            return TOO_MANY
+    return node_parent[node] + 2
+
+
+@njit(cache=True)
 def leave(address: int, leaf: int, node: int) -> tuple[int, int]:
     """The configuration behind a leaf that has been read; (DEAD, node) if it can't be left."""
     leaves, machine = leaf_arrays(address), machine_arrays(address)
@@ -99,7 +127,7 @@ def leave(address: int, leaf: int, node: int) -> tuple[int, int]:
         if kind == BLOCKED:
             return DEAD, node
         if kind >= DYNAMIC:
-            machine.counts[8] += 1
+            machine.counts[8] = behind_end(machine.node_parent, machine.counts[8], node)
             if machine.counts[3] == 1:
                 machine.counts[4] = context
                 machine.counts[5] = label

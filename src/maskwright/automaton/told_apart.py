@@ -1,7 +1,7 @@
 """Values of items that must differ, told apart one by one where they may run out.
 
 While an item is read, which of these values it is shows in the leaf's label (or, for an array or
-object, in the thread that reads it), so that what may follow is known without looking at the text.
+object, in its rivals), so that what may follow is known without looking at the text.
 Values of conjunctions that have more than can be told apart do not run out.
 """
 
@@ -29,7 +29,7 @@ class Told(NamedTuple):
     scalars: Mapping[str, str]
     """By canonical JSON a spelling without an exponent."""
     containers: tuple[str, ...]
-    """Each in the spelling of its witness, which has its names in their order."""
+    """As canonical JSON."""
     fewest: float
     """The fewest values that any of the items to come has; infinite where none can run out."""
 
@@ -62,7 +62,7 @@ class ToldApart:
             containers.update(dict.fromkeys(few or ()))
             if supply.strings is not None and not supply.many_numbers and few is not None:
                 fewest = min(fewest, supply.size + len(few))
-        return Told(scalars, tuple(containers), fewest)
+        return Told(scalars, tuple(containers) if fewest < float("inf") else (), fewest)
 
     def containers(self, item: Conjunction) -> tuple[str, ...] | None:
         """The arrays and objects of a conjunction, None if there are many."""

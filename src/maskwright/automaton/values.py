@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from maskwright.automaton.level import Thread
-from maskwright.automaton.progress import ArrayProgress, none_of, only
-from maskwright.automaton.supply import canonical, spellings
-from maskwright.automaton.told_apart import ToldApart
+from maskwright.automaton.progress import ArrayProgress, ObjectProgress, Progress
+from maskwright.automaton.rivals import rivals
+from maskwright.automaton.supply import spellings
+from maskwright.automaton.told_apart import Told, ToldApart
 from maskwright.automaton.witness import Witnesses
-from maskwright.grammar.derivative import contains
 from maskwright.grammar.regular import (
+    ANYTHING,
     EMPTY,
     Regular,
     alt,
@@ -22,30 +23,49 @@ from maskwright.grammar.regular import (
     vector,
     words,
 )
-from maskwright.grammar.shape import NEVER, Shape, Shapes
+from maskwright.grammar.schema import Json, NotValues, Schema
+from maskwright.grammar.shape import Conjunction, Shapes
+
+_NONE_TOLD: Final = Told({}, (), float("inf"))
 
 
 class Read(NamedTuple):
     """A thread whose value has been read."""
 
     thread: Thread
-    item: str | None
-    """The item as canonical JSON, where that is known without looking at the text."""
-    watched: bool
-    """Whether the items to come have to differ from this one."""
+    value: str | None
+    """The value as canonical JSON, where that is known without looking at the text."""
 
 
-class _Reading(NamedTuple):
-    """One way to read a thread's value; `thread.value` is what arrays and objects may be."""
+class Reading(NamedTuple):
+    """How a thread's value is read."""
 
     thread: Thread
     strings: Regular
     scalars: Regular
     told: frozenset[str] = frozenset()
-    """The scalars that are told apart, as canonical JSON."""
+    """The values that are told apart, as canonical JSON."""
+    barred: frozenset[str] = frozenset()
+    """The values that it must not be, which are none of `strings` or `scalars`, but for those
+    among `words`."""
+    words: frozenset[str] = frozenset()
+    """The scalars that show in a label: those told apart, and strings that are refused at their
+    end."""
     other_strings: bool = True
     """Whether there are strings that are not told apart."""
-    watched: bool = False
+    confined: bool = False
+    """Whether it must be one of those told apart."""
+
+    def containers(self, bracket: str, witnesses: Witnesses) -> Iterator[Progress]:
+        """The arrays or objects that it may be, at their start."""
+        if self.thread.value is None:
+            return
+        against = rivals(self.barred, self.told, bracket)
+        for start in witnesses.containers(self.thread.value):
+            if isinstance(start, ObjectProgress) is (bracket == "{"):
+                found = start._replace(rivals=against, confined=self.confined)
+                if witnesses.finishes(found):
+                    yield found
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +78,7 @@ class ValueReader:
 
     strings: Regular
     scalars: Regular
-    readings: tuple[_Reading, ...]
+    readings: tuple[Reading, ...]
     """An array or object belongs to one of these, by its index."""
     kinds: tuple[int, ...]
     """The kind of each reading: equal kinds are satisfied by the same scalars."""
@@ -70,11 +90,13 @@ class ValueReader:
     def of(
         cls, threads: Iterable[Thread], shapes: Shapes, witnesses: Witnesses, told: ToldApart
     ) -> ValueReader:
-        readings = tuple(
-            r for thread in threads for r in _readings(thread, shapes, witnesses, told)
-        )
+        readings = tuple(_reading(thread, shapes, witnesses, told) for thread in threads)
         kinds = list(dict.fromkeys(map(_kind, readings)))
-        apart = sorted(frozenset[str]().union(*(reading.told for reading in readings)))
+        apart = sorted(
+            text
+            for text in frozenset[str]().union(*(reading.words for reading in readings))
+            if text[0] not in "[{"
+        )
         texts = [json.loads(value) for value in apart if value.startswith('"')]
         values = [value for value in apart if not value.startswith('"')]
         strings = [k.strings if witnesses.is_live(k.strings) else EMPTY for k in kinds]
@@ -101,23 +123,18 @@ class ValueReader:
     def threads(self) -> tuple[Thread, ...]:
         return tuple(reading.thread for reading in self.readings)
 
-    def container(self, tag: int) -> Read:
-        """The thread that an array or object belongs to."""
-        return Read(self.readings[tag].thread, None, self.readings[tag].watched)
-
     def read(self, label: Hashable) -> list[Read]:
         """The threads that a scalar satisfies."""
         if not isinstance(label, tuple):
-            return [Read(r.thread, None, r.watched) for r in self.readings]
+            return [Read(r.thread, None) for r in self.readings]
         entries = _entries(label)
         beside = len(entries) - max(self.kinds) - 1
         flags = entries[beside:]
-        item = self._told(entries[:beside])
-        word = item is not None and item.startswith('"')
+        value = self._told(entries[:beside])
         return [
-            Read(reading.thread, item, reading.watched)
+            Read(reading.thread, value)
             for reading, kind in zip(self.readings, self.kinds, strict=True)
-            if (item in reading.told if word else flags[kind])
+            if value in reading.told or (flags[kind] and value not in reading.barred)
         ]
 
     def _told(self, entries: tuple[int, ...]) -> str | None:
@@ -131,66 +148,60 @@ class ValueReader:
 class _Kind(NamedTuple):
     strings: Regular
     scalars: Regular
-    told: frozenset[str]
+    words: frozenset[str]
     other_strings: bool
 
 
-def _kind(reading: _Reading) -> _Kind:
-    return _Kind(reading.strings, reading.scalars, reading.told, reading.other_strings)
+def _kind(reading: Reading) -> _Kind:
+    return _Kind(reading.strings, reading.scalars, reading.words, reading.other_strings)
 
 
-def _readings(
-    thread: Thread, shapes: Shapes, witnesses: Witnesses, told: ToldApart
-) -> list[_Reading]:
-    """The ways to read a thread's value: one, and one more for each container told apart."""
-    value, after = thread.value, thread.progress
-    if value is None:
-        return []
+def _reading(thread: Thread, shapes: Shapes, witnesses: Witnesses, told: ToldApart) -> Reading:
+    """What is told apart of a thread's value, and what it must not be, for the rest to be right."""
+    value = thread.value
+    assert value is not None
     shape = shapes.of(value)
-    if not isinstance(after, ArrayProgress) or not after.unique:
-        return [_Reading(thread, shape.strings, shape.scalars)]
-    if next(after.options(), None) is None:
-        return [_Reading(thread, shape.strings, shape.scalars)]
-    known = told.behind(after)
-    plenty = known.fewest > len(after.seen) + after.items_needed + 1
+    if thread.is_free:
+        return Reading(thread, shape.strings, shape.scalars)
+    after, watched = thread.progress, thread.is_watched
+    known = _NONE_TOLD
+    if watched and isinstance(after, ArrayProgress):
+        known = told.behind(after)
+    texts = {*known.scalars, *known.containers, *thread.seen, *(text for text, _ in thread.met)}
+    here = {text for text in texts if _may_be(value, text, witnesses)}
 
-    def leads_on(progress: ArrayProgress) -> bool:
-        return plenty or witnesses.rest_of(progress) is not None
+    def leads_on(text: str | None) -> bool:
+        following = thread.behind(text)
+        progress = None if following is None else following.progress
+        return progress is not None and witnesses.finishes(progress)
 
-    here = {item: text for item, text in known.scalars.items() if _is_scalar(shape, text)}
-    alive = {item: text for item, text in here.items() if leads_on(after.with_item(item))}
-    others = leads_on(after)
+    alive = frozenset(text for text in here if leads_on(text))
+    barred = frozenset(here - alive)
+    others = leads_on(None)
     strings, scalars = shape.strings, shape.scalars
+    words = alive
     if not others:
-        strings = both(strings, _all_strings(alive.values()))
-        scalars = both(scalars, _all_scalars(alive.values()))
-    elif len(alive) < len(here):
-        dead = [text for item, text in here.items() if item not in alive]
-        strings = both(strings, complement(_all_strings(dead)))
-        scalars = both(scalars, complement(_all_scalars(dead)))
-    supply = witnesses.supply(witnesses.item(value))
+        strings = both(strings, _all_strings(alive))
+        scalars = both(scalars, _all_scalars(alive))
+    else:
+        if strings is ANYTHING:  # each may still become a longer one: its end alone is refused
+            words |= {text for text in barred if text[0] == '"'}
+        else:
+            strings = both(strings, complement(_all_strings(barred)))
+        dead: list[Json] = [json.loads(text) for text in barred if text[0] not in '"[{']
+        if dead:
+            none = Schema("", (NotValues(tuple(dead)),))
+            scalars = shapes.of(value | {none}).scalars
+    supply = witnesses.supply(value)
     other_strings = others and (
-        supply.strings is None or any(json.dumps(s) not in known.scalars for s in supply.strings)
+        supply.strings is None or any(json.dumps(s) not in words for s in supply.strings)
     )
-    containers = value
-    if known.containers:
-        excluded = frozenset(map(canonical, known.containers))
-        containers = value | {none_of(excluded)}
-    main = thread._replace(value=containers if others else NEVER)
-    found = [_Reading(main, strings, scalars, frozenset(alive), other_strings, watched=True)]
-    for text in known.containers:
-        progress = after.with_item(canonical(text))
-        exactly_this = value | {only(text)}
-        if witnesses.possible(exactly_this) and leads_on(progress):
-            found.append(_Reading(Thread(thread.tag, progress, exactly_this), EMPTY, EMPTY))
-    return found
+    return Reading(thread, strings, scalars, alive, barred, words, other_strings, not others)
 
 
-def _is_scalar(shape: Shape, text: str) -> bool:
-    """Whether a shape allows a scalar, given as JSON."""
-    if text.startswith('"'):
-        return contains(shape.strings, json.loads(text))
-    return contains(shape.scalars, text)
+def _may_be(value: Conjunction, text: str, witnesses: Witnesses) -> bool:
+    """Whether a scalar satisfies a conjunction; an array or object may turn out not to."""
+    return text[0] in "[{" or witnesses.exactly(value, text) is not None
 
 
 def _all_strings(texts: Iterable[str]) -> Regular:
@@ -198,7 +209,7 @@ def _all_strings(texts: Iterable[str]) -> Regular:
 
 
 def _all_scalars(texts: Iterable[str]) -> Regular:
-    return alt(*(spellings(text) for text in texts if not text.startswith('"')))
+    return alt(*(spellings(text) for text in texts if text[0] not in '"[{'))
 
 
 def _together(terms: list[Regular]) -> Regular:

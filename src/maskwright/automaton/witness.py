@@ -6,14 +6,21 @@ The promise that no mask leads into a dead end rests on this: what has no witnes
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from heapq import heappop, heappush
 from itertools import count, islice
 from typing import Final, NamedTuple
 
-from maskwright.automaton.assignment import assigned
+from maskwright.automaton.amounts import Amounts
+from maskwright.automaton.distinct import (
+    CONTAINERS,
+    NOTHING,
+    Distinct,
+    Find,
+    Place,
+    Value,
+    too_long,
+)
 from maskwright.automaton.progress import (
     ArrayProgress,
     ItemOption,
@@ -21,11 +28,19 @@ from maskwright.automaton.progress import (
     ObjectProgress,
     Progress,
     PropertyOrder,
-    none_of,
-    only,
 )
-from maskwright.automaton.supply import Supply, canonical, cheapest, spellings, supply
-from maskwright.automaton.whitespace import WHITESPACE, Whitespace
+from maskwright.automaton.rivals import Met, names, rivals
+from maskwright.automaton.supply import Supply, canonical, spellings, supply
+from maskwright.automaton.written import (
+    Items,
+    Members,
+    Scalar,
+    Witness,
+    byte_count,
+    compact,
+    size,
+    spelled,
+)
 from maskwright.errors import LimitError
 from maskwright.grammar.derivative import contains, is_live, shortest
 from maskwright.grammar.members import few
@@ -38,7 +53,6 @@ from maskwright.grammar.regular import (
     complement,
     words,
 )
-from maskwright.grammar.schema import Schema, TypeIs
 from maskwright.grammar.shape import Conjunction, Shapes
 from maskwright.limits import Limits, spend
 
@@ -50,9 +64,6 @@ _MOST_TRIED: Final = 4
 """Ways of being wanted in which one member is tried at a glance."""
 _MOST_NAMES: Final = 256
 """Names told apart one by one where a set of names may run out."""
-_LEAST_CONTAINER: Final = 2
-"""Bytes of the shortest array or object."""
-_CONTAINERS: Final = Schema("", (TypeIs(frozenset(["array", "object"])),))
 
 
 class NameClass(NamedTuple):
@@ -62,62 +73,21 @@ class NameClass(NamedTuple):
     language: Regular
 
 
-@dataclass(frozen=True, slots=True)
-class Scalar:
-    """The spelling of a scalar."""
+class Step(NamedTuple):
+    """A way in which a container may go on."""
 
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Items:
-    values: tuple[Witness, ...]
+    name: str
+    """Empty for an item."""
+    value: Conjunction
+    after: Progress
+    met: Met
 
 
-@dataclass(frozen=True, slots=True)
-class Members:
-    values: tuple[tuple[str, Witness], ...]
+Need = tuple[Conjunction, frozenset[str]]
+"""A value that is asked for; see `distinct.Find`."""
 
-
-Witness = Scalar | Items | Members
-
-
-def compact(witness: Witness) -> str:
-    """The witness as JSON without whitespace."""
-    return rendered(witness, WHITESPACE["compact"], 0)
-
-
-def rendered(witness: Witness, whitespace: Whitespace, depth: int) -> str:
-    """The witness as JSON with the least whitespace that the style allows."""
-    spend()
-    match witness:
-        case Scalar(text=text):
-            return text
-        case Items(values=values):
-            parts = [rendered(v, whitespace, depth + 1) for v in values]
-            return enclosed("[", parts, "]", whitespace, depth)
-        case Members(values=values):
-            parts = [member(n, v, whitespace, depth + 1) for n, v in values]
-            return enclosed("{", parts, "}", whitespace, depth)
-
-
-def member(name: str, value: Witness, whitespace: Whitespace, depth: int) -> str:
-    colon = ":" + whitespace.after_colon.decode()
-    return spelled(name) + colon + rendered(value, whitespace, depth)
-
-
-def enclosed(
-    opening: str, parts: list[str], closing: str, whitespace: Whitespace, depth: int
-) -> str:
-    """A container whose brackets stand at `depth`."""
-    if not parts:
-        return opening + closing
-    before, after = whitespace.line(depth + 1), whitespace.line(depth)
-    return opening + before + whitespace.comma(depth + 1).join(parts) + after + closing
-
-
-def spelled(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)
+Part = tuple[str, Witness]
+"""A member, or an item with an empty name."""
 
 
 class Witnesses:
@@ -132,24 +102,38 @@ class Witnesses:
         self.order: PropertyOrder = order
         self._shapes = shapes
         self._limits = limits
-        self._known: dict[Conjunction, Witness | None] = {}
+        self._known: dict[tuple[Conjunction, frozenset[str]], Witness | None] = {}
         self._possible: dict[Conjunction, bool] = {}
         self._finishing: dict[Progress, bool] = {}
         self._rests: dict[Progress, Items | Members | None] = {}
-        self._rests_with: dict[tuple[Conjunction, ArrayProgress], Items | None] = {}
+        self._rests_with: dict[Step, tuple[Part, ...] | None] = {}
         self._names: dict[Regular, tuple[str, ...] | None] = {}
-        self._items: dict[Conjunction, Conjunction] = {}
-        self._allowed: dict[tuple[Conjunction, str], bool] = {}
+        self._exactly: dict[tuple[Conjunction, str], Witness | None] = {}
         self._supplies: dict[Conjunction, Supply] = {}
         self._classes: dict[tuple[Regular, ...], tuple[NameClass, ...]] = {}
-        self._fresh: dict[tuple[Regular, tuple[str, ...], frozenset[str]], str | None] = {}
+        self._fresh: dict[tuple[Regular, tuple[str, ...]], str | None] = {}
+        self._is_solving = False
+        self._ways_tried = 0
+        """Past rivals, in the present search for a shortest value."""
+        self._distinct = Distinct(shapes, self._found)
+        self.amounts: Final = Amounts(self)
         shapes.possible = self.possible
 
     def of(self, conjunction: Conjunction) -> Witness | None:
         """The shortest value, None if there is no value at all."""
-        if conjunction not in self._known:
-            self._solve(conjunction)
-        return self._known[conjunction]
+        return self._found(conjunction, NOTHING)
+
+    def _found(self, conjunction: Conjunction, beside: frozenset[str]) -> Witness | None:
+        """See `distinct.Find`."""
+        need = (conjunction, beside)
+        if need not in self._known:
+            outermost, self._is_solving = not self._is_solving, True
+            self._ways_tried *= not outermost
+            try:
+                self._solve(conjunction, beside)
+            finally:
+                self._is_solving = not outermost
+        return self._known[need]
 
     def possible(self, conjunction: Conjunction) -> bool:
         """Whether there is a value at all; for most schemas that shows without a shortest one."""
@@ -211,6 +195,11 @@ class Witnesses:
 
     def finishes(self, progress: Progress) -> bool:
         """Whether the container can be completed: what `rest_of` tells at a higher price."""
+        if progress.rivals or progress.confined:
+            plenty = not progress.confined and self.amounts.ends(progress) > len(progress.rivals)
+            return plenty or self.rest_of(progress) is not None
+        if isinstance(progress, ArrayProgress) and progress.unique:
+            return self.amounts.suffice(progress) or self.rest_of(progress) is not None
         needed = _needed(progress)
         if needed is not None:
             return all(self.possible(value) for value in needed)
@@ -239,11 +228,11 @@ class Witnesses:
             if all(self.few_names(each) is None for each in classes):
                 key = progress._replace(others=frozenset())
         if key not in self._rests:
-            self._rests[key] = self._search(progress, self.of)
+            self._rests[key] = self._search(progress, self._found)
         found = self._rests[key]
         others = progress.others if isinstance(progress, ObjectProgress) else frozenset[str]()
         if isinstance(found, Members) and any(name in others for name, _ in found.values):
-            return self._search(progress, self.of)  # with names that are still free
+            return self._search(progress, self._found)  # with names that are still free
         return found
 
     def classes(self, languages: tuple[Regular, ...]) -> tuple[NameClass, ...]:
@@ -282,113 +271,156 @@ class Witnesses:
     ) -> Iterator[MemberOption]:
         """What a member with a name of this class may be, if it leads to an end."""
         for option in progress.take_other(each.mask, name, self.order):
-            if self.possible(option.value) and self.finishes(option.after):
+            if self.leads_on(option):
                 yield option
 
     def named_options(self, progress: ObjectProgress, at: int) -> Iterator[MemberOption]:
         for option in progress.take(at, self.order):
-            if self.possible(option.value) and self.finishes(option.after):
+            if self.leads_on(option):
                 yield option
 
     def item_options(self, progress: ArrayProgress) -> Iterator[ItemOption]:
         """What the next item may be, if it leads to an end."""
         for option in progress.options():
-            if not progress.unique:
-                if self.possible(option.value) and self.finishes(option.after):
-                    yield option
-            elif self.rest_with(option.value, option.after) is not None:
-                yield option._replace(value=self.unseen(option.value, progress.seen))
+            if self.leads_on(option):
+                yield option
 
-    def unseen(self, item: Conjunction, seen: frozenset[str]) -> Conjunction:
-        """What an item must be that differs from those seen, as far as it could equal them."""
-        excluded = frozenset(text for text in seen if self._allows(item, text))
-        if not excluded:
-            return item
-        value = item | {none_of(excluded)}
-        self._items[value] = item
-        return value
+    def leads_on(self, option: ItemOption | MemberOption) -> bool:
+        """Whether an item or member has a value with which the container can be completed."""
+        value, after, met = option.value, option.after, option.met
+        unique = isinstance(after, ArrayProgress) and after.unique
+        if not met and not after.confined and not unique:
+            return self.possible(value) and self.finishes(after)
+        if not after.confined and self.finishes(after):
+            taken = len(met)
+            if isinstance(after, ArrayProgress) and after.unique:
+                taken += len(after.seen) + after.items_needed
+            if self.amounts.of(value) > taken:
+                return True
+        return self.rest_with(value, after, met) is not None
 
-    def item(self, value: Conjunction) -> Conjunction:
-        """What an item had to be before those seen were excluded."""
-        return self._items.get(value, value)
+    def rest_with(
+        self, value: Conjunction, after: Progress, met: Met
+    ) -> tuple[Witness, tuple[Part, ...]] | None:
+        """The shortest completion of a container whose next item or member is to be this: its
+        value, and what follows; `after` and `met` as in an option."""
+        step = Step("", value, after, met)
+        if step not in self._rests_with:
+            self._rests_with[step] = self._besides(step, self._found)
+        found = self._rests_with[step]
+        return None if found is None else (found[0][1], found[1:])
 
-    def _allows(self, item: Conjunction, text: str) -> bool:
-        """Whether the value, as canonical JSON, satisfies a conjunction."""
-        key = (item, text)
-        if key not in self._allowed:
-            shape = self._shapes.of(item)
-            if text[0] in "[{":
-                found = bool(shape.arrays or shape.objects) and self.possible(item | {only(text)})
-            elif text[0] == '"':
-                found = contains(shape.strings, json.loads(text))
-            else:
-                found = self.language(both(shape.scalars, spellings(text))) is not None
-            self._allowed[key] = found
-        return self._allowed[key]
+    def exactly(self, value: Conjunction, text: str) -> Witness | None:
+        """The value with this canonical JSON, if it satisfies a conjunction."""
+        key = (value, text)
+        if key not in self._exactly:
+            self._exactly[key] = self._equal(value, text)
+        return self._exactly[key]
 
-    def rest_with(self, item: Conjunction, after: ArrayProgress) -> Items | None:
-        """The shortest completion of an array whose next item is to be this, the item included;
-        `after` is the progress behind it."""
-        if not after.unique:
-            value, rest = self.of(item), self.rest_of(after)
-            if value is None or not isinstance(rest, Items):
-                return None
-            return Items((value, *rest.values))
-        key = (item, after)
-        if key not in self._rests_with:
-            self._rests_with[key] = self._distinct(after, self.of, (item,))
-        return self._rests_with[key]
+    def _equal(self, value: Conjunction, text: str) -> Witness | None:
+        shape = self._shapes.of(value)
+        if text[0] in "[{":
+            this = rivals((), (text,), text[0])
+            for start in self.containers(value):
+                if isinstance(start, ObjectProgress) is (text[0] == "{"):
+                    confined = start._replace(rivals=this, confined=True)
+                    found = self._besides(confined, self._found)
+                    if found is not None:
+                        return _container(start, found)
+            return None
+        if text[0] == '"':
+            string = json.loads(text)
+            return Scalar(spelled(string)) if contains(shape.strings, string) else None
+        spelling = text if contains(shape.scalars, text) else None
+        spelling = spelling or self.language(both(shape.scalars, spellings(text)))
+        return None if spelling is None else Scalar(spelling)
+
+    def _unlike(self, value: Conjunction, texts: frozenset[str], find: Find) -> Witness | None:
+        """The shortest value that is none of some."""
+        found = find(value, NOTHING)
+        if found is None or not texts or canonical(compact(found)) not in texts:
+            return found
+        others = self._distinct.values(Place(value), 1, texts, find)
+        return others[0].witness if others else None
 
     # Solving
 
-    def _solve(self, conjunction: Conjunction) -> None:
-        best: dict[Conjunction, Witness | None] = {}
-        sizes: dict[Conjunction, float] = {}
-        containers: dict[Conjunction, list[Progress]] = {}
+    def _solve(self, conjunction: Conjunction, beside: frozenset[str]) -> None:
+        best: dict[Need, Witness | None] = {}
+        starts: dict[Need, list[Progress]] = {}
+        asked: dict[Need, set[Need]] = {}
+        improved: dict[Need, int] = {}
+        """When the value of each became what it is, on a clock that counts such events."""
+        searched: dict[Need, int] = {}
+        searching: list[Need] = []
+        clock = count()
 
-        def join(conjunction: Conjunction) -> None:
-            for each in self._reachable(conjunction):
-                if each not in best:
-                    best[each] = self._scalar(each)
-                    sizes[each] = _size(best[each])
-                    containers[each] = list(self.containers(each))
+        def join(need: Need) -> None:
+            best[need] = None if need[1] else self._scalar(need[0])
+            starts[need] = list(self.containers(*need))
+            asked[need] = set()
+            improved[need] = next(clock)
+            if len(best) > _MOST_STEPS:
+                raise too_long()
 
-        def value_of(needed: Conjunction) -> Witness | None:
-            if needed in self._known:
-                return self._known[needed]
-            if needed not in best:  # an item that must differ from those before it
-                join(needed)
-            return best[needed]
+        def find(conjunction: Conjunction, beside: frozenset[str]) -> Witness | None:
+            need = (conjunction, beside)
+            if need in self._known:
+                return self._known[need]
+            if need not in best:  # it is only asked for as an item that must differ from others
+                reachable = [conjunction] if beside else self._reachable(conjunction)
+                for each in reachable:
+                    if (each, beside) not in best:
+                        join((each, beside))
+                if beside:
+                    improve(need)
+            asked[searching[-1]].add(need)
+            return best[need]
 
-        join(conjunction)
+        def improve(need: Need) -> bool:
+            """Look for a shorter value; whether there is one."""
+            before = size(best[need])
+            searching.append(need)
+            searched[need] = next(clock)
+            for progress in starts[need]:
+                found = self._search(progress, find)
+                if size(found) < size(best[need]):
+                    best[need] = found
+                    improved[need] = next(clock)
+            searching.pop()
+            return size(best[need]) < before
+
+        for each in [conjunction] if beside else self._reachable(conjunction):
+            join((each, beside))
         changed = True
         while changed:
             count_before = len(best)
             changed = False
-            for member in list(best):
-                for progress in containers[member]:
-                    found = self._search(progress, value_of)
-                    size = _size(found)
-                    if size < sizes[member]:
-                        best[member], sizes[member], changed = found, size, True
-            changed = changed or len(best) > count_before
+            for need in list(best):
+                last = searched.get(need, -1)
+                if last < 0 or any(improved[each] > last for each in asked[need]):
+                    changed |= improve(need)
+            changed |= len(best) > count_before
         self._known.update(best)
 
-    def containers(self, conjunction: Conjunction) -> Iterator[Progress]:
-        """The containers that a value of the conjunction may be, at their start."""
+    def containers(
+        self, conjunction: Conjunction, beside: frozenset[str] = NOTHING
+    ) -> Iterator[Progress]:
+        """The containers that a value of the conjunction may be, at their start; `beside` are
+        those that it must not be."""
         shape = self._shapes.of(conjunction)
         for array in shape.arrays:
-            yield ArrayProgress.start(array)
+            yield ArrayProgress.start(array)._replace(rivals=rivals(beside, (), "["))
         for each in shape.objects:
-            yield ObjectProgress(each)
+            yield ObjectProgress(each, rivals=rivals(beside, (), "{"))
 
     def _reachable(self, conjunction: Conjunction) -> list[Conjunction]:
         """The unsolved conjunctions that the shortest values can be made of."""
         found = {conjunction: None}
         stack = [conjunction]
 
-        def note(needed: Conjunction) -> Witness | None:
-            if needed not in self._known and needed not in found:
+        def note(needed: Conjunction, _: frozenset[str]) -> Witness | None:
+            if (needed, NOTHING) not in self._known and needed not in found:
                 found[needed] = None
                 stack.append(needed)
             return Scalar("0")  # as if everything had a value: the search passes all it may need
@@ -399,24 +431,21 @@ class Witnesses:
         return list(found)
 
     def _search(
-        self,
-        progress: Progress,
-        value_of: Callable[[Conjunction], Witness | None],
-        *,
-        thorough: bool = False,
+        self, progress: Progress, find: Find, *, thorough: bool = False
     ) -> Items | Members | None:
         """The shortest way to a closing bracket, by uniform-cost search over progress.
 
         `thorough` looks at every alternative that could matter, not only until the first end.
         """
+        if progress.rivals or progress.confined:
+            parts = self._besides(progress, find)
+            return None if parts is None else _container(progress, parts)
         if isinstance(progress, ObjectProgress) and _is_simple(progress):
-            return self._required(progress, value_of)
+            return self._required(progress, find)
         if isinstance(progress, ArrayProgress) and progress.unique:
-            return self._distinct(progress, value_of, thorough=thorough)
+            return self._distinct.rest(progress, find, thorough=thorough)
         tie = count()
-        queue: list[tuple[float, int, Progress, tuple[tuple[str, Witness], ...]]] = [
-            (0, next(tie), progress, ())
-        ]
+        queue: list[tuple[float, int, Progress, tuple[Part, ...]]] = [(0, next(tie), progress, ())]
         done: set[Progress] = set()
         result: Items | Members | None = None
         while queue:
@@ -425,145 +454,91 @@ class Witnesses:
                 continue
             done.add(here)
             if here.may_close():
-                if isinstance(here, ArrayProgress):
-                    found = Items(tuple(value for _, value in parts))
-                else:
-                    found = Members(parts)
                 if not thorough:
-                    return found
-                result = result or found
+                    return _container(here, parts)
+                result = result or _container(here, parts)
                 continue
             if len(done) > _MOST_STEPS:
-                raise _too_long()
-            for name, value, after in self._steps(here, recorded=not thorough):
+                raise too_long()
+            for name, value, after, _ in self._steps(here, recorded=not thorough):
                 spend()
-                witness = value_of(value)
+                witness = find(value, NOTHING)
                 if witness is None:
                     continue
-                size = cost + 1 + len(name) + _size(witness)
-                heappush(queue, (size, next(tie), after, (*parts, (name, witness))))
+                total = cost + 1 + len(name) + size(witness)
+                heappush(queue, (total, next(tie), after, (*parts, (name, witness))))
         return result
 
-    # Items that must differ
+    def _besides(self, begin: Progress | Step, find: Find) -> tuple[Part, ...] | None:
+        """The shortest way to a closing bracket past rivals, from a container or from a step in it.
 
-    def _distinct(
-        self,
-        progress: ArrayProgress,
-        value_of: Callable[[Conjunction], Witness | None],
-        items: tuple[Conjunction, ...] = (),
-        *,
-        thorough: bool = False,
-    ) -> Items | None:
-        """The shortest way to a closing bracket past items that differ from each other and from
-        those seen; `items` come first.
-
-        Uniform-cost search over what each item is to satisfy, by its cheapest value; where that
-        leads to an end, the values are dealt out so that all differ, which may cost more.
+        Uniform-cost search along the rivals: an item or member is what some of them have, or
+        differs from all; then the rest is as if there were none.
         """
         tie = count()
-        known: dict[Conjunction, list[tuple[str, Witness]]] = {}
+        queue: list[tuple[float, int, Progress | None, tuple[Part, ...]]] = []
 
-        def least(item: Conjunction) -> float:
-            if item not in known:
-                known[item] = self._candidates(item, 1, progress.seen, value_of)
-            return min((_size(witness) for _, witness in known[item]), default=float("inf"))
+        def take(step: Step, cost: float, parts: tuple[Part, ...]) -> None:
+            self._ways_tried += 1 + len(step.met)
+            if self._is_solving and self._ways_tried > self._limits.witness_search:
+                raise too_long()
+            for after, more in self._ways(step, find):
+                total = cost + sum(1 + len(name) + size(witness) for name, witness in more)
+                heappush(queue, (total, next(tie), after, (*parts, *more)))
 
-        size = sum(1 + least(item) for item in items)
-        queue: list[tuple[float, int, ArrayProgress, tuple[Conjunction, ...], Items | None]] = []
-        heappush(queue, (size, next(tie), progress, items, None))
-        done: dict[ArrayProgress, list[Counter[Conjunction]]] = {}
-        steps = 0
-        while queue:
-            cost, _, here, items, found = heappop(queue)
-            if found is not None:
-                return found
-            counted, before = Counter(items), done.setdefault(here, [])
-            if cost == float("inf") or any(fewer <= counted for fewer in before):
-                continue  # whatever would do for more items does for fewer
-            before.append(counted)
-            steps += 1 + len(items) // 32  # what the step costs
-            if steps > _MOST_STEPS:
-                raise _too_long()
-            if here.may_close():
-                if thorough:
-                    continue
-                found = self._dealt(items, progress.seen, value_of)
-                if found is not None:
-                    size = sum(1 + _size(each) for each in found.values)
-                    heappush(queue, (size, next(tie), here, items, found))
+        if isinstance(begin, Step):
+            take(begin, 0, ())
+        else:
+            queue.append((0, next(tie), begin, ()))
+        for _ in range(_MOST_STEPS):
+            if not queue:
+                return None
+            cost, _, here, parts = heappop(queue)
+            if here is None or here.may_close():
+                return parts
+            for step in self._steps(here, recorded=True):
+                take(step, cost, parts)
+        raise too_long()
+
+    def _ways(self, step: Step, find: Find) -> Iterator[tuple[Progress | None, tuple[Part, ...]]]:
+        """What a step may be: the value of some rivals, and the progress behind it; or another one,
+        with all that follows."""
+        name, value, after, met = step
+        unique = isinstance(after, ArrayProgress) and after.unique
+        for text, left in met:
+            witness = self.exactly(value, text)
+            if witness is None:
                 continue
-            for option in here.options():
-                spend()
-                size = cost + 1 + least(option.value)
-                heappush(queue, (size, next(tie), option.after, (*items, option.value), None))
-        return None
-
-    def _dealt(
-        self,
-        items: tuple[Conjunction, ...],
-        seen: frozenset[str],
-        value_of: Callable[[Conjunction], Witness | None],
-    ) -> Items | None:
-        """The shortest values for items that must differ.
-
-        Of each item's values only as many matter as there are items: a dearer one can be swapped
-        for one of these that no other item takes.
-        """
-        options = {item: self._candidates(item, len(items), seen, value_of) for item in set(items)}
-        if len(options) == 1:
-            found = next(iter(options.values()))
-            return Items(tuple(w for _, w in found)) if len(found) == len(items) else None
-        witnesses = {text: w for found in options.values() for text, w in found}
-        costs = {
-            item: {text: int(_size(w)) for text, w in found} for item, found in options.items()
-        }
-        chosen = assigned([costs[item] for item in items])
-        return None if chosen is None else Items(tuple(witnesses[text] for text in chosen))
-
-    def _candidates(
-        self,
-        item: Conjunction,
-        most: int,
-        seen: frozenset[str],
-        value_of: Callable[[Conjunction], Witness | None],
-    ) -> list[tuple[str, Witness]]:
-        """The `most` shortest values that are not among those seen, by canonical JSON."""
-        shape = self._shapes.of(item)
-        found: dict[str, Witness] = {}
-        for text in cheapest(shape, most + len(seen)):
-            if len(found) < most:
-                found.setdefault(canonical(text), Scalar(text))
-                if canonical(text) in seen:
-                    del found[canonical(text)]
-        if (shape.arrays or shape.objects) and not (
-            len(found) == most
-            and all(_size(witness) <= _LEAST_CONTAINER for witness in found.values())
-        ):
-            found |= self._few_containers(item, most, seen, value_of)
-        return sorted(found.items(), key=lambda pair: _size(pair[1]))[:most]
-
-    def _few_containers(
-        self,
-        item: Conjunction,
-        most: int,
-        seen: frozenset[str],
-        value_of: Callable[[Conjunction], Witness | None],
-    ) -> dict[str, Witness]:
-        """The `most` shortest arrays and objects, each found by excluding those before it."""
-        found: dict[str, Witness] = {}
-        while len(found) < most:
-            excluded = seen.union(found)
-            witness = value_of(self.unseen(item, excluded) | {_CONTAINERS})
-            text = None if witness is None else canonical(compact(witness))
-            if witness is None or text is None or text in excluded:
-                break
-            found[text] = witness
-        return found
+            following = after._replace(rivals=left)
+            if unique and isinstance(following, ArrayProgress):
+                if text in following.seen:
+                    continue
+                following = following.with_item(text)
+            yield following, ((name, witness),)
+        if after.confined:
+            return
+        texts = frozenset(text for text, _ in met)
+        if unique and isinstance(after, ArrayProgress):
+            items = self._distinct.rest(after, find, (Place(value, texts),))
+            if items is not None:
+                yield None, _parts(items)
+            return
+        witness = self._unlike(value, texts, find)
+        if witness is not None:
+            rest = self.rest_of(after) if find == self._found else self._search(after, find)
+            if rest is not None:
+                yield None, ((name, witness), *_parts(rest))
 
     def containers_of(self, item: Conjunction, most: int) -> tuple[str, ...]:
-        """The `most` shortest arrays and objects of a conjunction."""
-        found = self._few_containers(item, most, frozenset(), self.of)
-        return tuple(compact(witness) for witness in found.values())
+        """The `most` shortest arrays and objects of a conjunction, as canonical JSON."""
+        place = Place(item | {CONTAINERS})
+        found = self._distinct.values(place, most, NOTHING, self._found)
+        return tuple(value.text for value in found)
+
+    def scalars(self, conjunction: Conjunction, most: int) -> list[Value]:
+        """The shortest scalars of a conjunction, the shortest first: `most` if there are so many,
+        perhaps more."""
+        return self._distinct.scalars(conjunction, most)
 
     def supply(self, conjunction: Conjunction) -> Supply:
         """The scalars of a conjunction, as far as they are few."""
@@ -571,10 +546,10 @@ class Witnesses:
             self._supplies[conjunction] = supply(self._shapes.of(conjunction))
         return self._supplies[conjunction]
 
-    def _steps(self, here: Progress, recorded: bool) -> Iterator[tuple[str, Conjunction, Progress]]:
+    def _steps(self, here: Progress, recorded: bool) -> Iterator[Step]:
         if isinstance(here, ArrayProgress):
             for option in here.options():
-                yield "", option.value, option.after
+                yield Step("", option.value, option.after, option.met)
             return
         for at in _up_to_required(here):
             for option in here.passed(at).take(at, self.order):
@@ -582,39 +557,45 @@ class Witnesses:
                     continue
                 seen = option.after.seen >> (at + 1) << (at + 1)
                 after = option.after._replace(position=at + 1, seen=seen)
-                yield here.shape.names[at], option.value, after
+                yield Step(here.shape.names[at], option.value, after, option.met)
         if here.others_may_come("schema"):
-            for each in self.classes(here.shape.languages):
-                name = self.fresh_name(here, each)
+            fresh = ((self.fresh_name(here, c), c) for c in self.classes(here.shape.languages))
+            for name, each in (*fresh, *self.rival_names(here)):
                 if name is not None:
                     counted = name if recorded or self.few_names(each) is not None else None
                     for option in here.take_other(each.mask, counted, self.order):
-                        if not _gains(here, option.after):
-                            continue
-                        yield name, option.value, option.after
+                        if _gains(here, option.after):
+                            yield Step(name, option.value, option.after, option.met)
+
+    def rival_names(self, progress: ObjectProgress) -> Iterator[tuple[str, NameClass]]:
+        """The names that tell rivals apart and that are not among the shape's."""
+        shape = progress.shape
+        for name in names(progress.rivals):
+            if name not in shape.names and name not in progress.others:
+                mask = tuple(contains(language, name) for language in shape.languages)
+                yield name, next(c for c in self.classes(shape.languages) if c.mask == mask)
 
     def fresh_name(self, progress: ObjectProgress, each: NameClass) -> str | None:
-        """The shortest name of a class that is neither among the shape's names nor used.
+        """The shortest name of a class that is neither among the shape's names nor used, nor one
+        that a rival has.
 
         Not the empty one: of all others there are several of the same length, so that a
         completion is no longer where a name is being written that is not known yet.
         """
-        key = (each.language, progress.shape.names, progress.others)
+        taken = ("", *progress.shape.names, *sorted(progress.others), *names(progress.rivals))
+        key = (each.language, taken)
         if key not in self._fresh:
-            taken = words(["", *progress.shape.names, *progress.others])
-            self._fresh[key] = self.language(both(each.language, complement(taken)))
+            self._fresh[key] = self.language(both(each.language, complement(words(taken))))
         return self._fresh[key]
 
-    def _required(
-        self, progress: ObjectProgress, value_of: Callable[[Conjunction], Witness | None]
-    ) -> Members | None:
+    def _required(self, progress: ObjectProgress, find: Find) -> Members | None:
         left = progress.required_left()
         most = progress.shape.most
         if most is not None and progress.count + len(left) > most:
             return None
         members: list[tuple[str, Witness]] = []
         for at in left:
-            value = value_of(progress.shape.values[at])
+            value = find(progress.shape.values[at], NOTHING)
             if value is None:
                 return None
             members.append((progress.shape.names[at], value))
@@ -629,13 +610,19 @@ class Witnesses:
         spelling = self.language(shape.scalars)
         if spelling is not None:
             options.append(spelling)
-        return Scalar(min(options, key=_bytes)) if options else None
+        return Scalar(min(options, key=byte_count)) if options else None
 
 
-def _too_long() -> LimitError:
-    return LimitError(
-        "the shortest value of an array or object takes too long to find", limit="witness_search"
-    )
+def _container(progress: Progress, parts: tuple[Part, ...]) -> Items | Members:
+    if isinstance(progress, ArrayProgress):
+        return Items(tuple(value for _, value in parts))
+    return Members(parts)
+
+
+def _parts(found: Items | Members) -> tuple[Part, ...]:
+    if isinstance(found, Members):
+        return found.values
+    return tuple(("", value) for value in found.values)
 
 
 def _needed(progress: Progress) -> list[Conjunction] | None:
@@ -664,8 +651,8 @@ def _is_simple(progress: ObjectProgress) -> bool:
 
 
 def _gains(here: ObjectProgress, after: ObjectProgress) -> bool:
-    """Whether a member that isn't required brings the end nearer."""
-    return after.met != here.met or here.count < here.shape.least
+    """Whether a member that isn't required brings the end nearer, or may tell rivals apart."""
+    return bool(here.rivals) or after.met != here.met or here.count < here.shape.least
 
 
 def _up_to_required(progress: ObjectProgress) -> list[int]:
@@ -683,11 +670,3 @@ def _up_to_required(progress: ObjectProgress) -> list[int]:
             if at in progress.shape.required:
                 break
     return found
-
-
-def _bytes(text: str) -> int:
-    return len(text.encode("utf-8", "surrogatepass"))
-
-
-def _size(witness: Witness | None) -> float:
-    return float("inf") if witness is None else _bytes(compact(witness))

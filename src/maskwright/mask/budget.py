@@ -7,6 +7,8 @@ a text that starts within its budget always has a next token that stays within i
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from hashlib import blake2b
 from heapq import heappop, heappush
 from itertools import count
 from typing import TYPE_CHECKING, Final
@@ -24,10 +26,22 @@ if TYPE_CHECKING:
     from maskwright.mask.grammar import Grammar
     from maskwright.mask.position import Position
 
+MOST_ALONE: Final = 16
+"""Tokens behind which the text makes a difference that are looked at one by one."""
+NO_TOKEN: Final = -1
+MARGIN: Final = 8
+"""Tokens that may be needed beyond what one such token needs behind another one like it."""
 MOST_TRIES: Final = 300
 """Configurations looked at in search of a spelling with fewer tokens."""
 MOST_DETOURS: Final = 300
 """Configurations looked at in search of any spelling, where the shortest text has none."""
+
+
+MOST_TEXTS: Final = 20_000
+"""Places remembered that belong to one text alone."""
+
+Place = Configuration | tuple[Configuration, bytes]
+"""Where reading stands; with a digest of the text so far, where that makes a difference."""
 
 
 class Budgets:
@@ -36,8 +50,14 @@ class Budgets:
     def __init__(self, grammar: Grammar, completion: Completion) -> None:
         self._grammar = grammar
         self._completion = completion
-        self._needed: dict[Configuration, int] = {}
-        self._unspellable: set[Configuration] = set()
+        self._needed: dict[Place, int] = {}
+        self._first: dict[Place, int] = {}
+        """The token that leads on where that many are enough."""
+        self._ways: dict[Place, Sequence[int]] = {}
+        """The tokens of ways that have been followed up to a place."""
+        self._recent: dict[Place, None] = {}
+        """The places of one text alone, which are forgotten in time."""
+        self._unspellable: set[Place] = set()
         """From where no tokens lead to an end."""
 
     def tokens_needed(self, here: Configuration, before: bytes = b"") -> int:
@@ -46,26 +66,66 @@ class Budgets:
         `before` is the text so far. Raises `UnspellableError` if the vocabulary can't spell any
         completion.
         """
-        known = self._needed.get(here)
-        if known is not None:
-            return known
-        grammar = self._grammar
-        with grammar.space.lock:
-            text = self._text(here, before)
-            try:
-                tokens = grammar.vocabulary.spelled(text)
-            except UnspellableError as error:
-                return self._detour(here, before, error)
-            self._needed[here] = len(tokens)
-            for at, token in enumerate(tokens, start=1):
-                data = grammar.vocabulary.spellings[token]
-                following = grammar.advance(here, data, before)
-                if following is None:
-                    raise AssertionError(f"the completion {text!r} is not accepted")
-                here, before = following, before + data
-                left = len(tokens) - at
-                self._needed[here] = min(self._needed.get(here, left), left)
-        return len(tokens)
+        place = self._place(here, before)
+        known = self._needed.get(place)
+        if known is None:
+            with self._grammar.space.lock:
+                try:
+                    tokens = self._grammar.vocabulary.spelled(self._text(here, before))
+                except UnspellableError as error:
+                    return self._detour(here, before, error)
+                self._follow(here, before, tokens)
+            return len(tokens)
+        way = self._ways.pop(place, None)
+        if way is not None:
+            with self._grammar.space.lock:
+                self._follow(here, before, way)
+        return known
+
+    def _follow(self, here: Configuration, before: bytes, tokens: Sequence[int]) -> None:
+        """Remember each place on a way to the end of the text.
+
+        Where the text makes a difference to a place, all that follows stands for one text alone,
+        and most ways are never gone: there it is the next place only, and what leads on from it.
+        """
+        for at, token in enumerate(tokens):
+            place = self._place(here, before)
+            is_better = self._know(place, len(tokens) - at, token)
+            if at and place != here:
+                if is_better:
+                    self._ways[place] = tokens[at:]
+                return
+            data = self._grammar.vocabulary.spellings[token]
+            following = self._grammar.advance(here, data, before)
+            if following is None:
+                raise AssertionError(f"the completion {bytes(data)!r} is not accepted")
+            here, before = following, before + data
+        self._know(self._place(here, before), 0)
+
+    def _know(self, place: Place, left: int, first: int = NO_TOKEN) -> bool:
+        """Remember a way from a place; whether it is better than one already known."""
+        if left >= self._needed.get(place, left + 1):
+            return False
+        self._needed[place] = left
+        self._first[place] = first
+        if not isinstance(place, Configuration):
+            self._recent[place] = None
+            if len(self._recent) > MOST_TEXTS:
+                oldest = next(iter(self._recent))
+                del self._recent[oldest], self._needed[oldest], self._first[oldest]
+                self._ways.pop(oldest, None)
+        return True
+
+    def _place(self, here: Configuration, before: bytes) -> Place:
+        """What tells how many tokens are needed: the text too within items that must differ."""
+        machine = self._grammar.machine
+        node = here.node
+        while node >= 0:
+            level = machine.contexts.level(int(machine.arrays.node_context[node]))
+            if level is not None and level.is_unique:
+                return here, blake2b(before, digest_size=16).digest()
+            node = int(machine.arrays.node_parent[node])
+        return here
 
     def is_spellable(self, here: Configuration, before: bytes) -> bool:
         """Whether the vocabulary can spell some way to complete the text from `here`."""
@@ -102,24 +162,26 @@ class Budgets:
     def _detour(self, here: Configuration, before: bytes, error: UnspellableError) -> int:
         """Tokens that complete the text where its shortest completion can't be spelled, the
         shortest ones looked at first; `error` if there are none (or not among `MOST_DETOURS`)."""
-        if here in self._unspellable:
+        start = self._place(here, before)
+        if start in self._unspellable:
             raise error
         grammar = self._grammar
         spellings = grammar.vocabulary.spellings
         tie = count()
         queue: list[tuple[int, int, Configuration, bytes, tuple[int, ...]]]
         queue = [(0, next(tie), here, before, ())]
-        seen = {here}
+        seen = {start}
         for _ in range(MOST_DETOURS):
             if not queue:
                 self._unspellable |= seen
                 raise error
             _, _, place, text, path = heappop(queue)
             for following, token in grammar.successors(place):
-                if following in seen or following in self._unspellable:
-                    continue
-                seen.add(following)
                 behind, steps = text + spellings[token], (*path, token)
+                reached = self._place(following, behind)
+                if reached in seen or reached in self._unspellable:
+                    continue
+                seen.add(reached)
                 rest = self._text(following, behind)
                 try:
                     whole = (*steps, *grammar.vocabulary.spelled(rest))
@@ -127,8 +189,8 @@ class Budgets:
                     heappush(queue, (len(rest), next(tie), following, behind, steps))
                     continue
                 if self._note(here, whole, before):
-                    return self._needed[here]
-        self._unspellable.add(here)
+                    return self._needed[start]
+        self._unspellable.add(start)
         raise error
 
     def least_tokens(self, here: Configuration, enough: int) -> int:
@@ -163,16 +225,16 @@ class Budgets:
 
     def _note(self, here: Configuration, tokens: tuple[int, ...], before: bytes = b"") -> bool:
         """Remember a way to complete the text; False if it turns out not to be one."""
-        places = [here]
+        places = [self._place(here, before)]
         for token in tokens:
             data = self._grammar.vocabulary.spellings[token]
-            following = self._grammar.advance(places[-1], data, before)
+            following = self._grammar.advance(here, data, before)
             if following is None:
                 return False
-            places.append(following)
-            before += data
-        for left, place in enumerate(reversed(places)):
-            self._needed[place] = min(self._needed.get(place, left), left)
+            here, before = following, before + data
+            places.append(self._place(here, before))
+        for at, place in enumerate(places):
+            self._know(place, len(tokens) - at, (*tokens, NO_TOKEN)[at])
         return True
 
     def fill(
@@ -185,21 +247,25 @@ class Budgets:
         out[:] = grammar.space.table[position.row]
         if budget >= position.enough:
             return
+        with grammar.space.lock:
+            grammar.machine.work.begin()
+            with grammar.machine.work:
+                self._keep_fitting(position, budget, out, before)
+
+    def _keep_fitting(
+        self, position: Position, budget: int, out: npt.NDArray[np.int32], before: bytes
+    ) -> None:
+        """Take the tokens out of a mask behind which the text can't be completed in time."""
+        grammar = self._grammar
         tokens, places, group = grammar.doubtful(position.configuration, budget - 1)
-        firsts = np.zeros(len(places), np.int64)
-        firsts[group[::-1]] = tokens[::-1]
-        spellings = grammar.vocabulary.spellings
-        fits = [
-            self._fits(_configuration(place), budget - 1, before + text)
-            for place, text in zip(
-                places.tolist(), [spellings[token] for token in firsts.tolist()], strict=True
-            )
-        ]
-        if all(fits):
-            if all(self._completion.known(_configuration(place)) for place in places.tolist()):
+        fits = self._which_fit(position.configuration, tokens, places, group, budget, before)
+        if fits.all():
+            by_text = self._place(position.configuration, before) != position.configuration
+            known = (self._completion.known(_configuration(place)) for place in places.tolist())
+            if not by_text and all(known):
                 position.enough = min(position.enough, budget)
             return
-        refused = tokens[~np.array(fits, np.bool_)[group]]
+        refused = tokens[~fits]
         np.bitwise_and.at(out, refused >> 5, ~(np.int32(1) << (refused & 31)))
         if not out.any():
             needed = self.tokens_needed(position.configuration, before)
@@ -207,6 +273,46 @@ class Budgets:
                 f"{budget} tokens are not enough to complete the text: it needs {needed}",
                 needed=needed,
             )
+
+    def _which_fit(
+        self,
+        here: Configuration,
+        tokens: npt.NDArray[np.int32],
+        places: npt.NDArray[np.int64],
+        group: npt.NDArray[np.int32],
+        budget: int,
+        before: bytes,
+    ) -> npt.NDArray[np.bool_]:
+        """Behind which of `tokens`, as `Grammar.doubtful` gives them, the text can be completed.
+
+        Those of one group lead to one configuration, and the first speaks for all. Where items must
+        differ, the text makes a difference: small groups are looked at one by one, and in others
+        the first speaks for all where there is a margin; else the shortest completion alone goes
+        on. A token that ends such an item (or a name) belongs to none: the walk passed the end
+        without looking at the text.
+        """
+        spellings = self._grammar.vocabulary.spellings
+        found = np.zeros(len(tokens), np.bool_)
+        order = np.argsort(group, kind="stable")
+        stops = np.searchsorted(group[order], np.arange(len(places)), side="right").tolist()
+        for start, stop, place in zip([0, *stops], stops, places.tolist(), strict=False):
+            reached = _configuration(place)
+            for at in order[start:stop].tolist():
+                text = before + spellings[int(tokens[at])]
+                really = self._grammar.advance(here, spellings[int(tokens[at])], before)
+                found[at] = really is not None and self._fits(really, budget - 1, text)
+                if really is None or really != reached:
+                    continue
+                if self._place(really, text) == really:
+                    found[order[start:stop]] = found[at]
+                    break
+                if stop - start > MOST_ALONE:
+                    found[order[start:stop]] = self._fits(really, budget - 1 - MARGIN, text)
+                    break
+        known = self._place(here, before)
+        if known != here and self.tokens_needed(here, before) <= budget:
+            found |= tokens == self._first[known]
+        return found
 
     def _measure(self, position: Position, before: bytes) -> None:
         grammar = self._grammar

@@ -23,7 +23,14 @@ from maskwright.automaton.machine import (
     Machine,
 )
 from maskwright.automaton.rule_contexts import RuleContexts
-from maskwright.automaton.step import is_accepting, leave, next_bytes, node_of
+from maskwright.automaton.step import (
+    TOO_MANY,
+    behind_end,
+    is_accepting,
+    leave,
+    next_bytes,
+    node_of,
+)
 from maskwright.grammar.schema import Report
 from maskwright.limits import Limits
 from maskwright.mask.budget import Budgets
@@ -39,7 +46,6 @@ from maskwright.mask.token_counts import TokenCounts
 from maskwright.mask.walk import (
     DYNAMIC,
     LEAF_NEED,
-    MOST_DYNAMIC,
     NODE_NEED,
     PENDING,
     UNMEASURED,
@@ -341,7 +347,7 @@ class Grammar:
         """
         with self.space.lock:
             self.machine.work.begin()
-            dynamic = 0
+            passed = 0
             done = 0
             values = np.frombuffer(data, np.uint8)
             while True:
@@ -351,8 +357,9 @@ class Grammar:
                     continue
                 if behind != DYNAMIC:
                     return None if behind < 0 else Configuration(behind >> 32, behind & 0xFFFFFFFF)
-                dynamic += 1
-                if dynamic > MOST_DYNAMIC:
+                arrays = self.machine.arrays
+                passed = int(behind_end(arrays.node_parent, passed, int(arrays.counts[6])))
+                if passed >= TOO_MANY:
                     return None
                 done += int(self.machine.arrays.counts[9])
                 following = self._dynamic_exit(bytes(before) + data[:done])

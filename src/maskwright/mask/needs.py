@@ -31,7 +31,7 @@ from maskwright.automaton.leaf_keys import (
     Text,
 )
 from maskwright.automaton.machine import Machine
-from maskwright.automaton.witness import spelled
+from maskwright.automaton.written import spelled
 from maskwright.grammar.derivative import shortest
 from maskwright.grammar.regular import Parallel, Regular, Vector
 from maskwright.limits import Limits

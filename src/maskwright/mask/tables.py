@@ -45,7 +45,7 @@ class Scratch(NamedTuple):
     leaving leaves without a byte; extended when needed."""
     node: npt.NDArray[np.int32]
     passed: npt.NDArray[np.int32]
-    """Dynamic exits taken on the way to each of the chain."""
+    """What of dynamic exits has been passed on the way to each of the chain (`step.behind_end`)."""
     known: npt.NDArray[np.int32]
     """[depths]: how many of the chain are known; negative where that is all there are."""
     living: npt.NDArray[np.uint64]
@@ -61,7 +61,7 @@ class Scratch(NamedTuple):
     """[2 * words]: two rows in full, to be compared."""
     left: npt.NDArray[np.int64]
     """[3 * MEMO]: what leaving a leaf led to in this walk: label << 32 | node (-1 is empty), then
-    leaf << 32 | node behind it, then the dynamic exits passed."""
+    leaf << 32 | node behind it, then what has been passed."""
     state: npt.NDArray[np.int64]
     """[0] phase, [1] depth, [2] words touched, [3] fingerprint, [4] trie nodes visited, [5] the
     most that is needed behind any of the tokens, if that is measured, [6] tokens listed, [7] which

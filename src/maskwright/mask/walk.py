@@ -21,6 +21,7 @@ from numba import njit
 from maskwright.automaton.directory import int32s, leaf_arrays, machine_arrays, uint8s
 from maskwright.automaton.leaf_rows import DEAD, UNBUILT, LeafArrays
 from maskwright.automaton.step import (
+    TOO_MANY,
     advance,
     ask,
     gate_open,
@@ -40,13 +41,6 @@ from maskwright.mask.tables import (
     spelling,
 )
 from maskwright.vocab.trie import Trie
-
-MOST_DYNAMIC: Final = 1
-"""Exits in one token whose outcome depends on the text: after the second, nothing is offered.
-
-Such a token ends two names (or items) that must differ, and whether they do can't be read off the
-configuration alone. The text can still be written with other tokens.
-"""
 
 PENDING: Final = -1
 """Instead of a row's number or a configuration: the machine has to be supplied first."""
@@ -138,23 +132,28 @@ def _add(scratch, token):
 
 
 @njit(cache=True, inline="always")
-def _left(address, left, label, leaf, node, counts):
-    """The configuration behind a leaf, and the dynamic exits on the way, as `step.leave` finds it;
-    what a walk has left before, it remembers in `left`."""
+def _left(address, left, label, leaf, node, passed, counts):
+    """The configuration behind a leaf, and what of dynamic exits has then been passed (see
+    `step.behind_end`), as `step.leave` finds it; what a walk has left before, it remembers in
+    `left`, as if nothing had been passed."""
     key = (np.int64(label[leaf]) << 32) | np.int64(node)
     slot = 3 * ((label[leaf] * 0x9E37 + node * 0x85EB) & (MEMO - 1))
     if left[slot] == key:
         behind = left[slot + 1]
-        here, below, passed = behind >> 32, behind & 0xFFFFFFFF, left[slot + 2]
+        here, below, more = behind >> 32, behind & 0xFFFFFFFF, left[slot + 2]
     else:
         counts[8] = 0
         reached, above = leave(address, leaf, node)
-        here, below, passed = np.int64(reached), np.int64(above), counts[8]
+        here, below, more = np.int64(reached), np.int64(above), np.int64(counts[8])
         if not (counts[1] or counts[2]):
             left[slot] = key
             left[slot + 1] = (here << 32) | below
-            left[slot + 2] = passed
-    return here, below, passed
+            left[slot + 2] = more
+    if passed and more:
+        counts[8] = passed
+        leave(address, leaf, node)
+        more = np.int64(counts[8])
+    return here, below, more if more else np.int64(passed)
 
 
 @njit(cache=True)
@@ -202,12 +201,12 @@ def _walk(address, rest, skipped, limit, found):
             if known == CHAIN or label[here] == 0:
                 known = -known
                 break
-            here, below, more = _left(address, left, label, here, chain_node[place], counts)
+            below, more = chain_node[place], chain_passed[place]
+            here, below, more = _left(address, left, label, here, below, more, counts)
             if counts[1] or counts[2]:
                 waiting = True
                 break
-            more += chain_passed[place]
-            if here == DEAD or more > MOST_DYNAMIC:
+            if here == DEAD or more >= TOO_MANY:
                 known = -known
                 break
             chain_leaf[place + 1] = here
@@ -246,7 +245,7 @@ def _walk(address, rest, skipped, limit, found):
                 if counts[1] or counts[2]:
                     waiting = True
                     break
-                if target == DEAD or passed > MOST_DYNAMIC:
+                if target == DEAD or passed >= TOO_MANY:
                     at += 1
                     continue
             token = trie_token[at]
@@ -259,14 +258,13 @@ def _walk(address, rest, skipped, limit, found):
                         break
                     if override_start[alive] != override_stop[alive]:
                         break  # more of it may be read
-                    alive, beneath, further = _left(address, left, label, alive, beneath, counts)
+                    alive, beneath, more = _left(address, left, label, alive, beneath, more, counts)
                     if counts[1] or counts[2]:
                         break
-                    more += further
                 if counts[1] or counts[2]:
                     waiting = True
                     break
-                if more > MOST_DYNAMIC:
+                if more >= TOO_MANY:
                     alive = DEAD
                 doubtful = found != 0
                 if measured and alive != DEAD:
