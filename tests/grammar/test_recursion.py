@@ -6,7 +6,7 @@ import pytest
 
 from maskwright import compile_grammar
 from maskwright.grammar.recursion import is_right_recursive, repeated
-from maskwright.grammar.rules import Capture, Choice, Expression, Ref, Sequence, Terminal
+from maskwright.grammar.rules import Capture, Choice, Expression, Ref, Repeat, Sequence, Terminal
 from maskwright.grammar.translate import full_match
 from tests.matching import EVERY_BYTE, matches
 
@@ -37,9 +37,12 @@ def test_texts_are_the_same(body: str, accepted: str, rejected: str) -> None:
         assert not matches(grammar, text), text
 
 
-def test_captures_are_left_where_they_are() -> None:
+def test_captures_stay_around_what_they_are_around() -> None:
     body: Expression = Choice((Sequence((X, Capture("c", N))), N))
-    assert repeated("x", body) is body
+    loop = Repeat(Choice((Sequence((Capture("c", N),)),)))
+    assert repeated("x", body) == Sequence((Repeat(Choice(())), Choice((N,)), loop))
+    around = Capture("c", body)
+    assert repeated("x", around) is around
 
 
 @pytest.mark.parametrize(

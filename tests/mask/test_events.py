@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from maskwright import compile_json_schema, compile_structural_tag, compile_tools
+from maskwright import compile_grammar, compile_json_schema, compile_structural_tag, compile_tools
 from maskwright.automaton.events import (
     CaptureBegun,
     CaptureEnded,
@@ -19,6 +19,7 @@ from maskwright.automaton.events import (
     StringText,
     ValueRead,
 )
+from maskwright.errors import LimitError
 from maskwright.mask import Grammar
 from maskwright.vocab import Vocabulary
 from tests.grammar.test_tools import FORMATS, NOW, NOWHERE, SPECIALS, WEATHER
@@ -153,6 +154,77 @@ def test_a_stream_of_calls_cut_anywhere_tells_the_same(format: str) -> None:
         else:
             assert CaptureEnded("arguments", '{"city": "Bern", "days": 2}') in events
             assert ValueRead("/city", "Bern") in events
+
+
+LINES = """
+start: line+
+line[capture]: key "=" value "\\n"
+key[capture]: /[a-zé]+/
+value[capture]: /[0-9]+/
+"""
+NESTED = """
+start: "<" e ">" name
+e: "(" e ")" | "" | name "|" e "|"
+name[capture="n"]: /[a-z]+/
+"""
+TAIL = """
+start: name e
+name[capture]: /[a-z]+/
+e: "(" e ")" | "1"
+"""
+RIGHT = """
+start: list
+list: item | item ";" list
+item[capture]: name+
+name[capture]: /[a-z]/
+"""
+LEFT = RIGHT.replace('item ";" list', 'list ";" item')
+ITEMS = "+item +name a +name b ab +item +name c c"
+
+CAPTURES = [
+    ("called", LINES, "é=1\na=2\n", "+line +key é +value 1 é=1\n +line +key a +value 2 a=2\n"),
+    ("right", RIGHT, "ab;c", ITEMS),
+    ("left", LEFT, "ab;c", ITEMS),
+    ("not in recursion", NESTED, "<a|(b||)|>cd", "+n cd"),
+    ("before recursion", TAIL, "ab((1))", "+name ab"),
+]
+
+
+@pytest.mark.parametrize("case", CAPTURES, ids=[case[0] for case in CAPTURES])
+def test_captures_of_called_rules(case: tuple[str, str, str, str]) -> None:
+    _, rules, text, expected = case
+    grammar = compile_grammar(rules, BYTES, dialect="lark")
+    assert spelled(check_every_cut(grammar, list(text.encode()))) == expected
+
+
+def spelled(events: list[Event]) -> str:
+    """`+name` where a capture begins, its text where it ends."""
+    found: list[str] = []
+    for event in events:
+        match event:
+            case CaptureBegun(name=name):
+                found.append(f"+{name}")
+            case CaptureEnded(text=text):
+                found.append(text)
+            case _:
+                pass
+    return " ".join(found)
+
+
+def test_a_grammar_that_ends_in_recursion_has_events() -> None:
+    """And none where it has neither captures nor JSON."""
+    recursive = 'start: e\ne: "(" e ")" | '
+    grammar = compile_grammar(recursive + "/[0-9]/", BYTES, dialect="lark")
+    assert check_every_cut(grammar, list(b"((1))")) == []
+    grammar = compile_grammar(recursive + '%json {"const": 1}', BYTES, dialect="lark")
+    assert check_every_cut(grammar, list(b"((1))")) == [ValueRead("", 1)]
+
+
+def test_captures_written_out_are_bounded() -> None:
+    doubling = "\n".join(f"r{n}: r{n + 1} r{n + 1}" for n in range(40))
+    grammar = f"start: r0\n{doubling}\nr40[capture]: /[a-z]/"
+    with pytest.raises(LimitError, match="grammar_nodes"):
+        compile_grammar(grammar, BYTES, dialect="lark")
 
 
 def test_text_is_told_as_soon_as_it_is_certain() -> None:

@@ -2,8 +2,9 @@
 
 As long as the rules leave open how a text is to be read, each *thread* (a step of the start rule
 that a set of the machine holds) has *logs* of where captures began and ended; what all of them
-agree on has happened. A capture within a rule that others call is not reported: one text may be
-read by such a rule in several places at once.
+agree on has happened. Captures of rules that others call are brought into the start rule before
+(`grammar.capture_rules`); those of recursive rules are not reported: one text may be read by such a
+rule in several places at once.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from itertools import islice, takewhile
 from typing import Final, NamedTuple
 
 from maskwright.automaton.events import CaptureBegun, CaptureEnded, CaptureText, Event
-from maskwright.automaton.rule_contexts import Began, Mark, Reading, RuleContexts, Waiting
+from maskwright.automaton.rule_contexts import Began, Mark, Read, Reading, RuleContexts, Waiting
 from maskwright.automaton.rule_network import Call, Edge, Symbol
 from maskwright.automaton.rule_sets import BELOW, WHOLE, Place, Return
 from maskwright.automaton.special import pieces
@@ -86,7 +87,7 @@ class CaptureReader:
     def _move(self, left: Left, stack: list[int]) -> None:
         read = self._contexts.read(left.context, left.label)
         found: Threads = defaultdict(set)
-        for thread in self._calling(stack):
+        for thread in self._calling(read, stack[:-1]):
             found[thread] |= self._threads.get(thread, set())
         for before, item in read.kept:
             place = Place(item.next, item.counters, item.then)
@@ -131,10 +132,12 @@ class CaptureReader:
             room = MOST_LOGS - len(found[thread])
             found[thread] |= {(*log, *passed) for log in islice(sorted(logs), room)}
 
-    def _calling(self, stack: list[int]) -> Iterator[Thread]:
-        """The threads that wait for a rule which is being read."""
-        kernels: list[int] = []
-        for context in map(self._contexts.context, stack):
+    def _calling(self, read: Read, below: list[int]) -> Iterator[Thread]:
+        """The threads that wait for a rule of which something has been read: what has just been
+        read returns to them, or what stands above one of the contexts `below`."""
+        kernels = [place.then.kernel for _, place in read.ended]
+        kernels += [item.then.kernel for _, item in read.kept]
+        for context in map(self._contexts.context, below):
             if isinstance(context, Reading | Waiting):
                 kernels.append(context.kernel)
         seen: set[int] = set()

@@ -241,7 +241,8 @@ class _Returns:
 
     def of(self, rule: int) -> Return:
         """Its callers' own return, where nothing but that comes behind it: so that recursion on
-        the right does not pile up returns. Else the items that wait for it."""
+        the right does not pile up returns. Else the items that wait for it. Captures are followed
+        by the steps of the start rule, so where there are any, those wait in any case."""
         if rule in self._known:
             known = self._known[rule]
             if known is not None:
@@ -262,7 +263,10 @@ class _Returns:
             if after != END:
                 return None
             found.add(self.of(then) if isinstance(then, int) else then)
-        return found.pop() if len(found) == 1 else None
+        if len(found) != 1:
+            return None
+        [one] = found
+        return None if one.kernel == WHOLE and self._sets.network.captures else one
 
     def _waiting(self, rule: int) -> Kernel:
         """The items of the kernel from which `rule` is called, at first or further on."""

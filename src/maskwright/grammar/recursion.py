@@ -9,18 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from maskwright.grammar.rules import (
-    Bounded,
-    Capture,
-    Choice,
-    Expression,
-    JsonValue,
-    Ref,
-    Repeat,
-    Sequence,
-    SpecialToken,
-    Terminal,
-)
+from maskwright.grammar.rules import Choice, Expression, Ref, Repeat, Sequence
 
 
 def repeated(name: str, body: Expression) -> Expression:
@@ -42,7 +31,7 @@ def repeated(name: str, body: Expression) -> Expression:
             before.append(Sequence(parts[:-1]))
         else:
             plain.append(option)
-    if not (before or behind or between) or _has_capture(body):
+    if not (before or behind or between):
         return body
     one: Expression = Choice(tuple(plain))
     if before or behind:
@@ -64,15 +53,3 @@ def _options(body: Expression) -> Iterator[Expression]:
             yield from _options(option)
     else:
         yield body
-
-
-def _has_capture(expression: Expression) -> bool:
-    match expression:
-        case Capture():
-            return True
-        case Sequence(parts=inner) | Choice(options=inner):
-            return any(map(_has_capture, inner))
-        case Repeat(body=body):
-            return _has_capture(body)
-        case Terminal() | Bounded() | JsonValue() | SpecialToken() | Ref():
-            return False

@@ -8,6 +8,7 @@ from maskwright.automaton.rule_contexts import RuleContexts
 from maskwright.automaton.rule_network import RuleNetwork
 from maskwright.automaton.rule_values import RuleValues
 from maskwright.errors import InputError
+from maskwright.grammar.capture_rules import captures_in_start
 from maskwright.grammar.fold_rules import fold_rules
 from maskwright.grammar.rules import (
     Bounded,
@@ -51,7 +52,8 @@ def compile_rules(
     space = space_of(vocab)
     with Work(limits):
         values = RuleValues(space.leaves, limits)
-        network = RuleNetwork(fold_rules(rules), values.possible, limits)
+        written = fold_rules(captures_in_start(rules, limits))
+        network = RuleNetwork(written, values.possible, limits)
         with space.lock:
             contexts = RuleContexts(network, values, space.leaves, limits)
             if not told_apart:

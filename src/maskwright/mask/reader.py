@@ -28,7 +28,7 @@ class EventReader:
         self.ended = False
         """Whether the end of the text has been told."""
         self._captures: CaptureReader | None = None
-        if isinstance(contexts, RuleContexts):
+        if isinstance(contexts, RuleContexts) and contexts.network.captures:
             self._captures = CaptureReader(contexts, self._trace.text)
 
     @property
