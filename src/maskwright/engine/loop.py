@@ -9,7 +9,7 @@ import time
 from collections import deque
 from collections.abc import Mapping
 from concurrent.futures import CancelledError, Future
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
 
@@ -28,12 +28,12 @@ from maskwright.engine.draft_model import DraftModel, check_vocabulary
 from maskwright.engine.draft_pace import DraftPace
 from maskwright.engine.gate import Claim, Gate
 from maskwright.engine.generation import Generation
-from maskwright.engine.observations import Distribution
 from maskwright.engine.pace import Pace
 from maskwright.engine.request import Delta, FinishReason, Request
 from maskwright.engine.runner import Runner
 from maskwright.engine.scheduler import FIXED_ROWS, Scheduler
 from maskwright.engine.sequence import Sequence
+from maskwright.engine.stats import EngineStats
 from maskwright.engine.trace import Record, Trace
 from maskwright.errors import EngineStoppedError, GenerationError, MaskwrightError, OverloadedError
 from maskwright.models import LoadedModel
@@ -42,56 +42,6 @@ COMPLETE = frozenset(
     {FinishReason.STOP, FinishReason.STOP_STRING, FinishReason.GRAMMAR, FinishReason.LENGTH}
 )
 """Ends that say how long answers are; other requests were ended early."""
-
-
-@dataclass(frozen=True, slots=True)
-class EngineStats:
-    """A snapshot. Blocks, requests and tokens are counts; `finished` is by finish reason;
-    `seconds` is the time steps have taken, by part (see `StepSeconds`).
-
-    `blocks_used` are held by requests, `blocks_cached` by the prefix cache alone. `prefix_queries`
-    and `prefix_hits` count tokens of prompts: looked for in the cache, and found. `swaps` are the
-    preemptions whose blocks went to the host's memory. For the other counts see `Counts`.
-    `submitted` requests, and the tokens of their prompts, were let in; `refused` were not, by
-    reason: a full queue ("queue"), or an "objective" that would have been missed. `positions_idle`:
-    positions in the blocks of running requests that hold nothing yet. For `observations` see
-    `Observations`.
-    """
-
-    healthy: bool
-    running: int
-    waiting: int
-    paused: int
-    compiling: int
-    block_size: int
-    blocks_total: int
-    blocks_used: int
-    blocks_cached: int
-    blocks_free: int
-    steps: int
-    computed_tokens: int
-    sampled_tokens: int
-    forced_tokens: int
-    drafted_tokens: int
-    accepted_tokens: int
-    model_drafted_tokens: int
-    model_accepted_tokens: int
-    held_rows: int
-    idle_rows: int
-    prefix_queries: int
-    prefix_hits: int
-    evictions: int
-    preemptions: int
-    swaps: int
-    finished: dict[str, int]
-    seconds: dict[str, float]
-    submitted: int
-    refused: dict[str, int]
-    prompt_tokens: int
-    positions_idle: int
-    mask_rows: int
-    mask_hits: int
-    observations: dict[str, Distribution]
 
 
 class Engine:
