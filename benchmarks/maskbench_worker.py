@@ -9,6 +9,7 @@ import os
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import count
 from multiprocessing.connection import Connection
 from pathlib import Path
 from time import perf_counter_ns
@@ -19,6 +20,8 @@ from benchmarks.vocabularies import tekken
 
 THREADS: Final = ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS", "RAYON_NUM_THREADS", "MKL_NUM_THREADS")
 START_UP_S: Final = 300.0
+REST: Final = 16
+"""Cases after which an engine's process rests a moment."""
 TRIVIAL: Final = {"type": "object", "properties": {"a": {"type": "string"}}}
 
 
@@ -136,12 +139,15 @@ def serve(name: str, pipe: Connection) -> None:
     gc.set_threshold(2_000, 10, 5_000)  # as in maskwright.cli.collector: none in mid-answer
     ctypes.CDLL(None).malloc_trim(0)  # what reading the vocabulary left behind
     pipe.send(resident_megabytes())
-    while True:
+    for number in count(1):
         try:
             case = pipe.recv()
         except EOFError:
             return
-        pipe.send((run_case(engine, case), resident_megabytes()))
+        outcome = run_case(engine, case)
+        if number % REST == 0:
+            gc.collect()  # likewise: while nobody waits
+        pipe.send((outcome, resident_megabytes()))
 
 
 def run_case(engine: Engine, case: Case) -> Outcome:
