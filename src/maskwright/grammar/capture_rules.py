@@ -8,7 +8,7 @@ loop first. What still calls itself stays a rule, and its captures are not repor
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 from maskwright.errors import LimitError
@@ -25,6 +25,7 @@ from maskwright.grammar.rules import (
     Sequence,
     SpecialToken,
     Terminal,
+    all_parts,
 )
 from maskwright.limits import Limits
 
@@ -44,7 +45,7 @@ def captures_in_start(rules: Rules, limits: Limits) -> Rules:
     for name in [*(n for n in _callees_first(calls) if n != rules.start), rules.start]:
         sizes[name] = sum(
             sizes[part.name] if isinstance(part, Ref) and part.name in written else 1
-            for part in _parts(bodies[name])
+            for part in all_parts(bodies[name])
         )
         if sizes[name] > limits.grammar_nodes:
             raise LimitError(
@@ -61,7 +62,7 @@ def _capturing(rules: Rules) -> set[str]:
     callers: defaultdict[str, list[str]] = defaultdict(list)
     found: set[str] = set()
     for name, body in rules.rules.items():
-        for part in _parts(body):
+        for part in all_parts(body):
             if isinstance(part, Ref):
                 callers[part.name].append(name)
             elif isinstance(part, Capture):
@@ -115,19 +116,4 @@ def _write_out(expression: Expression, written: Mapping[str, Expression]) -> Exp
 
 
 def _called(expression: Expression) -> set[str]:
-    return {part.name for part in _parts(expression) if isinstance(part, Ref)}
-
-
-def _parts(expression: Expression) -> Iterator[Expression]:
-    """An expression and all within it."""
-    stack = [expression]
-    while stack:
-        part = stack.pop()
-        yield part
-        match part:
-            case Sequence(parts=inner) | Choice(options=inner):
-                stack += inner
-            case Repeat(body=body) | Capture(body=body):
-                stack.append(body)
-            case Terminal() | Bounded() | JsonValue() | SpecialToken() | Ref():
-                pass
+    return {part.name for part in all_parts(expression) if isinstance(part, Ref)}

@@ -8,7 +8,7 @@ say.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -119,3 +119,18 @@ def renamed(expression: Expression, prefix: str) -> Expression:
             return replace(expression, body=renamed(expression.body, prefix))
         case Terminal() | Bounded() | JsonValue() | SpecialToken():
             return expression
+
+
+def all_parts(expression: Expression) -> Iterator[Expression]:
+    """An expression and all within it."""
+    stack = [expression]
+    while stack:
+        part = stack.pop()
+        yield part
+        match part:
+            case Sequence(parts=inner) | Choice(options=inner):
+                stack += inner
+            case Repeat(body=body) | Capture(body=body):
+                stack.append(body)
+            case Terminal() | Bounded() | JsonValue() | SpecialToken() | Ref():
+                pass

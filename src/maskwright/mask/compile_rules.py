@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from maskwright.automaton.rule_contexts import RuleContexts
 from maskwright.automaton.rule_network import RuleNetwork
 from maskwright.automaton.rule_values import RuleValues
@@ -11,17 +9,9 @@ from maskwright.errors import InputError
 from maskwright.grammar.capture_rules import captures_in_start
 from maskwright.grammar.fold_rules import fold_rules
 from maskwright.grammar.rules import (
-    Bounded,
-    Capture,
-    Choice,
-    Expression,
-    JsonValue,
-    Ref,
-    Repeat,
     Rules,
-    Sequence,
     SpecialToken,
-    Terminal,
+    all_parts,
 )
 from maskwright.grammar.schema import Report
 from maskwright.limits import DEFAULT_LIMITS, Limits, Work
@@ -63,7 +53,7 @@ def compile_rules(
 
 def _check_tokens(rules: Rules, vocab: Vocabulary) -> None:
     for body in rules.rules.values():
-        for expression in _parts(body):
+        for expression in all_parts(body):
             if isinstance(expression, SpecialToken):
                 for first, last in expression.ids:
                     _check_range(first, last, vocab)
@@ -80,18 +70,3 @@ def _check_range(first: int, last: int, vocab: Vocabulary) -> None:
             )
         if token not in vocab.special:
             raise InputError(f"token {token} is no special token: write its text instead")
-
-
-def _parts(expression: Expression) -> Iterator[Expression]:
-    """An expression and all within it."""
-    stack = [expression]
-    while stack:
-        part = stack.pop()
-        yield part
-        match part:
-            case Sequence(parts=inner) | Choice(options=inner):
-                stack += inner
-            case Repeat(body=body) | Capture(body=body):
-                stack.append(body)
-            case Terminal() | Bounded() | JsonValue() | SpecialToken() | Ref():
-                pass
