@@ -8,7 +8,8 @@ import pytest
 
 from maskwright.automaton.supply import canonical, cheapest, supply
 from maskwright.grammar.parse_schema import ParseOptions, parse_schema
-from maskwright.grammar.shape import Shape, Shapes
+from maskwright.grammar.shape import Shape
+from maskwright.grammar.shapes import Shapes
 
 
 def shape(schema: Any) -> Shape:

@@ -12,10 +12,10 @@ import pytest
 
 from maskwright.errors import LimitError
 from maskwright.grammar.derivative import arcs, derivative, shortest
+from maskwright.grammar.interval import Interval
 from maskwright.grammar.magnitudes import MOST_MANTISSA
 from maskwright.grammar.numbers import (
     MOST_DIGITS,
-    Interval,
     common_multiple,
     exactly,
     multiple_of,

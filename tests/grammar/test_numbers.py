@@ -9,7 +9,8 @@ from itertools import product
 import pytest
 
 from maskwright.grammar.derivative import derivative
-from maskwright.grammar.numbers import MOST_DIGITS, Interval, exactly, number
+from maskwright.grammar.interval import Interval
+from maskwright.grammar.numbers import MOST_DIGITS, exactly, number
 from maskwright.grammar.regular import Regular
 
 _JSON_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")

@@ -9,7 +9,7 @@ import pytest
 from maskwright.errors import LimitError, SchemaError, UnsupportedSchemaError
 from maskwright.grammar.order import name_order
 from maskwright.grammar.parse_schema import ParseOptions, parse_schema
-from maskwright.grammar.shape import Shapes
+from maskwright.grammar.shapes import Shapes
 from maskwright.limits import Limits
 
 NO_SCHEMA: list[tuple[Any, str]] = [

@@ -17,7 +17,7 @@ from maskwright.grammar.python_arguments import PythonArguments
 from maskwright.grammar.python_literals import json_text, string_literal
 from maskwright.grammar.regular import ANYTHING, words
 from maskwright.grammar.rules import Expression
-from maskwright.grammar.shape import Shapes
+from maskwright.grammar.shapes import Shapes
 from tests.grammar.spelling import Reader
 
 

@@ -12,7 +12,7 @@ from maskwright.grammar.parse_schema import ParseOptions, parse_schema
 from maskwright.grammar.python_arguments import PythonArguments
 from maskwright.grammar.rules import Expression, JsonValue
 from maskwright.grammar.schema import Schema
-from maskwright.grammar.shape import Shapes
+from maskwright.grammar.shapes import Shapes
 from maskwright.grammar.tool_arguments import Parameters, object_schema
 from maskwright.grammar.tool_format import tool_format, tool_format_names
 from maskwright.grammar.tool_rules import Reasoning, ToolRules

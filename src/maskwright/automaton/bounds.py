@@ -21,7 +21,8 @@ from maskwright.automaton.progress import ArrayProgress, ObjectProgress
 from maskwright.automaton.whitespace import Whitespace
 from maskwright.automaton.witness import Witnesses
 from maskwright.automaton.written import byte_count, rendered, spelled
-from maskwright.grammar.shape import ArrayShape, Conjunction, ObjectShape, Shapes
+from maskwright.grammar.shape import ArrayShape, Conjunction, ObjectShape
+from maskwright.grammar.shapes import Shapes
 
 Price = Callable[[bytes], int]
 """The most tokens that any ending of some bytes takes."""

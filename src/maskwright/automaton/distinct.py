@@ -14,7 +14,8 @@ from maskwright.automaton.supply import canonical, cheapest
 from maskwright.automaton.written import Items, Scalar, Witness, byte_count, compact, size
 from maskwright.errors import LimitError
 from maskwright.grammar.schema import Schema, TypeIs
-from maskwright.grammar.shape import Conjunction, Shapes
+from maskwright.grammar.shape import Conjunction
+from maskwright.grammar.shapes import Shapes
 from maskwright.limits import spend
 
 Find = Callable[[Conjunction, frozenset[str]], Witness | None]

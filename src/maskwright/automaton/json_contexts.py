@@ -38,7 +38,8 @@ from maskwright.automaton.values import Read, ValueReader
 from maskwright.automaton.whitespace import Whitespace
 from maskwright.automaton.witness import Witnesses
 from maskwright.grammar.regular import EMPTY, Regular, bared
-from maskwright.grammar.shape import Conjunction, Shapes
+from maskwright.grammar.shape import Conjunction
+from maskwright.grammar.shapes import Shapes
 
 
 class Mark(Enum):

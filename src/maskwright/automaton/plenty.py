@@ -15,7 +15,8 @@ from maskwright.automaton.witness import Witnesses
 from maskwright.automaton.written import byte_count, rendered, spelled
 from maskwright.grammar.derivative import arcs
 from maskwright.grammar.regular import ANYTHING, EMPTY, Regular
-from maskwright.grammar.shape import Conjunction, Shapes
+from maskwright.grammar.shape import Conjunction
+from maskwright.grammar.shapes import Shapes
 from maskwright.limits import spend
 
 BEGUN: Final = 12

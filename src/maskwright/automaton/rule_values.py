@@ -10,7 +10,8 @@ from maskwright.automaton.whitespace import WHITESPACE
 from maskwright.automaton.witness import Witnesses
 from maskwright.automaton.written import rendered
 from maskwright.grammar.rules import JsonValue
-from maskwright.grammar.shape import Conjunction, Shapes
+from maskwright.grammar.shape import Conjunction
+from maskwright.grammar.shapes import Shapes
 from maskwright.limits import Limits
 
 

@@ -15,7 +15,8 @@ from maskwright.automaton.progress import ArrayProgress
 from maskwright.automaton.supply import canonical
 from maskwright.automaton.witness import Witnesses
 from maskwright.grammar.schema import negated
-from maskwright.grammar.shape import ArrayShape, Conjunction, ObjectShape, Shapes
+from maskwright.grammar.shape import ArrayShape, Conjunction, ObjectShape
+from maskwright.grammar.shapes import Shapes
 
 MOST_CONTAINERS: Final = 32
 """Arrays and objects told apart; where there are more, they do not run out."""

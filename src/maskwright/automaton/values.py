@@ -24,7 +24,8 @@ from maskwright.grammar.regular import (
     words,
 )
 from maskwright.grammar.schema import Json, NotValues, Schema
-from maskwright.grammar.shape import Conjunction, Shapes
+from maskwright.grammar.shape import Conjunction
+from maskwright.grammar.shapes import Shapes
 
 _NONE_TOLD: Final = Told({}, (), float("inf"))
 

@@ -53,7 +53,8 @@ from maskwright.grammar.regular import (
     complement,
     words,
 )
-from maskwright.grammar.shape import Conjunction, Shapes
+from maskwright.grammar.shape import Conjunction
+from maskwright.grammar.shapes import Shapes
 from maskwright.limits import Limits, spend
 
 _MOST_STEPS: Final = 20_000
@@ -117,7 +118,7 @@ class Witnesses:
         """Past rivals, in the present search for a shortest value."""
         self._distinct = Distinct(shapes, self._found)
         self.amounts: Final = Amounts(self)
-        shapes.possible = self.possible
+        shapes.exclusive.possible = self.possible
 
     def of(self, conjunction: Conjunction) -> Witness | None:
         """The shortest value, None if there is no value at all."""

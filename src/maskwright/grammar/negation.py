@@ -6,7 +6,6 @@ from decimal import Decimal
 from typing import assert_never
 
 from maskwright.grammar.evaluation import evaluated
-from maskwright.grammar.numbers import Interval
 from maskwright.grammar.regular import ANYTHING, Regular, alt, both, complement, words
 from maskwright.grammar.schema import (
     TYPES,
@@ -80,7 +79,7 @@ def _denied(assertion: Assertion, pointer: str) -> Schema:
         case NotValues(values=values):
             return conjunction(Values(values))
         case NumberIn(interval=interval):
-            return union(*(conjunction(is_number, NumberIn(i)) for i in _outside(interval)))
+            return union(*(conjunction(is_number, NumberIn(i)) for i in interval.outside))
         case DigitsOnly(negative=negative):
             return conjunction(is_number, DigitsOnly(not negative))
         case MultipleOf(divisor=divisor, negative=negative):
@@ -147,15 +146,6 @@ def _other_types(types: frozenset[str], pointer: str) -> Schema:
         return Schema(pointer, (TypeIs(others),))
     fractions = Schema(pointer, (_type("number"), MultipleOf(Decimal(1), negative=True)))
     return Schema(pointer, (AnyOf((Schema(pointer, (TypeIs(others - {"number"}),)), fractions)),))
-
-
-def _outside(interval: Interval) -> list[Interval]:
-    found: list[Interval] = []
-    if interval.low is not None:
-        found.append(Interval(high=interval.low, high_open=not interval.low_open))
-    if interval.high is not None:
-        found.append(Interval(low=interval.high, low_open=not interval.high_open))
-    return found
 
 
 def _beyond(least: int, most: int | None) -> list[tuple[int, int | None]]:

@@ -10,12 +10,12 @@ exponent behind any mantissa; one that must not be a multiple of something takes
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
 from typing import Final
 
 from maskwright.errors import LimitError
+from maskwright.grammar.interval import EVERYTHING, Interval
 from maskwright.grammar.magnitudes import (
     DIGIT,
     LEAST_EXPONENT,
@@ -37,31 +37,6 @@ _NONZERO: Final = chars(((0x31, 0x39),))
 _POINT: Final = char(".")
 _E: Final = chars(((0x45, 0x45), (0x65, 0x65)))
 _ONE: Final = Multiples(1, 0)
-
-
-@dataclass(frozen=True, slots=True)
-class Interval:
-    """Numbers between two bounds; None is unbounded."""
-
-    low: Decimal | None = None
-    high: Decimal | None = None
-    low_open: bool = False
-    high_open: bool = False
-
-    @property
-    def only_sign(self) -> bool:
-        """Whether the bounds say no more than the sign."""
-        return self.low in (None, 0) and self.high in (None, 0)
-
-    @property
-    def mirrored(self) -> Interval:
-        """The negatives of its numbers."""
-        low = None if self.high is None else self.high.copy_negate()
-        high = None if self.low is None else self.low.copy_negate()
-        return Interval(low, high, self.high_open, self.low_open)
-
-
-EVERYTHING: Final = Interval()
 
 
 def decimal(value: int | float) -> Decimal:

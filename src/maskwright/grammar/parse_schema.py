@@ -30,7 +30,8 @@ from maskwright.grammar.document import (
 )
 from maskwright.grammar.drafts import ANNOTATIONS, DEFAULT_DRAFT, KEYWORDS, Draft
 from maskwright.grammar.formats import format_language
-from maskwright.grammar.numbers import Interval, decimal, multiples
+from maskwright.grammar.interval import Interval
+from maskwright.grammar.numbers import decimal, multiples
 from maskwright.grammar.references import References, Resolver
 from maskwright.grammar.regular import Regular, length
 from maskwright.grammar.schema import (

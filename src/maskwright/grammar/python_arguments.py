@@ -12,7 +12,8 @@ from maskwright.grammar.python_literals import scalar_literal, string_literal
 from maskwright.grammar.regular import EMPTY, words
 from maskwright.grammar.rules import Capture, Choice, Expression, Ref, Repeat, Terminal
 from maskwright.grammar.schema import Schema
-from maskwright.grammar.shape import ArrayShape, Conjunction, ObjectShape, Shapes
+from maskwright.grammar.shape import ArrayShape, Conjunction, ObjectShape
+from maskwright.grammar.shapes import Shapes
 from maskwright.grammar.tag_rules import series
 from maskwright.grammar.tool_arguments import object_schema
 

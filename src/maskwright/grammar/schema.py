@@ -13,7 +13,7 @@ from decimal import Decimal
 from itertools import count
 from typing import Any, Final, NamedTuple
 
-from maskwright.grammar.numbers import Interval
+from maskwright.grammar.interval import Interval
 from maskwright.grammar.regular import Regular
 
 Json = None | bool | int | float | str | list[Any] | dict[str, Any]

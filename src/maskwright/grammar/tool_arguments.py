@@ -25,7 +25,8 @@ from maskwright.grammar.rules import (
     Terminal,
 )
 from maskwright.grammar.schema import AllOf, Schema, TypeIs
-from maskwright.grammar.shape import Conjunction, ObjectShape, Shape, Shapes
+from maskwright.grammar.shape import Conjunction, ObjectShape, Shape
+from maskwright.grammar.shapes import Shapes
 from maskwright.grammar.tag_rules import literal, series
 from maskwright.grammar.tool_format import Template
 

@@ -13,7 +13,7 @@ from maskwright.errors import InputError, UnsatisfiableSchemaError
 from maskwright.grammar.drafts import Draft
 from maskwright.grammar.parse_schema import ParseOptions, parse_schema
 from maskwright.grammar.schema import Json
-from maskwright.grammar.shape import Shapes
+from maskwright.grammar.shapes import Shapes
 from maskwright.limits import DEFAULT_LIMITS, Limits, Work
 from maskwright.mask.grammar import Grammar
 from maskwright.mask.space import space_of

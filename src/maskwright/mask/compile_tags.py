@@ -24,7 +24,7 @@ from maskwright.grammar.rules import (
     renamed,
 )
 from maskwright.grammar.schema import Json, Report, ReportEntry, Schema
-from maskwright.grammar.shape import Shapes
+from maskwright.grammar.shapes import Shapes
 from maskwright.grammar.structural_tag import GrammarText, JsonSchemaText, RegexText
 from maskwright.grammar.tag_rules import TagRules
 from maskwright.grammar.tool_arguments import Parameters, object_schema

@@ -13,7 +13,7 @@ from maskwright.automaton.leaf import LeafTable
 from maskwright.automaton.leaf_keys import Entry, Text
 from maskwright.grammar.numbers import number
 from maskwright.grammar.regular import EMPTY, Parallel, Regular, is_bare
-from maskwright.grammar.shape import lone_scalars
+from maskwright.grammar.scalars import lone_scalars
 from maskwright.grammar.translate import full_match, search
 from maskwright.limits import Limits
 from maskwright.mask.known_tools import KnownTools

@@ -1,0 +1,79 @@
+"""Numbers between two bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """Numbers between two bounds; None is unbounded."""
+
+    low: Decimal | None = None
+    high: Decimal | None = None
+    low_open: bool = False
+    high_open: bool = False
+
+    def __contains__(self, value: Decimal) -> bool:
+        if self.low is not None and (value < self.low or (value == self.low and self.low_open)):
+            return False
+        return self.high is None or not (
+            value > self.high or (value == self.high and self.high_open)
+        )
+
+    @property
+    def only_sign(self) -> bool:
+        """Whether the bounds say no more than the sign."""
+        return self.low in (None, 0) and self.high in (None, 0)
+
+    @property
+    def mirrored(self) -> Interval:
+        """The negatives of its numbers."""
+        low = None if self.high is None else self.high.copy_negate()
+        high = None if self.low is None else self.low.copy_negate()
+        return Interval(low, high, self.high_open, self.low_open)
+
+    @property
+    def outside(self) -> list[Interval]:
+        """All other numbers."""
+        found: list[Interval] = []
+        if self.low is not None:
+            found.append(Interval(high=self.low, high_open=not self.low_open))
+        if self.high is not None:
+            found.append(Interval(low=self.high, low_open=not self.high_open))
+        return found
+
+    def without(self, points: Iterable[Decimal]) -> list[Interval]:
+        """What is left of it without some numbers, ascending."""
+        pieces: list[Interval] = []
+        rest = self
+        for point in points:
+            if point in rest:
+                pieces.append(replace(rest, high=point, high_open=True))
+                rest = replace(rest, low=point, low_open=True)
+        return [*pieces, rest]
+
+
+EVERYTHING: Final = Interval()
+
+
+def joint(intervals: Iterable[Interval]) -> Interval:
+    """The numbers that lie in all of them."""
+    low: tuple[Decimal, bool] | None = None
+    high: tuple[Decimal, bool] | None = None
+    for each in intervals:
+        if each.low is not None:
+            bound = (each.low, each.low_open)
+            low = bound if low is None else max(low, bound)
+        if each.high is not None:
+            bound = (each.high, not each.high_open)
+            high = bound if high is None else min(high, bound)
+    return Interval(
+        low=None if low is None else low[0],
+        high=None if high is None else high[0],
+        low_open=low is not None and low[1],
+        high_open=high is not None and not high[1],
+    )
