@@ -12,13 +12,12 @@ import pytest
 
 from maskwright.errors import LimitError
 from maskwright.grammar.derivative import arcs, derivative, shortest
-from maskwright.grammar.interval import Interval
+from maskwright.grammar.interval import EVERYTHING, Interval
 from maskwright.grammar.magnitudes import MOST_MANTISSA
+from maskwright.grammar.multiples import common_multiple
 from maskwright.grammar.numbers import (
     MOST_DIGITS,
-    common_multiple,
     exactly,
-    multiple_of,
     not_multiple_of,
     number,
 )
@@ -92,7 +91,7 @@ def test_intervals(interval: Interval, integer: bool, accepted: str, rejected: s
     ],
 )
 def test_multiples(divisor: str, accepted: str, rejected: str) -> None:
-    term = multiple_of(Decimal(divisor))
+    term = number(EVERYTHING, divisor=Decimal(divisor))
     in_range = [text for text in accepted.split() if len(text) <= MOST_DIGITS]
     assert [text for text in in_range if not accepts(term, text)] == []
     assert [text for text in rejected.split() if accepts(term, text)] == []
@@ -124,7 +123,7 @@ def test_a_least_common_multiple_is_exact() -> None:
 
 def test_a_divisor_with_too_many_remainders_is_refused() -> None:
     with pytest.raises(LimitError, match="divisor"):
-        multiple_of(Decimal(1_000_003))
+        number(EVERYTHING, divisor=Decimal(1_000_003))
 
 
 @pytest.mark.parametrize(

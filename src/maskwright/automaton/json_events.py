@@ -18,6 +18,7 @@ from maskwright.automaton.events import (
 from maskwright.automaton.json_contexts import Closed, Mark, Satisfied
 from maskwright.automaton.level import Level, Phase
 from maskwright.automaton.trace import Left
+from maskwright.grammar.document import escape
 
 _WHOLE_CHARACTERS: Final = re.compile(
     rb"(?:[\x00-\x5B\x5D-\x7F]|[\xC0-\xDF].|[\xE0-\xEF]..|[\xF0-\xF7]..."
@@ -34,7 +35,7 @@ class _Container:
     place: str | int
 
     def __str__(self) -> str:
-        return str(self.place).replace("~", "~0").replace("/", "~1")
+        return escape(str(self.place))
 
 
 class JsonReader:

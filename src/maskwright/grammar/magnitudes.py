@@ -14,75 +14,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property, partial
-from math import gcd, lcm
+from functools import cached_property, partial
 from typing import Final
 
-from maskwright.grammar.regular import (
-    EMPTY,
-    EPSILON,
-    Regular,
-    alt,
-    char,
-    chars,
-    concat,
-    repeat,
-    state,
-)
+from maskwright.grammar.exponents import DIGIT, LEAST_EXPONENT, MOST_EXPONENT, E, exponents
+from maskwright.grammar.multiples import Multiples, common
+from maskwright.grammar.regular import EMPTY, Regular, alt, concat, repeat, state
 
-LEAST_EXPONENT: Final = -330
-MOST_EXPONENT: Final = 307
-"""The exponents that are spelled: those at which no mantissa overflows double precision. `1e308`,
-which does not either, is spelled too."""
 MOST_MANTISSA: Final = 20
 """Digits between the point and an exponent; double precision needs sixteen."""
 
-DIGIT: Final = chars(((0x30, 0x39),))
-_E: Final = chars(((0x45, 0x45), (0x65, 0x65)))
 _DOT: Final = 0x2E
 
 Arc = tuple[int, int, Regular]
-
-
-@dataclass(frozen=True, slots=True)
-class Multiples:
-    """The multiples of `factor`·10^-`places`; `factor` >= 1."""
-
-    factor: int
-    places: int
-
-    @property
-    def states(self) -> int:
-        """About how many residues there are."""
-        return self.factor // gcd(self.factor, 10 ** len(str(self.factor)))
-
-    def step(self, places: int) -> int:
-        """The distance from one multiple to the next, in units of 10^-`places`."""
-        return self.factor * 10 ** (places - self.places)
-
-    def residue(self, digits: int) -> tuple[int, ...]:
-        """What decides which digits may follow `digits` in a multiple: for each number of further
-        digits the one suffix that makes it one, if it has so few digits (else -1)."""
-        found: list[int] = []
-        power = 1
-        while True:
-            missing = -digits * power % self.factor
-            found.append(missing if missing < power else -1)
-            if power >= self.factor:
-                return tuple(found)
-            power *= 10
-
-    def least_exponent(self, digits: int, places: int) -> int | None:
-        """The least e for which `digits`·10^(e - `places`) is a multiple (every greater one does
-        then too); None if there is none. `digits` is not zero."""
-        while digits % 10 == 0:
-            digits, places = digits // 10, places - 1
-        exponent, rest = places - self.places, digits % self.factor
-        for _ in range(self.factor.bit_length() + 1):
-            if rest == 0:
-                return exponent
-            exponent, rest = exponent + 1, rest * 10 % self.factor
-        return None
 
 
 @dataclass(frozen=True)
@@ -211,7 +155,7 @@ class Magnitudes:
             if not single:
                 return rest
             mantissa_rest = repeat(DIGIT, least, MOST_MANTISSA - count)
-            return alt(rest, concat(mantissa_rest, _E, self._exponents(digits, count)))
+            return alt(rest, concat(mantissa_rest, E, self._exponents(digits, count)))
         key = (self, "fraction", count, single, sides, mantissa, self._rest(digits, count, single))
         nullable = count > 0 and self._contains(digits * scale)
         return state(
@@ -325,57 +269,6 @@ class Magnitudes:
             step = multiples.step(self.places) * 10**count
             found.append(digits * 10**self.places % step == 0)
         return tuple(found)
-
-
-def common(one: Multiples | None, other: Multiples | None) -> Multiples | None:
-    """The common multiples of both (None: of everything)."""
-    if one is None or other is None:
-        return one or other
-    places = max(one.places, other.places)
-    return Multiples(lcm(one.step(places), other.step(places)), places)
-
-
-def exponents(least: int, most: int) -> Regular:
-    """An exponent between the two, without its `e`: a plus sign and one leading zero are free."""
-    options: list[Regular] = []
-    if most >= max(least, 0):
-        options.append(concat(repeat(char("+"), 0, 1), _counts(max(least, 0), most)))
-    if least <= min(most, 0):
-        options.append(concat(char("-"), _counts(max(-most, 0), -least)))
-    return alt(*options)
-
-
-@cache
-def _counts(least: int, most: int) -> Regular:
-    """The integers from `least` to `most`, below 1000, those below 10 also with a zero before."""
-    options: list[Regular] = []
-    for width, bottom in ((1, 0), (2, 10), (3, 100)):
-        first, last = max(least, bottom), min(most, 10**width - 1)
-        if first <= last:
-            options.append(_between(str(first), str(last)))
-            if width == 1:
-                options.append(concat(char("0"), options[-1]))
-    return alt(*options)
-
-
-def _between(first: str, last: str) -> Regular:
-    """The strings of digits from `first` to `last`, which are of equal length."""
-    if not first:
-        return EPSILON
-    rest = len(first) - 1
-    low, high = int(first[0]), int(last[0])
-    if low == high:
-        return concat(char(first[0]), _between(first[1:], last[1:]))
-    options: list[Regular] = []
-    if first[1:].strip("0"):
-        options.append(concat(char(first[0]), _between(first[1:], "9" * rest)))
-        low += 1
-    if last[1:].strip("9"):
-        options.append(concat(char(last[0]), _between("0" * rest, last[1:])))
-        high -= 1
-    if low <= high:
-        options.append(concat(chars(((0x30 + low, 0x30 + high),)), repeat(DIGIT, rest, rest)))
-    return alt(*options)
 
 
 def _exponent_arcs(term: Regular) -> list[Arc]:

@@ -14,17 +14,10 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Final
 
-from maskwright.errors import LimitError
+from maskwright.grammar.exponents import DIGIT, LEAST_EXPONENT, MOST_EXPONENT, E, exponents
 from maskwright.grammar.interval import EVERYTHING, Interval
-from maskwright.grammar.magnitudes import (
-    DIGIT,
-    LEAST_EXPONENT,
-    MOST_EXPONENT,
-    Magnitudes,
-    Multiples,
-    common,
-    exponents,
-)
+from maskwright.grammar.magnitudes import Magnitudes
+from maskwright.grammar.multiples import Multiples, common, digits_of, multiples
 from maskwright.grammar.regular import EMPTY, Regular, alt, both, char, chars, concat, repeat, words
 from maskwright.limits import DEFAULT_LIMITS
 
@@ -35,7 +28,6 @@ _MINUS: Final = char("-")
 _ZERO: Final = char("0")
 _NONZERO: Final = chars(((0x31, 0x39),))
 _POINT: Final = char(".")
-_E: Final = chars(((0x45, 0x45), (0x65, 0x65)))
 _ONE: Final = Multiples(1, 0)
 
 
@@ -66,27 +58,15 @@ def number(
     )
 
 
-def multiple_of(divisor: Decimal) -> Regular:
-    """The spellings of all multiples of `divisor` > 0."""
-    return number(EVERYTHING, divisor=divisor)
-
-
 def not_multiple_of(divisor: Decimal, most: int = DEFAULT_LIMITS.divisor) -> Regular:
     """The spellings, without exponents, of all numbers that are no multiples of `divisor` > 0."""
     return number(EVERYTHING, excluded=divisor, most=most)
 
 
-def common_multiple(one: Decimal, other: Decimal, most: int = DEFAULT_LIMITS.divisor) -> Decimal:
-    """The least number > 0 that is a multiple of both."""
-    joint = common(multiples(one, most), multiples(other, most))
-    assert joint is not None
-    return Decimal((0, tuple(map(int, str(joint.factor))), -joint.places))
-
-
 def exactly(value: int | float) -> Regular:
     """The spellings of one number: with any number of trailing zeros, up to the bounds."""
     exact = decimal(value)
-    digits, power = _parts(exact)
+    digits, power = digits_of(exact)
     text = str(digits)
     if digits == 0:
         return concat(repeat(_MINUS, 0, 1), _with_zeros("0", ""))
@@ -97,7 +77,7 @@ def exactly(value: int | float) -> Regular:
     exponent = power + len(text) - 1
     spelled = alt(
         _with_zeros(whole, fraction),
-        concat(_with_zeros(text[0], text[1:]), _E, exponents(exponent, exponent)),
+        concat(_with_zeros(text[0], text[1:]), E, exponents(exponent, exponent)),
     )
     return concat(_MINUS, spelled) if exact < 0 else spelled
 
@@ -108,24 +88,6 @@ def _with_zeros(whole: str, fraction: str) -> Regular:
     if fraction:
         return concat(words([f"{whole}.{fraction}"]), repeat(_ZERO, 0, zeros))
     return concat(words([whole]), repeat(concat(_POINT, repeat(_ZERO, 1, zeros)), 0, 1))
-
-
-def multiples(divisor: Decimal | None, most: int = DEFAULT_LIMITS.divisor) -> Multiples | None:
-    """Which digits make a multiple; raises `LimitError` for more than `most` remainders."""
-    if divisor is None:
-        return None
-    digits, exponent = _parts(divisor)
-    factor, places = digits * 10 ** max(0, exponent), max(0, -exponent)
-    while places and factor % 10 == 0:
-        factor, places = factor // 10, places - 1
-    found = Multiples(factor, places)
-    if found.states > most:
-        raise LimitError(
-            f"multiples of {divisor} need {found.states:,} states; "
-            f"use a rounder number, or leave multipleOf out",
-            limit="divisor",
-        )
-    return found
 
 
 def _magnitudes(
@@ -139,7 +101,7 @@ def _magnitudes(
     if low is None or low < 0:
         low, low_open = Decimal(0), False
     bounds = [low] if high is None else [low, high]
-    wanted = [-_parts(bound)[1] for bound in bounds]
+    wanted = [-digits_of(bound)[1] for bound in bounds]
     wanted += [each.places for each in (divisor, excluded) if each]
     places = max(MOST_DIGITS, *wanted)
     least = _units(low, places) + low_open
@@ -156,16 +118,8 @@ def _magnitudes(
     ).spellings()
 
 
-def _parts(value: Decimal) -> tuple[int, int]:
-    """`value` as digits times a power of ten, without trailing zeros; the sign is dropped."""
-    _, digits, exponent = value.as_tuple()
-    assert isinstance(exponent, int)
-    text = "".join(map(str, digits)).rstrip("0")
-    return (int(text), exponent + len(digits) - len(text)) if text else (0, 0)
-
-
 def _units(value: Decimal, places: int) -> int:
-    digits, exponent = _parts(value)
+    digits, exponent = digits_of(value)
     return digits * 10 ** (exponent + places)
 
 
@@ -176,12 +130,12 @@ def _any_magnitude(interval: Interval) -> Regular:
         return EMPTY if interval.high_open or above_zero else _with_zeros("0", "")
     mantissa = _above_zero() if above_zero else alt(_above_zero(), _with_zeros("0", ""))
     # No double precision overflows: 40 digits leave less room for an exponent than one does.
-    exponent = concat(_E, exponents(LEAST_EXPONENT, MOST_EXPONENT - MOST_DIGITS))
+    exponent = concat(E, exponents(LEAST_EXPONENT, MOST_EXPONENT - MOST_DIGITS))
     short = concat(DIGIT, repeat(concat(_POINT, repeat(DIGIT, 1, MOST_DIGITS)), 0, 1))
     if above_zero:
         short = both(short, mantissa)
-    large = concat(short, _E, exponents(LEAST_EXPONENT, MOST_EXPONENT))
-    largest = concat(char("1"), _E, exponents(MOST_EXPONENT + 1, MOST_EXPONENT + 1))
+    large = concat(short, E, exponents(LEAST_EXPONENT, MOST_EXPONENT))
+    largest = concat(char("1"), E, exponents(MOST_EXPONENT + 1, MOST_EXPONENT + 1))
     return alt(concat(mantissa, repeat(exponent, 0, 1)), large, largest)
 
 

@@ -31,7 +31,8 @@ from maskwright.grammar.document import (
 from maskwright.grammar.drafts import ANNOTATIONS, DEFAULT_DRAFT, KEYWORDS, Draft
 from maskwright.grammar.formats import format_language
 from maskwright.grammar.interval import Interval
-from maskwright.grammar.numbers import decimal, multiples
+from maskwright.grammar.multiples import multiples
+from maskwright.grammar.numbers import decimal
 from maskwright.grammar.references import References, Resolver
 from maskwright.grammar.regular import Regular, length
 from maskwright.grammar.schema import (

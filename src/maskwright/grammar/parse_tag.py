@@ -8,9 +8,7 @@ SGLang take them) and the older list of structures with triggers (`{"structures"
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, cast, get_args
+from typing import cast, get_args
 
 from maskwright.errors import StructuralTagError
 from maskwright.grammar.schema import Json
@@ -31,6 +29,7 @@ from maskwright.grammar.structural_tag import (
     Token,
     TriggeredTags,
 )
+from maskwright.grammar.tag_node import TagNode
 
 MOST_DEPTH = 64
 """Formats within formats."""
@@ -48,7 +47,7 @@ def parse_tag(source: Json) -> Format:
             source = json.loads(source)
         except (ValueError, RecursionError) as error:
             raise StructuralTagError(f"not JSON: {error}", pointer="") from None
-    node = _Node(source, "")
+    node = TagNode(source, "")
     if node.has("structures"):
         node.only("type", "structures", "triggers")
         return _legacy(node)
@@ -58,7 +57,7 @@ def parse_tag(source: Json) -> Format:
     return _format(node.child("format"))
 
 
-def _legacy(node: _Node) -> Format:
+def _legacy(node: TagNode) -> Format:
     tags: list[Tag] = []
     for item in node.children("structures"):
         item.only("begin", "schema", "end")
@@ -68,7 +67,7 @@ def _legacy(node: _Node) -> Format:
     return _checked(TriggeredTags(triggers, tuple(tags), False, False, ()), node)
 
 
-def _format(node: _Node) -> Format:
+def _format(node: TagNode) -> Format:
     if node.depth > MOST_DEPTH:
         raise StructuralTagError(f"formats nest deeper than {MOST_DEPTH}", pointer=node.pointer)
     kind = node.string("type")
@@ -155,7 +154,7 @@ KINDS = (
 )
 
 
-def _json_schema(node: _Node) -> JsonSchemaText:
+def _json_schema(node: TagNode) -> JsonSchemaText:
     schema, pointer = _schema(node, "json_schema"), f"{node.pointer}/json_schema"
     style = node.string("style", "json")
     if style not in get_args(Style):
@@ -185,14 +184,14 @@ def _json_schema(node: _Node) -> JsonSchemaText:
     return JsonSchemaText(schema, pointer, cast(Style, style), any_order, spaces == 0)
 
 
-def _schema(node: _Node, name: str) -> Json:
+def _schema(node: TagNode, name: str) -> Json:
     value = node.get(name)
     if isinstance(value, dict | bool):
         return cast(Json, value)
     raise node.wrong(name, "a JSON Schema (an object, true or false)")
 
 
-def _repeat(node: _Node) -> Repeated:
+def _repeat(node: TagNode) -> Repeated:
     unbounded = node.fields.get("max") == -1
     least, most = node.count("min") or 0, None if unbounded else node.count("max")
     if most is not None and most < least:
@@ -202,7 +201,7 @@ def _repeat(node: _Node) -> Repeated:
     return Repeated(_format(node.child("content")), least, most)
 
 
-def _tag(node: _Node) -> Tag:
+def _tag(node: TagNode) -> Tag:
     node.only("type", "begin", "content", "end")
     if node.string("type", "tag") != "tag":
         raise StructuralTagError("must be a tag", pointer=node.pointer)
@@ -219,7 +218,7 @@ def _tag(node: _Node) -> Tag:
     return Tag(_mark(node, "begin"), _format(node.child("content")), ends, node.pointer)
 
 
-def _mark(node: _Node, name: str) -> str | Token:
+def _mark(node: TagNode, name: str) -> str | Token:
     """A string, or a token format."""
     value = node.get(name)
     if isinstance(value, str):
@@ -231,7 +230,7 @@ def _mark(node: _Node, name: str) -> str | Token:
     raise node.wrong(name, "a string or a token")
 
 
-def _triggered(node: _Node, kind: str) -> TriggeredTags:
+def _triggered(node: TagNode, kind: str) -> TriggeredTags:
     triggers: tuple[str | Token, ...]
     if kind == "triggered_tags":
         node.only("type", "triggers", "tags", "at_least_one", "stop_after_first", "excludes")
@@ -245,7 +244,7 @@ def _triggered(node: _Node, kind: str) -> TriggeredTags:
     return _checked(TriggeredTags(triggers, tags, *flags, _excluded(node)), node)
 
 
-def _dispatch(node: _Node, kind: str) -> TriggeredTags:
+def _dispatch(node: TagNode, kind: str) -> TriggeredTags:
     """Rules (pattern, format) are tags without an end, each with its pattern as the trigger."""
     node.only("type", "rules", "loop", "excludes" if kind == "dispatch" else "exclude_tokens")
     tags: dict[str | int, Tag] = {}
@@ -253,7 +252,7 @@ def _dispatch(node: _Node, kind: str) -> TriggeredTags:
         if not isinstance(rule.value, list) or len(rule.value) != 2:
             raise StructuralTagError("must be a pattern and a format", pointer=rule.pointer)
         pattern, format = rule.value
-        pair = _Node({"0": pattern, "1": format}, rule.pointer, rule.depth)
+        pair = TagNode({"0": pattern, "1": format}, rule.pointer, rule.depth)
         begin: str | Token
         if kind == "dispatch":
             begin = pair.string("0")
@@ -268,12 +267,12 @@ def _dispatch(node: _Node, kind: str) -> TriggeredTags:
     return _checked(TriggeredTags(begins, found, False, once, _excluded(node)), node)
 
 
-def _excluded(node: _Node) -> tuple[str | Token, ...]:
+def _excluded(node: TagNode) -> tuple[str | Token, ...]:
     """What free text may not hold: strings, or tokens."""
     return (*_some(node, "excludes"), *node.tokens("exclude_tokens"))
 
 
-def _checked(format: TriggeredTags, node: _Node) -> TriggeredTags:
+def _checked(format: TriggeredTags, node: TagNode) -> TriggeredTags:
     """Where a trigger ends must be certain: none may stand within another."""
     if not format.triggers or "" in format.triggers:
         raise StructuralTagError("there must be triggers, none of them empty", pointer=node.pointer)
@@ -292,115 +291,8 @@ def _checked(format: TriggeredTags, node: _Node) -> TriggeredTags:
     return format
 
 
-def _some(node: _Node, name: str) -> tuple[str, ...]:
+def _some(node: TagNode, name: str) -> tuple[str, ...]:
     found = node.strings(name) if node.has(name) else ()
     if "" in found:
         raise node.wrong(name, "an array of strings that aren't empty")
     return found
-
-
-@dataclass(frozen=True, slots=True)
-class _Node:
-    """A JSON object of the tag and its place."""
-
-    value: Json
-    pointer: str
-    depth: int = 0
-
-    @property
-    def fields(self) -> dict[str, Any]:
-        if isinstance(self.value, dict):
-            return self.value
-        raise StructuralTagError("must be an object", pointer=self.pointer)
-
-    def has(self, name: str) -> bool:
-        return self.fields.get(name) is not None
-
-    def get(self, name: str) -> Any:
-        if not self.has(name):
-            raise StructuralTagError(f"{name} is required", pointer=self.pointer)
-        return self.fields[name]
-
-    def wrong(self, name: str, wanted: str) -> StructuralTagError:
-        return StructuralTagError(f"{name} must be {wanted}", pointer=f"{self.pointer}/{name}")
-
-    def only(self, *known: str) -> None:
-        """Refuse every field that isn't among `known`: nothing is dropped in silence."""
-        for name in self.fields:
-            if name not in known and self.fields[name] is not None:
-                raise StructuralTagError(
-                    f"unknown field {name!r}; known here: {', '.join(known)}",
-                    pointer=f"{self.pointer}/{_escaped(name)}",
-                )
-
-    def string(self, name: str, default: str | None = None) -> str:
-        value = default if default is not None and not self.has(name) else self.get(name)
-        if isinstance(value, str):
-            return value
-        raise self.wrong(name, "a string")
-
-    def flag(self, name: str) -> bool:
-        value = self.fields.get(name)
-        if value is None or isinstance(value, bool):
-            return bool(value)
-        raise self.wrong(name, "true or false")
-
-    def count(self, name: str) -> int | None:
-        value = self.fields.get(name)
-        if value is None or (isinstance(value, int) and value >= 0 and value is not True):
-            return value
-        raise self.wrong(name, "a count")
-
-    def items(self, name: str) -> list[Any]:
-        value = self.get(name)
-        if isinstance(value, list):
-            return cast(list[Any], value)
-        raise self.wrong(name, "an array")
-
-    def strings(self, name: str) -> tuple[str, ...]:
-        found = self.items(name)
-        if all(isinstance(item, str) for item in found):
-            return tuple(found)
-        raise self.wrong(name, "an array of strings")
-
-    def token(self, name: str) -> int | str:
-        return self.as_token(self.get(name), name)
-
-    def as_token(self, value: object, name: str) -> int | str:
-        if isinstance(value, int | str) and not isinstance(value, bool):
-            return value
-        raise self.wrong(name, "a token's id or name")
-
-    def tokens(self, name: str) -> tuple[Token, ...]:
-        """Tokens by id or name; none where there is no such field."""
-        found = self.items(name) if self.has(name) else []
-        return tuple(
-            Token(self.as_token(value, f"{name}/{at}"), f"{self.pointer}/{name}/{at}")
-            for at, value in enumerate(found)
-        )
-
-    def read(self, name: str) -> _Node:
-        """The same with the JSON text at `name`, if it is one, as what it says."""
-        value = self.get(name)
-        if not isinstance(value, str):
-            return self
-        try:
-            return _Node({**self.fields, name: json.loads(value)}, self.pointer, self.depth)
-        except (ValueError, RecursionError) as error:
-            raise self.wrong(name, f"JSON ({error})") from None
-
-    def child(self, name: str) -> _Node:
-        return _Node(self.get(name), f"{self.pointer}/{name}", self.depth + 1)
-
-    def children(self, name: str) -> Iterator[_Node]:
-        for at, item in enumerate(self.items(name)):
-            yield _Node(item, f"{self.pointer}/{name}/{at}", self.depth + 1)
-
-    def some_children(self, name: str) -> Iterator[_Node]:
-        if not self.items(name):
-            raise self.wrong(name, "an array with something in it")
-        return self.children(name)
-
-
-def _escaped(name: str) -> str:
-    return name.replace("~", "~0").replace("/", "~1")

@@ -10,6 +10,7 @@ from typing import Final, TypeGuard
 
 from maskwright.grammar import numbers
 from maskwright.grammar.interval import joint
+from maskwright.grammar.multiples import common_multiple
 from maskwright.grammar.regular import ANYTHING, EMPTY, Regular, alt, both, complement, words
 from maskwright.grammar.schema import (
     Assertion,
@@ -108,7 +109,7 @@ def numbers_of(branch: list[Assertion], most: int) -> Regular:
             case MultipleOf(divisor=each, negative=True):
                 strange.append(each)
             case MultipleOf(divisor=each):
-                divisor = each if divisor is None else numbers.common_multiple(divisor, each, most)
+                divisor = each if divisor is None else common_multiple(divisor, each, most)
             case _:
                 pass
     parts += [numbers.not_multiple_of(each, most) for each in strange]

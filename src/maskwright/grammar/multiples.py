@@ -1,0 +1,92 @@
+"""The multiples of a number, as its digits tell them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from math import gcd, lcm
+
+from maskwright.errors import LimitError
+from maskwright.limits import DEFAULT_LIMITS
+
+
+@dataclass(frozen=True, slots=True)
+class Multiples:
+    """The multiples of `factor`·10^-`places`; `factor` >= 1."""
+
+    factor: int
+    places: int
+
+    @property
+    def states(self) -> int:
+        """About how many residues there are."""
+        return self.factor // gcd(self.factor, 10 ** len(str(self.factor)))
+
+    def step(self, places: int) -> int:
+        """The distance from one multiple to the next, in units of 10^-`places`."""
+        return self.factor * 10 ** (places - self.places)
+
+    def residue(self, digits: int) -> tuple[int, ...]:
+        """What decides which digits may follow `digits` in a multiple: for each number of further
+        digits the one suffix that makes it one, if it has so few digits (else -1)."""
+        found: list[int] = []
+        power = 1
+        while True:
+            missing = -digits * power % self.factor
+            found.append(missing if missing < power else -1)
+            if power >= self.factor:
+                return tuple(found)
+            power *= 10
+
+    def least_exponent(self, digits: int, places: int) -> int | None:
+        """The least e for which `digits`·10^(e - `places`) is a multiple (every greater one does
+        then too); None if there is none. `digits` is not zero."""
+        while digits % 10 == 0:
+            digits, places = digits // 10, places - 1
+        exponent, rest = places - self.places, digits % self.factor
+        for _ in range(self.factor.bit_length() + 1):
+            if rest == 0:
+                return exponent
+            exponent, rest = exponent + 1, rest * 10 % self.factor
+        return None
+
+
+def multiples(divisor: Decimal | None, most: int = DEFAULT_LIMITS.divisor) -> Multiples | None:
+    """Which digits make a multiple; raises `LimitError` for more than `most` remainders."""
+    if divisor is None:
+        return None
+    digits, exponent = digits_of(divisor)
+    factor, places = digits * 10 ** max(0, exponent), max(0, -exponent)
+    while places and factor % 10 == 0:
+        factor, places = factor // 10, places - 1
+    found = Multiples(factor, places)
+    if found.states > most:
+        raise LimitError(
+            f"multiples of {divisor} need {found.states:,} states; "
+            f"use a rounder number, or leave multipleOf out",
+            limit="divisor",
+        )
+    return found
+
+
+def common(one: Multiples | None, other: Multiples | None) -> Multiples | None:
+    """The common multiples of both (None: of everything)."""
+    if one is None or other is None:
+        return one or other
+    places = max(one.places, other.places)
+    return Multiples(lcm(one.step(places), other.step(places)), places)
+
+
+def common_multiple(one: Decimal, other: Decimal, most: int = DEFAULT_LIMITS.divisor) -> Decimal:
+    """The least number > 0 that is a multiple of both."""
+    joint = common(multiples(one, most), multiples(other, most))
+    assert joint is not None
+    return Decimal((0, tuple(map(int, str(joint.factor))), -joint.places))
+
+
+def digits_of(value: Decimal) -> tuple[int, int]:
+    """`value` as digits times a power of ten, without trailing zeros; the sign is dropped."""
+    _, digits, exponent = value.as_tuple()
+    assert isinstance(exponent, int)
+    text = "".join(map(str, digits)).rstrip("0")
+    return (int(text), exponent + len(digits) - len(text)) if text else (0, 0)
