@@ -28,7 +28,8 @@ def read(pattern: str, vocabulary: Vocabulary, text: str) -> None:
         assert matcher.accept(byte)
 
 
-def test_fresh_tables_let_go_of_patterns(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("bound", ["MOST_LEAVES", "MOST_TERMS"])
+def test_fresh_tables_let_go_of_patterns(bound: str, monkeypatch: pytest.MonkeyPatch) -> None:
     vocabulary = own_vocabulary()
     read("^(ab|cd)*xyzzy$", vocabulary, "abxyzzy")
     language = weakref.ref(search("^(ab|cd)*xyzzy$"))
@@ -36,7 +37,7 @@ def test_fresh_tables_let_go_of_patterns(monkeypatch: pytest.MonkeyPatch) -> Non
     gc.collect()
     assert language() is not None
     assert leaves() is not None
-    monkeypatch.setattr(space, "MOST_LEAVES", 0)
+    monkeypatch.setattr(space, bound, 0)
     compile_json_schema({"type": "null"}, vocabulary)
     gc.collect()
     assert leaves() is None

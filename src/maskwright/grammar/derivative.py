@@ -13,7 +13,7 @@ from itertools import count
 
 from maskwright.errors import LimitError
 from maskwright.grammar.charset import LAST, complement, readable
-from maskwright.grammar.explored import NEVER, Explored
+from maskwright.grammar.explored import NEVER, Explored, known_place
 from maskwright.grammar.regular import (
     EMPTY,
     EPSILON,
@@ -99,8 +99,9 @@ def _shortest(term: Regular, limit: int) -> str | None:
     composed = _compose(term, limit)
     if composed is not None:
         return composed
-    known = isinstance(term, Measured) or (term.place is not None and term.place[0].complete)
-    length = _shortest_length(term)[0] if known else None
+    known = known_place(term)
+    measurable = isinstance(term, Measured) or (known is not None and known[0].complete)
+    length = _shortest_length(term)[0] if measurable else None
     return _search(term, limit) if length is None else _of_length(term, length)
 
 
@@ -177,11 +178,15 @@ def _derive_concat(term: Concat) -> Sequence[Arc]:
 
 
 def place(term: Regular) -> tuple[Explored, int]:
-    """The automaton in which `term` is a state, and its number there."""
-    if term.place is None:
-        Explored(term, arcs)
-    assert term.place is not None
-    return term.place
+    """The automaton in which `term` is a state, and its number there.
+
+    One that is made for it lives as long as it does.
+    """
+    known = known_place(term)
+    if known is None:
+        term.automaton = Explored(term, arcs)
+        known = (term.automaton, 0)
+    return known
 
 
 def _measured_steps(term: Measured) -> list[Arc]:

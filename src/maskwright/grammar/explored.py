@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Final
+from weakref import ref
 
 import numpy as np
 import numpy.typing as npt
@@ -46,6 +47,7 @@ class Explored:
         self._arcs = arcs
         self._numbers: dict[Regular, int] = {}
         self._seen: deque[int] = deque()
+        self._reference = ref(self)
         self._number(root)
 
     @property
@@ -141,6 +143,14 @@ class Explored:
         self.terms.append(term)
         self.steps.append(None)
         self._seen.append(number)
-        if term.place is None:
-            term.place = (self, number)
+        if known_place(term) is None:
+            term.place = (self._reference, number)
         return number
+
+
+def known_place(term: Regular) -> tuple[Explored, int] | None:
+    """The automaton that `term` is known to be a state of, and its number there."""
+    if term.place is None:
+        return None
+    automaton = term.place[0]()
+    return None if automaton is None else (automaton, term.place[1])

@@ -15,7 +15,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from itertools import count
 from typing import Any, Final
-from weakref import WeakValueDictionary
+from weakref import ReferenceType, WeakValueDictionary
 
 from maskwright.grammar import charset
 from maskwright.grammar.charset import Ranges
@@ -32,6 +32,7 @@ class Regular:
         "__weakref__",
         "alphabet",
         "arcs",
+        "automaton",
         "heads",
         "live",
         "nullable",
@@ -59,8 +60,11 @@ class Regular:
         # and texts begin.
         self.alphabet: int | None = None
         self.heads: int | None = None
-        # Filled by grammar.explored: the automaton that this term is a state of, and its number.
-        self.place: tuple[Any, int] | None = None
+        # Filled by grammar.derivative: the automaton written out from this term on.
+        self.automaton: Any = None
+        # Filled by grammar.explored: an automaton that this term is a state of, and its number.
+        # That may be somebody else's, and a term that outlives it must not keep it.
+        self.place: tuple[ReferenceType[Any], int] | None = None
 
 
 class Chars(Regular):
@@ -276,6 +280,11 @@ def _keep(key: tuple[object, ...], term: Regular) -> Regular:
     key held that term would keep it, and itself, for good."""
     _terms[key] = term
     return term
+
+
+def alive() -> int:
+    """How many terms there are, of all grammars together."""
+    return len(_terms)
 
 
 def _numbers_of(terms: tuple[Regular, ...]) -> tuple[int, ...]:

@@ -12,7 +12,7 @@ from maskwright.automaton.bounds import BEGUN
 from maskwright.automaton.leaf import LeafTable
 from maskwright.automaton.leaf_keys import Entry, Text
 from maskwright.grammar.numbers import number
-from maskwright.grammar.regular import EMPTY, Parallel, Regular, is_bare
+from maskwright.grammar.regular import EMPTY, Parallel, Regular, alive, is_bare
 from maskwright.grammar.scalars import lone_scalars
 from maskwright.grammar.translate import full_match, search
 from maskwright.limits import Limits
@@ -38,6 +38,8 @@ MOST_LEAVES: Final = 40_000
 With all that hangs on them they took about 1.2 KB each over 240 MaskBench schemas."""
 MOST_ROW_BYTES: Final = 32 << 20
 """The same for the rows of masks."""
+MOST_TERMS: Final = 100_000
+"""The same for regular terms: a leaf state of a pattern keeps all that was derived from it."""
 
 NOTHING: Final = Begun(0, 0, 0, 0)
 
@@ -67,6 +69,7 @@ class Space:
         self.needs = LeafNeeds()
         self._begun: dict[int, Begun | None] = {}
         self._every_byte = np.ones(768, np.uint8)
+        self._terms = alive()
         if vocabulary.size >= WORTH_KEEPING:
             _ = self._leaving  # nearly every grammar has strings, and no mask should wait for them
             _ = self.texts
@@ -86,6 +89,16 @@ class Space:
     def texts(self) -> TextRows:
         """The ready rows of plain text, made when the first is reached."""
         return TextRows(self.trie, self.spelling, self.table)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether new grammars had better start afresh."""
+        self._terms = min(self._terms, alive())  # those of the space before go one by one
+        return (
+            self.leaves.weight > MOST_LEAVES
+            or self.table.nbytes > MOST_ROW_BYTES
+            or alive() - self._terms > MOST_TERMS
+        )
 
     def begun_string(self, leaf: int) -> Begun | None:
         """What of the mask at `leaf` is at hand, where that is within a string; None if it isn't,
@@ -136,7 +149,7 @@ def space_of(vocabulary: Vocabulary) -> Space:
         space = vocabulary.shared
         if not isinstance(space, Space):
             space = vocabulary.shared = Space(vocabulary)
-        elif space.leaves.weight > MOST_LEAVES or space.table.nbytes > MOST_ROW_BYTES:
+        elif space.is_full:
             space.strings.forget()
             _forget_languages()
             space = vocabulary.shared = Space(vocabulary, space)
