@@ -243,7 +243,8 @@ class Scheduler:
 
     def _victim(self, needy: Sequence, step: Step) -> Sequence | None:
         """Who gives its blocks up for `needy`: a paused sequence before a running one, the last
-        class first, and in it the one with the fewest tokens to compute again for a block."""
+        class first, and in it the one with the fewest tokens to compute again for a block that
+        comes free; one whose blocks others hold as well comes last."""
         juniors = [
             sequence
             for sequence in (*self.paused, *self.running)
@@ -256,7 +257,7 @@ class Scheduler:
             key=lambda s: (
                 s.phase is Phase.PAUSED,
                 s.seniority[0],
-                -s.computed / len(self.tables.held(s)),
+                -self.tables.loss(s),
                 s.arrival,
             ),
             default=None,

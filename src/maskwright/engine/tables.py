@@ -7,6 +7,7 @@ back when it goes on.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterable
 
 from maskwright.engine.blocks import BlockPool
@@ -40,6 +41,16 @@ class Tables:
         """Blocks that `sequence` will need beside those it holds, to compute the tokens it has and
         one more."""
         return self.reach.most(len(sequence.tokens) + 1) - len(self.held(sequence))
+
+    def loss(self, sequence: Sequence) -> float:
+        """Tokens of `sequence` to compute again for each block that comes free when it gives its
+        own up; infinite where none does. Blocks that others hold as well stay, and stand at the
+        beginning."""
+        own = self.pool.held_once(self.held(sequence))
+        if not own:
+            return math.inf
+        kept = len(self.held(sequence)) - own
+        return (sequence.computed - kept * self.pool.block_size) / own
 
     def to_come_back(self, sequence: Sequence) -> int:
         """Blocks that `swap_in` will take at most."""
