@@ -391,3 +391,48 @@ def min_p_threshold(logits: Tensor, min_p: Tensor) -> Tensor:
     """The logit of a token `min_p` times as likely as the likeliest; `min_p` float64 `[rows]`,
     above 0. Float64 `[rows]`, so that 1.0 keeps the likeliest."""
     return logits.amax(dim=-1).double() + min_p.log()
+
+
+# Draws ------------------------------------------------------------------------------------------
+
+
+def random_words(seeds: Tensor, positions: Tensor, vocab_size: int, stream: int = 0) -> Tensor:
+    """Philox4x32-10 (Salmon et al., SC'11): a word below 2**32 for every token, int64
+    `[rows, vocab_size]`; `seeds` int64 (the bits of 64), `positions` int64 `[rows]`. The key is the
+    seed, the counter (token >> 2, position, stream, 0), and token & 3 picks the word."""
+    low = 0xFFFFFFFF
+    groups = torch.arange(-(-vocab_size // 4)).expand(len(seeds), -1)
+    a, b = groups, positions[:, None].expand_as(groups)
+    c, d = torch.full_like(groups, stream), torch.zeros_like(groups)
+    key_0, key_1 = (seeds & low)[:, None], ((seeds >> 32) & low)[:, None]
+    for _ in range(10):
+        first, second = a * 0xD2511F53, c * 0xCD9E8D57  # 64 bits; a sign is one of them
+        a, b, c, d = (
+            ((second >> 32) & low) ^ b ^ key_0,
+            second & low,
+            ((first >> 32) & low) ^ d ^ key_1,
+            first & low,
+        )
+        key_0, key_1 = (key_0 + 0x9E3779B9) & low, (key_1 + 0xBB67AE85) & low
+    return torch.stack((a, b, c, d), dim=-1).flatten(1)[:, :vocab_size]
+
+
+def draw(
+    logits: Tensor, words: Tensor, temperatures: Tensor, seeds: Tensor, positions: Tensor
+) -> Tensor:
+    """A token for each row of `logits` float32 `[rows, vocab]` among those that its mask `words`
+    allows, int64 `[rows]`: the highest logit at temperature 0 (`temperatures` float32 `[rows]`),
+    else the highest sum of `(logit - highest) / temperature` and Gumbel noise
+    `-log(-log(1 - (word + 0.5) / 2**32))` in float64. Ties go to the lowest token id. -1 where
+    nothing is left, -2 where an allowed logit is +inf or no number."""
+    masked = logits.clone()
+    apply_mask(masked, words)
+    peak = masked.amax(dim=-1, keepdim=True)
+    greedy = (temperatures == 0)[:, None]
+    scaled = (masked - peak) / torch.where(greedy, 1.0, temperatures[:, None])
+    uniform = (random_words(seeds, positions, logits.shape[1]).double() + 0.5) * 2.0**-32
+    noise = -torch.log(-torch.log1p(-uniform))
+    chosen = torch.where(greedy, masked.double(), scaled.double() + noise).argmax(dim=-1)
+    chosen[peak[:, 0] == float("-inf")] = -1
+    chosen[peak[:, 0].isnan() | (peak[:, 0] == float("inf"))] = -2
+    return chosen

@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+import torch
 
-from maskwright.sampling.philox import philox, words_of_rows, words_of_tokens
+from maskwright.kernels.reference import random_words
+from maskwright.sampling.philox import philox, words_of_counters
 
 KNOWN = [
     ("00000000 00000000 00000000 00000000", "00000000 00000000",
@@ -46,7 +48,7 @@ def test_the_plain_algorithm_too(counter: str, key: str, expected: str) -> None:
 
 @pytest.mark.parametrize("vocab_size", [1, 4, 5, 45])
 @pytest.mark.parametrize("stream", [0, 2])
-def test_words_of_tokens_and_of_rows(vocab_size: int, stream: int) -> None:
+def test_words_of_counters_and_of_all_tokens(vocab_size: int, stream: int) -> None:
     """Four neighbouring tokens share a counter (token >> 2, position, stream, 0)."""
     seeds = [0, 0x123456789ABCDEF0, 2**64 - 1]
     positions = [0, 77, 2**20]
@@ -57,8 +59,13 @@ def test_words_of_tokens_and_of_rows(vocab_size: int, stream: int) -> None:
         ]
         for seed, position in zip(seeds, positions, strict=True)
     ]
-    arrays = np.array(seeds, np.uint64), np.array(positions, np.uint64)
-    assert words_of_rows(*arrays, vocab_size, stream).tolist() == expected
-    owners, tokens = np.nonzero(np.ones((3, vocab_size)))
-    single = words_of_tokens(*arrays, owners, tokens, stream)
-    assert single.reshape(3, -1).tolist() == expected
+    whole = np.array(seeds, np.uint64), np.array(positions, np.uint64)
+    signed = [torch.from_numpy(values.view(np.int64)) for values in whole]
+    assert random_words(*signed, vocab_size, stream).tolist() == expected
+    for number, (seed, position) in enumerate(zip(*whole, strict=True)):
+        for first in range(0, vocab_size, 12):
+            out = np.empty(12, np.uint32)
+            words_of_counters(seed, position, first // 4, stream, out)
+            words = out.reshape(4, 3).T.flatten().tolist()
+            end = min(vocab_size, first + 12)
+            assert words[: end - first] == expected[number][first:end]

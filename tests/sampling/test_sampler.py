@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from maskwright.errors import EmptySupportError
+from maskwright.kernels.reference import random_words
 from maskwright.sampling import ChainBatch, SampleRow, SamplingParams, sample
-from maskwright.sampling.philox import words_of_tokens
 
 VOCAB = 45
 EVERY = np.packbits(np.arange(64) < VOCAB, bitorder="little").view("<i4")
@@ -51,14 +51,11 @@ def test_no_token_that_could_win_is_passed_over(scale: float, hidden: float) -> 
     expected = []
     for number, one in enumerate(rows):
         scores = []
-        for token, value in enumerate((logits[number] - logits[number].max()).tolist()):
-            word = words_of_tokens(
-                np.array([one.seed], np.uint64),
-                np.array([len(one.tokens)], np.uint64),
-                np.array([0]),
-                np.array([token]),
-                0,
-            )[0]
+        place = torch.tensor([one.seed]), torch.tensor([len(one.tokens)])
+        words = random_words(*place, VOCAB)[0].tolist()
+        for word, value in zip(
+            words, (logits[number] - logits[number].max()).tolist(), strict=True
+        ):
             uniform = (float(word) + 0.5) / 2**32
             scores.append(value - math.log(-math.log1p(-uniform)))
         expected.append(scores.index(max(scores)))

@@ -25,6 +25,9 @@ from maskwright.kernels.reference import (
 )
 from maskwright.sampling.params import SamplingParams
 
+LEAST_TEMPERATURE = float(np.finfo(np.float32).tiny)
+"""What a positive temperature below it is taken for, so that it is one in float32 too."""
+
 
 @dataclass(frozen=True, slots=True)
 class SampleRow:
@@ -131,15 +134,18 @@ def require_support(logits: Tensor, batch: ChainBatch) -> None:
     peak = logits.amax(dim=-1)
     for number in torch.nonzero(~peak.isfinite()).flatten().tolist():
         empty = bool(peak[number] == float("-inf"))
-        batch.failures[number] = (
-            EmptySupportError(
-                "No token is left to choose: grammar, bad_words and no_repeat_ngram "
-                "together forbid every one."
-            )
-            if empty
-            else GenerationError("The model returned logits that are not finite.")
-        )
+        batch.failures[number] = no_token(empty=empty)
         logits[number] = 0.0
+
+
+def no_token(*, empty: bool) -> GenerationError:
+    """Why no token can be chosen: nothing is left, or (not `empty`) there are no numbers."""
+    if empty:
+        return EmptySupportError(
+            "No token is left to choose: grammar, bad_words and no_repeat_ngram "
+            "together forbid every one."
+        )
+    return GenerationError("The model returned logits that are not finite.")
 
 
 def temperature(logits: Tensor, batch: ChainBatch) -> None:
@@ -148,6 +154,7 @@ def temperature(logits: Tensor, batch: ChainBatch) -> None:
     if rows:
         chosen = logits[rows]
         divisors = torch.tensor([batch.rows[number].params.temperature for number in rows])
+        divisors.clamp_(min=LEAST_TEMPERATURE)
         logits[rows] = (chosen - chosen.amax(dim=-1, keepdim=True)) / divisors[:, None]
 
 

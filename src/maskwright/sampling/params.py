@@ -40,6 +40,8 @@ class SamplingParams:
     seed: int | None = None
     logprobs: int | None = None
     scale: Scale = "raw"
+    plain: bool = field(init=False, repr=False, compare=False)
+    """Nothing is asked for but a temperature: no processor, no scores."""
 
     def __post_init__(self) -> None:
         _number("temperature", self.temperature, 0.0, 100.0)
@@ -66,6 +68,19 @@ class SamplingParams:
                 raise InputError("bad_words: an empty word forbids nothing.", param="bad_words")
             for token in word:
                 _integer("bad_words", token, 0, 2**31)
+        more = (
+            self.top_k
+            or self.top_p < 1.0
+            or self.min_p
+            or self.repetition_penalty != 1.0
+            or self.presence_penalty
+            or self.frequency_penalty
+            or self.logit_bias
+            or self.bad_words
+            or self.no_repeat_ngram
+            or self.logprobs is not None
+        )
+        object.__setattr__(self, "plain", not more)
 
     @property
     def greedy(self) -> bool:

@@ -30,7 +30,7 @@ class TokenTrace:
         """`seed` is signed, as the field of that name takes it. `tokens[].position` is that of the
         random stream."""
         asked, params = self._request, asdict(self._request.params)
-        for name in ("seed", "logprobs", "scale"):
+        for name in ("seed", "logprobs", "scale", "plain"):
             del params[name]
         return {
             "processors": [processor.__name__ for processor in CHAIN],

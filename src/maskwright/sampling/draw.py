@@ -1,0 +1,170 @@
+"""The draw, in compiled code: a token a row under its mask, in one pass over the logits.
+
+Gumbel-argmax: adding independent Gumbel noise and taking the highest draws from the softmax. The
+noise of a token depends on the request's seed, the position and the token id alone, so a draw is
+the same whatever the batch. With u = (word + 0.5) / 2**32 a token scores z - log(-log(1 - u)), in
+float64 with the C library's logarithms: that is the definition. Other implementations may differ
+in the last bit of the noise, which decides only where two scores agree to 15 digits.
+
+Noise is exact but made sparingly. Since -log(1 - u) >= u, a token can only beat a score s that
+another has reached if u < exp(z - s): one comparison of its random word, no logarithm; and the
+highest logit of a block of tokens gives one bound for all of them. No score exceeds z + 22.88, so
+blocks far enough below s need no words at all. The block of the highest logit comes first, so that
+s is high from the beginning.
+"""
+
+# Compiled code: array elements are plain numbers here, which numpy's types don't say.
+# pyright: reportUntypedFunctionDecorator=false, reportArgumentType=false, reportReturnType=false
+# pyright: reportUnknownParameterType=false, reportUnknownVariableType=false
+# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false
+# pyright: reportMissingParameterType=false
+from __future__ import annotations
+
+import math
+from typing import Final
+
+import numpy as np
+from numba import njit
+
+from maskwright.sampling.philox import TARGET, words_of_counters
+
+EMPTY: Final = -1
+"""Instead of a token: the mask allows none that the model does."""
+
+NOT_FINITE: Final = -2
+"""Instead of a token: an allowed logit is +inf or no number."""
+
+_BLOCK: Final = 64
+"""Tokens that share a bound: two words of the mask, 16 counters."""
+
+_SLACK: Final = 1.001 * 2.0**32
+"""From a bound of u to one of words, above any rounding of `exp(z - s)`."""
+
+_WHOLE: Final = np.uint32(0xFFFFFFFF)
+_INFINITY: Final = np.int32(0x7F800000)
+_MAGNITUDE: Final = np.int32(0x7FFFFFFF)
+_NOTHING: Final = np.int32(-0x800000) ^ _MAGNITUDE
+"""The key of -inf: what is not allowed, and blocks without anything."""
+
+
+@njit(cache=True, nogil=True)
+def draw_rows(logits, words, temperatures, seeds, positions, out):
+    """Choose a token for each row of `logits` float32 `[rows, vocab]` among those that its mask
+    `words` int32 `[rows, words]` allows; the result, or `EMPTY` or `NOT_FINITE`, goes into `out`
+    int64 `[rows]`. `temperatures` float32; 0 takes the highest logit. `seeds` and `positions`
+    uint64, positions below 2**32. Ties go to the lowest token id."""
+    peaks = np.empty((logits.shape[1] + _BLOCK - 1) // _BLOCK, np.int32)
+    noise = np.empty(_BLOCK, np.uint32)
+    for row in range(len(logits)):
+        values, mask = logits[row], words[row]
+        fine = _find_peaks(values.view(np.int32), mask, peaks)
+        first = np.argmax(peaks)
+        if not fine or peaks[first] == _INFINITY:
+            out[row] = NOT_FINITE
+        elif peaks[first] == _NOTHING:
+            out[row] = EMPTY
+        elif temperatures[row] == 0:
+            out[row] = _first_highest(values, mask, peaks, first)
+        else:
+            seed, position = seeds[row], positions[row]
+            out[row] = _draw(values, mask, temperatures[row], seed, position, peaks, first, noise)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _key(bits):
+    """An int32 ordered as the float32 of these bits, but for those that are no numbers; also the
+    bits of such a key."""
+    return bits ^ ((bits >> np.int32(31)) & _MAGNITUDE)
+
+
+@njit(cache=True, nogil=True)
+def _find_peaks(bits, words, peaks):
+    """Put the highest key among the allowed tokens of each block into `peaks` int32 `[blocks]`;
+    whether all allowed logits are numbers. `bits` are the logits', int32 `[vocab]`."""
+    size = len(bits)
+    largest = np.int32(0)
+    for block in range(len(peaks)):
+        peak = _NOTHING
+        for word in range(2 * block, min(2 * block + 2, len(words))):
+            allowed = words[word]
+            begin = 32 * word
+            if allowed == 0:
+                continue
+            if begin + 32 > size:
+                for i in range(size - begin):
+                    if (allowed >> np.int32(i)) & np.int32(1):
+                        largest = max(largest, bits[begin + i] & _MAGNITUDE)
+                        peak = max(peak, _key(bits[begin + i]))
+            elif allowed == -1:
+                for i in range(32):
+                    largest = max(largest, bits[begin + i] & _MAGNITUDE)
+                    peak = max(peak, _key(bits[begin + i]))
+            else:
+                for i in range(32):
+                    on = -((allowed >> np.int32(i)) & np.int32(1))
+                    largest = max(largest, bits[begin + i] & _MAGNITUDE & on)
+                    peak = max(peak, (_key(bits[begin + i]) & on) | (_NOTHING & ~on))
+        peaks[block] = peak
+    return largest <= _INFINITY
+
+
+@njit(cache=True, nogil=True)
+def _draw(values, mask, temperature, seed, position, peaks, first, noise):
+    """The token with the highest score; block number `first` has the highest logit. `peaks` are
+    overwritten."""
+    for block in range(len(peaks)):
+        peaks[block] = _key(peaks[block])
+    heights = peaks.view(np.float32)
+    scale = (heights[first], temperature)
+    best = (-np.inf, 0)
+    best = _better(values, mask, scale, seed, position, first, _WHOLE, best, noise)
+    for block in range(len(heights)):
+        if block == first or heights[block] == -np.inf:
+            continue
+        reach = math.exp(_scaled(heights[block], scale) - best[0]) * _SLACK
+        if reach >= 0.5:
+            limit = np.uint32(min(reach, 4294967295.0))
+            best = _better(values, mask, scale, seed, position, block, limit, best, noise)
+    return best[1]
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _scaled(value, scale):
+    """A logit at a temperature, with the highest moved to 0, rounded as the chain does it."""
+    return np.float32(np.float32(value - scale[0]) / scale[1])
+
+
+@njit(cache=True, nogil=True)
+def _better(values, mask, scale, seed, position, block, limit, best, noise):
+    """The best score and its token, after those of a block whose words are `limit` at most."""
+    begin = block * _BLOCK
+    words_of_counters(seed, position, begin // 4, TARGET, noise)
+    below = 0
+    for i in range(_BLOCK):
+        below += noise[i] <= limit
+    if not below:
+        return best
+    for i in range(min(_BLOCK, len(values) - begin)):
+        word, token = noise[(i & 3) * (_BLOCK // 4) + (i >> 2)], begin + i
+        if word <= limit and _allows(mask, token):
+            score = _scaled(values[token], scale) - math.log(-math.log1p(-(word + 0.5) * 2.0**-32))
+            if score > best[0] or (score == best[0] and token < best[1]):
+                best = (score, token)
+    return best
+
+
+@njit(cache=True, nogil=True)
+def _first_highest(values, mask, peaks, first):
+    """The lowest allowed token with the highest logit. That is in block number `first`; but -0.0,
+    which has another key, counts as 0.0."""
+    peaks[0] = _key(peaks[first])
+    highest = peaks.view(np.float32)[0]
+    token = 0 if highest == 0 else first * _BLOCK
+    while values[token] != highest or not _allows(mask, token):
+        token += 1
+    return token
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _allows(mask, token):
+    return (mask[token >> 5] >> np.int32(token & 31)) & np.int32(1) != 0

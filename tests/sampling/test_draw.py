@@ -1,0 +1,87 @@
+"""The compiled draw against its plain twin, and against the chain."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from maskwright.kernels.reference import draw
+from maskwright.sampling import ChainBatch, SampleRow, SamplingParams, sample
+from maskwright.sampling.draw import draw_rows
+
+ROWS = 64
+
+
+def both(logits: torch.Tensor, words: np.ndarray, temperatures: np.ndarray, seed: int) -> list:
+    """What the compiled draw chooses, which has to be what the twin does."""
+    rng = np.random.default_rng(seed)
+    seeds = rng.integers(0, 2**64, len(logits), np.uint64)
+    positions = rng.integers(1, 5000, len(logits)).astype(np.uint64)
+    out = np.empty(len(logits), np.int64)
+    draw_rows(logits.numpy(), words, temperatures, seeds, positions, out)
+    twin = draw(
+        logits,
+        torch.from_numpy(words),
+        torch.from_numpy(temperatures),
+        torch.from_numpy(seeds.view(np.int64)),
+        torch.from_numpy(positions.astype(np.int64)),
+    )
+    assert out.tolist() == twin.tolist()
+    return out.tolist()
+
+
+def masks(rng: np.random.Generator, vocab: int, share: float) -> np.ndarray:
+    """Bits beyond the vocabulary are set at random too; they mean nothing."""
+    return np.packbits(rng.random((ROWS, -(-vocab // 32) * 32)) < share, 1, "little").view("<i4")
+
+
+@pytest.mark.parametrize("vocab", [1, 31, 64, 65, 500, 1025])
+@pytest.mark.parametrize("share", [0.02, 0.6, 1.0])
+@pytest.mark.parametrize("scale", [0.0, 0.5, 3.0, 40.0])
+def test_it_is_its_twin(vocab: int, share: float, scale: float) -> None:
+    """Rows of which some have no token left; equal logits, and zeros of both signs."""
+    rng = np.random.default_rng(vocab + int(7 * scale))
+    logits = np.round(rng.standard_normal((ROWS, vocab)) * scale, 1).astype(np.float32)
+    logits[rng.random(logits.shape) < 0.05] = -np.inf
+    temperatures = rng.choice([0, 1e-30, 0.3, 1, 7], ROWS).astype(np.float32)
+    chosen = both(torch.from_numpy(logits), masks(rng, vocab, share), temperatures, vocab)
+    assert any(token >= 0 for token in chosen) or vocab * share < 1
+
+
+@pytest.mark.parametrize("bad", [math.nan, -math.nan, math.inf])
+def test_numbers_that_are_none_count_where_they_are_allowed(bad: float) -> None:
+    logits = torch.zeros(2, 100)
+    logits[:, 37] = bad
+    words = np.full((2, 4), -1, np.int32)
+    words[1, 1] ^= 1 << 5
+    first, second = both(logits, words, np.ones(2, np.float32), 0)
+    assert first == -2
+    assert second >= 0
+
+
+def test_plain_rows_choose_as_the_chain_does() -> None:
+    """A row that asks for something the chain does, and that changes nothing, draws the same."""
+    torch.manual_seed(0)
+    rng = np.random.default_rng(0)
+    logits = torch.randn(ROWS, 300) * 3
+    words = torch.from_numpy(masks(rng, 300, 0.4))
+    for temperature in (0.0, 1e-45, 0.7, 1.3):
+        chosen = []
+        for more in ({}, {"bad_words": ((299, 299, 299),)}):
+            params = SamplingParams(temperature, **more)
+            assert params.plain is not bool(more)
+            rows = [SampleRow(params, [0] * (n + 1), 1, 2**63 + 77 * n) for n in range(ROWS)]
+            chosen.append(sample(logits.clone(), ChainBatch(rows, words)))
+        assert chosen[0] == chosen[1]
+        assert len(set(chosen[0])) > 50
+
+
+def test_errors_of_chained_rows_among_plain_ones_are_their_own() -> None:
+    rows = [
+        SampleRow(SamplingParams(0, bad_words=((token,),) if token else ()), [0], 1, 0)
+        for token in (0, 3, 0, 4, 0)
+    ]
+    words = torch.full((5, 1), 8, dtype=torch.int32)
+    chosen = sample(torch.zeros(5, 32), ChainBatch(rows, words))
+    assert [token if isinstance(token, int) else None for token in chosen] == [3, None, 3, 3, 3]
