@@ -21,8 +21,7 @@ from collections import deque
 from collections.abc import Hashable, Sequence
 from typing import Final, overload
 
-import numpy as np
-
+from maskwright.automaton.leaf_builder import LeafBuilder
 from maskwright.automaton.leaf_keys import (
     Choice,
     Continuation,
@@ -41,41 +40,14 @@ from maskwright.automaton.leaf_keys import (
     Spaced,
     Text,
     TokenId,
-    TokenRead,
     Within,
 )
 from maskwright.automaton.leaf_rows import DEAD, UNBUILT, LeafArrays, LeafRows, Row
 from maskwright.automaton.leaving import leaving
-from maskwright.automaton.spelled_characters import (
-    BACKSLASH,
-    FIRST_LEAD,
-    LAST_LEAD,
-    QUOTE,
-    SpelledCharacters,
-    escapable,
-    escapes_of,
-    must_escape,
-    open_arcs,
-)
-from maskwright.automaton.spelled_sets import SpelledSets
+from maskwright.automaton.spelled_characters import open_arcs
 from maskwright.automaton.word_tries import ENDED, HIGH, LOW, Beside, WordTrie, trie_of
-from maskwright.grammar.charset import LAST
-from maskwright.grammar.counting import counted
-from maskwright.grammar.derivative import arcs, label
-from maskwright.grammar.regular import (
-    ANYTHING,
-    EMPTY,
-    Parallel,
-    Regular,
-    Vector,
-    Words,
-    vector,
-    word_arcs,
-)
-from maskwright.grammar.split import split
-
-_SPACES: Final = b" \t\n\r"
-
+from maskwright.grammar.derivative import label
+from maskwright.grammar.regular import EMPTY, Parallel, Regular, Vector, Words, vector
 
 _PER_TRIE_STATE: Final = 16
 """States made with a whole list of words take as much as one that was made alone."""
@@ -128,8 +100,7 @@ class LeafTable:
         self._label_ids: dict[tuple[type, Hashable], int] = {(type(None), None): 0}
         self._expanded: set[int] = set()
         self._rows = LeafRows()
-        self._spelled = SpelledCharacters(self.state)
-        self._sets = SpelledSets(self.state)
+        self._builder = LeafBuilder(self._rows, self.keys, self.state, self._named)
         self.dead = self.state(Dead())
 
     @property
@@ -209,9 +180,8 @@ class LeafTable:
             ends = [self.state(End(each)) for each in labels]
         trunk = 0
         if beside.open:
-            below = self.state(Text(True, vector((EMPTY, *(others or ())), named=True)))
-            self.build(below)
-            trunk = int(self.arrays.base[below])
+            beyond = vector((EMPTY, *(others or ())), named=True)
+            trunk = self._builder.row_of(Text(True, beyond))
         trie = WordTrie(beside, self.count)
         self.count += 2 * trie.size
         self.keys.add(trie)
@@ -262,31 +232,23 @@ class LeafTable:
             self.arrays.gate_low[number] = min(words.low for words in names)
             self.arrays.gate_high[number] = max(words.high for words in names)
 
+    def _named(self, key: Text | Escape | Hex, low: int, high: int, alone: bool) -> int:
+        """The state of `key`, from which the words low..high-1 can be reached; `alone`: and no
+        other name."""
+        typed = (type(key), key)
+        number = self._ids.get(typed)
+        if number is None:
+            number = self._new(typed)
+            if alone:
+                self.arrays.gate_low[number] = low
+                self.arrays.gate_high[number] = high
+        return number
+
     # Rows
 
     def build(self, state: int) -> None:
         """Give `state` its row."""
-        if self.arrays.base[state] != UNBUILT:
-            return
-        key = self.keys[state]
-        if isinstance(key, Text) and key.inside and self._build_names(state, key.term):
-            return
-        if isinstance(key, Text):
-            self._build_text(state, key)
-            return
-        if isinstance(key, Literal):
-            self._rows.override(state, 0, {key.data[0]: self._behind(key)})
-            return
-        if isinstance(key, Entry):
-            self._build_entry(state, key)
-            return
-        if isinstance(key, Escape) and self._build_escape(state, key.term):
-            return
-        row = np.full(256, DEAD, np.int32)
-        found = self._row(key)
-        if found:
-            row[list(found)] = list(found.values())
-        self._rows.store(state, row, self._trunk(key))
+        self._builder.build(state)
 
     def expand(self, state: int, most: int) -> None:
         """Build what can be reached from `state`, nearest first, up to `most` new rows.
@@ -319,211 +281,4 @@ class LeafTable:
 
     def next_states(self, state: int) -> Row:
         """Byte → next state; the plain form of the row, for tests and drawings."""
-        self.build(state)
-        return self._rows.next_states(state)
-
-    def _row(self, key: Key) -> Row:
-        match key:
-            case (
-                Partial()
-                | Limited()
-                | Escape()
-                | Hex()
-                | LowHex()
-                | LowSurrogate()
-                | Continuation()
-            ):
-                return self._spelled.row(key)
-            case Choice(inside=inside, text=text, marks=marks):
-                row = {} if text is EMPTY else self.next_states(self.state(Text(False, text)))
-                if inside is not EMPTY:
-                    row[QUOTE] = self.state(Text(inside=True, term=counted(inside)))
-                return row | dict(marks)
-            case Spaced(left=left) | Padded(left=left):
-                follow = {} if isinstance(key, Spaced) else self.next_states(key.target)
-                if left:
-                    shorter = self.state(key._replace(left=left - 1))
-                    self.build(shorter)  # a token may run through all of them
-                    follow = follow | dict.fromkeys(_SPACES, shorter)
-                return follow
-            case TokenId():
-                return self._token_row(key)
-            case Within():
-                return self._sets.row(key)
-            case Literal():
-                return {key.data[0]: self._behind(key)}
-            case Text() | Entry() | End() | Dead():
-                return {}  # built elsewhere
-
-    def _behind(self, key: Literal) -> int:
-        rest = key.data[1:]
-        return self.state(Literal(rest, key.target)) if rest else key.target
-
-    def _build_entry(self, state: int, key: Entry) -> None:
-        """The row of the text, and the marks."""
-        trunk, overrides = 0, dict(key.marks)
-        if key.text is not EMPTY:
-            text = self.state(Text(False, key.text))
-            self.build(text)
-            arrays = self.arrays
-            trunk = int(arrays.base[text])
-            start, stop = int(arrays.override_start[text]), int(arrays.override_stop[text])
-            own = arrays.override_byte[start:stop].tolist()
-            overrides = dict(zip(own, arrays.override_next[start:stop].tolist(), strict=True))
-            overrides |= dict(key.marks)
-        self._rows.override(state, trunk, overrides)
-
-    def _token_row(self, key: TokenId) -> Row:
-        row: Row = {}
-        size = 1 << (7 * (key.left - 1))
-        for byte in range(128):
-            low = key.base + byte * size
-            open_sets = tuple(
-                at
-                for at, ranges in enumerate(key.sets)
-                if any(first < low + size and last >= low for first, last in ranges)
-            )
-            if open_sets:
-                after = TokenId(key.sets, low, key.left - 1)
-                row[byte] = self.state(after if after.left else End(TokenRead(open_sets)))
-        return row
-
-    def _build_parallel(self, state: int, term: Parallel) -> None:
-        found = split(term)
-        states = {target: self.state(Text(False, target)) for target in found.targets}
-        if not found.beyond and sum(high - low + 1 for low, high, _ in found.ascii) <= 8:
-            points = [
-                (point, states[target])
-                for low, high, target in found.ascii
-                for point in range(low, high + 1)
-            ]
-            self._rows.override(state, 0, dict(points))
-            return
-        row = np.full(256, DEAD, np.int32)
-        for low, high, target in found.ascii:
-            row[low : high + 1] = states[target]
-        sets = tuple((some, states[target]) for some, target in found.beyond)
-        if len(sets) == 1 and sets[0][0].ranges == ((0x80, LAST),):
-            row[FIRST_LEAD : LAST_LEAD + 1] = self._spelled.tail(sets[0][1])
-        elif sets:
-            for byte, follow in self._sets.lead_bytes(sets).items():
-                row[byte] = follow
-        self._rows.store(state, row, None)
-
-    def _build_text(self, state: int, key: Text) -> None:
-        inside, term = key
-        if isinstance(term, Parallel):
-            self._build_parallel(state, term)
-            return
-        transitions = arcs(term)
-        row = np.full(256, DEAD, np.int32)
-        for low, high, target in transitions:
-            first = max(low, 0x20) if inside else low
-            if first <= min(high, 0x7F):
-                row[first : min(high, 0x7F) + 1] = self.state(Text(inside, target))
-        if transitions:
-            low, high, target = transitions[-1]
-            if low <= 0x80 and high == LAST:
-                row[FIRST_LEAD : LAST_LEAD + 1] = self._spelled.tail(
-                    self.state(Text(inside, target))
-                )
-            elif high > 0x7F:
-                for byte, follow in self._spelled.lead_bytes(inside, term).items():
-                    row[byte] = follow
-        if inside:
-            row[QUOTE] = row[BACKSLASH] = DEAD
-            if escapable(term):
-                row[BACKSLASH] = self.state(Escape(term))
-            name = label(term)
-            if name:
-                row[QUOTE] = self.state(End(name))
-        self._rows.store(state, row, self._trunk(key))
-
-    def _build_names(self, state: int, term: Regular) -> bool:
-        """Build a node of a trie of names; False if it is not a plain one.
-
-        Beside the names stands nothing or any other name, so the row is that of the other names
-        with the few bytes that go on with one of these.
-        """
-        if not isinstance(term, Vector) or not term.named or not isinstance(term.parts[0], Words):
-            return False
-        node, others = term.parts[0], term.parts[1:]
-        if any(p is not EMPTY and p is not ANYTHING for p in others) or not node.table.ascii:
-            return False
-        rest = vector((EMPTY, *others), named=True)
-        trunk = 0
-        if rest is not EMPTY:
-            below = self.state(Text(True, rest))
-            self.build(below)
-            trunk = int(self.arrays.base[below])
-        first = node.low + node.nullable
-        overrides: dict[int, int] = {}
-        escaped = rest is not EMPTY
-        for point, _, child in word_arcs(node):
-            escaped |= not node.table.bare or must_escape(point)
-            if not must_escape(point):
-                following = Text(True, vector((child, *others), named=True))
-                overrides[point] = self._named(following, child.low, child.high, rest is EMPTY)
-        if escaped:
-            overrides[BACKSLASH] = self._named(Escape(term), first, node.high, rest is EMPTY)
-        if node.nullable:
-            overrides[QUOTE] = self.state(End(label(term)))
-        self._rows.override(state, trunk, overrides)
-        return True
-
-    def _build_escape(self, state: int, term: Regular) -> bool:
-        """Build the state behind a backslash in a list of words; False if it is in none."""
-        found = trie_of(term)
-        if found is None:
-            return False
-        beside, node = found
-        trunk = 0
-        if beside.open:
-            below = self.state(Escape(vector((EMPTY, *(beside.others or ())), named=True)))
-            self.build(below)
-            trunk = int(self.arrays.base[below])
-        overrides: dict[int, int] = {}
-        first = node.low + node.nullable
-        if node.high > first:
-            gated = beside.others is not None and not beside.open
-            overrides[ord("u")] = self._named(Hex(term, 0, 4), first, node.high, gated)
-            for point, _, child in word_arcs(node):
-                for byte in escapes_of(point):
-                    following: Regular = child
-                    if beside.others is not None:
-                        following = vector((child, *beside.others), named=True)
-                    overrides[byte] = self.state(Text(True, following))
-        self._rows.override(state, trunk, overrides)
-        return True
-
-    def _named(self, key: Text | Escape | Hex, low: int, high: int, gated: bool) -> int:
-        """The state of `key`, from which the words low..high-1 can be reached; `gated`: and no
-        other name."""
-        typed = (type(key), key)
-        number = self._ids.get(typed)
-        if number is None:
-            number = self._new(typed)
-            if gated:
-                self.arrays.gate_low[number] = low
-                self.arrays.gate_high[number] = high
-        return number
-
-    def _trunk(self, key: Key) -> int | None:
-        """A row that the row of `key` nearly equals: that of the same key without its words."""
-        if isinstance(key, Spaced):
-            return 0
-        if isinstance(key, Padded):
-            return int(self.arrays.base[key.target])
-        if not isinstance(key, Text | Escape | Hex):
-            return None
-        term = key.term
-        if isinstance(term, Words):
-            return 0
-        if not isinstance(term, Vector) or not term.named or term.parts[0] is EMPTY:
-            return None
-        rest = vector((EMPTY, *term.parts[1:]), named=True)
-        if rest is EMPTY:
-            return 0
-        state = self.state(key._replace(term=rest))
-        self.build(state)
-        return int(self.arrays.base[state])
+        return self._builder.next_states(state)
