@@ -5,7 +5,16 @@ from __future__ import annotations
 import pytest
 
 from maskwright.grammar.derivative import arcs, contains
-from maskwright.grammar.regular import Regular, char, concat, repeat, words
+from maskwright.grammar.regular import (
+    EMPTY,
+    Regular,
+    both,
+    char,
+    complement,
+    concat,
+    repeat,
+    words,
+)
 from maskwright.grammar.translate import full_match
 
 A, B = char("a"), words(["ab", "b"])
@@ -23,6 +32,18 @@ A, B = char("a"), words(["ab", "b"])
 )
 def test_repeats_of_one_body_are_one(term: Regular, same: Regular) -> None:
     assert term is same
+
+
+def test_lists_of_words_together_are_one_list() -> None:
+    left, right = words(["ab", "b", "cd", "d"]), words(["b", "cd", "e"])
+    assert both(left, right) is words(["b", "cd"])
+    assert both(left, complement(right)) is words(["ab", "d"])
+    assert both(left, right, complement(words(["b"]))) is words(["cd"])
+    assert both(left, complement(words(["ab", "b"])), complement(words(["cd"]))) is words(["d"])
+    assert both(words(["a"]), words(["b"])) is EMPTY
+    assert both(right, complement(right)) is EMPTY
+    third = repeat(char("d"))
+    assert both(left, third, complement(right)) is both(words(["ab", "d"]), third)
 
 
 def test_repeats_of_others_stay() -> None:

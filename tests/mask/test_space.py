@@ -67,3 +67,23 @@ def test_ready_rows_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
         assert allowed(matcher)
         largest = max(largest, rows.nbytes - before)
     assert 0 < rows.nbytes <= 20_000 + largest
+
+
+def test_a_long_list_without_repeats_is_one_list() -> None:
+    """Whichever of its words have come: their states were made over again for each item."""
+    names = [f"{group}/{at}" for group in ("css", "dom", "es6", "forms") for at in range(50)]
+    items = {"enum": names}
+    schema = {"type": "array", "items": items, "uniqueItems": True, "minItems": 190}
+    vocabulary = own_vocabulary()
+    matcher = compile_json_schema(schema, vocabulary, whitespace="compact").matcher()
+    leaves = space_of(vocabulary).leaves
+    assert matcher.accept(ord("["))
+    sizes: list[int] = []
+    for name in reversed(names):
+        text = f'"{name}"'.encode()
+        assert matcher.accept_bytes(text) == len(text)
+        sizes.append(leaves.count)
+        matcher.accept(ord(","))
+        assert matcher.fork().accept_bytes(text) < len(text)
+    assert matcher.next_bytes() == b"]"
+    assert sizes[-1] < sizes[2] + 100

@@ -60,6 +60,8 @@ PAIRS = {"type": "array", "items": {"enum": [1, "x"]}, "maxItems": 2}
 SETS = {"type": "array", "items": {"enum": [1, 2, "x"]}, "uniqueItems": True, "minItems": 2}
 NESTED = {"type": "object", "properties": {"a": PAIRS}, "additionalProperties": False}
 DEEP = {"type": "array", "items": SOME, "uniqueItems": True, "maxItems": 2}
+WORDS = {"enum": ["b", "bx", "bxb", 'b"']}
+OTHERS = {"enum": ["xb", "bx", "x"]}
 MIXED = {"anyOf": [BOTH, {"enum": [1, [1], [1, 2], {"a": 1, "b": True}]}]}
 
 VALUES: dict[str, list[Any]] = {
@@ -74,6 +76,7 @@ VALUES: dict[str, list[Any]] = {
         [], [{"a": 1}], [{"a": 2}], [{"a": 1}, {"a": 2}], [{"a": 1}, {"a": 1, "b": True}],
         [{"a": 2}, {"a": 1}], [{"a": 1, "b": True}],
     ],
+    "words": ["b", "bx", "bxb", "x", "xb", "b\"", "bd", 1, None],
 }  # fmt: skip
 CASES: dict[str, tuple[dict[str, Any], str]] = {
     "all of them": ({"items": BOTH, "minItems": 4}, "objects"),
@@ -104,6 +107,22 @@ CASES: dict[str, tuple[dict[str, Any], str]] = {
     "arrays in objects": ({"items": NESTED, "minItems": 6}, "nested"),
     "arrays of objects": ({"items": DEEP, "minItems": 3}, "deep"),
     "anything": ({"minItems": 2}, "arrays"),
+    "words": ({"items": WORDS, "minItems": 3}, "words"),
+    "words, a few": ({"items": WORDS, "maxItems": 2}, "words"),
+    "words and others": ({"items": {"anyOf": [WORDS, {"type": ["integer", "null"]}]}}, "words"),
+    "words, dealt out": (
+        {"prefixItems": [WORDS, OTHERS, {"const": "bx"}], "items": {"enum": ["xb", "x", "bd"]}},
+        "words",
+    ),
+    "words, one of them sure to come": (
+        {"items": WORDS, "contains": {"const": "bxb"}, "minItems": 2, "maxItems": 3},
+        "words",
+    ),
+    "words, or strings of a pattern": (
+        {"anyOf": [{"items": WORDS, "minItems": 3}, {"items": {"pattern": "^x*b$"}}]},
+        "words",
+    ),
+    "one list or the other": ({"anyOf": [{"items": WORDS}, {"items": OTHERS}]}, "words"),
 }
 
 

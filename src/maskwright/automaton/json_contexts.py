@@ -152,6 +152,8 @@ class JsonContexts:
 
     def gate(self, context: int) -> tuple[int, int] | None:
         level = self.levels[context]
+        if level.bracket == "[" and level.phase in (Phase.VALUE, Phase.FIRST) and level.is_unique:
+            return self._value_reader(context)[0].gate
         if level.bracket != "{" or level.phase not in (Phase.NAME, Phase.FIRST):
             return None
         reader, _ = self._name_reader(context)

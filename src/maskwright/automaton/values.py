@@ -56,6 +56,8 @@ class Reading(NamedTuple):
     """Whether there are strings that are not told apart."""
     confined: bool = False
     """Whether it must be one of those told apart."""
+    listed: bool = False
+    """Whether `words` has all strings, those that it must not be as well: a gate keeps them out."""
 
     def containers(self, bracket: str, witnesses: Witnesses) -> Iterator[Progress]:
         """The arrays or objects that it may be, at their start."""
@@ -86,12 +88,19 @@ class ValueReader:
     words: tuple[str, ...]
     values: tuple[str, ...]
     """The strings and the other scalars that are told apart."""
+    gate: tuple[int, int] | None = None
+    """Where the strings are listed, those of `words` that may be read, as bits; how many there
+    are."""
 
     @classmethod
     def of(
         cls, threads: Iterable[Thread], shapes: Shapes, witnesses: Witnesses, told: ToldApart
     ) -> ValueReader:
-        readings = tuple(_reading(thread, shapes, witnesses, told) for thread in threads)
+        readings = tuple(_reading(thread, shapes, witnesses, told, True) for thread in threads)
+        gated = any(r.listed for r in readings) and not any(map(_is_open, readings))
+        if not gated and any(r.listed for r in readings):
+            threads = [reading.thread for reading in readings]
+            readings = tuple(_reading(thread, shapes, witnesses, told, False) for thread in threads)
         kinds = list(dict.fromkeys(map(_kind, readings)))
         apart = sorted(
             text
@@ -111,13 +120,15 @@ class ValueReader:
             parts = [both(alt(*scalars), spellings(value)) for value in values]
             parts += [EMPTY] * (len(values) == 1)  # labels longer than those of strings
             told_values = vector((*parts, *scalars))
+        texts.sort()
         return cls(
             told_words,
             told_values,
             readings,
             tuple(kinds.index(_kind(reading)) for reading in readings),
-            tuple(sorted(texts)),
+            tuple(texts),
             tuple(values),
+            _gate(texts, readings) if gated else None,
         )
 
     @property
@@ -157,8 +168,25 @@ def _kind(reading: Reading) -> _Kind:
     return _Kind(reading.strings, reading.scalars, reading.words, reading.other_strings)
 
 
-def _reading(thread: Thread, shapes: Shapes, witnesses: Witnesses, told: ToldApart) -> Reading:
-    """What is told apart of a thread's value, and what it must not be, for the rest to be right."""
+def _is_open(reading: Reading) -> bool:
+    """Whether there are strings that no gate can keep out."""
+    return not reading.listed and reading.strings is not EMPTY
+
+
+def _gate(texts: list[str], readings: tuple[Reading, ...]) -> tuple[int, int]:
+    alive = frozenset[str]().union(*(reading.told for reading in readings))
+    bits = sum(1 << at for at, text in enumerate(texts) if json.dumps(text) in alive)
+    return bits, len(texts)
+
+
+def _reading(
+    thread: Thread, shapes: Shapes, witnesses: Witnesses, told: ToldApart, gated: bool
+) -> Reading:
+    """What is told apart of a thread's value, and what it must not be, for the rest to be right.
+
+    `gated`: where all its strings are, those that it must not be stay among them, so that it is
+    one list of words whichever have come before.
+    """
     value = thread.value
     assert value is not None
     shape = shapes.of(value)
@@ -168,7 +196,12 @@ def _reading(thread: Thread, shapes: Shapes, witnesses: Witnesses, told: ToldApa
     known = _NONE_TOLD
     if watched and isinstance(after, ArrayProgress):
         known = told.behind(after)
+    unique = isinstance(after, ArrayProgress) and after.unique
+    supply = witnesses.supply(value)
+    few = frozenset(map(json.dumps, supply.strings or ()))
+    listed = gated and unique and bool(few)
     texts = {*known.scalars, *known.containers, *thread.seen, *(text for text, _ in thread.met)}
+    texts |= few if listed else frozenset()
     here = {text for text in texts if _may_be(value, text, witnesses)}
 
     def leads_on(text: str | None) -> bool:
@@ -181,23 +214,24 @@ def _reading(thread: Thread, shapes: Shapes, witnesses: Witnesses, told: ToldApa
     others = leads_on(None)
     strings, scalars = shape.strings, shape.scalars
     words = alive
-    if not others:
+    if listed:
+        words |= few
+    elif not others:
         strings = both(strings, _all_strings(alive))
-        scalars = both(scalars, _all_scalars(alive))
+    elif strings is ANYTHING:  # each may still become a longer one: its end alone is refused
+        words |= {text for text in barred if text[0] == '"'}
     else:
-        if strings is ANYTHING:  # each may still become a longer one: its end alone is refused
-            words |= {text for text in barred if text[0] == '"'}
-        else:
-            strings = both(strings, complement(_all_strings(barred)))
-        dead: list[Json] = [json.loads(text) for text in barred if text[0] not in '"[{']
-        if dead:
-            none = Schema("", (NotValues(tuple(dead)),))
-            scalars = shapes.of(value | {none}).scalars
-    supply = witnesses.supply(value)
-    other_strings = others and (
-        supply.strings is None or any(json.dumps(s) not in words for s in supply.strings)
+        strings = both(strings, complement(_all_strings(barred)))
+    dead: list[Json] = [json.loads(text) for text in barred if text[0] not in '"[{']
+    if not others:
+        scalars = both(scalars, _all_scalars(alive))
+    elif dead:
+        none = Schema("", (NotValues(tuple(dead)),))
+        scalars = shapes.of(value | {none}).scalars
+    other_strings = others and (supply.strings is None or not few <= words)
+    return Reading(
+        thread, strings, scalars, alive, barred, words, other_strings, not others, listed
     )
-    return Reading(thread, strings, scalars, alive, barred, words, other_strings, not others)
 
 
 def _may_be(value: Conjunction, text: str, witnesses: Witnesses) -> bool:

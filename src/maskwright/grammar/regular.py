@@ -402,11 +402,31 @@ def _intersection(flat: set[Regular]) -> Regular:
         return flat.pop()
     if EPSILON in flat:
         return EPSILON if all(p.nullable for p in flat) else EMPTY
+    if any(isinstance(p, Words) and p.depth == 0 for p in flat):
+        flat = _sifted(flat)
+        if len(flat) == 1:
+            return flat.pop()
     ordered = tuple(sorted(flat, key=_number))
     if any(isinstance(p, Complement) and p.body in flat for p in ordered):
         return EMPTY
     key = (Both, _numbers_of(ordered))
     return _terms.get(key) or _keep(key, Both(ordered))
+
+
+def _sifted(flat: set[Regular]) -> set[Regular]:
+    """With one list for all lists of words, without the words that are excluded."""
+    lists = [p for p in flat if isinstance(p, Words) and p.depth == 0]
+    barred = {
+        p: p.body
+        for p in flat
+        if isinstance(p, Complement) and isinstance(p.body, Words) and p.body.depth == 0
+    }
+    left = set(lists[0].table.strings).intersection(*(p.table.strings for p in lists[1:]))
+    left = left.difference(*(body.table.strings for body in barred.values()))
+    if not left:
+        return {EMPTY}
+    bare = all(p.table.bare for p in lists)
+    return {*flat.difference(lists, barred), word_slice(word_list(tuple(left), bare=bare))}
 
 
 def measured(core: Regular, least: int, most: int | None) -> Regular:
