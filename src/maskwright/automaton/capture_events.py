@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 
 from maskwright.automaton.events import CaptureBegun, CaptureEnded, CaptureText, Event
 from maskwright.automaton.rule_contexts import Began, Mark, Read, Reading, RuleContexts, Waiting
-from maskwright.automaton.rule_network import Call, Edge, Symbol
+from maskwright.automaton.rule_nodes import Call, Edge, Symbol
 from maskwright.automaton.rule_sets import BELOW, WHOLE, Place, Return
 from maskwright.automaton.special import pieces
 from maskwright.automaton.trace import Left

@@ -30,7 +30,8 @@ from maskwright.automaton.level import Level
 from maskwright.automaton.machine import BLOCKED, DONE, NO_FRAME, POP, PUSH, STAY, Exit
 from maskwright.automaton.rule_finish import RuleFinish
 from maskwright.automaton.rule_follow import bytes_ahead
-from maskwright.automaton.rule_network import Call, RuleNetwork, Symbol, Text
+from maskwright.automaton.rule_network import RuleNetwork
+from maskwright.automaton.rule_nodes import Call, Symbol, Text
 from maskwright.automaton.rule_sets import (
     WHOLE,
     Item,

@@ -7,7 +7,7 @@ from functools import cached_property
 from heapq import heappop, heappush
 from itertools import count
 
-from maskwright.automaton.rule_network import (
+from maskwright.automaton.rule_nodes import (
     OUTSIDE,
     Again,
     Branch,

@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import Final
 
 from maskwright.automaton.first_bytes import SPECIAL, VALUE, first_bytes
-from maskwright.automaton.rule_network import (
+from maskwright.automaton.rule_network import RuleNetwork
+from maskwright.automaton.rule_nodes import (
     Again,
     Branch,
     Call,
@@ -18,7 +19,6 @@ from maskwright.automaton.rule_network import (
     Enter,
     Loop,
     Node,
-    RuleNetwork,
     Spent,
     Step,
     Symbol,

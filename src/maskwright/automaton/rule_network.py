@@ -8,243 +8,55 @@ beside the node, innermost last.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from functools import cached_property
 from itertools import pairwise
-from typing import Final, NamedTuple
 
-from maskwright.errors import LimitError, UnsatisfiableGrammarError
-from maskwright.grammar.derivative import is_live
-from maskwright.grammar.regular import EPSILON, Regular
-from maskwright.grammar.rules import (
-    Bounded,
-    Capture,
-    Choice,
-    Expression,
-    JsonValue,
-    Ref,
-    Repeat,
-    Rules,
-    Sequence,
-    SpecialToken,
-    Terminal,
+from maskwright.automaton.rule_builder import RuleBuilder
+from maskwright.automaton.rule_nodes import (
+    OUTSIDE,
+    Active,
+    Again,
+    Branch,
+    Call,
+    Counters,
+    Edge,
+    End,
+    Enter,
+    Expansion,
+    Loop,
+    Node,
+    Spent,
+    Step,
+    Symbol,
+    Text,
+    Way,
 )
+from maskwright.errors import UnsatisfiableGrammarError
+from maskwright.grammar.derivative import is_live
+from maskwright.grammar.rules import JsonValue, Rules, SpecialToken
 from maskwright.limits import Limits
-
-Counters = tuple[int, ...]
-
-OUTSIDE: Final = -1
-"""The loop of nodes that stand in none."""
-
-
-class Text(NamedTuple):
-    """Read a text of a language."""
-
-    term: Regular
-
-
-class Call(NamedTuple):
-    """Read what a rule generates."""
-
-    rule: int
-
-
-Symbol = Text | Call | JsonValue | SpecialToken
-
-
-class Step(NamedTuple):
-    symbol: Symbol
-    next: int
-
-
-class Branch(NamedTuple):
-    options: tuple[int, ...]
-
-
-class Enter(NamedTuple):
-    """Begin to count at `loop`."""
-
-    loop: int
-
-
-class Again(NamedTuple):
-    """One more copy has been read in `loop`."""
-
-    loop: int
-
-
-class Loop(NamedTuple):
-    """Read `body`, which ends in `Again`, `least` to `most` times."""
-
-    least: int
-    most: int | None
-    body: int
-    next: int
-
-
-class Edge(NamedTuple):
-    """Where a capture begins, or (`ends`) ends; nothing is read."""
-
-    name: str
-    tail: str
-    ends: bool
-    next: int
-
-
-class Spent(NamedTuple):
-    """Behind a text that has at most `tokens` tokens and `tail` characters more; nothing is
-    read."""
-
-    tokens: int
-    tail: int
-    next: int
-
-
-class End(NamedTuple):
-    """The end of a rule."""
-
-
-Node = Step | Branch | Enter | Again | Loop | Edge | Spent | End
-
-
-class Active(NamedTuple):
-    """A step that can be taken at once, and where it leads."""
-
-    symbol: Symbol
-    next: int
-    counters: Counters
-
-
-class Expansion(NamedTuple):
-    """What a position comes to without reading: steps, and whether the rule may end here."""
-
-    steps: tuple[Active, ...]
-    ends: bool
-
-
-class Way(NamedTuple):
-    """One way from a position to a step (None: to the rule's end), and what it passes."""
-
-    step: Active | None
-    edges: tuple[Edge, ...]
-
-
-END: Final = 0
-"""The node at which every rule ends."""
 
 
 class RuleNetwork:
     """The networks of all rules that the start can reach and that generate something."""
 
     def __init__(self, rules: Rules, possible: Callable[[JsonValue], bool], limits: Limits) -> None:
-        self.nodes: list[Node] = [End()]
-        self.loops: list[int] = [OUTSIDE]
+        made = RuleBuilder(rules, limits)
+        self.nodes = made.nodes
+        self.loops = made.loops
         """[nodes]: the counting loop in whose body a node stands."""
-        self.names: list[str] = []
-        self.starts: list[int] = []
+        self.names = made.names
+        self.starts = made.starts
+        self.start = made.start
+        self._nullable = made.nullable
+        self._firsts = made.firsts
         self._limits = limits
         self._possible = possible
-        self._numbers: dict[str, int] = {}
-        self._made: dict[tuple[Node, int], int] = {}
         self._expansions: dict[tuple[int, Counters], Expansion] = {}
-        self._rules: Mapping[str, Expression] = rules.rules
-        self._nullable = _nullable_rules(rules)
-        self.start = self._rule(rules.start)
-        done = 0
-        self._firsts = [0]
-        """The first nodes made for each rule."""
-        while done < len(self.names):  # a rule's body may add rules
-            self.starts.append(self._node(rules.rules[self.names[done]], END, OUTSIDE))
-            self._firsts.append(len(self.nodes))
-            done += 1
-        self.nullable = [self._nullable[name] for name in self.names]
         self._within, self._alive = self._find_living()
         if not self._alive[self.starts[self.start]]:
             raise UnsatisfiableGrammarError(f"the rule {rules.start!r} generates no text")
-
-    # Networks
-
-    def _rule(self, name: str) -> int:
-        number = self._numbers.get(name)
-        if number is None:
-            number = self._numbers[name] = len(self.names)
-            self.names.append(name)
-            if len(self.names) > self._limits.grammar_rules:
-                raise LimitError(
-                    f"the grammar has more than {self._limits.grammar_rules:,} rules",
-                    limit="grammar_rules",
-                )
-        return number
-
-    def _node(self, expression: Expression, after: int, loop: int) -> int:
-        """The node from which `expression` and then what is at `after` is read, in `loop`."""
-        match expression:
-            case Terminal(language=term):
-                return after if term is EPSILON else self._add(Step(Text(term), after), loop)
-            case Bounded(body=body, tokens=tokens, tail=tail):
-                after = self._add(Spent(tokens, tail, after), loop)
-                return self._node(body, after, loop)
-            case Ref(name=name):
-                return self._add(Step(Call(self._rule(name)), after), loop)
-            case JsonValue() | SpecialToken():
-                return self._add(Step(expression, after), loop)
-            case Sequence(parts=parts):
-                for part in reversed(parts):
-                    after = self._node(part, after, loop)
-                return after
-            case Choice(options=options):
-                return self._branch((self._node(o, after, loop) for o in options), loop)
-            case Capture(name=name, body=body, tail=tail):
-                end = self._add(Edge(name, tail, True, after), loop)
-                return self._add(Edge(name, tail, False, self._node(body, end, loop)), loop)
-            case Repeat(body=body, least=least, most=most):
-                return self._repeat(body, least, most, after, loop)
-
-    def _repeat(self, body: Expression, least: int, most: int | None, after: int, loop: int) -> int:
-        if most is not None and most < least:
-            return self._branch((), loop)
-        if self._is_nullable(body):
-            least = 0
-        if most == 0:
-            return after
-        if (least, most) == (1, 1):
-            return self._node(body, after, loop)
-        if (least, most) == (0, 1):
-            return self._branch((after, self._node(body, after, loop)), loop)
-        if most is None and least <= 1:
-            again = self._reserve(loop)
-            inside = self._node(body, again, loop)
-            self.nodes[again] = Branch((inside, after))
-            return inside if least else again
-        head = self._reserve(loop)
-        inside = self._node(body, self._add(Again(head), head), head)
-        self.nodes[head] = Loop(least, most, inside, after)
-        return self._add(Enter(head), loop)
-
-    def _branch(self, options: Iterable[int], loop: int) -> int:
-        distinct = tuple(dict.fromkeys(options))
-        return distinct[0] if len(distinct) == 1 else self._add(Branch(distinct), loop)
-
-    def _add(self, node: Node, loop: int) -> int:
-        known = self._made.get((node, loop))
-        if known is None:
-            known = self._made[node, loop] = self._reserve(loop)
-            self.nodes[known] = node
-        return known
-
-    def _reserve(self, loop: int) -> int:
-        """A new node, to be filled in once what it leads to is known."""
-        self.nodes.append(Branch(()))
-        self.loops.append(loop)
-        if len(self.nodes) > self._limits.grammar_nodes:
-            raise LimitError(
-                f"the grammar's rules have more than {self._limits.grammar_nodes:,} nodes",
-                limit="grammar_nodes",
-            )
-        return len(self.nodes) - 1
-
-    def _is_nullable(self, expression: Expression) -> bool:
-        return _nullable(expression, self._nullable)
 
     # What generates something
 
@@ -431,7 +243,7 @@ class RuleNetwork:
             case Text(term=term):
                 return term.nullable
             case Call(rule=rule):
-                return self.nullable[rule]
+                return self._nullable[rule]
             case JsonValue() | SpecialToken():
                 return False
 
@@ -466,37 +278,3 @@ class RuleNetwork:
                 stack += new
             found.append(frozenset(seen))
         return found
-
-
-def _nullable_rules(rules: Rules) -> dict[str, bool]:
-    """Which rules generate the empty text."""
-    nullable = dict.fromkeys(rules.rules, False)
-    changed = True
-    while changed:
-        changed = False
-        for name, body in rules.rules.items():
-            if not nullable[name] and _nullable(body, nullable):
-                nullable[name] = changed = True
-    return nullable
-
-
-def _nullable(expression: Expression, rules: Mapping[str, bool]) -> bool:
-    match expression:
-        case Terminal(language=term):
-            return term.nullable
-        case Bounded(body=body):
-            return _nullable(body, rules)
-        case Ref(name=name):
-            return rules[name]
-        case JsonValue() | SpecialToken():
-            return False
-        case Sequence(parts=parts):
-            return all(_nullable(part, rules) for part in parts)
-        case Choice(options=options):
-            return any(_nullable(option, rules) for option in options)
-        case Capture(body=body):
-            return _nullable(body, rules)
-        case Repeat(body=body, least=least, most=most):
-            if most is not None and most < least:
-                return False
-            return least == 0 or _nullable(body, rules)

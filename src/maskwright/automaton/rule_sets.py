@@ -17,7 +17,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from maskwright.automaton.rule_network import END, Call, Counters, RuleNetwork, Symbol, Text
+from maskwright.automaton.rule_network import RuleNetwork
+from maskwright.automaton.rule_nodes import END, Call, Counters, Symbol, Text
 from maskwright.errors import LimitError
 from maskwright.grammar.regular import Regular
 from maskwright.grammar.rules import JsonValue, SpecialToken

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from maskwright.automaton.rule_follow import onward
-from maskwright.automaton.rule_network import (
+from maskwright.automaton.rule_network import RuleNetwork
+from maskwright.automaton.rule_nodes import (
     Again,
     Branch,
     Call,
     Counters,
     Loop,
     Node,
-    RuleNetwork,
     Step,
 )
 from maskwright.automaton.rule_sets import BELOW, Item, Kernel, Return

@@ -1,0 +1,78 @@
+"""The documents against the tree: links lead somewhere, and every file has its row."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "src" / "maskwright"
+# Where each package's files are listed.
+TABLES = {
+    "docs/structure.md": (
+        *("grammar", "automaton", "vocab", "mask", "sampling", "models", "server", "cli"),
+        *("cli/load",),
+    ),
+    "docs/engine.md": ("engine",),
+}
+LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)")
+HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
+FILE = re.compile(r"`(?:[\w/]+/)?(\w+\.py)`")
+
+
+def tracked(pattern: str) -> list[Path]:
+    listing = subprocess.run(
+        ["git", "ls-files", "-z", "-c", "-o", "--exclude-standard", pattern],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    return [path for name in listing.split("\0") if name and (path := ROOT / name).is_file()]
+
+
+DOCUMENTS = tracked("*.md")
+
+
+def prose(document: Path) -> str:
+    return re.sub(r"^```.*?^```", "", document.read_text(), flags=re.MULTILINE | re.DOTALL)
+
+
+def anchors(document: Path) -> set[str]:
+    """As GitHub derives them from headings."""
+    headings = (found[1].strip().lower() for found in HEADING.finditer(prose(document)))
+    return {re.sub(r"[^\w\- ]", "", heading).replace(" ", "-") for heading in headings}
+
+
+def test_links_lead_somewhere() -> None:
+    broken: list[str] = []
+    for document in DOCUMENTS:
+        for link in LINK.finditer(prose(document)):
+            target = (document.parent / link[1]).resolve() if link[1] else document
+            if not target.exists() or (link[2] and link[2] not in anchors(target)):
+                broken.append(f"{document.relative_to(ROOT)}: {link[0]}")
+    assert broken == []
+
+
+def test_every_file_has_its_row() -> None:
+    missing: list[str] = []
+    for document, packages in TABLES.items():
+        rows = [line for line in prose(ROOT / document).splitlines() if line.startswith("|")]
+        listed = set(FILE.findall("\n".join(rows)))
+        for package in packages:
+            files = {path.name for path in (PACKAGE / package).glob("*.py")} - {"__init__.py"}
+            missing += [f"{document}: {package}/{name}" for name in sorted(files - listed)]
+    assert missing == []
+
+
+def test_every_file_that_is_named_is_there() -> None:
+    there = {path.name for path in tracked("*.py")}
+    gone = {
+        f"{document.relative_to(ROOT)}: {name}"
+        for document in DOCUMENTS
+        if document.name != "CHANGELOG.md"
+        for name in FILE.findall(prose(document))
+        if name not in there
+    }
+    assert gone == set()
