@@ -185,6 +185,54 @@ def test_a_draft_model_with_fewer_positions_stops_there(
     assert 0 < counts.model_drafted <= 15
 
 
+@pytest.fixture(scope="module")
+def patient(tmp_path_factory: pytest.TempPathFactory) -> LoadedModel:
+    """A model for long contexts."""
+    return load(save_checkpoint(tmp_path_factory.mktemp("long"), positions=4096))
+
+
+@pytest.mark.parametrize("looked_up", [False, True])
+def test_drafts_come_true_in_long_contexts_as_in_short_ones(
+    patient: LoadedModel, monkeypatch: pytest.MonkeyPatch, looked_up: bool
+) -> None:
+    """Looked up, in an answer that repeats itself; of a draft model with the same weights."""
+    if not looked_up:
+        monkeypatch.setattr("maskwright.engine.admission.LookBack", lambda _: NoLookup())
+    config = replace(CONFIG, blocks=1000, max_batch_tokens=256, drafts=6, prefix_cache=False)
+    counts = []
+    for length in (8, 300, 2000):
+        harness = Harness(patient, replace(config, draft_model=None if looked_up else patient))
+        rng = random.Random(length)
+        bias = {70: 90.0} if looked_up else {}
+        params = SamplingParams(seed=1, temperature=0.0 if looked_up else 1.0, logit_bias=bias)
+        prompt = [rng.randrange(256) for _ in range(length)]
+        harness.add(Request(prompt, params, 60, eos=()), 0)
+        harness.run()
+        told = harness.core.counts
+        assert told.accepted == told.drafted
+        counts.append(told.accepted)
+    assert min(counts) > (25 if looked_up else 35), "the longest are caught up with in 8 steps"
+
+
+@pytest.mark.usefixtures("no_lookup")
+def test_one_beyond_the_draft_model_stops_no_other(loaded: LoadedModel, tmp_path: Path) -> None:
+    """A draft model with fewer positions guesses nothing for a text that is longer, and all the
+    same for its neighbours; nothing is made up in its place."""
+    short = load(save_checkpoint(tmp_path / "short", positions=40))
+    config = replace(CONFIG, draft_model=short, max_batch_tokens=64)
+    near = Request([65] * 5, SamplingParams(seed=1), 30, eos=())
+    far = Request([66] * 60, SamplingParams(seed=2), 60, eos=())
+    alone_counts = run_all(Harness(loaded, config), [near]).counts
+    harness = Harness(loaded, config)
+    counts = run_all(harness, [near, far]).counts
+    assert [harness.completion(n) for n in range(2)] == [alone(loaded, near), alone(loaded, far)]
+    assert (counts.model_drafted, counts.model_accepted) == (
+        alone_counts.model_drafted,
+        alone_counts.model_accepted,
+    )
+    assert counts.model_drafted > 0
+
+
 def test_an_adapter_has_no_guesses_of_the_model(loaded: LoadedModel, tmp_path: Path) -> None:
     save_adapter(tmp_path / "a", loaded.decoder.adapter_shapes, ["q_proj", "down_proj"], seed=1)
     config = replace(CONFIG, draft_model=loaded)
