@@ -78,16 +78,6 @@ def test_limits_hold_as_given() -> None:
             assert raised.value.limit == "alternatives"
 
 
-def test_a_negated_uniqueItems_is_refused_where_it_stands() -> None:
-    document = {"properties": {"a": {"type": "array", "not": {"uniqueItems": True}}}}
-    root = parse_schema(document, ParseOptions()).root
-    shapes = Shapes()
-    (shape,) = shapes.of(frozenset([root])).objects
-    with pytest.raises(UnsupportedSchemaError) as raised:
-        shapes.of(shape.values[0])
-    assert raised.value.pointer == "/properties/a/not/uniqueItems"
-
-
 VOCABULARY = "https://json-schema.org/draft/2020-12/vocab/"
 META = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",

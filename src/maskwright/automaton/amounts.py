@@ -94,7 +94,7 @@ class Amounts:
 
     def _items(self, progress: ArrayProgress) -> int:
         shape, at = progress.shape, progress.index
-        if shape.contains:
+        if shape.contains or progress.wants_repeat:
             return 1
         if shape.unique:
             if shape.most is not None and at >= shape.most:

@@ -53,7 +53,7 @@ class Bounds:
 
     def of(self, level: Level) -> Bound | None:
         """The greatest bounds among the threads; whichever of them lives on is bounded so."""
-        if self._whitespace.lines:
+        if self._whitespace.lines or (level.phase is Phase.VALUE and not level.threads):
             return None
         here = behind = 0
         for thread in level.threads:
@@ -70,8 +70,8 @@ class Bounds:
         match thread.progress:
             case None:
                 return 0
-            case ArrayProgress(shape=shape, index=index):
-                if shape.contains:
+            case ArrayProgress(shape=shape, index=index) as progress:
+                if shape.contains or progress.wants_repeat:
                     return None
                 costs = [self._item(item) for item in shape.prefix[index : shape.least]]
                 further = shape.least - max(index, len(shape.prefix))
@@ -223,5 +223,5 @@ def _apart(thread: Thread) -> bool:
     progress = thread.progress
     if progress is None:
         return False
-    unique = isinstance(progress, ArrayProgress) and progress.unique
-    return bool(thread.met or progress.rivals or progress.confined or unique)
+    told = isinstance(progress, ArrayProgress) and progress.tells_items
+    return bool(thread.met or progress.rivals or progress.confined or told)

@@ -152,7 +152,7 @@ class JsonContexts:
 
     def gate(self, context: int) -> tuple[int, int] | None:
         level = self.levels[context]
-        if level.bracket == "[" and level.phase in (Phase.VALUE, Phase.FIRST) and level.is_unique:
+        if level.bracket == "[" and level.phase in (Phase.VALUE, Phase.FIRST) and level.tells_items:
             return self._value_reader(context)[0].gate
         if level.bracket != "{" or level.phase not in (Phase.NAME, Phase.FIRST):
             return None
@@ -231,6 +231,9 @@ class JsonContexts:
             following = self._context(level._replace(phase=Phase.NAME))
             return Exit(STAY, following, self._name_reader(following)[1])
         threads = self._items(level.threads)
+        if not threads:  # what may come depends on an item that the walk passed unseen
+            unknown = self._context(Level(Phase.VALUE, "[", (), level.depth))
+            return Exit(STAY, unknown, self._leaves.state(Choice(EMPTY, EMPTY, ())))
         if all(thread.is_free for thread in threads):
             return self._value_above(level, threads)
         following = self._context(Level(Phase.VALUE, "[", threads, level.depth))
@@ -374,7 +377,8 @@ class JsonContexts:
     def _has_more(self, level: Level) -> bool:
         if level.bracket == "[":
             return any(
-                any(True for _ in self.witnesses.item_options(thread.progress))
+                thread.progress.promised is not None
+                or any(True for _ in self.witnesses.item_options(thread.progress))
                 for thread in level.threads
                 if isinstance(thread.progress, ArrayProgress)
             )

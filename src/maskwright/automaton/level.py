@@ -34,27 +34,24 @@ class Thread(NamedTuple):
 
     @property
     def seen(self) -> frozenset[str]:
-        """In phase VALUE: the values that it must differ from."""
-        progress = self.progress
-        if isinstance(progress, ArrayProgress) and progress.unique:
-            return progress.seen
-        return frozenset()
+        """In phase VALUE: the values that it must differ from, or is best equal to."""
+        return self.progress.seen if isinstance(self.progress, ArrayProgress) else frozenset()
 
     @property
     def is_free(self) -> bool:
         """In phase VALUE: whether it makes no difference which value it is."""
         progress = self.progress
-        unique = isinstance(progress, ArrayProgress) and progress.unique
-        return not (self.met or unique or (progress is not None and progress.confined))
+        told = isinstance(progress, ArrayProgress) and progress.tells_items
+        return not (self.met or told or (progress is not None and progress.confined))
 
     @property
     def is_watched(self) -> bool:
-        """In phase VALUE: whether the items to come have to differ from it."""
+        """In phase VALUE: whether it makes a difference to the items to come which one it is."""
         progress = self.progress
-        return (
-            isinstance(progress, ArrayProgress)
-            and progress.unique
-            and next(progress.options(), None) is not None
+        if not isinstance(progress, ArrayProgress):
+            return False
+        return progress.wants_repeat or (
+            progress.unique and next(progress.options(), None) is not None
         )
 
     def behind(self, value: str | None) -> Thread | None:
@@ -63,10 +60,13 @@ class Thread(NamedTuple):
         if self.progress is None:
             return Thread(self.tag, None)
         after = behind(self.progress, self.met, value)
-        if after is None or (value is not None and value in self.seen):
+        if after is None:
             return None
-        if value is not None and isinstance(after, ArrayProgress) and self.is_watched:
-            after = after.with_item(value)
+        if value is not None and isinstance(after, ArrayProgress):
+            if after.unique and value in after.seen:
+                return None
+            if self.is_watched:
+                after = after.with_item(value)
         return Thread(self.tag, after)
 
 
@@ -80,8 +80,15 @@ class Level(NamedTuple):
     """Brackets open, counted only where lines are indented; elsewhere 1 if there are any."""
 
     @property
-    def is_unique(self) -> bool:
-        """Whether it is an array whose items must differ."""
+    def wants_repeat(self) -> bool:
+        """Whether it is an array in which some item must still come again."""
         return any(
-            isinstance(t.progress, ArrayProgress) and t.progress.unique for t in self.threads
+            isinstance(t.progress, ArrayProgress) and t.progress.wants_repeat for t in self.threads
+        )
+
+    @property
+    def tells_items(self) -> bool:
+        """Whether it is an array in which it makes a difference which values the items are."""
+        return any(
+            isinstance(t.progress, ArrayProgress) and t.progress.tells_items for t in self.threads
         )

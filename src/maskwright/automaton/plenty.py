@@ -82,7 +82,7 @@ class Plenty:
 
     def _items(self, progress: ArrayProgress, others: int) -> int | None:
         shape, at = progress.shape, progress.index
-        if shape.contains:
+        if shape.contains or progress.wants_repeat:
             return None
         stop = max(at, shape.least)
         if others and stop == at and (shape.most is None or at < shape.most):

@@ -36,7 +36,12 @@ class ArrayProgress(NamedTuple):
     counts: tuple[int, ...] = ()
     """For each `contains`, how many items it has counted."""
     seen: frozenset[str] = frozenset()
-    """The items so far, where they must be unique, as canonical JSON."""
+    """The items so far, where they must be unique or one must come again, as canonical JSON."""
+    repeated: bool = False
+    """Whether some two items have been equal, where some must be."""
+    promised: Conjunction | None = None
+    """Where one must come again: what an item to come satisfies, and so does the last one, of which
+    no more is known."""
     rivals: Rivals = NONE
     """Where the array itself must differ from others, or be known: those it may still equal."""
     confined: bool = False
@@ -50,9 +55,20 @@ class ArrayProgress(NamedTuple):
     def unique(self) -> bool:
         return self.shape.unique
 
+    @property
+    def wants_repeat(self) -> bool:
+        """Whether some item must still come again."""
+        return self.shape.repeats and not self.repeated
+
+    @property
+    def tells_items(self) -> bool:
+        """Whether it makes a difference which values its items are."""
+        return self.unique or self.wants_repeat
+
     def may_close(self) -> bool:
         return (
             self.index >= self.shape.least
+            and not self.wants_repeat
             and all(
                 count >= each.least
                 for count, each in zip(self.counts, self.shape.contains, strict=True)
@@ -105,7 +121,9 @@ class ArrayProgress(NamedTuple):
 
     def with_item(self, text: str) -> ArrayProgress:
         """The progress that also remembers the item that was read."""
-        return self._replace(seen=self.seen | {text})
+        if self.wants_repeat and text in self.seen:
+            return self._replace(repeated=True, seen=frozenset(), promised=None)
+        return self._replace(seen=self.seen | {text}, promised=None)
 
 
 class MemberOption(NamedTuple):

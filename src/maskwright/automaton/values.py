@@ -194,7 +194,7 @@ def _reading(
         return Reading(thread, shape.strings, shape.scalars)
     after, watched = thread.progress, thread.is_watched
     known = _NONE_TOLD
-    if watched and isinstance(after, ArrayProgress):
+    if watched and isinstance(after, ArrayProgress) and after.unique:
         known = told.behind(after)
     unique = isinstance(after, ArrayProgress) and after.unique
     supply = witnesses.supply(value)

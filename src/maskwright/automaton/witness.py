@@ -28,7 +28,9 @@ from maskwright.automaton.progress import (
     ObjectProgress,
     Progress,
     PropertyOrder,
+    behind,
 )
+from maskwright.automaton.repeats import Repeats
 from maskwright.automaton.rivals import Met, names, rivals
 from maskwright.automaton.supply import Supply, canonical, spellings, supply
 from maskwright.automaton.written import (
@@ -117,6 +119,7 @@ class Witnesses:
         self._ways_tried = 0
         """Past rivals, in the present search for a shortest value."""
         self._distinct = Distinct(shapes, self._found)
+        self.repeats: Final = Repeats(self._unlike, self.exactly, self.possible, self.finishes)
         self.amounts: Final = Amounts(self)
         shapes.exclusive.possible = self.possible
 
@@ -201,6 +204,8 @@ class Witnesses:
             return plenty or self.rest_of(progress) is not None
         if isinstance(progress, ArrayProgress) and progress.unique:
             return self.amounts.suffice(progress) or self.rest_of(progress) is not None
+        if isinstance(progress, ArrayProgress) and progress.wants_repeat:
+            return self._comes_again(progress)
         needed = _needed(progress)
         if needed is not None:
             return all(self.possible(value) for value in needed)
@@ -210,6 +215,15 @@ class Witnesses:
             known = known or self.rest_of(progress) is not None
             self._finishing[progress] = known
         return known
+
+    def _comes_again(self, progress: ArrayProgress) -> bool:
+        """Whether an array can be completed in which some item must still come again."""
+        if progress.promised is not None:
+            return progress.promised in self.repeats.partners(progress)
+        unseen = progress._replace(seen=NOTHING)
+        return self.rest_of(unseen) is not None or (
+            progress != unseen and self.rest_of(progress) is not None
+        )
 
     def is_live(self, term: Regular) -> bool:
         """Whether a regular language has any string."""
@@ -282,9 +296,46 @@ class Witnesses:
 
     def item_options(self, progress: ArrayProgress) -> Iterator[ItemOption]:
         """What the next item may be, if it leads to an end."""
+        if progress.wants_repeat:
+            yield from self._items_that_repeat(progress)
+            return
         for option in progress.options():
             if self.leads_on(option):
                 yield option
+
+    def _items_that_repeat(self, progress: ArrayProgress) -> Iterator[ItemOption]:
+        """What the next item may be where some two must be equal.
+
+        Where only this item can still come again, it must satisfy what another one will have to;
+        where it must be one of those read, no other value leads on from behind it.
+        """
+        if progress.promised is not None:
+            return  # which value that is has to be known first
+        for option in progress.options():
+            value, after, met = option
+            if not self.possible(value):
+                continue
+            if not after.confined and self.finishes(after):
+                yield option
+                continue
+            texts = (*after.seen, *(text for text, _ in met))
+            if any(self._repeats(option, text) for text in texts):
+                yield option
+            if after.confined:
+                continue
+            for partner in self.repeats.partners(after):
+                promising = after._replace(promised=partner)
+                if self.possible(value | partner):
+                    yield ItemOption(value | partner, promising, met)
+
+    def _repeats(self, option: ItemOption, text: str) -> bool:
+        """Whether an item may be one value, in an array in which some two must be equal."""
+        after = behind(option.after, option.met, text)
+        return (
+            isinstance(after, ArrayProgress)
+            and self.exactly(option.value, text) is not None
+            and self.finishes(after.with_item(text))
+        )
 
     def leads_on(self, option: ItemOption | MemberOption) -> bool:
         """Whether an item or member has a value with which the container can be completed."""
@@ -445,6 +496,9 @@ class Witnesses:
             return self._required(progress, find)
         if isinstance(progress, ArrayProgress) and progress.unique:
             return self._distinct.rest(progress, find, thorough=thorough)
+        if isinstance(progress, ArrayProgress) and progress.wants_repeat:
+            items = self.repeats.rest(progress, find, thorough=thorough)
+            return None if items is None else Items(items)
         tie = count()
         queue: list[tuple[float, int, Progress, tuple[Part, ...]]] = [(0, next(tie), progress, ())]
         done: set[Progress] = set()
@@ -511,8 +565,8 @@ class Witnesses:
             if witness is None:
                 continue
             following = after._replace(rivals=left)
-            if unique and isinstance(following, ArrayProgress):
-                if text in following.seen:
+            if isinstance(following, ArrayProgress) and following.tells_items:
+                if unique and text in following.seen:
                     continue
                 following = following.with_item(text)
             yield following, ((name, witness),)
@@ -523,6 +577,11 @@ class Witnesses:
             items = self._distinct.rest(after, find, (Place(value, texts),))
             if items is not None:
                 yield None, _parts(items)
+            return
+        if isinstance(after, ArrayProgress) and after.wants_repeat:
+            again = self.repeats.rest(after, find, Place(value, texts))
+            if again is not None:
+                yield None, _parts(Items(again))
             return
         witness = self._unlike(value, texts, find)
         if witness is not None:
@@ -631,7 +690,7 @@ def _needed(progress: Progress) -> list[Conjunction] | None:
     simple, or if it can't be completed at all."""
     shape = progress.shape
     if isinstance(progress, ArrayProgress):
-        if progress.unique or progress.counts:
+        if progress.tells_items or progress.counts:
             return None
         stop = min(progress.shape.least, len(progress.shape.prefix) + 1)
         return [progress.shape.item(at) for at in range(progress.index, stop)]

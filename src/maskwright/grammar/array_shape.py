@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from maskwright.errors import LimitError, UnsupportedSchemaError
+from maskwright.errors import LimitError
 from maskwright.grammar.schema import (
     Assertion,
     Contains,
@@ -20,12 +20,12 @@ _MOST_COUNTED: Final = 6
 
 
 def array_shape(branch: list[Assertion]) -> ArrayShape | None:
-    """None if the counts exclude each other. Raises `LimitError` for too many `contains`,
-    `UnsupportedSchemaError` for `uniqueItems` that is negated."""
+    """None if the assertions show to exclude each other. Raises `LimitError` for too many
+    `contains`."""
     every: list[Items] = []
     counts: list[ItemCount] = []
     contains: list[Contained] = []
-    unique = False
+    unique = repeats = False
     for assertion in branch:
         match assertion:
             case Items():
@@ -37,14 +37,14 @@ def array_shape(branch: list[Assertion]) -> ArrayShape | None:
                     contains.append(Contained(schema, low, high, start))
             case UniqueItems():
                 unique = True
-            case RepeatedItems(pointer=pointer):
-                raise UnsupportedSchemaError(
-                    "'uniqueItems' is not supported where it is negated", pointer=pointer
-                )
+            case RepeatedItems():
+                repeats = True
             case _:
                 pass
     least, most = joint_count(counts)
-    if most is not None and most < least:
+    if repeats:
+        least = max(least, 2)
+    if (unique and repeats) or (most is not None and most < least):
         return None
     if len(contains) > _MOST_COUNTED:
         raise LimitError(
@@ -58,4 +58,4 @@ def array_shape(branch: list[Assertion]) -> ArrayShape | None:
         joined(i.prefix[at] if at < len(i.prefix) else i.rest for i in every) for at in range(size)
     )
     rest = joined(items.rest for items in every)
-    return ArrayShape(prefix, rest, least, most, tuple(contains), unique)
+    return ArrayShape(prefix, rest, least, most, tuple(contains), unique, repeats)

@@ -94,7 +94,7 @@ def _denied(assertion: Assertion, pointer: str) -> Schema:
             bounds = _beyond(least, most)
             return union(*(conjunction(is_array, Contains(schema, *b, start)) for b in bounds))
         case UniqueItems():
-            return conjunction(is_array, RepeatedItems(f"{pointer}/uniqueItems"))
+            return conjunction(is_array, RepeatedItems())
         case RepeatedItems():
             return conjunction(UniqueItems())
         case Properties():

@@ -71,6 +71,8 @@ class PythonArguments:
             raise self._refusal("contains")
         if shape.unique:
             raise self._refusal("uniqueItems")
+        if shape.repeats:
+            raise self._refusal("uniqueItems where it is negated")
         most = shape.most
         prefix = shape.prefix[:most]
         inside = self._rest(shape, len(prefix))

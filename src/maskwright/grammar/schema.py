@@ -103,9 +103,6 @@ class UniqueItems:
 class RepeatedItems:
     """Some two items are equal (the negation of `UniqueItems`)."""
 
-    pointer: str
-    """Of the keyword that is negated."""
-
 
 @dataclass(frozen=True, slots=True)
 class Properties:

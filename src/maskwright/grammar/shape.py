@@ -55,6 +55,8 @@ class ArrayShape:
     most: int | None
     contains: tuple[Contained, ...]
     unique: bool
+    repeats: bool
+    """Whether some two items are equal."""
 
     def item(self, index: int) -> Conjunction:
         return self.prefix[index] if index < len(self.prefix) else self.rest

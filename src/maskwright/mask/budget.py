@@ -7,7 +7,7 @@ a text that starts within its budget always has a next token that stays within i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from hashlib import blake2b
 from heapq import heappop, heappush
 from itertools import count
@@ -18,11 +18,13 @@ import numpy.typing as npt
 
 from maskwright.automaton.machine import Configuration
 from maskwright.errors import BudgetError, UnspellableError
+from maskwright.mask.ends import pieces
 from maskwright.mask.needs import ENDLESS
 from maskwright.mask.position import UNKNOWN
 
 if TYPE_CHECKING:
     from maskwright.automaton.completion import Completion
+    from maskwright.automaton.level import Level
     from maskwright.mask.grammar import Grammar
     from maskwright.mask.position import Position
 
@@ -72,35 +74,75 @@ class Budgets:
             with self._grammar.space.lock:
                 try:
                     tokens = self._grammar.vocabulary.spelled(self._text(here, before))
+                    return self._follow(here, before, tokens)
                 except UnspellableError as error:
                     return self._detour(here, before, error)
-                self._follow(here, before, tokens)
-            return len(tokens)
         way = self._ways.pop(place, None)
         if way is not None:
             with self._grammar.space.lock:
                 self._follow(here, before, way)
         return known
 
-    def _follow(self, here: Configuration, before: bytes, tokens: Sequence[int]) -> None:
-        """Remember each place on a way to the end of the text.
+    def _follow(self, here: Configuration, before: bytes, tokens: Sequence[int]) -> int:
+        """Remember each place on a way to the end of the text; returns how many tokens it takes,
+        more than are given where some would not be offered (see `ends`).
 
         Where the text makes a difference to a place, all that follows stands for one text alone,
         and most ways are never gone: there it is the next place only, and what leads on from it.
         """
-        for at, token in enumerate(tokens):
-            place = self._place(here, before)
-            is_better = self._know(place, len(tokens) - at, token)
-            if at and place != here:
-                if is_better:
-                    self._ways[place] = tokens[at:]
-                return
-            data = self._grammar.vocabulary.spellings[token]
+        spellings = self._grammar.vocabulary.spellings
+        steps: list[tuple[Place, int]] = []
+        rest = list(reversed(tokens))
+        place = self._place(here, before)
+        if place != here:
+            rest = self._cut(here, before, rest)
+        while rest and not (steps and place != here):
+            data = spellings[rest[-1]]
             following = self._grammar.advance(here, data, before)
             if following is None:
-                raise AssertionError(f"the completion {bytes(data)!r} is not accepted")
+                cut = self._cut(here, before, rest[-1:])
+                if len(cut) == 1:
+                    raise AssertionError(f"the completion {bytes(data)!r} is not accepted")
+                rest[-1:] = cut
+                continue
+            steps.append((place, rest.pop()))
             here, before = following, before + data
-        self._know(self._place(here, before), 0)
+            place = self._place(here, before)
+        if steps and place != here:
+            rest = self._cut(here, before, rest)
+        total = len(steps) + len(rest)
+        for at, (passed, token) in enumerate(steps):
+            self._know(passed, total - at, token)
+        if not rest:
+            self._know(place, 0)
+        elif self._know(place, len(rest), rest[-1]):
+            self._ways[place] = rest[::-1]
+        return total
+
+    def _cut(self, here: Configuration, before: bytes, tokens: list[int]) -> list[int]:
+        """Tokens, the last first, without those that would not be offered; the same way round."""
+        vocabulary = self._grammar.vocabulary
+        repeats = any(level.wants_repeat for level in self._levels(here))
+        found: list[int] = []
+        for token in reversed(tokens):
+            data = vocabulary.spellings[token]
+            parts = pieces(data, before, repeats=repeats)
+            if len(parts) == 1:
+                found.append(token)
+            else:
+                found += [each for part in parts for each in vocabulary.spelled(part)]
+            before += data
+        return found[::-1]
+
+    def _levels(self, here: Configuration) -> Iterator[Level]:
+        """Those of JSON around a place, the innermost first."""
+        machine = self._grammar.machine
+        node = here.node
+        while node >= 0:
+            level = machine.contexts.level(int(machine.arrays.node_context[node]))
+            if level is not None:
+                yield level
+            node = int(machine.arrays.node_parent[node])
 
     def _know(self, place: Place, left: int, first: int = NO_TOKEN) -> bool:
         """Remember a way from a place; whether it is better than one already known."""
@@ -118,13 +160,8 @@ class Budgets:
 
     def _place(self, here: Configuration, before: bytes) -> Place:
         """What tells how many tokens are needed: the text too within items that must differ."""
-        machine = self._grammar.machine
-        node = here.node
-        while node >= 0:
-            level = machine.contexts.level(int(machine.arrays.node_context[node]))
-            if level is not None and level.is_unique:
-                return here, blake2b(before, digest_size=16).digest()
-            node = int(machine.arrays.node_parent[node])
+        if any(level.tells_items for level in self._levels(here)):
+            return here, blake2b(before, digest_size=16).digest()
         return here
 
     def is_spellable(self, here: Configuration, before: bytes) -> bool:
@@ -142,17 +179,12 @@ class Budgets:
         vocabulary can't spell any way to complete the text."""
         grammar = self._grammar
         tokens, places, group = grammar.doubtful(here, 0)
-        spellings = grammar.vocabulary.spellings
-        firsts = np.zeros(len(places), np.int64)
-        firsts[group[::-1]] = tokens[::-1]
-        spelled = np.array(
-            [
-                self.is_spellable(_configuration(place), before + spellings[token])
-                for place, token in zip(places.tolist(), firsts.tolist(), strict=True)
-            ],
-            np.bool_,
-        )
-        refused = tokens[~spelled[group]]
+
+        def is_spellable(there: Configuration, text: bytes, _: int) -> bool:
+            return self.is_spellable(there, text)
+
+        spelled = self._judged(here, tokens, places, group, before, is_spellable)
+        refused = tokens[~spelled]
         left = grammar.space.table[row]
         np.bitwise_and.at(left, refused >> 5, ~(np.int32(1) << (refused & 31)))
         if not left.any():
@@ -176,7 +208,7 @@ class Budgets:
                 self._unspellable |= seen
                 raise error
             _, _, place, text, path = heappop(queue)
-            for following, token in grammar.successors(place):
+            for following, token in self._successors(place, text):
                 behind, steps = text + spellings[token], (*path, token)
                 reached = self._place(following, behind)
                 if reached in seen or reached in self._unspellable:
@@ -212,7 +244,7 @@ class Budgets:
             if place in seen or len(path) + 1 >= best:
                 continue
             seen.add(place)
-            for following, token in grammar.successors(place):
+            for following, token in self._successors(place, before):
                 text = before + grammar.vocabulary.spellings[token]
                 left = len(self._text(following, text))
                 steps = (*path, token)
@@ -222,6 +254,16 @@ class Budgets:
                 if bound < best:
                     heappush(queue, (bound, left, next(tie), following, text, steps))
         return best
+
+    def _successors(
+        self, here: Configuration, before: bytes
+    ) -> Iterator[tuple[Configuration, int]]:
+        """As `Grammar.successors`, where the text so far is known."""
+        for _, token in self._grammar.successors(here):
+            data = self._grammar.vocabulary.spellings[token]
+            following = self._grammar.advance(here, data, before)
+            if following is not None:
+                yield following, token
 
     def _note(self, here: Configuration, tokens: tuple[int, ...], before: bytes = b"") -> bool:
         """Remember a way to complete the text; False if it turns out not to be one."""
@@ -283,7 +325,28 @@ class Budgets:
         budget: int,
         before: bytes,
     ) -> npt.NDArray[np.bool_]:
-        """Behind which of `tokens`, as `Grammar.doubtful` gives them, the text can be completed.
+        """Behind which of `tokens`, as `Grammar.doubtful` gives them, the text can be completed."""
+
+        def fits(there: Configuration, text: bytes, margin: int) -> bool:
+            return self._fits(there, budget - 1 - margin, text)
+
+        found = self._judged(here, tokens, places, group, before, fits)
+        known = self._place(here, before)
+        if known != here and self.tokens_needed(here, before) <= budget:
+            found |= tokens == self._first[known]
+        return found
+
+    def _judged(
+        self,
+        here: Configuration,
+        tokens: npt.NDArray[np.int32],
+        places: npt.NDArray[np.int64],
+        group: npt.NDArray[np.int32],
+        before: bytes,
+        verdict: Callable[[Configuration, bytes, int], bool],
+    ) -> npt.NDArray[np.bool_]:
+        """The verdict on each of `tokens`, as `Grammar.doubtful` gives them: on where it leads, the
+        text up to there, and a margin.
 
         Those of one group lead to one configuration, and the first speaks for all. Where items must
         differ, the text makes a difference: small groups are looked at one by one, and in others
@@ -300,18 +363,15 @@ class Budgets:
             for at in order[start:stop].tolist():
                 text = before + spellings[int(tokens[at])]
                 really = self._grammar.advance(here, spellings[int(tokens[at])], before)
-                found[at] = really is not None and self._fits(really, budget - 1, text)
+                found[at] = really is not None and verdict(really, text, 0)
                 if really is None or really != reached:
                     continue
                 if self._place(really, text) == really:
                     found[order[start:stop]] = found[at]
                     break
                 if stop - start > MOST_ALONE:
-                    found[order[start:stop]] = self._fits(really, budget - 1 - MARGIN, text)
+                    found[order[start:stop]] = verdict(really, text, MARGIN)
                     break
-        known = self._place(here, before)
-        if known != here and self.tokens_needed(here, before) <= budget:
-            found |= tokens == self._first[known]
         return found
 
     def _measure(self, position: Position, before: bytes) -> None:

@@ -362,18 +362,52 @@ class Grammar:
                 if passed >= TOO_MANY:
                     return None
                 done += int(self.machine.arrays.counts[9])
-                following = self._dynamic_exit(bytes(before) + data[:done])
+                stopped = self._stopped()
+                following = self._dynamic_exit(stopped, bytes(before) + data[:done])
                 if following is None:
                     return None
+                if done < len(data) and self._tells_more(stopped):
+                    unseen = self._dynamic_exit(stopped, None)
+                    if unseen is None or not self._goes_on(unseen, values[done:], passed):
+                        return None
                 here = following
 
-    def _dynamic_exit(self, text: bytes) -> Configuration | None:
-        """Take the exit at which the last `advance` stopped, knowing the text."""
+    def _stopped(self) -> tuple[int, int, int]:
+        """Context, label and node of the dynamic exit at which the last bytes stopped."""
         context, label, node = (int(n) for n in self.machine.arrays.counts[4:7])
-        read = last_value(text)
+        return context, label, node
+
+    def _dynamic_exit(
+        self, stopped: tuple[int, int, int], text: bytes | None
+    ) -> Configuration | None:
+        """Take an exit, knowing the text or (None) as a walk does."""
+        context, label, node = stopped
+        read = None if text is None else last_value(text)
         with self.machine.work:
             found = self.machine.contexts.exit(context, self.space.leaves.labels[label], read)
         return None if found.kind == BLOCKED else self.entered(found, node)
+
+    def _tells_more(self, stopped: tuple[int, int, int]) -> bool:
+        """Whether more may follow behind a dynamic exit once the text is known."""
+        level = self.machine.contexts.level(stopped[0])
+        return level is not None and level.wants_repeat
+
+    def _goes_on(self, here: Configuration, data: npt.NDArray[np.uint8], passed: int) -> bool:
+        """Whether a walk that doesn't know the text goes on with the rest of a token."""
+        while True:
+            behind = take_bytes(self.address(), *here, data)
+            if behind == PENDING:
+                self.machine.supply()
+                continue
+            if behind != DYNAMIC:
+                return behind >= 0
+            arrays = self.machine.arrays
+            passed = int(behind_end(arrays.node_parent, passed, int(arrays.counts[6])))
+            data = data[int(arrays.counts[9]) :]
+            following = self._dynamic_exit(self._stopped(), None)
+            if passed >= TOO_MANY or following is None:
+                return False
+            here = following
 
     def entered(self, found: Exit, node: int) -> Configuration:
         """The configuration behind an exit from the context of `node`."""

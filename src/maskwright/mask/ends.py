@@ -1,0 +1,83 @@
+"""Tokens that a walk can't vouch for, cut into pieces that it can.
+
+Where the text tells names and items apart, a token may end one of them and no more: one that ends
+a second is not offered (`automaton.step.behind_end`), nor, in an array in which some item must
+still come again, one that goes on to the next. So completions are spelled without such tokens.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+_SPACES: Final = b" \t\n\r"
+_SIGNS: Final = b" \t\n\r,:[]{}"
+
+
+def pieces(data: bytes, before: bytes, *, repeats: bool) -> list[bytes]:
+    """The bytes of a token in pieces of which each ends one name or item at most; `before` is the
+    text up to there. With `repeats`, no piece goes on to the next item.
+
+    Whether the token begins inside a string is not asked: it is cut where it may have to be.
+    """
+    cuts: set[int] = set()
+    for inside in (False, True):
+        ends, several = _ends(data, before, inside=inside)
+        if several or repeats:
+            cuts.update(_behind_comma(data, end) for end in ends)
+    stops = [*sorted(cuts - {0, len(data)}), len(data)]
+    return [data[start:stop] for start, stop in zip([0, *stops], stops, strict=False)]
+
+
+def _ends(data: bytes, before: bytes, *, inside: bool) -> tuple[list[int], bool]:
+    """Where names and items end, a member's value being none of them; and whether one ends while
+    the array or object is open in which another one has ended."""
+    found: list[int] = []
+    depths: list[int] = []
+    """Of those in arrays and objects that are still open."""
+    depth, several = 0, False
+    is_member = False
+    scalar = not inside and bool(before) and before[-1] not in _SIGNS + b'"'
+    at = 0
+
+    def end(place: int) -> None:
+        nonlocal several
+        if not is_member and data[place:].lstrip(_SPACES)[:1] != b"}":
+            several = several or bool(depths)
+            found.append(place)
+            depths.append(depth)
+
+    while at < len(data):
+        byte = data[at]
+        if inside:
+            if byte == ord('"'):
+                inside = False
+                end(at + 1)
+            at += 1 + (byte == ord("\\"))
+            continue
+        if scalar and byte in _SIGNS:
+            scalar = False
+            end(at)
+        if byte in b"]}":
+            depth -= 1
+            depths = [each for each in depths if each <= depth]
+            is_member = False
+            end(at + 1)
+        elif byte in b"[{":
+            depth += 1
+            is_member = False
+        elif byte in b":,":
+            is_member = byte == ord(":")
+        elif byte == ord('"'):
+            inside = True
+        elif byte not in _SIGNS:
+            scalar = True
+        at += 1
+    return found, several
+
+
+def _behind_comma(data: bytes, end: int) -> int:
+    """Behind the comma that follows an end, and its whitespace; the end itself if none does."""
+    rest = data[end:].lstrip(_SPACES)
+    if rest[:1] != b",":
+        return end
+    return len(data) - len(rest[1:].lstrip(_SPACES))
