@@ -18,7 +18,6 @@ from maskwright.grammar.multiples import common_multiple
 from maskwright.grammar.numbers import (
     MOST_DIGITS,
     exactly,
-    not_multiple_of,
     number,
 )
 from maskwright.grammar.regular import EMPTY, Regular
@@ -97,11 +96,24 @@ def test_multiples(divisor: str, accepted: str, rejected: str) -> None:
     assert [text for text in rejected.split() if accepts(term, text)] == []
 
 
+def test_what_excludes_all_is_known_at_once() -> None:
+    assert number(EVERYTHING, divisor=Decimal(24), excluded=(Decimal(8), Decimal(5))) is EMPTY
+    many = tuple(map(Decimal, (2, 3, 5, 7, 11, 13)))
+    few = number(between("24", "30"), integer=True, excluded=many)
+    assert [text for at in range(20, 40) if accepts(few, text := str(at))] == ["29"]
+    assert number(between("24", "28"), integer=True, excluded=many) is EMPTY
+
+
+def test_an_excluded_divisor_that_another_one_implies_is_left_out() -> None:
+    less = number(EVERYTHING, excluded=(Decimal(5),))
+    assert number(EVERYTHING, excluded=(Decimal(15), Decimal(5), Decimal(10))) is less
+
+
 def test_no_multiples() -> None:
-    term = not_multiple_of(Decimal("0.5"))
+    term = number(EVERYTHING, excluded=(Decimal("0.5"),))
     assert [t for t in ["0", "0.5", "1", "-3.50", "1e2"] if accepts(term, t)] == []
     assert [t for t in ["0.1", "-2.25", "0.50001"] if not accepts(term, t)] == []
-    nothing = number(Interval(), integer=True, excluded=Decimal(1))
+    nothing = number(Interval(), integer=True, excluded=(Decimal(1),))
     assert nothing is EMPTY
 
 
@@ -140,7 +152,8 @@ def test_random_languages_agree_with_arithmetic(seed: int) -> None:
         interval = random_interval(chance)
         integer = chance.random() < 0.3
         divisor = None if chance.random() < 0.4 else Decimal(chance.choice(DIVISORS))
-        excluded = None if chance.random() < 0.8 else Decimal(chance.choice(["2", "0.1", "3"]))
+        count = chance.choice([0, 0, 0, 1, 1, 2, 3])
+        excluded = tuple(map(Decimal, chance.sample(["2", "0.1", "3", "7", "12", "1.5"], count)))
         term = number(interval, integer=integer, divisor=divisor, excluded=excluded)
 
         def belongs(text: str) -> bool:
@@ -149,13 +162,13 @@ def test_random_languages_agree_with_arithmetic(seed: int) -> None:
                 inside(exact, interval)  # noqa: B023  (called in this round only)
                 and (not integer or exact.denominator == 1)  # noqa: B023
                 and (divisor is None or (exact / Fraction(divisor)).denominator == 1)  # noqa: B023
-                and (excluded is None or (exact / Fraction(excluded)).denominator > 1)  # noqa: B023
+                and all((exact / Fraction(each)).denominator > 1 for each in excluded)  # noqa: B023
             )
 
         for text in spellings_around(chance, interval, divisor):
             if accepts(term, text):
                 assert belongs(text), (text, interval, integer, divisor, excluded)
-            elif promised(text, excluded is not None):
+            elif promised(text, bool(excluded)):
                 assert not belongs(text), (text, interval, integer, divisor, excluded)
         for _ in range(3):
             text = random_walk(chance, term)

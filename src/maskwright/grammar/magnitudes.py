@@ -15,10 +15,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from math import lcm
 from typing import Final
 
 from maskwright.grammar.exponents import DIGIT, LEAST_EXPONENT, MOST_EXPONENT, E, exponents
-from maskwright.grammar.multiples import Multiples, common
+from maskwright.grammar.multiples import Multiples
 from maskwright.grammar.regular import EMPTY, Regular, alt, concat, repeat, state
 
 MOST_MANTISSA: Final = 20
@@ -32,7 +33,7 @@ Arc = tuple[int, int, Regular]
 @dataclass(frozen=True)
 class Magnitudes:
     """The numbers from `low` to `high` (None: any), both in units and inclusive, that are
-    multiples of `divisor` and no multiples of `excluded`.
+    multiples of `divisor` and no multiples of any of `excluded`.
 
     At most `whole` digits stand before the point and `places` behind it. `tiny`: there is no lower
     bound above zero, so exponents may be as small as they like.
@@ -44,7 +45,7 @@ class Magnitudes:
     places: int
     tiny: bool
     divisor: Multiples | None = None
-    excluded: Multiples | None = None
+    excluded: tuple[Multiples, ...] = ()
 
     def __hash__(self) -> int:
         return self._hash
@@ -63,10 +64,20 @@ class Magnitudes:
         return self.divisor.step(self.places) if self.divisor else 1
 
     @cached_property
-    def _hole(self) -> int:
-        """From one multiple that is excluded to the next; 0 if none is."""
-        joint = common(self.divisor, self.excluded)
-        return joint.step(self.places) if joint and self.excluded else 0
+    def _holes(self) -> tuple[tuple[int, int], ...]:
+        """How many multiples are excluded, by inclusion and exclusion: the distance from one to
+        the next of those that are multiples of some of `excluded`, and how often they count."""
+        found: dict[int, int] = {}
+        for each in self.excluded:
+            hole = lcm(self._step, each.step(self.places))
+            joined = [(lcm(hole, other), -times) for other, times in found.items()]
+            for distance, times in [(hole, 1), *joined]:
+                found[distance] = found.get(distance, 0) + times
+        return tuple((distance, times) for distance, times in found.items() if times)
+
+    @cached_property
+    def _multiples(self) -> tuple[Multiples, ...]:
+        return self.excluded if self.divisor is None else (self.divisor, *self.excluded)
 
     @cached_property
     def _bounds(self) -> tuple[int, ...]:
@@ -80,7 +91,8 @@ class Magnitudes:
     @cached_property
     def _surely(self) -> int:
         """With so many more digits before the point, some number follows whatever was read."""
-        return len(str(max(self._step, self._hole) // self._unit)) + 1
+        widest = max([self._step, *(hole for hole, _ in self._holes)])
+        return len(str(widest // self._unit)) + 1
 
     def spellings(self) -> Regular:
         if not self._has_any(0, 10 ** (self.whole + self.places) - 1):
@@ -116,7 +128,7 @@ class Magnitudes:
             for whole in self._whole_bounds
         )
         mantissa = self._mantissa_sides(digits, 0) if single else ()
-        residues = tuple(m.residue(digits) for m in (self.divisor, self.excluded) if m)
+        residues = tuple(m.residue(digits) for m in self._multiples)
         key = (self, "integer", count, sides, mantissa, residues, single and digits == 1)
         nullable = self._contains(digits * self._unit)
         return state(key, nullable, partial(self._integer_moves, count, digits), plain=True)
@@ -149,7 +161,7 @@ class Magnitudes:
         sides = tuple(_sign(digits - bound // scale) for bound in self._bounds)
         mantissa = self._mantissa_sides(digits, count) if single else ()
         undecided = 0 in sides or 0 in mantissa
-        if not undecided and self.divisor is None and self.excluded is None:
+        if not undecided and not self._multiples:
             least = 1 if count == 0 else 0
             rest = repeat(DIGIT, least, self.places - count) if fits else EMPTY
             if not single:
@@ -176,7 +188,7 @@ class Magnitudes:
 
     def _exponents(self, digits: int, count: int, most: int = MOST_EXPONENT) -> Regular:
         """What may follow `e` behind a mantissa of 1 + `count` digits: at most `most`."""
-        if self.high == 0 or self.excluded is not None:
+        if self.high == 0 or self.excluded:
             return EMPTY
         least = LEAST_EXPONENT
         if not self.tiny:
@@ -197,7 +209,7 @@ class Magnitudes:
 
     def _may_take_exponent(self, digits: int, count: int) -> bool:
         """Whether an exponent may follow behind more digits."""
-        if count == MOST_MANTISSA or self.high == 0 or self.excluded is not None:
+        if count == MOST_MANTISSA or self.high == 0 or self.excluded:
             return False
         if self._has_multiple(digits, count):
             return True
@@ -245,8 +257,8 @@ class Magnitudes:
         if last < first:
             return False
         found = last // self._step - (first - 1) // self._step
-        if self._hole:
-            found -= last // self._hole - (first - 1) // self._hole
+        for hole, times in self._holes:
+            found -= times * (last // hole - (first - 1) // hole)
         return found > 0
 
     def _contains(self, units: int) -> bool:
@@ -259,9 +271,7 @@ class Magnitudes:
     def _rest(self, digits: int, count: int, single: bool) -> tuple[object, ...]:
         """What divisors make the digits behind the point depend on."""
         found: list[object] = []
-        for multiples in (self.divisor, self.excluded):
-            if multiples is None:
-                continue
+        for multiples in self._multiples:
             if single or count < multiples.places:
                 found.append(multiples.residue(digits))
             if single:

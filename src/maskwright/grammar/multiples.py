@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from math import gcd, lcm
@@ -51,10 +52,8 @@ class Multiples:
         return None
 
 
-def multiples(divisor: Decimal | None, most: int = DEFAULT_LIMITS.divisor) -> Multiples | None:
+def multiples(divisor: Decimal, most: int = DEFAULT_LIMITS.divisor) -> Multiples:
     """Which digits make a multiple; raises `LimitError` for more than `most` remainders."""
-    if divisor is None:
-        return None
     digits, exponent = digits_of(divisor)
     factor, places = digits * 10 ** max(0, exponent), max(0, -exponent)
     while places and factor % 10 == 0:
@@ -75,6 +74,18 @@ def common(one: Multiples | None, other: Multiples | None) -> Multiples | None:
         return one or other
     places = max(one.places, other.places)
     return Multiples(lcm(one.step(places), other.step(places)), places)
+
+
+def telling(required: Multiples | None, excluded: Sequence[Multiples]) -> tuple[Multiples, ...]:
+    """Those of `excluded` that exclude multiples of `required` which no other one does."""
+    places = max((each.places for each in (required, *excluded) if each), default=0)
+    step = required.step(places) if required else 1
+    holes = {lcm(step, each.step(places)): each for each in excluded}
+    return tuple(
+        each
+        for hole, each in holes.items()
+        if not any(hole % other == 0 for other in holes if other != hole)
+    )
 
 
 def common_multiple(one: Decimal, other: Decimal, most: int = DEFAULT_LIMITS.divisor) -> Decimal:

@@ -15,9 +15,9 @@ from functools import lru_cache
 from typing import Final
 
 from maskwright.grammar.exponents import DIGIT, LEAST_EXPONENT, MOST_EXPONENT, E, exponents
-from maskwright.grammar.interval import EVERYTHING, Interval
+from maskwright.grammar.interval import Interval
 from maskwright.grammar.magnitudes import Magnitudes
-from maskwright.grammar.multiples import Multiples, common, digits_of, multiples
+from maskwright.grammar.multiples import Multiples, common, digits_of, multiples, telling
 from maskwright.grammar.regular import EMPTY, Regular, alt, both, char, chars, concat, repeat, words
 from maskwright.limits import DEFAULT_LIMITS
 
@@ -42,25 +42,20 @@ def number(
     *,
     integer: bool = False,
     divisor: Decimal | None = None,
-    excluded: Decimal | None = None,
+    excluded: tuple[Decimal, ...] = (),
     most: int = DEFAULT_LIMITS.divisor,
 ) -> Regular:
     """The spellings of all numbers (or integers) in `interval` that are multiples of `divisor` and
-    no multiples of `excluded`, both > 0. Raises `LimitError` where these need more than `most`
-    remainders."""
-    required = common(_ONE if integer else None, multiples(divisor, most))
-    forbidden = multiples(excluded, most)
-    if interval.only_sign and required is None and forbidden is None:
+    no multiples of any of `excluded`, all > 0. Raises `LimitError` where one of these needs more
+    than `most` remainders."""
+    required = common(_ONE if integer else None, multiples(divisor, most) if divisor else None)
+    forbidden = telling(required, [multiples(each, most) for each in excluded])
+    if interval.only_sign and required is None and not forbidden:
         return alt(_any_magnitude(interval), concat(_MINUS, _any_magnitude(interval.mirrored)))
     return alt(
         _magnitudes(interval, required, forbidden),
         concat(_MINUS, _magnitudes(interval.mirrored, required, forbidden)),
     )
-
-
-def not_multiple_of(divisor: Decimal, most: int = DEFAULT_LIMITS.divisor) -> Regular:
-    """The spellings, without exponents, of all numbers that are no multiples of `divisor` > 0."""
-    return number(EVERYTHING, excluded=divisor, most=most)
 
 
 def exactly(value: int | float) -> Regular:
@@ -91,7 +86,7 @@ def _with_zeros(whole: str, fraction: str) -> Regular:
 
 
 def _magnitudes(
-    interval: Interval, divisor: Multiples | None, excluded: Multiples | None
+    interval: Interval, divisor: Multiples | None, excluded: tuple[Multiples, ...]
 ) -> Regular:
     """Spellings without a sign of the numbers >= 0 in the interval."""
     low, high = interval.low, interval.high
@@ -102,7 +97,7 @@ def _magnitudes(
         low, low_open = Decimal(0), False
     bounds = [low] if high is None else [low, high]
     wanted = [-digits_of(bound)[1] for bound in bounds]
-    wanted += [each.places for each in (divisor, excluded) if each]
+    wanted += [each.places for each in (divisor, *excluded) if each]
     places = max(MOST_DIGITS, *wanted)
     least = _units(low, places) + low_open
     most = None if high is None else _units(high, places) - interval.high_open

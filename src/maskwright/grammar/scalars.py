@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Final, TypeGuard
 
 from maskwright.grammar import numbers
-from maskwright.grammar.interval import joint
+from maskwright.grammar.interval import EVERYTHING, joint
 from maskwright.grammar.multiples import common_multiple
 from maskwright.grammar.regular import ANYTHING, EMPTY, Regular, alt, both, complement, words
 from maskwright.grammar.schema import (
@@ -28,6 +28,8 @@ from maskwright.limits import spend
 
 _NARROWING: Final = (StringIn, NumberIn, MultipleOf, DigitsOnly)
 """Assertions about scalars that are equal only where they mean the same; `1` equals `true`."""
+_MOST_EXCLUDED: Final = 6
+"""Divisors excluded together: twice as many sums for each."""
 _OF_INTEGERS: Final = TypeIs(frozenset(["integer"]))
 
 
@@ -112,10 +114,15 @@ def numbers_of(branch: list[Assertion], most: int) -> Regular:
                 divisor = each if divisor is None else common_multiple(divisor, each, most)
             case _:
                 pass
-    parts += [numbers.not_multiple_of(each, most) for each in strange]
     if values is None:
         pieces = interval.without(sorted(excluded))
-        options = [numbers.number(p, integer=integer, divisor=divisor, most=most) for p in pieces]
+        apart = tuple(strange[:_MOST_EXCLUDED])
+        options = [
+            numbers.number(p, integer=integer, divisor=divisor, excluded=apart, most=most)
+            for p in pieces
+        ]
+        rest = strange[_MOST_EXCLUDED:]
+        parts += [numbers.number(EVERYTHING, excluded=(each,), most=most) for each in rest]
     else:
         exact = {numbers.decimal(v): v for v in values}
         spend(5 * len(exact))
@@ -126,6 +133,7 @@ def numbers_of(branch: list[Assertion], most: int) -> Regular:
             and at not in excluded
             and not (integer and at != at.to_integral_value())
             and not (divisor is not None and Fraction(at) % Fraction(divisor))
+            and all(Fraction(at) % Fraction(each) for each in strange)
         ]
     return both(alt(*options), *parts) if parts else alt(*options)
 
