@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from maskwright.engine import Completion, Delta, EngineConfig, FinishReason, Generation, Request
 from maskwright.engine.admission import Admission
-from maskwright.engine.blocks import BlockPool
+from maskwright.engine.blocks import TRASH, BlockPool
 from maskwright.engine.core import Core
 from maskwright.engine.digests import Digests
 from maskwright.engine.draft_model import DraftModel
@@ -116,9 +116,9 @@ class Harness:
         self.core.add(self.admission.admit(request, generation, request.grammar))
 
     def poison(self) -> None:
-        """Fill free blocks with NaN, so that reading one shows at once."""
+        """Fill free blocks and the trash block with NaN, so that reading one shows at once."""
         with torch.inference_mode():
-            poison(self.runner._pool, list(self.pool._free))
+            poison(self.runner._pool, [TRASH, *self.pool._free])
             poison(self.runner._host, list(self.scheduler.host._free))
             if self.draft_model is not None:
                 poison(self.draft_model._pool, list(self.draft_model.blocks._free))
