@@ -6,7 +6,13 @@ import re
 import sys
 
 from maskwright.grammar import casing
-from maskwright.grammar.casing import closed, twins
+from maskwright.grammar.casing import Casing, closed
+
+
+def twins(character: str, casing: Casing) -> str:
+    """The character and those that differ from it in case alone."""
+    ranges = closed(((ord(character), ord(character)),), casing)
+    return "".join(chr(point) for low, high in ranges for point in range(low, high + 1))
 
 
 def test_no_character_beyond_the_last_looked_at_has_a_case() -> None:

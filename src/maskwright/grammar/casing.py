@@ -33,17 +33,8 @@ def closed(ranges: Ranges, casing: Casing) -> Ranges:
         points = [p for low, high in ranges for p in range(low, high + 1) if p in same]
     else:
         points = [point for point in same if _holds(ranges, point)]
-    added = [(twin, twin) for point in points for twin in same[point]]
-    return charset.union(ranges, charset.normal(added))
-
-
-def twins(character: str, casing: Casing) -> str:
-    """The character and those that differ from it in case alone."""
-    return "".join(
-        chr(point)
-        for low, high in closed(((ord(character), ord(character)),), casing)
-        for point in range(low, high + 1)
-    )
+    added = charset.ranges_of(twin for point in points for twin in same[point])
+    return charset.union(ranges, added)
 
 
 def _shifted(ranges: Ranges, first: str, last: str, by: int) -> Ranges:

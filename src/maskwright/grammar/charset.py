@@ -22,6 +22,11 @@ def normal(ranges: Iterable[tuple[int, int]]) -> Ranges:
     return tuple(joined)
 
 
+def ranges_of(numbers: Iterable[int]) -> Ranges:
+    """The ranges of some numbers: code points, or ids of tokens."""
+    return normal((number, number) for number in numbers)
+
+
 def union(*sets: Ranges) -> Ranges:
     return normal(pair for ranges in sets for pair in ranges)
 
@@ -44,7 +49,7 @@ def intersection(left: Ranges, right: Ranges) -> Ranges:
 
 def of(characters: str) -> Ranges:
     """The set of the characters of a string."""
-    return normal((ord(c), ord(c)) for c in characters)
+    return ranges_of(map(ord, characters))
 
 
 def readable(low: int, high: int) -> int:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Final, assert_never
 
 from maskwright.errors import StructuralTagError
+from maskwright.grammar.charset import Ranges, ranges_of
 from maskwright.grammar.free_text import always_ends, text_until, text_without
 from maskwright.grammar.regular import Regular, words
 from maskwright.grammar.rules import (
@@ -45,7 +46,6 @@ from maskwright.grammar.token_bounds import check_token_bounds
 
 Mark = str | Token
 Marks = tuple[Mark, ...]
-Ranges = tuple[tuple[int, int], ...]
 
 EMPTY_TEXT: Final = Series(())
 
@@ -171,7 +171,7 @@ class TagRules:
             return self._text(last, ends)
         bounds = _Bounds(None, format.max_tokens)
         piece = bounds.terminal(text_without(tuple(texts)))
-        pieces = Repeat(series(piece, bounds.token(joined(sorted(others)))))
+        pieces = Repeat(series(piece, bounds.token(ranges_of(others))))
         return self._text(last, ends, pieces)
 
     def _ids(self, tokens: Iterable[Token]) -> set[int]:
@@ -308,17 +308,6 @@ class TagRules:
             raise StructuralTagError(
                 f"token {number} is a part of a character", pointer=token.pointer
             ) from None
-
-
-def joined(ids: Iterable[int]) -> Ranges:
-    """Ids in ascending order, as ranges."""
-    found: list[tuple[int, int]] = []
-    for number in ids:
-        if found and found[-1][1] == number - 1:
-            found[-1] = (found[-1][0], number)
-        else:
-            found.append((number, number))
-    return tuple(found)
 
 
 def literal(text: str, special: Mapping[str, int]) -> Expression:

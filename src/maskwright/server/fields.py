@@ -9,9 +9,12 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Sequence
-from typing import cast
+from typing import Final, cast
 
 from maskwright.errors import InputError
+
+_MOST_SHOWN: Final = 60
+"""Characters of a value in an error."""
 
 
 class Fields:
@@ -139,7 +142,7 @@ def invalid(place: str, wanted: str, value: object) -> InputError:
     return InputError(f"{place} must be {wanted}, not {shown(value)}", param=place)
 
 
-def shown(value: object, characters: int = 60) -> str:
+def shown(value: object) -> str:
     """A value as bounded JSON, or its kind when it is a container."""
     match value:
         case dict():
@@ -148,7 +151,7 @@ def shown(value: object, characters: int = 60) -> str:
             return "an array"
         case _:
             text = json.dumps(value, ensure_ascii=False)
-            return text if len(text) <= characters else f"{text[: characters - 1]}…"
+            return text if len(text) <= _MOST_SHOWN else f"{text[: _MOST_SHOWN - 1]}…"
 
 
 def _bounds(low: float, high: float) -> str:

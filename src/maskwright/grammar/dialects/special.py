@@ -7,11 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from maskwright.grammar.charset import Ranges, ranges_of
 from maskwright.grammar.dialects.syntax import Either, Literal, Node, Special, Times
 from maskwright.grammar.dialects.text import GrammarText
 from maskwright.grammar.regular import ANY_CHAR
-
-Ranges = tuple[tuple[int, int], ...]
 
 _RANGE: Final = re.compile(r"\s*(\d+)(?:\s*-\s*(\d+))?\s*")
 
@@ -66,7 +65,7 @@ def read_special(text: GrammarText, tokens: SpecialTokens, *, negative: bool = F
         known = [number]
     if inverse:
         return _any_but(text, tokens, known, start)
-    return Special(_joined(known), start)
+    return Special(ranges_of(known), start)
 
 
 def _any_but(text: GrammarText, tokens: SpecialTokens, excluded: list[int], start: int) -> Node:
@@ -78,7 +77,7 @@ def _any_but(text: GrammarText, tokens: SpecialTokens, excluded: list[int], star
     text.at += 1
     others = [number for number in tokens.ids if number not in excluded]
     character = Literal(ANY_CHAR, start)
-    body: Node = Either((character, Special(_joined(others), start))) if others else character
+    body: Node = Either((character, Special(ranges_of(others), start))) if others else character
     return Times(body, int(quantifier == "+"), None)
 
 
@@ -99,16 +98,6 @@ def _ranges(text: GrammarText) -> Ranges:
 
 def _holds(ranges: Ranges, number: int) -> bool:
     return any(low <= number <= high for low, high in ranges)
-
-
-def _joined(ids: list[int]) -> Ranges:
-    found: list[tuple[int, int]] = []
-    for number in ids:
-        if found and found[-1][1] == number - 1:
-            found[-1] = (found[-1][0], number)
-        else:
-            found.append((number, number))
-    return tuple(found)
 
 
 def _known(tokens: SpecialTokens) -> str:
