@@ -29,7 +29,7 @@ import torch
 
 from benchmarks.engine_peers import continuous, in_batches, processors
 from benchmarks.engine_subjects import SUBJECTS, Subject
-from maskwright.engine import Engine, EngineConfig, EngineStats, Request
+from maskwright.engine import Completion, Engine, EngineConfig, EngineStats, Request
 from maskwright.mask import Grammar, compile_json_schema
 from maskwright.models import LoadedModel
 from maskwright.sampling import SamplingParams
@@ -74,8 +74,8 @@ def prompts_of(subject: Subject, clients: int) -> list[list[int]]:
     return [subject.prompt(TEXTS[number % len(TEXTS)], SCHEMA) for number in range(clients)]
 
 
-def serve(engine: Engine, requests: Sequence[Request]) -> tuple[float, int]:
-    """Seconds for all of them together, and the tokens of all answers, which are checked."""
+def serve(engine: Engine, requests: Sequence[Request]) -> tuple[float, list[Completion]]:
+    """Seconds for all of them together, and the answers, which are checked."""
     started = time.perf_counter()
     generations = [engine.submit(request) for request in requests]
     answers = [generation.result() for generation in generations]
@@ -83,7 +83,15 @@ def serve(engine: Engine, requests: Sequence[Request]) -> tuple[float, int]:
     for request, answer in zip(requests, answers, strict=True):
         if request.grammar is not None:
             jsonschema.validate(json.loads(answer.text), SCHEMA)
-    return seconds, sum(answer.completion_tokens for answer in answers)
+    return seconds, answers
+
+
+def _tokens(answers: Sequence[Completion]) -> int:
+    return sum(answer.completion_tokens for answer in answers)
+
+
+def _counted(seconds: float, answers: Sequence[Completion]) -> tuple[float, int]:
+    return seconds, _tokens(answers)
 
 
 def requests_for(
@@ -124,8 +132,8 @@ def throughput(
         engine.start()
         for schema in (None, grammar):
             runs[name, "no" if schema is None else "yes"] = (
-                lambda seed, engine=engine, schema=schema: serve(
-                    engine, requests_for(prompts, schema, tokens, seed)
+                lambda seed, engine=engine, schema=schema: _counted(
+                    *serve(engine, requests_for(prompts, schema, tokens, seed))
                 )
             )
     for name, make in processors(subject, SCHEMA).items():
@@ -158,20 +166,25 @@ def throughput(
 def structured_load(
     report: Report, subject: Subject, grammar: Grammar, clients: int, repeats: int
 ) -> None:
-    """How much a share of constrained requests changes: requests of the same length with and
-    without a schema, one token a step, so that nothing but masks and matchers differs."""
+    """How much a share of constrained requests changes, one token a step, so that nothing but masks
+    and matchers differs. Those without a schema are as long as answers with it were."""
     loaded, prompts = subject.loaded, prompts_of(subject, clients)
-    rates: dict[float, list[float]] = {0.0: [], 0.2: [], 0.8: [], 1.0: []}
+    lengths = [40] * clients
+    rates: dict[float, list[float]] = {1.0: [], 0.8: [], 0.2: [], 0.0: []}
     with Engine(loaded, replace(PLAIN, prefix_cache=True)) as engine:
         for repeat in range(repeats + 1):
-            for share, values in rates.items():
-                asked = requests_for(prompts, grammar, 40, 1000 * repeat, share)
-                before = engine.stats()
-                seconds, _ = serve(engine, asked)
-                after = engine.stats()
+            for part, (share, values) in enumerate(rates.items()):
+                asked = requests_for(prompts, grammar, 40, 1000 * repeat + 100 * part, share)
+                asked = [
+                    request if request.grammar else replace(request, max_tokens=length)
+                    for request, length in zip(asked, lengths, strict=True)
+                ]
+                seconds, answers = serve(engine, asked)
+                if share == 1:
+                    lengths = [answer.completion_tokens for answer in answers]
                 if repeat:
-                    values.append((after.sampled_tokens - before.sampled_tokens) / seconds)
-    for share, values in rates.items():
+                    values.append(_tokens(answers) / seconds)
+    for share, values in sorted(rates.items()):
         report.add(
             f"structured load {share:.0%}",
             engine="maskwright, plain",

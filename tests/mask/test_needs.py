@@ -100,18 +100,25 @@ def test_long_texts_are_counted_in_tokens() -> None:
     assert grammar.first.enough < 2 * 80  # what is required, and what may come before that
 
 
-def test_a_search_that_refuses_nothing_is_not_repeated() -> None:
+def test_a_search_is_not_repeated_under_another_budget() -> None:
     schema = {"type": "array", "items": {"type": "string"}, "contains": {"const": "within"}}
     grammar = compile_json_schema(schema, VOCABULARY)
     out = np.zeros(VOCABULARY.words, np.int32)
     matcher = grammar.matcher()
     assert matcher.accept(ord("["))
     matcher.fill_mask(out, 60)
-    assert matcher._path[-1].enough == 60
-    grammar.budgets._fits = None  # type: ignore[assignment,method-assign]
-    matcher.fill_mask(out, 60)
-    with pytest.raises(TypeError):
-        matcher.fill_mask(out, 59)
+    enough = matcher._path[-1].enough
+    assert enough < 60
+    grammar.budgets._climb = None  # type: ignore[assignment,method-assign]
+    grammar.budgets._keep_fitting = None  # type: ignore[assignment,method-assign]
+    for budget in range(60, matcher.min_tokens - 1, -1):
+        matcher.fill_mask(out, budget)
+        fresh = compile_json_schema(schema, VOCABULARY).matcher()
+        assert fresh.accept(ord("["))
+        expected = np.zeros(VOCABULARY.words, np.int32)
+        fresh.fill_mask(expected, budget)
+        assert out.tolist() == expected.tolist(), f"{budget} left"
+        assert budget >= enough or out.tolist() != grammar.space.table[matcher.row].tolist()
 
 
 @pytest.mark.parametrize("schema", TO_SEARCH, ids=str)
@@ -128,7 +135,7 @@ def test_an_ample_budget_needs_no_search() -> None:
     grammar = compile_json_schema(schema, VOCABULARY)
     matcher = grammar.matcher()
     out = np.zeros(VOCABULARY.words, np.int32)
-    grammar.budgets._fits = None  # type: ignore[assignment,method-assign]
+    grammar.budgets._climb = None  # type: ignore[assignment,method-assign]
     for token in b'{"a":"x","ab":"a ':
         matcher.fill_mask(out, 10_000)
         assert matcher._path[-1].enough < UNKNOWN

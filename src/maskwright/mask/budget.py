@@ -7,11 +7,12 @@ a text that starts within its budget always has a next token that stays within i
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from hashlib import blake2b
 from heapq import heappop, heappush
 from itertools import count
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -42,8 +43,23 @@ MOST_DETOURS: Final = 300
 MOST_TEXTS: Final = 20_000
 """Places remembered that belong to one text alone."""
 
+MOST_PLACES: Final = 256
+"""Configurations behind a position for which the masks under any budget are found at once."""
+
+MOST_ROW_BYTES: Final = 4 << 20
+"""Of such masks that are remembered."""
+
 Place = Configuration | tuple[Configuration, bytes]
 """Where reading stands; with a digest of the text so far, where that makes a difference."""
+
+
+class Stairs(NamedTuple):
+    """The masks of a position under any budget. Row `n` of `rows` int32 `[rows, words]` is that of
+    texts that may go on for `needs[n - 1]` tokens behind the next one, but not for `needs[n]`;
+    `needs` ascend."""
+
+    needs: list[int]
+    rows: npt.NDArray[np.int32]
 
 
 class Budgets:
@@ -61,6 +77,15 @@ class Budgets:
         """The places of one text alone, which are forgotten in time."""
         self._unspellable: set[Place] = set()
         """From where no tokens lead to an end."""
+        self._stairs: dict[Position, Stairs | None] = {}
+        """The last positions for which they were looked for; None where there are none: the text
+        makes a difference, or there are too many places."""
+        self._size = 0
+
+    @property
+    def size(self) -> int:
+        """Bytes of the masks that are remembered."""
+        return self._size
 
     def tokens_needed(self, here: Configuration, before: bytes = b"") -> int:
         """Tokens that certainly complete the text from `here`; 0 if it is complete.
@@ -146,8 +171,11 @@ class Budgets:
 
     def _know(self, place: Place, left: int, first: int = NO_TOKEN) -> bool:
         """Remember a way from a place; whether it is better than one already known."""
-        if left >= self._needed.get(place, left + 1):
-            return False
+        before = self._needed.get(place)
+        if before is not None:
+            if left >= before:
+                return False
+            self._forget_stairs()  # which may be too strict now
         self._needed[place] = left
         self._first[place] = first
         if not isinstance(place, Configuration):
@@ -292,7 +320,59 @@ class Budgets:
         with grammar.space.lock:
             grammar.machine.work.begin()
             with grammar.machine.work:
-                self._keep_fitting(position, budget, out, before)
+                stairs = self._climbed(position, before)
+                if stairs is None:
+                    self._keep_fitting(position, budget, out, before)
+                else:
+                    out[:] = stairs.rows[bisect_right(stairs.needs, budget - 1)]
+                if not out.any():
+                    needed = self.tokens_needed(position.configuration, before)
+                    raise BudgetError(
+                        f"{budget} tokens are not enough to complete the text: it needs {needed}",
+                        needed=needed,
+                    )
+
+    def _climbed(self, position: Position, before: bytes) -> Stairs | None:
+        """The masks under any budget at a position, remembered."""
+        if position in self._stairs:
+            return self._stairs[position]
+        stairs = self._climb(position, before)
+        if stairs is not None:
+            position.enough = min(position.enough, 1 + stairs.needs[-1])
+            if self._size + stairs.rows.nbytes > MOST_ROW_BYTES:
+                self._forget_stairs()
+            self._size += stairs.rows.nbytes
+        self._stairs[position] = stairs
+        return stairs
+
+    def _forget_stairs(self) -> None:
+        self._stairs = {}
+        self._size = 0
+
+    def _climb(self, position: Position, before: bytes) -> Stairs | None:
+        """Find them, where a position has them."""
+        grammar, here = self._grammar, position.configuration
+        if self._place(here, before) != here or not grammar.space.has_every_byte:
+            return None
+        tokens, places, group = grammar.doubtful(here, -1)
+        if not 0 < len(places) <= MOST_PLACES:
+            return None
+        spellings = grammar.vocabulary.spellings
+        firsts = np.zeros(len(places), np.int64)
+        firsts[group[::-1]] = tokens[::-1]
+        needs: list[int] = []
+        for place, token in zip(places.tolist(), firsts.tolist(), strict=True):
+            text = before + spellings[token]
+            reached = _configuration(place)
+            if grammar.advance(here, spellings[token], before) != reached:
+                return None  # the end of a name that must be new, which the walk passes
+            if self._place(reached, text) != reached:
+                return None
+            needs.append(self.tokens_needed(reached, text))
+            self._text(reached, text)
+            if not self._completion.known(reached):  # the text makes a difference to it
+                return None
+        return _stairs(grammar.space.table[position.row], tokens, np.array(needs)[group])
 
     def _keep_fitting(
         self, position: Position, budget: int, out: npt.NDArray[np.int32], before: bytes
@@ -309,12 +389,6 @@ class Budgets:
             return
         refused = tokens[~fits]
         np.bitwise_and.at(out, refused >> 5, ~(np.int32(1) << (refused & 31)))
-        if not out.any():
-            needed = self.tokens_needed(position.configuration, before)
-            raise BudgetError(
-                f"{budget} tokens are not enough to complete the text: it needs {needed}",
-                needed=needed,
-            )
 
     def _which_fit(
         self,
@@ -398,6 +472,17 @@ class Budgets:
         if text is None:
             raise AssertionError("a reachable configuration can always be completed")
         return text
+
+
+def _stairs(
+    row: npt.NDArray[np.int32], tokens: npt.NDArray[np.int32], needs: npt.NDArray[np.int64]
+) -> Stairs:
+    """Those of a mask `row`, of which `tokens` need so many more."""
+    steps, step = np.unique(needs, return_inverse=True)
+    rows = np.zeros((1 + len(steps), len(row)), np.int32)
+    np.bitwise_or.at(rows, (1 + step, tokens >> 5), np.int32(1) << (tokens & 31))
+    rows[0] = row & ~np.bitwise_or.reduce(rows, axis=0)
+    return Stairs(steps.tolist(), np.bitwise_or.accumulate(rows, axis=0))
 
 
 def _configuration(place: int) -> Configuration:

@@ -117,7 +117,8 @@ class Grammar:
         """Bytes that this grammar alone holds at present, roughly: its arrays, and what a known
         position and a known exit come to as objects. It grows as texts are matched."""
         arrays = sum(array.nbytes for array in self.machine.arrays)
-        return arrays + _POSITION_BYTES * len(self._positions) + _EXIT_BYTES * self.machine.exits
+        objects = _POSITION_BYTES * len(self._positions) + _EXIT_BYTES * self.machine.exits
+        return arrays + objects + self.budgets.size
 
     def matcher(self) -> Matcher:
         """A matcher at the start of a text."""
