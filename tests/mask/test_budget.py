@@ -1,10 +1,11 @@
 """Masks under a budget, remembered and forgotten."""
 
+from itertools import count
 from random import Random
 
 import pytest
 
-from maskwright import Grammar, compile_json_schema
+from maskwright import Grammar, Limits, compile_json_schema
 from maskwright.mask import budget as budgets
 from tests.matching import EVERY_BYTE, allowed
 
@@ -12,7 +13,13 @@ WORDS = {"type": "array", "items": {"type": "string", "maxLength": 9}, "minItems
 
 
 def new(*, unique: bool) -> Grammar:
-    return compile_json_schema(WORDS | {"uniqueItems": unique}, EVERY_BYTE, whitespace="compact")
+    """One that knows nothing of others: no others have its limits."""
+    limits = Limits(work=next(_works))
+    schema = WORDS | {"uniqueItems": unique}
+    return compile_json_schema(schema, EVERY_BYTE, whitespace="compact", limits=limits)
+
+
+_works = count(700_000)
 
 
 @pytest.mark.parametrize("unique", [False, True])

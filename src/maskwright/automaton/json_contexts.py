@@ -27,7 +27,8 @@ from maskwright.automaton.finish import Ending, Endings, Finish
 from maskwright.automaton.leaf import LeafTable
 from maskwright.automaton.leaf_keys import Choice, End, Literal, Padded, Spaced
 from maskwright.automaton.level import Level, Phase, Thread
-from maskwright.automaton.machine import BLOCKED, DONE, DYNAMIC, POP, PUSH, STAY, Exit
+from maskwright.automaton.levels import Levels
+from maskwright.automaton.machine import BLOCKED, DONE, DYNAMIC, POP, PUSH, STAY, Exit, Further
 from maskwright.automaton.names import NameReader
 from maskwright.automaton.plain_names import PlainReader, PlainShapes
 from maskwright.automaton.progress import ArrayProgress
@@ -40,6 +41,7 @@ from maskwright.automaton.witness import Witnesses
 from maskwright.grammar.regular import EMPTY, Regular, bared
 from maskwright.grammar.shape import Conjunction
 from maskwright.grammar.shapes import Shapes
+from maskwright.limits import spend
 
 
 class Mark(Enum):
@@ -87,21 +89,23 @@ class JsonContexts:
         price: Price = len,
         *,
         bare: bool = False,
+        table: Levels | None = None,
     ) -> None:
         """`price`: what a text costs of a budget (see `bounds`). `bare`: names and strings that
-        are listed are written without any escape that isn't needed."""
-        self.levels: list[Level] = []
+        are listed are written without any escape that isn't needed. `table`: where the levels are
+        numbered, of contexts that differ in the root alone."""
+        self._table = table or Levels()
+        self.levels: Final = self._table.known
         self.witnesses = witnesses
         self.whitespace = whitespace
         self._root = root
         self._bare = bare
         self._shapes = shapes
         self._leaves = leaves
-        self._ids: dict[Level, int] = {}
         self._values: dict[int, tuple[ValueReader, int]] = {}
         self._same: dict[Conjunction, Conjunction] = {}
-        self._scalars: dict[tuple[Regular, Regular], Conjunction] = {}
         self._above: dict[tuple[tuple[tuple[int, Conjunction], ...], int], int] = {}
+        self._alone: dict[tuple[Conjunction, int], int] = {}
         self._continues: dict[int, bool] = {}
         self._next_leaves: dict[tuple[bool, bool, str, int], int] = {}
         self._told = ToldApart(shapes, witnesses)
@@ -119,7 +123,7 @@ class JsonContexts:
 
     def begin(self, roots: tuple[Conjunction, ...]) -> tuple[int, int]:
         """The first context and leaf state of a value that satisfies one of `roots`."""
-        threads = tuple(Thread(tag, None, root) for tag, root in enumerate(roots))
+        threads = tuple(Thread(tag, None, self._alike(root)) for tag, root in enumerate(roots))
         context = self._context(Level(Phase.VALUE, "", threads, 0))
         return context, self._value_reader(context)[1]
 
@@ -174,6 +178,10 @@ class JsonContexts:
         found = self._finish.of(levels, before + colon.encode())
         return found._replace(texts={tag: colon + rest for tag, rest in found.texts.items()})
 
+    def value_leaf(self, context: int) -> int:
+        """The leaf state in which a value begins."""
+        return self._value_reader(context)[1]
+
     def _owners(self, level: Level) -> tuple[Thread, ...]:
         return self._value_reader(self._context(level))[0].threads
 
@@ -183,11 +191,7 @@ class JsonContexts:
     # Levels
 
     def _context(self, level: Level) -> int:
-        known = self._ids.get(level)
-        if known is None:
-            known = self._ids[level] = len(self.levels)
-            self.levels.append(level)
-        return known
+        return self._table.context(level, self)
 
     def _open(self, context: int, bracket: str) -> Exit:
         """A bracket opens: every thread spawns one for each alternative of its value."""
@@ -216,6 +220,10 @@ class JsonContexts:
 
     def _after_name(self, context: int, level: Level, label: Hashable, text: str | None) -> Exit:
         reader, _ = self._name_reader(context)
+        if isinstance(reader, PlainReader):
+            at = reader.index(label)
+            if at is not None:
+                return self._after_listed(level, reader, at)
         name = None if text is None else str(json.loads(text))
         threads = reader.threads(label, name)
         if not threads:
@@ -265,27 +273,80 @@ class JsonContexts:
         return Exit(PUSH | dynamic, above, leaf, frame=behind, then=self._then(behind))
 
     def _alike(self, value: Conjunction) -> Conjunction:
-        """The first conjunction met that stands for the same scalars, if it stands for no more."""
+        """The first conjunction met that is written alike, or stands for the same scalars if it
+        stands for no more."""
         known = self._same.get(value)
         if known is None:
-            shape = self._shapes.of(value)
-            known = value
-            if not shape.arrays and not shape.objects:
-                known = self._scalars.setdefault((shape.strings, shape.scalars), value)
-            self._same[value] = known
+            known = self._same[value] = self._find_alike(value)
         return known
 
-    def _then(self, context: int) -> tuple[tuple[int, Hashable], ...]:
+    def _find_alike(self, value: Conjunction) -> Conjunction:
+        key = next(iter(value)).key if len(value) == 1 else None
+        if key is not None:
+            known = self._table.same.get(key)
+            if known is not None:
+                return known
+        shape = self._shapes.of(value)
+        known = value
+        if not shape.arrays and not shape.objects:
+            known = self._table.scalars.setdefault((shape.strings, shape.scalars), value)
+        if key is not None:
+            self._table.same[key] = known
+        return known
+
+    def _then(self, context: int) -> tuple[Further, ...]:
         """What will be asked of the level behind a value, where that is sure to be cheap."""
         level = self.levels[context]
         if len(level.threads) != 1:
             return ()
-        found: list[tuple[int, Hashable]] = [(context, _THE_ONLY)]
+        labels: list[Hashable] = [_THE_ONLY]
         if self._may_continue(context):
-            found.append((context, Mark.COMMA))
+            labels.append(Mark.COMMA)
         if _may_close(level.threads[0]):
-            found.append((context, Mark.CLOSE))
-        return tuple(found)
+            labels.append(Mark.CLOSE)
+        return tuple((context, label, None) for label in labels)
+
+    # Members of plain objects: `_after_name` and all that follows from it, made together
+
+    def _after_listed(self, level: Level, reader: PlainReader, at: int) -> Exit:
+        """Behind one of the names that a plain shape lists."""
+        if not reader.names >> at & 1:
+            return Exit(BLOCKED)
+        spend()
+        key = (reader.plain.shape.values[at], level.depth)
+        above = self._alone.get(key)
+        if above is None:
+            threads = (Thread(0, None, self._alike(key[0])),)
+            above = self._alone[key] = self._context(Level(Phase.VALUE, "", threads, level.depth))
+        following = reader.behind(at)
+        threads = (Thread(reader.tag, following.progress),)
+        waiting = Level(Phase.NEXT, "{", threads, level.depth)
+        behind = self._table.find(waiting)
+        then: tuple[Further, ...] = ()
+        if behind is None:
+            behind = self._table.add(waiting, self)
+            then = self._behind_listed(behind, waiting, following)
+        return Exit(PUSH, above, self._colon, frame=behind, then=then)
+
+    def _behind_listed(
+        self, context: int, level: Level, following: PlainReader
+    ) -> tuple[Further, ...]:
+        """All that may come behind a member's value; `following` reads the next name."""
+        goes_on, closes = following.others or following.bits != 0, following.may_close
+        self._continues[context] = goes_on
+        leaf = self._comma_leaf(level, goes_on, closes)
+        then: list[Further] = [(context, _THE_ONLY, Exit(STAY, context, leaf))]
+        if goes_on:
+            name = self._context(Level(Phase.NAME, "{", level.threads, level.depth))
+            if name not in self._names:
+                term = self._written(following.term)
+                self._names[name] = following, self._leaves.state(Choice(term, EMPTY, ()))
+            then.append((context, Mark.COMMA, Exit(STAY, name, self._names[name][1])))
+        if closes:
+            then.append((context, Mark.CLOSE, Exit(POP, result=Closed(((following.tag, None),)))))
+        return tuple(then)
+
+    # Values that have been read
 
     def _satisfied(self, context: int, level: Level, which: tuple[int, ...]) -> Exit:
         """The value above a level has been read, by some of its threads."""
@@ -342,7 +403,10 @@ class JsonContexts:
     def _next_leaf(self, context: int) -> int:
         """A comma, if something may follow it, or the closing bracket."""
         level = self.levels[context]
-        goes_on, closes = self._may_continue(context), any(map(_may_close, level.threads))
+        closes = any(map(_may_close, level.threads))
+        return self._comma_leaf(level, self._may_continue(context), closes)
+
+    def _comma_leaf(self, level: Level, goes_on: bool, closes: bool) -> int:
         key = (goes_on, closes, level.bracket, level.depth)
         known = self._next_leaves.get(key)
         if known is None:

@@ -12,13 +12,14 @@ Nodes (context, parent) are interned: equal stacks are equal ints.
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from maskwright.automaton.leaf import LeafTable
 from maskwright.automaton.level import Level
+from maskwright.automaton.rehash import hash_nodes, move_exits
 from maskwright.errors import LimitError
 from maskwright.limits import DEFAULT_LIMITS, Limits, Work
 
@@ -41,7 +42,7 @@ class Exit(NamedTuple):
     """What leaving a leaf leads to: the new context and leaf state, or the result of a `POP`.
 
     A `PUSH` leaves the present context below the new one, or `frame` in its place. `then` lists
-    further exits, as (context, label), that the text will come to.
+    further exits that the text will come to.
     """
 
     kind: int
@@ -49,7 +50,11 @@ class Exit(NamedTuple):
     leaf: int = 0
     result: Hashable = None
     frame: int = NO_FRAME
-    then: tuple[tuple[int, Hashable], ...] = ()
+    then: tuple[Further, ...] = ()
+
+
+Further = tuple[int, Hashable, Exit | None]
+"""A context, a label, and the exit with it; None if it has still to be asked for."""
 
 
 class Configuration(NamedTuple):
@@ -59,10 +64,6 @@ class Configuration(NamedTuple):
 
 class Contexts(Protocol):
     """The structural half of a grammar."""
-
-    def start(self) -> tuple[int, int]:
-        """The first context and leaf state."""
-        ...
 
     def exit(self, context: int, label: Hashable, text: str | None = None) -> Exit:
         """What follows when a leaf is left with `label` in `context`.
@@ -108,8 +109,20 @@ class MachineArrays(NamedTuple):
     """[n, 2]: what a walk needs and could not find: (leaf, -1) a row, (context, label) an exit."""
 
 
+class Added:
+    """What has been added to a machine on behalf of one grammar."""
+
+    __slots__ = ("contexts", "exits", "leaf_states")
+
+    def __init__(self) -> None:
+        self.leaf_states = 0
+        self.contexts = 0
+        self.exits = 0
+
+
 class Machine:
-    """One grammar's machine. Not thread-safe: its owner serialises (see `mask.grammar`)."""
+    """The machine of grammars that share their contexts, mostly of one. Not thread-safe: its owner
+    serialises (see `mask.grammar`)."""
 
     def __init__(
         self, leaves: LeafTable, contexts: Contexts, limits: Limits = DEFAULT_LIMITS
@@ -120,29 +133,41 @@ class Machine:
         self.work: Final = Work(limits)
         self._known: set[int] = set()
         self._gated: set[int] = set()
-        self._added = 0
-        """Leaf states."""
+        self._added = Added()
+        self._roots: dict[int, int] = {}
         self._gate_words = 0
         self.arrays = MachineArrays(
             node_context=np.zeros(256, np.int32),
             node_parent=np.full(256, NO_NODE, np.int32),
             node_slots=np.full(512, NO_NODE, np.int32),
-            exit_keys=np.full(256, -1, np.int64),
-            exit_kind=np.zeros(256, np.int32),
-            exit_context=np.zeros(256, np.int32),
-            exit_leaf=np.zeros(256, np.int32),
-            exit_frame=np.full(256, NO_FRAME, np.int32),
+            **_empty_exits(256),
             gate_start=np.full(128, -1, np.int32),
             gate_bits=np.zeros(64, np.uint64),
             counts=np.zeros(16, np.int64),
             pending=np.zeros((256, 2), np.int64),
         )
-        context, leaf = contexts.start()
-        self.know_context(context)
-        self.arrays.node_context[0] = context
-        self.arrays.counts[0] = 1
-        self.rehash_nodes(len(self.arrays.node_slots))
-        self.start = Configuration(leaf, 0)
+        self._exits = _Exits(self.arrays)
+
+    def begin(self, added: Added) -> None:
+        """Another question, unless it is part of the one being worked on; what it adds is counted
+        in `added`."""
+        self.work.begin()
+        self._added = added
+
+    def root(self, context: int) -> int:
+        """The node of a context with nothing below."""
+        node = self._roots.get(context)
+        if node is None:
+            self.know_context(context)
+            node = int(self.arrays.counts[0])
+            if node == len(self.arrays.node_context):
+                self._grow_nodes()
+            self._roots[context] = node
+            self.arrays.node_context[node] = context
+            self.arrays.node_parent[node] = NO_NODE
+            self.arrays.counts[0] = node + 1
+            self._hash_nodes(len(self.arrays.node_slots))
+        return node
 
     def supply(self) -> None:
         """Serve the pending requests of the last walk: build rows, ask for exits, grow."""
@@ -163,8 +188,8 @@ class Machine:
                     self.leaves.build(first)
                 else:
                     self._add_exit(first, second)
-        self._added += self.leaves.weight - before
-        if self._added > self._limits.leaf_states:
+        self._added.leaf_states += self.leaves.weight - before
+        if self._added.leaf_states > self._limits.leaf_states:
             raise LimitError(
                 f"the grammar needs more than {self._limits.leaf_states:,} leaf states",
                 limit="leaf_states",
@@ -172,55 +197,42 @@ class Machine:
 
     def _add_exit(self, context: int, label_id: int) -> None:
         """Find the exit with a label, and those that come next."""
-        then = self._enter_exit(context, label_id, self.leaves.labels[label_id])
-        for context, label in then:
-            label_id = self.leaves.label_id(label)
-            if (context << 32) | label_id not in self._known:
-                self._enter_exit(context, label_id, label)
+        found = self.contexts.exit(context, self.leaves.labels[label_id])
+        self._enter_exit((context << 32) | label_id, found)
+        for context, label, each in found.then:
+            key = (context << 32) | self.leaves.label_id(label)
+            if key not in self._known:
+                self._enter_exit(key, each or self.contexts.exit(context, label))
 
-    def _enter_exit(
-        self, context: int, label_id: int, label: Hashable
-    ) -> tuple[tuple[int, Hashable], ...]:
-        key = (context << 32) | label_id
-        kind, following, leaf, result, frame, then = self.contexts.exit(context, label)
+    def _enter_exit(self, key: int, found: Exit) -> None:
+        kind, following, leaf, result, frame, _ = found
         if kind == POP:
             leaf = self.leaves.label_id(result)
         elif kind != BLOCKED:
-            self.know_context(following)
-            if frame != NO_FRAME:
+            if following not in self._gated:
+                self.know_context(following)
+            if frame != NO_FRAME and frame not in self._gated:
                 self.know_context(frame)
         self._known.add(key)
+        self._added.exits += 1
         if 2 * len(self._known) > len(self.arrays.exit_keys):
             self._grow_exits()
-        arrays = self.arrays
-        slot = self._free_slot(arrays.exit_keys, key)
-        arrays.exit_kind[slot] = kind
-        arrays.exit_context[slot] = following
-        arrays.exit_leaf[slot] = leaf
-        arrays.exit_frame[slot] = frame
-        return then
+        self._exits.add(key, kind, following, leaf, frame)
 
     @property
     def exits(self) -> int:
         """How many are known."""
         return len(self._known)
 
-    @staticmethod
-    def _free_slot(keys: npt.NDArray[np.int64], key: int) -> int:
-        slot = hash_exit(key, len(keys) - 1)
-        while keys[slot] not in (-1, key):
-            slot = (slot + 1) & (len(keys) - 1)
-        keys[slot] = key
-        return slot
-
     def know_context(self, context: int) -> None:
         """Make room for a context and its gate."""
-        if context > self._limits.contexts:
+        if context in self._gated:
+            return
+        if self._added.contexts > self._limits.contexts:
             raise LimitError(
                 f"the grammar needs more than {self._limits.contexts:,} contexts", limit="contexts"
             )
-        if context in self._gated:
-            return
+        self._added.contexts += 1
         self._gated.add(context)
         while context >= len(self.arrays.gate_start):
             self._replace(gate_start=_doubled(self.arrays.gate_start, -1))
@@ -239,51 +251,68 @@ class Machine:
 
     def _grow_exits(self) -> None:
         old = self.arrays
-        size = 2 * len(old.exit_keys)
-        keys = np.full(size, -1, np.int64)
-        kind, context, leaf, frame = (np.zeros(size, np.int32) for _ in range(4))
-        for at, key in enumerate(old.exit_keys.tolist()):
-            if key >= 0:
-                slot = self._free_slot(keys, key)
-                kind[slot] = old.exit_kind[at]
-                context[slot] = old.exit_context[at]
-                leaf[slot] = old.exit_leaf[at]
-                frame[slot] = old.exit_frame[at]
-        self._replace(
-            exit_keys=keys,
-            exit_kind=kind,
-            exit_context=context,
-            exit_leaf=leaf,
-            exit_frame=frame,
-        )
+        self._replace(**_empty_exits(2 * len(old.exit_keys)))
+        move_exits(_exits_of(old), _exits_of(self.arrays))
+        self._exits = _Exits(self.arrays)
 
     def _grow_nodes(self) -> None:
         self._replace(
             node_context=_doubled(self.arrays.node_context, 0),
             node_parent=_doubled(self.arrays.node_parent, NO_NODE),
         )
-        self.rehash_nodes(2 * len(self.arrays.node_slots))
+        self._hash_nodes(2 * len(self.arrays.node_slots))
 
-    def rehash_nodes(self, size: int) -> None:
+    def _hash_nodes(self, size: int) -> None:
         slots = np.full(size, NO_NODE, np.int32)
-        for node in range(int(self.arrays.counts[0])):
-            context = int(self.arrays.node_context[node])
-            slot = hash_node(context, int(self.arrays.node_parent[node]), size - 1)
-            while slots[slot] != NO_NODE:
-                slot = (slot + 1) & (size - 1)
-            slots[slot] = node
+        arrays = self.arrays
+        hash_nodes(arrays.node_context, arrays.node_parent, slots, int(arrays.counts[0]))
         self._replace(node_slots=slots)
 
     def _replace(self, **arrays: npt.NDArray[np.generic]) -> None:
         self.arrays = self.arrays._replace(**arrays)  # pyright: ignore[reportArgumentType] - each keyword carries its field's dtype
 
 
-def hash_exit(key: int, mask: int) -> int:
-    return ((key >> 32) * 0x9E37 + (key & 0xFFFFFFFF) * 0x85EB) & mask
+class _Exits:
+    """The arrays of exits, written one by one: that is quicker through views than through arrays,
+    whose elements are objects."""
+
+    __slots__ = ("_context", "_frame", "_keys", "_kind", "_leaf")
+
+    def __init__(self, arrays: MachineArrays) -> None:
+        self._keys = arrays.exit_keys.data
+        self._kind = arrays.exit_kind.data
+        self._context = arrays.exit_context.data
+        self._leaf = arrays.exit_leaf.data
+        self._frame = arrays.exit_frame.data
+
+    def add(self, key: int, kind: int, context: int, leaf: int, frame: int) -> None:
+        keys = self._keys
+        mask = len(keys) - 1
+        slot = ((key >> 32) * 0x9E37 + (key & 0xFFFFFFFF) * 0x85EB) & mask  # as in `step.leave`
+        while keys[slot] not in (-1, key):
+            slot = (slot + 1) & mask
+        keys[slot] = key
+        self._kind[slot] = kind
+        self._context[slot] = context
+        self._leaf[slot] = leaf
+        self._frame[slot] = frame
 
 
-def hash_node(context: int, parent: int, mask: int) -> int:
-    return (context * 0x9E37 + (parent + 1) * 0x85EB) & mask
+def _empty_exits(size: int) -> dict[str, npt.NDArray[Any]]:
+    fields = ("exit_kind", "exit_context", "exit_leaf", "exit_frame")
+    return {"exit_keys": np.full(size, -1, np.int64)} | {
+        field: np.zeros(size, np.int32) for field in fields
+    }
+
+
+def _exits_of(arrays: MachineArrays) -> tuple[npt.NDArray[Any], ...]:
+    return (
+        arrays.exit_keys,
+        arrays.exit_kind,
+        arrays.exit_context,
+        arrays.exit_leaf,
+        arrays.exit_frame,
+    )
 
 
 def _doubled(array: npt.NDArray[np.generic], fill: int) -> npt.NDArray[np.generic]:

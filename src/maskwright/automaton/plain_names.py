@@ -42,7 +42,7 @@ class PlainShapes:
         if progress.rivals or progress.confined:
             return None
         plain = self.of(progress.shape)
-        return None if plain is None else PlainReader(plain, threads[0].tag, progress)
+        return None if plain is None else PlainReader(plain, threads[0].tag, progress, None)
 
     def of(self, shape: ObjectShape) -> PlainShape | None:
         """A shape as a plain one, if it is."""
@@ -114,6 +114,11 @@ class PlainShape:
             found = self._leaving(found, left, shape.least - progress.count)
         return found, others
 
+    def may_close(self, progress: ObjectProgress) -> bool:
+        """Whether an object may end here."""
+        missing = self._required & ~progress.seen
+        return progress.count >= self.shape.least and not missing >> progress.position
+
     def _leaving(self, found: int, left: int, missing: int) -> int:
         """Those of `found` from which on, in order, there are still `missing` names."""
         declared = self.shape.declared
@@ -150,6 +155,10 @@ class NameTerms:
         """Where none may."""
         return vector((self._trie, EMPTY), named=True)
 
+    def bit(self, name: int) -> int:
+        """One of the shape's names as a word."""
+        return self._bits[name]
+
     def bits(self, names: int) -> int:
         """A set of the shape's names as one of words."""
         gone = self._shape.possible & ~names
@@ -168,16 +177,40 @@ class NameTerms:
 class PlainReader:
     """What a `NameReader` is for any threads, for one in a plain shape."""
 
-    __slots__ = ("_names", "_plain", "_thread", "bits", "others", "term", "words")
+    __slots__ = ("_terms", "bits", "names", "others", "plain", "progress", "tag", "term", "words")
 
-    def __init__(self, plain: PlainShape, tag: int, progress: ObjectProgress) -> None:
-        terms = NameTerms(plain, progress.others) if progress.others else plain.terms
-        self._plain = plain
-        self._thread = (tag, progress)
-        self._names, self.others = plain.open_names(progress)
+    def __init__(
+        self, plain: PlainShape, tag: int, progress: ObjectProgress, before: PlainReader | None
+    ) -> None:
+        """`before`: the reader of the name of the member before, if the shape lists it."""
+        self.plain: Final = plain
+        self.tag: Final = tag
+        self.progress: Final = progress
+        self.names, self.others = plain.open_names(progress)
+        """Those of the shape that may come now, as bits, and whether others may."""
+        if before is not None:
+            terms = before._terms
+        else:
+            terms = NameTerms(plain, progress.others) if progress.others else plain.terms
+        self._terms = terms
         self.term = terms.open if self.others else terms.closed
         self.words = terms.words
-        self.bits = terms.bits(self._names)
+        self.bits = terms.bits(self.names)
+
+    def index(self, label: Hashable) -> int | None:
+        """The shape's name that a label tells, by its index."""
+        word = _entries(label)[0]
+        return self.plain.indexes.get(self.words[word - 1]) if word else None
+
+    def behind(self, at: int) -> PlainReader:
+        """The reader of the next name, behind the member with one of the shape's names."""
+        after = self.progress.with_member(at, self.plain.order)
+        return PlainReader(self.plain, self.tag, after, self)
+
+    @property
+    def may_close(self) -> bool:
+        """Whether the object may end instead."""
+        return self.plain.may_close(self.progress)
 
     def is_other(self, label: Hashable) -> bool:
         """See `NameReader.is_other`."""
@@ -186,19 +219,18 @@ class PlainReader:
         return (
             self.others
             and members[0] != 0
-            and name not in self._plain.indexes
-            and name not in self._thread[1].others
+            and name not in self.plain.indexes
+            and name not in self.progress.others
         )
 
     def threads(self, label: Hashable, text: str | None) -> tuple[Thread, ...]:
         """See `NameReader.threads`."""
-        tag, progress = self._thread
-        plain = self._plain
+        progress, plain = self.progress, self.plain
         word, *members = _entries(label)
         name = self.words[word - 1] if word else None
         at = plain.indexes.get(name)
         if at is not None:
-            if not self._names >> at & 1:
+            if not self.names >> at & 1:
                 return ()
             option = next(progress.take(at, plain.order))
         elif not self.others or not members[0] or name in progress.others:
@@ -206,7 +238,7 @@ class PlainReader:
         else:
             mask = plain.mask(members)
             option = next(progress.take_other(mask, name if text is None else text, plain.order))
-        return (Thread(tag, option.after, option.value),)
+        return (Thread(self.tag, option.after, option.value),)
 
 
 def _entries(label: Hashable) -> tuple[int, ...]:

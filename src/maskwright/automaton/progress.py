@@ -211,13 +211,7 @@ class ObjectProgress(NamedTuple):
 
     def take(self, at: int, order: PropertyOrder) -> Iterator[MemberOption]:
         """What the member with name `at` may be."""
-        if order == "schema" and at < self.shape.declared:
-            after = self.passed(at)._replace(position=at + 1, count=self._next_count())
-        else:
-            position = self.shape.declared if order == "schema" else 0
-            after = self.passed(position)._replace(
-                position=position, seen=self.seen | 1 << at, count=self._next_count()
-            )
+        after = self.with_member(at, order)
         hits = [
             (k, schema)
             for k, wanted in enumerate(self.shape.some)
@@ -225,6 +219,19 @@ class ObjectProgress(NamedTuple):
         ]
         met = self._told(self.shape.names[at], after)
         yield from self._meet(at, self.shape.values[at], after._replace(rivals=NONE), hits, met)
+
+    def with_member(self, at: int, order: PropertyOrder) -> ObjectProgress:
+        """The progress behind the member with name `at`, whatever is asked of its value."""
+        shape, position, seen, _, met, others, rivals, confined = self
+        if order == "schema" and at < shape.declared:
+            passed, position = at, at + 1
+        else:
+            passed = position = shape.declared if order == "schema" else 0
+            seen |= 1 << at
+        if shape.some:
+            met = self.passed(passed).met
+        count = self._next_count()
+        return ObjectProgress(shape, position, seen, count, met, others, rivals, confined)
 
     def _told(self, name: str, after: ObjectProgress) -> Met:
         """What a member with this name tells of the rivals; those that have members that can't

@@ -10,7 +10,17 @@ from collections.abc import Hashable, Iterator
 from typing import NamedTuple
 
 from maskwright.automaton.last_value import last_value
-from maskwright.automaton.machine import BLOCKED, DONE, DYNAMIC, NO_FRAME, POP, PUSH, Exit, Machine
+from maskwright.automaton.machine import (
+    BLOCKED,
+    DONE,
+    DYNAMIC,
+    NO_FRAME,
+    POP,
+    PUSH,
+    Configuration,
+    Exit,
+    Machine,
+)
 
 
 class Left(NamedTuple):
@@ -25,12 +35,12 @@ class Left(NamedTuple):
 class Trace:
     """A text's way through one machine."""
 
-    def __init__(self, machine: Machine) -> None:
+    def __init__(self, machine: Machine, start: Configuration) -> None:
         self._machine = machine
         self._exits: dict[tuple[int, Hashable], Exit] = {}
         self.text = bytearray()
-        self.leaf = machine.start.leaf
-        self.stack = [int(machine.arrays.node_context[machine.start.node])]
+        self.leaf = start.leaf
+        self.stack = [int(machine.arrays.node_context[start.node])]
         """The contexts, the innermost last."""
 
     @property

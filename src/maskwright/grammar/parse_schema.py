@@ -64,6 +64,7 @@ from maskwright.grammar.schema import (
     UniqueItems,
     Values,
 )
+from maskwright.grammar.schema_keys import SchemaKeys
 from maskwright.grammar.translate import search
 from maskwright.limits import DEFAULT_LIMITS, Limits
 
@@ -104,6 +105,8 @@ def parse_schema(source: Json, options: ParseOptions) -> ParsedSchema:
         check_names(document, "")
         dialect = dialect_of(document, options.documents, dialect, "")
     parser = _Parser(options, References(document, dialect.draft, options.documents))
+    if parser.references.plain:
+        parser.keys = SchemaKeys.of(document)
     root = parser.schema(document, "", dialect, parser.references.root(), entered=True)
     while parser.waiting:
         schema, reader = parser.waiting.popleft()
@@ -117,6 +120,8 @@ class _Parser:
     references: References
     enforced: list[ReportEntry] = field(default_factory=list[ReportEntry])
     annotations: list[ReportEntry] = field(default_factory=list[ReportEntry])
+    keys: SchemaKeys | None = None
+    """None where what a schema means doesn't show in how it is written."""
     known: dict[object, Schema] = field(default_factory=dict[object, Schema])
     waiting: deque[tuple[Schema, _Reader]] = field(
         default_factory=lambda: deque[tuple[Schema, _Reader]]()
@@ -147,6 +152,8 @@ class _Parser:
         check_names(value, pointer)
         if "$schema" in value:
             dialect = dialect_of(value, self.options.documents, dialect, pointer)
+        if self.keys is not None:
+            schema.key = self.keys.key(value, dialect)
         if not entered:
             resolver = self.references.enter(resolver, value, dialect.draft)
         self.waiting.append((schema, _Reader(self, value, pointer, dialect, resolver)))

@@ -217,6 +217,8 @@ class Schema:
     assertions: tuple[Assertion, ...] = ()
     never: bool = False
     """The schema `false`."""
+    key: bytes | None = None
+    """How it is written, where nothing else has a say in what it means."""
     negation: Schema | None = None
     """Filled by `negated`."""
     outline: object = None

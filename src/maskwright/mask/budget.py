@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from hashlib import blake2b
 from heapq import heappop, heappush
 from itertools import count
@@ -62,30 +63,40 @@ class Stairs(NamedTuple):
     rows: npt.NDArray[np.int32]
 
 
+@dataclass(slots=True)
+class Found:
+    """What has been found out about budgets."""
+
+    needed: dict[Place, int] = field(default_factory=dict[Place, int])
+    first: dict[Place, int] = field(default_factory=dict[Place, int])
+    """The token that leads on where that many are enough."""
+    ways: dict[Place, Sequence[int]] = field(default_factory=dict[Place, Sequence[int]])
+    """The tokens of ways that have been followed up to a place."""
+    recent: dict[Place, None] = field(default_factory=dict[Place, None])
+    """The places of one text alone, which are forgotten in time."""
+    unspellable: set[Place] = field(default_factory=set[Place])
+    """From where no tokens lead to an end."""
+    stairs: dict[Position, Stairs | None] = field(default_factory=dict["Position", "Stairs | None"])
+    """The last positions for which they were looked for; None where there are none: the text makes
+    a difference, or there are too many places."""
+    size: int = 0
+    """Bytes of these."""
+
+
 class Budgets:
     """The token budgets of one grammar's configurations, computed when asked for."""
 
-    def __init__(self, grammar: Grammar, completion: Completion) -> None:
+    def __init__(self, grammar: Grammar, completion: Completion, found: Found) -> None:
+        """`found`: what is known so far, of grammars with the same configurations."""
         self._grammar = grammar
         self._completion = completion
-        self._needed: dict[Place, int] = {}
-        self._first: dict[Place, int] = {}
-        """The token that leads on where that many are enough."""
-        self._ways: dict[Place, Sequence[int]] = {}
-        """The tokens of ways that have been followed up to a place."""
-        self._recent: dict[Place, None] = {}
-        """The places of one text alone, which are forgotten in time."""
-        self._unspellable: set[Place] = set()
-        """From where no tokens lead to an end."""
-        self._stairs: dict[Position, Stairs | None] = {}
-        """The last positions for which they were looked for; None where there are none: the text
-        makes a difference, or there are too many places."""
-        self._size = 0
+        self._found = found
+        self._brought = 0
 
     @property
     def size(self) -> int:
-        """Bytes of the masks that are remembered."""
-        return self._size
+        """Bytes of the masks that are remembered since this grammar asked for them."""
+        return min(self._brought, self._found.size)
 
     def tokens_needed(self, here: Configuration, before: bytes = b"") -> int:
         """Tokens that certainly complete the text from `here`; 0 if it is complete.
@@ -94,7 +105,7 @@ class Budgets:
         completion.
         """
         place = self._place(here, before)
-        known = self._needed.get(place)
+        known = self._found.needed.get(place)
         if known is None:
             with self._grammar.space.lock:
                 try:
@@ -102,7 +113,7 @@ class Budgets:
                     return self._follow(here, before, tokens)
                 except UnspellableError as error:
                     return self._detour(here, before, error)
-        way = self._ways.pop(place, None)
+        way = self._found.ways.pop(place, None)
         if way is not None:
             with self._grammar.space.lock:
                 self._follow(here, before, way)
@@ -141,7 +152,7 @@ class Budgets:
         if not rest:
             self._know(place, 0)
         elif self._know(place, len(rest), rest[-1]):
-            self._ways[place] = rest[::-1]
+            self._found.ways[place] = rest[::-1]
         return total
 
     def _cut(self, here: Configuration, before: bytes, tokens: list[int]) -> list[int]:
@@ -171,19 +182,23 @@ class Budgets:
 
     def _know(self, place: Place, left: int, first: int = NO_TOKEN) -> bool:
         """Remember a way from a place; whether it is better than one already known."""
-        before = self._needed.get(place)
+        before = self._found.needed.get(place)
         if before is not None:
             if left >= before:
                 return False
             self._forget_stairs()  # which may be too strict now
-        self._needed[place] = left
-        self._first[place] = first
+        self._found.needed[place] = left
+        self._found.first[place] = first
         if not isinstance(place, Configuration):
-            self._recent[place] = None
-            if len(self._recent) > MOST_TEXTS:
-                oldest = next(iter(self._recent))
-                del self._recent[oldest], self._needed[oldest], self._first[oldest]
-                self._ways.pop(oldest, None)
+            self._found.recent[place] = None
+            if len(self._found.recent) > MOST_TEXTS:
+                oldest = next(iter(self._found.recent))
+                del (
+                    self._found.recent[oldest],
+                    self._found.needed[oldest],
+                    self._found.first[oldest],
+                )
+                self._found.ways.pop(oldest, None)
         return True
 
     def _place(self, here: Configuration, before: bytes) -> Place:
@@ -223,7 +238,7 @@ class Budgets:
         """Tokens that complete the text where its shortest completion can't be spelled, the
         shortest ones looked at first; `error` if there are none (or not among `MOST_DETOURS`)."""
         start = self._place(here, before)
-        if start in self._unspellable:
+        if start in self._found.unspellable:
             raise error
         grammar = self._grammar
         spellings = grammar.vocabulary.spellings
@@ -233,13 +248,13 @@ class Budgets:
         seen = {start}
         for _ in range(MOST_DETOURS):
             if not queue:
-                self._unspellable |= seen
+                self._found.unspellable |= seen
                 raise error
             _, _, place, text, path = heappop(queue)
             for following, token in self._successors(place, text):
                 behind, steps = text + spellings[token], (*path, token)
                 reached = self._place(following, behind)
-                if reached in seen or reached in self._unspellable:
+                if reached in seen or reached in self._found.unspellable:
                     continue
                 seen.add(reached)
                 rest = self._text(following, behind)
@@ -249,8 +264,8 @@ class Budgets:
                     heappush(queue, (len(rest), next(tie), following, behind, steps))
                     continue
                 if self._note(here, whole, before):
-                    return self._needed[start]
-        self._unspellable.add(start)
+                    return self._found.needed[start]
+        self._found.unspellable.add(start)
         raise error
 
     def least_tokens(self, here: Configuration, enough: int) -> int:
@@ -318,7 +333,7 @@ class Budgets:
         if budget >= position.enough:
             return
         with grammar.space.lock:
-            grammar.machine.work.begin()
+            grammar.begin()
             with grammar.machine.work:
                 stairs = self._climbed(position, before)
                 if stairs is None:
@@ -334,20 +349,21 @@ class Budgets:
 
     def _climbed(self, position: Position, before: bytes) -> Stairs | None:
         """The masks under any budget at a position, remembered."""
-        if position in self._stairs:
-            return self._stairs[position]
+        if position in self._found.stairs:
+            return self._found.stairs[position]
         stairs = self._climb(position, before)
         if stairs is not None:
             position.enough = min(position.enough, 1 + stairs.needs[-1])
-            if self._size + stairs.rows.nbytes > MOST_ROW_BYTES:
+            if self._found.size + stairs.rows.nbytes > MOST_ROW_BYTES:
                 self._forget_stairs()
-            self._size += stairs.rows.nbytes
-        self._stairs[position] = stairs
+            self._found.size += stairs.rows.nbytes
+            self._brought += stairs.rows.nbytes
+        self._found.stairs[position] = stairs
         return stairs
 
     def _forget_stairs(self) -> None:
-        self._stairs = {}
-        self._size = 0
+        self._found.stairs = {}
+        self._found.size = 0
 
     def _climb(self, position: Position, before: bytes) -> Stairs | None:
         """Find them, where a position has them."""
@@ -407,7 +423,7 @@ class Budgets:
         found = self._judged(here, tokens, places, group, before, fits)
         known = self._place(here, before)
         if known != here and self.tokens_needed(here, before) <= budget:
-            found |= tokens == self._first[known]
+            found |= tokens == self._found.first[known]
         return found
 
     def _judged(

@@ -81,14 +81,20 @@ def compile_json_schema(
         plain_integers=integers == "digits",
         limits=limits,
     )
+    kind = (property_order, whitespace, formats, integers, escapes, limits)
     with Work(limits):
         parsed = parse_schema(schema, options)
+        space = space_of(vocab)
+        with space.lock:
+            table, common = space.json(kind, limits)
+            start = table.begun(parsed.root)
+            if start is not None:
+                return Grammar(common, start, parsed.report)
         shapes = Shapes(limits)
         witnesses = Witnesses(shapes, property_order, limits)
         root = frozenset([parsed.root])
         if not witnesses.possible(root):
             raise UnsatisfiableSchemaError("no JSON value matches the schema", pointer="")
-        space = space_of(vocab)
         with space.lock:
             contexts = JsonContexts(
                 root,
@@ -98,5 +104,6 @@ def compile_json_schema(
                 WHITESPACE[whitespace],
                 vocab.price,
                 bare=escapes == "needed",
+                table=table,
             )
-            return Grammar(space, contexts, parsed.report, limits)
+            return Grammar(common, contexts.start(), parsed.report)

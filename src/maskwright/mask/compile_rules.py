@@ -15,6 +15,7 @@ from maskwright.grammar.rules import (
 )
 from maskwright.grammar.schema import Report
 from maskwright.limits import DEFAULT_LIMITS, Limits, Work
+from maskwright.mask.common import Common
 from maskwright.mask.grammar import Grammar
 from maskwright.mask.space import space_of
 from maskwright.vocab import Vocabulary
@@ -48,7 +49,8 @@ def compile_rules(
             contexts = RuleContexts(network, values, space.leaves, limits)
             if not told_apart:
                 contexts.check_values()
-            return Grammar(space, contexts, report or Report((), ()), limits)
+            common = Common(space, contexts, limits)
+            return Grammar(common, contexts.start(), report or Report((), ()))
 
 
 def _check_tokens(rules: Rules, vocab: Vocabulary) -> None:

@@ -15,6 +15,7 @@ from maskwright.grammar.substrings import UNITS, Unit, substrings
 from maskwright.grammar.translate import full_match
 from maskwright.grammar.translate import search as found_in
 from maskwright.limits import DEFAULT_LIMITS, Limits, Work
+from maskwright.mask.common import Common
 from maskwright.mask.grammar import Grammar
 from maskwright.mask.space import space_of
 from maskwright.vocab import Vocabulary
@@ -92,4 +93,5 @@ def _compile(term: Regular, kind: str, vocab: Vocabulary, limits: Limits) -> Gra
     space = space_of(vocab)
     with Work(limits), space.lock:
         report = Report((ReportEntry("", kind),), ())
-        return Grammar(space, TextContexts(term, space.leaves), report, limits)
+        contexts = TextContexts(term, space.leaves)
+        return Grammar(Common(space, contexts, limits), contexts.start(), report)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from maskwright.automaton.completion import Completion, Finisher
 from maskwright.automaton.last_value import last_value
 from maskwright.automaton.leaf_rows import DEAD
 from maskwright.automaton.leaving import Over
@@ -17,10 +16,10 @@ from maskwright.automaton.machine import (
     NO_NODE,
     POP,
     PUSH,
+    Added,
     Configuration,
     Contexts,
     Exit,
-    Machine,
 )
 from maskwright.automaton.rule_contexts import RuleContexts
 from maskwright.automaton.step import (
@@ -32,16 +31,16 @@ from maskwright.automaton.step import (
     node_of,
 )
 from maskwright.grammar.schema import Report
-from maskwright.limits import Limits
 from maskwright.mask.budget import Budgets
+from maskwright.mask.common import EXIT_BYTES, POSITION_BYTES, Common
 from maskwright.mask.counting_matcher import CountingMatcher
 from maskwright.mask.matcher import Matcher
-from maskwright.mask.needs import ENDLESS, NodeNeeds
+from maskwright.mask.needs import ENDLESS
 from maskwright.mask.position import Position
 from maskwright.mask.rows import FULL
 from maskwright.mask.runs import Run
-from maskwright.mask.space import NOTHING, Space
-from maskwright.mask.tables import Begun, Directory
+from maskwright.mask.space import NOTHING
+from maskwright.mask.tables import Begun
 from maskwright.mask.token_counts import TokenCounts
 from maskwright.mask.walk import (
     DYNAMIC,
@@ -58,14 +57,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-# Measured over MaskBench's schemas: a position with its moves, an exit with its context.
-_POSITION_BYTES: Final = 500
-_EXIT_BYTES: Final = 1_200
+_OWN_BYTES: Final = 4_000
 _SPACE: Final = np.frombuffer(b" ", np.uint8)
-
-
-class FinishingContexts(Contexts, Finisher, Protocol):
-    """What a grammar is made of: contexts that also know how to finish."""
 
 
 def _token_counts(grammar: Grammar, contexts: Contexts) -> TokenCounts | None:
@@ -78,30 +71,34 @@ def _token_counts(grammar: Grammar, contexts: Contexts) -> TokenCounts | None:
 class Grammar:
     """What compiling gives: immutable to its users, thread-safe, lazily filled inside."""
 
-    def __init__(
-        self, space: Space, contexts: FinishingContexts, report: Report, limits: Limits
-    ) -> None:
+    def __init__(self, common: Common, start: tuple[int, int], report: Report) -> None:
+        """`start`: the first context and leaf state."""
         self.report: Final = report
-        self.vocabulary: Final = space.vocabulary
-        self.space: Final = space
-        self._limits = limits
-        self._positions: dict[Configuration, Position] = {}
-        self._directory = Directory()
-        self.scratch: Final = space.scratch
-        with space.lock:
-            self.machine = Machine(space.leaves, contexts, limits)
-            self.needs: Final = NodeNeeds(self.machine, contexts)
-            self.budgets: Final = Budgets(self, Completion(self.machine, contexts, limits))
-        self.first: Final = self.position(self.machine.start)
-        self._counts = _token_counts(self, contexts)
-        if not space.has_every_byte:
+        self.space: Final = common.space
+        self.vocabulary: Final = common.space.vocabulary
+        self.machine: Final = common.machine
+        self.needs: Final = common.needs
+        self.scratch: Final = common.space.scratch
+        self._limits = common.limits
+        self._positions = common.positions
+        self._directory = common.directory
+        self._added = Added()
+        self._positions_added = 0
+        with self.space.lock:
+            context, leaf = start
+            self.machine.begin(self._added)
+            self.start: Final = Configuration(leaf, self.machine.root(context))
+            self.budgets: Final = Budgets(self, common.completion, common.budgets)
+        self.first: Final = self.position(self.start)
+        self._counts = _token_counts(self, common.contexts)
+        if not self.space.has_every_byte:
             self.budgets.tokens_needed(self.start)  # refuses what no tokens spell
         self.ended: Final = self._ended()
         """Behind an end token; it is no configuration of the machine."""
 
-    @property
-    def start(self) -> Configuration:
-        return self.machine.start
+    def begin(self) -> None:
+        """A question of this grammar to the machine, unless it is part of another one."""
+        self.machine.begin(self._added)
 
     def _ended(self) -> Position:
         position = Position(Configuration(DEAD, NO_NODE))
@@ -114,11 +111,10 @@ class Grammar:
 
     @property
     def size(self) -> int:
-        """Bytes that this grammar alone holds at present, roughly: its arrays, and what a known
-        position and a known exit come to as objects. It grows as texts are matched."""
-        arrays = sum(array.nbytes for array in self.machine.arrays)
-        objects = _POSITION_BYTES * len(self._positions) + _EXIT_BYTES * self.machine.exits
-        return arrays + objects + self.budgets.size
+        """Bytes that this grammar has brought at present, roughly: its own, and what the positions
+        and exits come to that were not known from others. It grows as texts are matched."""
+        known = POSITION_BYTES * self._positions_added + EXIT_BYTES * self._added.exits
+        return _OWN_BYTES + known + self.budgets.size
 
     def matcher(self) -> Matcher:
         """A matcher at the start of a text."""
@@ -130,6 +126,7 @@ class Grammar:
         known = self._positions.get(here)
         if known is None:
             known = self._positions.setdefault(here, Position(here))
+            self._positions_added += 1
         return known
 
     def row(self, here: Configuration) -> int:
@@ -199,7 +196,7 @@ class Grammar:
         leaf, node = here
         begun = NOTHING if whole else self.begun(here)
         to = 0 if found is None else int(found.ctypes.data)
-        self.machine.work.begin()
+        self.begin()
         resumed = False
         while True:
             number = find_row(self.address(), leaf, node, *begun, limit, resumed, to)
@@ -317,7 +314,7 @@ class Grammar:
         differ from those before it, or where not every text can be spelled.
         """
         with self.space.lock:
-            self.machine.work.begin()
+            self.begin()
             while (behind := take_token(self.address(), *position.configuration, token)) == PENDING:
                 self.machine.supply()
             if behind == DYNAMIC:
@@ -347,7 +344,7 @@ class Grammar:
         before it, that is where the name or item is read from.
         """
         with self.space.lock:
-            self.machine.work.begin()
+            self.begin()
             passed = 0
             done = 0
             values = np.frombuffer(data, np.uint8)
@@ -461,7 +458,7 @@ class Grammar:
     def _run(self, question: Callable[[], bool]) -> bool:
         """Ask the machine until it needs nothing more to answer."""
         with self.space.lock:
-            self.machine.work.begin()
+            self.begin()
             while True:
                 answer = question()
                 if not self._supplied():

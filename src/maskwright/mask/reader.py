@@ -21,7 +21,7 @@ class EventReader:
 
     def __init__(self, grammar: Grammar) -> None:
         self._grammar = grammar
-        self._trace = Trace(grammar.machine)
+        self._trace = Trace(grammar.machine, grammar.start)
         contexts = grammar.machine.contexts
         self._contexts = contexts
         self._json = JsonReader(self._trace.text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from functools import cached_property
 from threading import RLock
 from typing import Final
@@ -11,11 +12,13 @@ import numpy as np
 from maskwright.automaton.bounds import BEGUN
 from maskwright.automaton.leaf import LeafTable
 from maskwright.automaton.leaf_keys import Entry, Text
+from maskwright.automaton.levels import Levels
 from maskwright.grammar.numbers import number
 from maskwright.grammar.regular import EMPTY, Parallel, Regular, alive, is_bare
 from maskwright.grammar.scalars import lone_scalars
 from maskwright.grammar.translate import full_match, search
 from maskwright.limits import Limits
+from maskwright.mask.common import Common
 from maskwright.mask.known_tools import KnownTools
 from maskwright.mask.needs import ENDLESS, LeafNeeds
 from maskwright.mask.rows import RowTable
@@ -40,6 +43,9 @@ MOST_ROW_BYTES: Final = 32 << 20
 """The same for the rows of masks."""
 MOST_TERMS: Final = 100_000
 """The same for regular terms: a leaf state of a pattern keeps all that was derived from it."""
+
+MOST_KNOWN_BYTES: Final = 48 << 20
+"""What grammars know together (see `mask.common`) before new ones start afresh."""
 
 NOTHING: Final = Begun(0, 0, 0, 0)
 
@@ -68,6 +74,7 @@ class Space:
         """That of all walks, for there is one at a time."""
         self.needs = LeafNeeds()
         self._begun: dict[int, Begun | None] = {}
+        self._json: dict[Hashable, tuple[Levels, Common]] = {}
         self._every_byte = np.ones(768, np.uint8)
         self._terms = alive()
         if vocabulary.size >= WORTH_KEEPING:
@@ -89,6 +96,16 @@ class Space:
     def texts(self) -> TextRows:
         """The ready rows of plain text, made when the first is reached."""
         return TextRows(self.trie, self.spelling, self.table)
+
+    def json(self, kind: Hashable, limits: Limits) -> tuple[Levels, Common]:
+        """What the grammars of JSON Schemas share that have these options."""
+        if sum(common.nbytes for _, common in self._json.values()) > MOST_KNOWN_BYTES:
+            self._json.clear()
+        known = self._json.get(kind)
+        if known is None:
+            levels = Levels()
+            known = self._json[kind] = levels, Common(self, levels, limits)
+        return known
 
     @property
     def is_full(self) -> bool:
