@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from maskwright.engine.blocks import BlockPool
 from maskwright.engine.scheduler import Scheduler
 from maskwright.engine.sequence import Sequence
-from maskwright.engine.service import OUTPUT_PRICE, FairShare, ServiceClass
+from maskwright.engine.service import CLASSES, OUTPUT_PRICE, FairShare, ServiceClass
+from maskwright.engine.waiting import WaitingQueue
 from maskwright.errors import InputError
 from tests.engine.test_scheduler import advance, sequence
 
@@ -139,3 +140,17 @@ def test_a_sequence_that_yielded_often_yields_no_more() -> None:
             break
     assert len(slow.tokens) == 24
     assert slow.preemptions <= 3
+
+
+def test_who_gave_way_goes_before_those_who_never_ran() -> None:
+    """Although its client has had more, and many of that client wait before it was queued again."""
+    queue = WaitingQueue(CLASSES)
+    gave_way = Sequence(0, [1], 1, 9, client="had much", preemptions=1)
+    others = [Sequence(n, [1], 1, 9, client="had much") for n in range(1, 40)]
+    needy = Sequence(50, [1], 1, 9, client="had nothing")
+    for waiting in (*others, needy, gave_way):
+        queue.enter(waiting)
+        queue.add(waiting)
+    queue.charge(gave_way, prompt=10_000)
+    order = list(queue.order(lambda other: other.arrival))
+    assert order[:2] == [gave_way, needy]
