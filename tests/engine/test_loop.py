@@ -222,15 +222,18 @@ def test_a_defect_of_the_loop_fails_every_request(
 ) -> None:
     with Engine(loaded, CONFIG) as engine:
         steps = iter(range(5))
+        submitted = threading.Event()
         forward = engine._runner.forward
 
         def broken(plan):
             if next(steps, None) is None:
+                assert submitted.wait(20)
                 raise RuntimeError("out of paper")
             return forward(plan)
 
         monkeypatch.setattr(engine._runner, "forward", broken)
         generations = [engine.submit(request(loaded, seed)) for seed in range(12)]
+        submitted.set()
         for generation in generations:
             with pytest.raises(EngineStoppedError, match="out of paper"):
                 generation.result()
