@@ -134,10 +134,9 @@ def serve(name: str, pipe: Connection) -> None:
     os.dup2(quiet, 2)  # peers log refusals there
     engine = ENGINES[name](tekken())
     run_case(engine, Case("trivial", TRIVIAL, ()))
-    gc.collect()
+    clean_up()  # what reading the vocabulary left behind
     gc.freeze()
     gc.set_threshold(2_000, 10, 5_000)  # as in maskwright.cli.collector: none in mid-answer
-    ctypes.CDLL(None).malloc_trim(0)  # what reading the vocabulary left behind
     pipe.send(resident_megabytes())
     for number in count(1):
         try:
@@ -146,8 +145,14 @@ def serve(name: str, pipe: Connection) -> None:
             return
         outcome = run_case(engine, case)
         if number % REST == 0:
-            gc.collect()  # likewise: while nobody waits
+            clean_up()  # likewise: while nobody waits
         pipe.send((outcome, resident_megabytes()))
+
+
+def clean_up() -> None:
+    """Collect garbage, and give the memory back that it took."""
+    gc.collect()
+    ctypes.CDLL(None).malloc_trim(0)
 
 
 def run_case(engine: Engine, case: Case) -> Outcome:

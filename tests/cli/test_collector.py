@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import time
 import weakref
+from pathlib import Path
+
+import pytest
 
 from maskwright.cli.collector import THRESHOLDS, collecting
 
@@ -46,3 +50,25 @@ def test_nothing_is_collected_where_nothing_happened() -> None:
     with collecting(lambda: True, every=0.01):
         ref = dropped()
         assert not gone(ref, 0.2)
+
+
+@pytest.mark.skipif(
+    not hasattr(ctypes.CDLL(None), "malloc_trim"), reason="malloc gives back by itself, or never"
+)
+def test_memory_goes_back_to_the_system_once_the_engine_rests() -> None:
+    def resident() -> int:
+        return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
+
+    busy = True
+    with collecting(lambda: not busy, every=0.01):
+        blocks = [bytes(2_000) for _ in range(40_000)]
+        end = blocks.pop()
+        full = resident()
+        blocks.clear()
+        assert resident() > full - 20_000_000  # for `end` stands behind it
+        busy = False
+        deadline = time.monotonic() + 5.0
+        while resident() > full - 60_000_000 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert resident() <= full - 60_000_000
+    assert end

@@ -4,10 +4,14 @@ A full collection looks at every object that lives long, tens of milliseconds wi
 compiled, and by itself comes in the middle of an answer. Here what is loaded before serving is
 never looked at again, collections of young objects stay small, and full ones are made while the
 engine has nothing to do; or, where it always has, once in `LONGEST_S`.
+
+What has been let go of is then given back to the system, which glibc's `malloc` only does by itself
+where it lies at the end of the heap: of what compiling takes for a moment most would be kept.
 """
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import threading
 import time
@@ -52,5 +56,13 @@ def _collect(idle: Callable[[], bool], every: float, stopped: threading.Event) -
         resting = idle()
         clean &= resting
         if (resting and not clean) or now - last > LONGEST_S:
-            gc.collect()
+            clean_up()
             last, clean = now, True
+
+
+def clean_up() -> None:
+    """Collect everything, and give back what that frees."""
+    gc.collect()
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:  # as in glibc
+        trim(0)
