@@ -46,6 +46,15 @@ def test_many() -> None:
     assert supply(shape({"type": "integer", "minimum": 0, "maximum": 64})).many_numbers
 
 
+@pytest.mark.parametrize("divisor", [7, 2003, 0.003])
+def test_multiples_are_many_however_far_apart(divisor: float) -> None:
+    """Prefixes such as `-1.001` go on, but only up to an exponent."""
+    schema = {"type": "integer", "multipleOf": divisor}
+    assert supply(shape(schema)).many_numbers
+    texts = cheapest(shape(schema), 5)
+    assert len({canonical(text) for text in texts}) == len(texts) == 5
+
+
 @pytest.mark.parametrize("schema", [{}, {"type": "integer"}, {"type": "number", "minimum": 5}])
 def test_the_cheapest_differ(schema: Any) -> None:
     found = cheapest(shape(schema), 12)

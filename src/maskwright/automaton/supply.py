@@ -22,6 +22,7 @@ MOST_NUMBERS: Final = 64
 """Sets of values up to this size are told apart one by one; larger ones do not run out."""
 
 _LITERALS: Final = ("null", "true", "false")
+_MANTISSA: Final = re.compile(r"-?[1-9]\.")
 _PLAIN: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]*[1-9])?")
 
 
@@ -108,21 +109,26 @@ def _plain_numbers(term: Regular, most: int) -> Iterator[str]:
     """Up to `most` numbers, each in the spelling without exponent and superfluous zeros.
 
     Every number that bounds or an enumeration leave has one. Prefixes that end in different
-    numbers are counted as these, so that the search for more than `most` ends early.
+    numbers are counted as these, so that the search for more than `most` ends early. Those that
+    may be mantissas come last: they may end with an exponent alone.
     """
-    level: list[tuple[str, Regular]] = [("", term)]
+    mantissas: list[tuple[str, Regular]] = []
     count = 0
-    while level:
-        following: list[tuple[str, Regular]] = []
-        for text, state in level:
-            if state.nullable and text != "-0" and _PLAIN.fullmatch(text):
-                yield text
-                count += 1
-                if count >= most:
-                    return
-            if len(following) <= 3 * most:
-                following += ((text + character, t) for character, t in _digits(text, state))
-        level = following
+    for level in ([("", term)], mantissas):
+        while level:
+            following: list[tuple[str, Regular]] = []
+            for text, state in level:
+                if state.nullable and text != "-0" and _PLAIN.fullmatch(text):
+                    yield text
+                    count += 1
+                    if count >= most:
+                        return
+                if len(following) <= 3 * most:
+                    for character, target in _digits(text, state):
+                        longer = text + character
+                        later = _MANTISSA.fullmatch(longer) is not None
+                        (mantissas if later else following).append((longer, target))
+            level = following
 
 
 def _digits(text: str, state: Regular) -> Iterator[tuple[str, Regular]]:
