@@ -137,7 +137,7 @@ class MemberOption(NamedTuple):
 
 OTHER = -1
 
-_MOST_UNDECIDED: Final = 10
+_MOST_UNDECIDED: Final = 14
 """Wanted members that one may or may not be: each doubles the threads."""
 
 

@@ -26,7 +26,6 @@ class Exclusive:
         self._limits = limits
         self._known: dict[tuple[OneOf, str], AnyOf] = {}
         self._open: set[tuple[OneOf, str]] = set()
-        self._meetings = 0
 
     def of(self, assertion: OneOf, kind: str) -> AnyOf:
         """Exactly one option, for values of a type. Raises `LimitError` for too many options that
@@ -43,7 +42,7 @@ class Exclusive:
         def meet(left: Schema, right: Schema) -> bool:
             pair = frozenset((left, right, _OF_TYPE[kind]))
             if pair not in memo:
-                memo[pair] = self._meet(left, right, pair, kind)
+                memo[pair] = self._meet(left, right, pair, kind, len(memo))
             return memo[pair]
 
         try:
@@ -52,17 +51,15 @@ class Exclusive:
             self._open.discard(key)
         return found
 
-    def _meet(self, left: Schema, right: Schema, pair: Conjunction, kind: str) -> bool:
-        if kind == "object" and members_apart(left, right):
-            return False
-        self._meetings += 1
-        if self._meetings > self._limits.alternatives:
+    def _meet(self, left: Schema, right: Schema, pair: Conjunction, kind: str, met: int) -> bool:
+        """`met`: the pairs compared before."""
+        if met >= self._limits.alternatives:
             raise LimitError(
                 f"'oneOf' compares more than {self._limits.alternatives:,} pairs of alternatives",
                 limit="alternatives",
                 pointer=left.pointer,
             )
-        return self.possible(pair)
+        return not (kind == "object" and members_apart(left, right)) and self.possible(pair)
 
 
 def _without_others(assertion: OneOf, meet: Callable[[Schema, Schema], bool]) -> AnyOf:

@@ -91,6 +91,8 @@ class ParseOptions:
 class ParsedSchema:
     root: Schema
     report: Report
+    widest: int
+    """Options of the longest `oneOf`."""
 
 
 def parse_schema(source: Json, options: ParseOptions) -> ParsedSchema:
@@ -111,7 +113,8 @@ def parse_schema(source: Json, options: ParseOptions) -> ParsedSchema:
     while parser.waiting:
         schema, reader = parser.waiting.popleft()
         schema.assertions = tuple(reader.assertions())
-    return ParsedSchema(root, Report(tuple(parser.enforced), tuple(parser.annotations)))
+    report = Report(tuple(parser.enforced), tuple(parser.annotations))
+    return ParsedSchema(root, report, parser.widest)
 
 
 @dataclass(slots=True)
@@ -123,6 +126,7 @@ class _Parser:
     keys: SchemaKeys | None = None
     """None where what a schema means doesn't show in how it is written."""
     known: dict[object, Schema] = field(default_factory=dict[object, Schema])
+    widest: int = 0
     waiting: deque[tuple[Schema, _Reader]] = field(
         default_factory=lambda: deque[tuple[Schema, _Reader]]()
     )
@@ -274,7 +278,9 @@ class _Reader:
             case "anyOf":
                 return [AnyOf(self.children(setting, place))]
             case "oneOf":
-                return [OneOf(self.children(setting, place))]
+                options = self.children(setting, place)
+                self.parser.widest = max(self.parser.widest, len(options))
+                return [OneOf(options)]
             case "not":
                 return [Not(self.child(setting, place))]
             case "if":

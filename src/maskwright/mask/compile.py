@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Final, Literal, get_args
 
 from maskwright.automaton.json_contexts import JsonContexts
+from maskwright.automaton.outlook import WIDE, look_ahead
 from maskwright.automaton.progress import PropertyOrder
 from maskwright.automaton.whitespace import WHITESPACE, WhitespaceName
 from maskwright.automaton.witness import Witnesses
@@ -95,6 +96,8 @@ def compile_json_schema(
         root = frozenset([parsed.root])
         if not witnesses.possible(root):
             raise UnsatisfiableSchemaError("no JSON value matches the schema", pointer="")
+        if parsed.widest > WIDE:
+            look_ahead(root, shapes, witnesses, limits)
         with space.lock:
             contexts = JsonContexts(
                 root,
