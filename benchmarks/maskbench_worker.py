@@ -133,10 +133,11 @@ def serve(name: str, pipe: Connection) -> None:
     quiet = os.open(os.devnull, os.O_WRONLY)
     os.dup2(quiet, 2)  # peers log refusals there
     engine = ENGINES[name](tekken())
-    run_case(engine, Case("trivial", TRIVIAL, ()))
-    clean_up()  # what reading the vocabulary left behind
+    gc.collect()
     gc.freeze()
     gc.set_threshold(2_000, 10, 5_000)  # as in maskwright.cli.collector: none in mid-answer
+    run_case(engine, Case("trivial", TRIVIAL, ()))
+    clean_up()  # what reading the vocabulary left behind
     pipe.send(resident_megabytes())
     for number in count(1):
         try:

@@ -230,8 +230,8 @@ def serve(
         listening = closing.enter_context(listen(host, port, reader_seconds))
         engine = closing.enter_context(Engine(loaded, engine_config, adapters))
         typer.echo(f"memory: {engine.capacity.report()}", err=True)
-        warm_up(engine)
         closing.enter_context(collecting(lambda: engine.idle))
+        warm_up(engine)  # behind it: tables of grammars are replaced, and must not stay for good
         app = create_app(engine, server_config, sinks)
         config = uvicorn.Config(
             app,

@@ -41,7 +41,7 @@ MOST_LEAVES: Final = 40_000
 With all that hangs on them they took about 1.2 KB each over 240 MaskBench schemas."""
 MOST_ROW_BYTES: Final = 32 << 20
 """The same for the rows of masks."""
-MOST_TERMS: Final = 100_000
+MOST_TERMS: Final = 60_000
 """The same for regular terms: a leaf state of a pattern keeps all that was derived from it."""
 
 MOST_KNOWN_BYTES: Final = 48 << 20
