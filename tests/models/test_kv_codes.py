@@ -6,7 +6,8 @@ import pytest
 import torch
 
 from maskwright.kernels.kv_pool import KvDtype, decode, encode, store_kv
-from maskwright.models import compiled_attention, dense
+from maskwright.models import dense
+from maskwright.models.compiled import attention
 from tests.models.test_dense import CASES, build, prompts_of, run_schedule
 
 CODES = {"int8": torch.int8, "fp8": torch.float8_e4m3fn}
@@ -43,19 +44,20 @@ def test_codes_are_what_they_stand_for_under_any_schedule(
         keys, values = (decode(*encode(x, CODES[kind]), x.dtype) for x in (keys, values))
         store_kv(pool, layer, blocks, offsets, keys, values)
 
-    def rounded_from_rows(rotated, qkv, pool, layer, positions, starts, tables):
-        size, heads, real = pool.shape[3], rotated.shape[1] - pool.shape[4], len(positions)
+    def rounded_from_rows(qkv, pool, layer, positions, starts, tables):
+        size, kv_heads = pool.shape[3:5]
+        rows = torch.from_numpy(qkv)[: len(positions)]
         rounded(
             dense.KvPool(torch.from_numpy(pool)),
             layer,
             torch.from_numpy(tables[starts + positions // size]),
             torch.from_numpy(positions % size),
-            torch.from_numpy(rotated)[:real, heads:],
-            torch.from_numpy(qkv)[:real, rotated.shape[1] :],
+            rows[:, -2 * kv_heads : -kv_heads],
+            rows[:, -kv_heads:],
         )
 
     monkeypatch.setattr(dense, "store_kv", rounded)
-    monkeypatch.setattr(compiled_attention, "_store", rounded_from_rows)
+    monkeypatch.setattr(attention, "_store", rounded_from_rows)
     expected = run_schedule(decoder, prompts, chunk=40, together=3, seed=9)
     differ = 0.0
     for number, rows in enumerate(expected):

@@ -8,7 +8,6 @@ one flat run of rows; which row belongs to whom is known only to attention's pla
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 
 import torch
@@ -17,7 +16,6 @@ from torch import Tensor
 
 from maskwright.errors import InputError
 from maskwright.kernels.kv_pool import KvDtype, KvPool, new_pool, position_bytes, store_kv
-from maskwright.kernels.low_rank import add_low_rank
 from maskwright.kernels.reference import (
     Span,
     paged_attention,
@@ -26,53 +24,14 @@ from maskwright.kernels.reference import (
     rope,
     silu_mul,
 )
-from maskwright.models.adapter import AdapterRows, Shapes
+from maskwright.models.adapter import Shapes
 from maskwright.models.batch import ForwardBatch, Plan
-from maskwright.models.compiled_attention import (
-    CompiledPlan,
-    plan_compiled,
-    store_and_attend,
-)
+from maskwright.models.compiled.attention import CompiledPlan, plan_compiled
+from maskwright.models.compiled.decoder import CompiledDense, computes
 from maskwright.models.config import ModelConfig
 from maskwright.models.decoder import SMALL
+from maskwright.models.layer import Layer, Linear
 from maskwright.models.rope import rope_table
-
-
-@dataclass(frozen=True, slots=True)
-class Linear:
-    """`x @ weight.T + bias`; weight `[out, in]`. `parts` are the modules that were stacked into it,
-    with the end of each one's outputs."""
-
-    weight: Tensor
-    bias: Tensor | None
-    parts: tuple[tuple[str, int], ...]
-
-    def __call__(self, x: Tensor, adapters: Sequence[AdapterRows] = ()) -> Tensor:
-        out = F.linear(x, self.weight, self.bias)
-        for group in adapters:
-            start = 0
-            for name, end in self.parts:
-                part = group.adapter.modules.get(name)
-                if part is not None:
-                    mine = out[:, start:end]
-                    add_low_rank(mine, x, group.rows, group.count, part.down, part.up)
-                start = end
-        return out
-
-
-@dataclass(frozen=True, slots=True)
-class Layer:
-    """One layer's weights. `qkv` stacks query, key and value heads; `gate_up` has gate first."""
-
-    input_norm: Tensor
-    qkv: Linear
-    query_norm: Tensor | None
-    key_norm: Tensor | None
-    output: Linear
-    mlp_norm: Tensor
-    gate_up: Linear
-    down: Linear
-    window: int | None
 
 
 class DenseDecoder:
@@ -86,8 +45,8 @@ class DenseDecoder:
         *,
         compiled: bool | None = None,
     ):
-        """`compiled` attention is for small float32 models, which one thread decodes; None
-        decides by that."""
+        """`compiled` operations are for small models, which one thread decodes; None decides by
+        that. Models that they don't fit are computed by torch (`compiled.decoder.computes`)."""
         self.config = config
         self.dtype = dtype
         take = _Weights(weights, dtype)
@@ -98,9 +57,11 @@ class DenseDecoder:
         cos, sin = rope_table(config.rope, config.head_dim, config.max_positions)
         self._cos, self._sin = cos.to(dtype), sin.to(dtype)
         self._scale = config.head_dim**-0.5
-        if compiled is None:
-            compiled = self.small and dtype == torch.float32
-        self._compiled = compiled
+        self._compiled: CompiledDense | None = None
+        if (self.small if compiled is None else compiled) and computes(config, dtype):
+            self._compiled = CompiledDense(
+                *(config, self.embedding, self.layers, self.norm, self.head, self._cos, self._sin)
+            )
 
     @property
     def vocab_size(self) -> int:
@@ -122,7 +83,7 @@ class DenseDecoder:
     @property
     def small(self) -> bool:
         """Whether one thread decodes fastest."""
-        return self.weight_bytes < SMALL
+        return self._plain_bytes < SMALL
 
     @property
     def window(self) -> int | None:
@@ -132,7 +93,7 @@ class DenseDecoder:
 
     def plan(self, spans: Sequence[Span], block_size: int) -> Plan:
         """What attention needs to know of a step."""
-        return (plan_compiled if self._compiled else plan_attention)(spans, block_size)
+        return (plan_attention if self._compiled is None else plan_compiled)(spans, block_size)
 
     @property
     def adapter_shapes(self) -> Shapes:
@@ -160,7 +121,11 @@ class DenseDecoder:
 
     @property
     def weight_bytes(self) -> int:
-        """Bytes of all weights."""
+        """Bytes of all weights, packed ones too."""
+        return self._plain_bytes + (0 if self._compiled is None else self._compiled.nbytes)
+
+    @property
+    def _plain_bytes(self) -> int:
         tensors = [self.embedding, self.norm, *([] if self.config.tied_embeddings else [self.head])]
         for layer in self.layers:
             tensors += [layer.input_norm, layer.mlp_norm]
@@ -171,6 +136,8 @@ class DenseDecoder:
     @torch.inference_mode()
     def forward(self, batch: ForwardBatch, pool: KvPool) -> Tensor:
         """Write the rows' keys and values to `pool`; logits float32 `[s, vocab]` of `select`."""
+        if self._compiled is not None:
+            return self._compiled.forward(batch, pool)
         cos, sin = self._cos[batch.positions], self._sin[batch.positions]
         hidden = self.embedding[batch.tokens]
         for number, layer in enumerate(self.layers):
@@ -208,28 +175,18 @@ class DenseDecoder:
                 dim=1,
             )
         rotated = rope(rotated, cos, sin)
-        if isinstance(batch.attention, CompiledPlan):
-            mixed = store_and_attend(
-                rotated,
-                qkv,
-                pool,
-                number,
-                batch.attention,
-                scale=self._scale,
-                window=layer.window,
-            )
-        else:
-            real = len(batch.blocks)
-            keys, values = rotated[:real, heads:], qkv[:real, heads + kv_heads :]
-            store_kv(pool, number, batch.blocks, batch.offsets, keys, values)
-            mixed = paged_attention(
-                rotated[:, :heads],
-                pool,
-                number,
-                batch.attention,
-                scale=self._scale,
-                window=layer.window,
-            )
+        assert not isinstance(batch.attention, CompiledPlan)
+        real = len(batch.blocks)
+        keys, values = rotated[:real, heads:], qkv[:real, heads + kv_heads :]
+        store_kv(pool, number, batch.blocks, batch.offsets, keys, values)
+        mixed = paged_attention(
+            rotated[:, :heads],
+            pool,
+            number,
+            batch.attention,
+            scale=self._scale,
+            window=layer.window,
+        )
         return layer.output(mixed.view(len(hidden), heads * config.head_dim), batch.adapters)
 
 

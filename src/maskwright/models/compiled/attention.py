@@ -1,0 +1,287 @@
+"""Paged attention for small models on one CPU thread, compiled.
+
+The torch twin in `kernels/reference.py` gathers keys and values into tiles before it multiplies;
+for a model of a few million parameters that copying is half of a step. Here every query walks its
+own blocks where they lie: scores, their maximum, weights, the weighted sum, in order of position.
+
+A query's sums have the same bounds and the same code whatever is computed beside it and however its
+prompt was cut, so its bits do not depend on the schedule; that holds among queries of this path.
+
+Codes are decoded into a scratch copy of one sequence's blocks at a time, which its queries then
+walk in the pool's stead: the same instructions, so attention over codes has the bits of attention
+over the numbers they stand for.
+"""
+
+# Compiled code: array elements are plain numbers here, which numpy's types don't say.
+# pyright: reportArgumentType=false, reportCallIssue=false
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+import torch
+from numba import njit
+from numpy.typing import NDArray
+
+from maskwright.kernels.kv_pool import KvPool, store_kv
+from maskwright.kernels.reference import Span
+from maskwright.models.compiled.rows import exp, norm
+from maskwright.models.compiled.tiles import LANES, ROWS, add_row, dot_rows
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float32]
+Codes = NDArray[np.uint8]
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledPlan:
+    """What the queries of one step read: row i is at `positions[i]` of the sequence whose blocks
+    begin at `starts[i]` in `tables`. All int64; real rows only."""
+
+    positions: Ints
+    starts: Ints
+    tables: Ints
+
+
+def plan_compiled(spans: Sequence[Span], block_size: int) -> CompiledPlan:
+    """The plan of `spans`, which follow each other row by row."""
+    positions: list[int] = []
+    starts: list[int] = []
+    tables: list[int] = []
+    for span in spans:
+        positions += range(span.start, span.start + span.count)
+        starts += [len(tables)] * span.count
+        tables += span.table[: (span.start + span.count - 1) // block_size + 1]
+    return CompiledPlan(
+        np.array(positions, np.int64), np.array(starts, np.int64), np.array(tables, np.int64)
+    )
+
+
+def store_and_attend(
+    qkv: Floats,
+    pool: KvPool,
+    layer: int,
+    plan: CompiledPlan,
+    scale: np.float32,
+    window: int | None,
+    out: Floats,
+) -> None:
+    """Write the rows' keys and values to the pool, then causal attention.
+
+    `qkv` float32 `[rows, heads + 2 * kv_heads, head_dim]`, rope applied to queries and keys; `out`
+    `[rows, heads, head_dim]`, of which rows that are padding are left as they are. `head_dim` is a
+    multiple of `LANES`.
+    """
+    positions, starts, tables = plan.positions, plan.starts, plan.tables
+    if pool.scales is None:
+        numbers = pool.data.numpy()
+        _store(qkv, numbers, layer, positions, starts, tables)
+        _attend(qkv, numbers, layer, positions, starts, tables, scale, window or 0, out)
+        return
+    size, kv_heads = pool.data.shape[3:5]
+    blocks = torch.from_numpy(tables[starts + positions // size])
+    keys, values = torch.from_numpy(qkv[: len(positions), -2 * kv_heads :]).chunk(2, dim=1)
+    store_kv(pool, layer, blocks, torch.from_numpy(positions % size), keys, values)
+    codes, scales = pool.data.view(torch.uint8).numpy(), pool.scales.numpy()
+    levels = _levels(pool.data.dtype)
+    _attend_codes(
+        qkv, codes, scales, levels, layer, positions, starts, tables, scale, window or 0, out
+    )
+
+
+@cache
+def _levels(dtype: torch.dtype) -> Floats:
+    """What each of the 256 codes of `dtype` stands for, before its scale."""
+    return torch.arange(256, dtype=torch.uint8).view(dtype).float().numpy()
+
+
+@njit(cache=True, nogil=True)
+def rotate(
+    qkv: Floats,
+    positions: Ints,
+    kv_heads: int,
+    query_norm: Floats,
+    key_norm: Floats,
+    eps: np.float32,
+    cos: Floats,
+    sin: Floats,
+) -> None:
+    """Norm (where there are weights) and half-split rope for the queries and keys of `qkv`, in
+    place; `cos`, `sin` `[positions, head_dim]`, the first half of `sin` negated."""
+    rotated = qkv.shape[1] - kv_heads
+    half = qkv.shape[2] // 2
+    for row in range(len(positions)):
+        here_cos, here_sin = cos[positions[row]], sin[positions[row]]
+        for head in range(rotated):
+            mine = qkv[row, head]
+            if len(query_norm):
+                norm(mine, query_norm if head < rotated - kv_heads else key_norm, eps, mine)
+            for d in range(half):
+                low, high = mine[d], mine[half + d]
+                mine[d] = low * here_cos[d] + high * here_sin[d]
+                mine[half + d] = high * here_cos[half + d] + low * here_sin[half + d]
+
+
+@njit(cache=True, nogil=True)
+def _store(
+    qkv: Floats, pool: Floats, layer: int, positions: Ints, starts: Ints, tables: Ints
+) -> None:
+    size, kv_heads = pool.shape[3], pool.shape[4]
+    heads = qkv.shape[1] - 2 * kv_heads
+    for row in range(len(positions)):
+        block = tables[starts[row] + positions[row] // size]
+        for part in range(2):
+            place = pool[block, layer, part, positions[row] % size]
+            first = heads + part * kv_heads
+            for head in range(kv_heads):
+                for d in range(pool.shape[5]):
+                    place[head, d] = qkv[row, first + head, d]
+
+
+@njit(cache=True, nogil=True)
+def _attend(
+    qkv: Floats,
+    pool: Floats,
+    layer: int,
+    positions: Ints,
+    starts: Ints,
+    tables: Ints,
+    scale: np.float32,
+    window: int,
+    out: Floats,
+) -> None:
+    if len(positions):
+        scores = np.empty((out.shape[1], _room(positions.max() + 1, pool.shape[3])), np.float32)
+        for row in range(len(positions)):
+            table = tables[starts[row] :]
+            _attend_row(
+                qkv[row], pool, layer, positions[row], table, scale, window, scores, out[row]
+            )
+
+
+@njit(cache=True, nogil=True)
+def _attend_codes(
+    qkv: Floats,
+    codes: Codes,
+    scales: Floats,
+    levels: Floats,
+    layer: int,
+    positions: Ints,
+    starts: Ints,
+    tables: Ints,
+    scale: np.float32,
+    window: int,
+    out: Floats,
+) -> None:
+    if len(positions):
+        size, kv_heads, width = codes.shape[3:]
+        most = positions.max() + 1
+        scores = np.empty((out.shape[1], _room(most, size)), np.float32)
+        scratch = np.empty(((most - 1) // size + 1, 1, 2, size, kv_heads, width), np.float32)
+        walked = np.arange(len(scratch))
+        for row in range(len(positions)):
+            if row == 0 or starts[row] != starts[row - 1]:
+                last = row
+                while last + 1 < len(starts) and starts[last + 1] == starts[row]:
+                    last += 1
+                seen = max(0, positions[row] + 1 - window) if window else 0
+                for number in range(seen // size, positions[last] // size + 1):
+                    block = tables[starts[row] + number]
+                    _decode(codes, scales, levels, block, layer, scratch[number, 0])
+            _attend_row(
+                qkv[row], scratch, 0, positions[row], walked, scale, window, scores, out[row]
+            )
+
+
+@njit(cache=True, nogil=True)
+def _room(length: int, size: int) -> int:
+    """Scores of `length` positions from a block's beginning on, in whole lanes."""
+    return (length + size + LANES) // LANES * LANES
+
+
+@njit(cache=True, nogil=True)
+def _attend_row(
+    qkv: Floats,
+    pool: Floats,
+    layer: int,
+    position: int,
+    table: Ints,
+    scale: np.float32,
+    window: int,
+    scores: Floats,
+    out: Floats,
+) -> None:
+    """One query: `qkv` `[heads + 2 * kv_heads, head_dim]`, `out` `[heads, head_dim]`; `scores`
+    `[heads, room]` is overwritten."""
+    layers, _, size, kv_heads, width = pool.shape[1:]
+    heads, room = len(out), scores.shape[1]
+    group, stride = heads // kv_heads, kv_heads * width
+    end = position + 1
+    first = max(0, end - window) if window else 0
+    begin = first // size
+    for number in range(begin, position // size + 1):
+        keys = (table[number] * layers + layer) * 2 * size * stride
+        for at in range(0, min(size, end - number * size), ROWS):
+            for head in range(heads):
+                dot_rows(
+                    qkv, head * width,
+                    pool, keys + at * stride + head // group * width, stride,
+                    width,
+                    scores, head * room + (number - begin) * size + at,
+                )  # fmt: skip
+    for head in range(heads):
+        _soften(scores[head], first - begin * size, end - begin * size, scale)
+    out[:] = 0.0
+    for number in range(begin, position // size + 1):
+        low = max(first - number * size, 0)
+        values = ((table[number] * layers + layer) * 2 + 1) * size * stride + low * stride
+        for head in range(heads):
+            for d in range(0, width, LANES):
+                add_row(
+                    scores, head * room + (number - begin) * size + low, room,
+                    pool, values + head // group * width + d, stride,
+                    min(size, end - number * size) - low,
+                    out, head * width + d, width,
+                )  # fmt: skip
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _soften(scores: Floats, first: int, end: int, scale: np.float32) -> None:
+    """Turn the scores from `first` to `end` into shares that sum to 1, and what is beside them, to
+    whole lanes, into 0."""
+    whole = -(-end // LANES) * LANES
+    scores[:first] = -np.inf
+    scores[end:whole] = -np.inf
+    lanes = np.full(LANES, -np.inf, np.float32)
+    for at in range(0, whole, LANES):
+        for i in range(LANES):
+            lanes[i] = max(lanes[i], scores[at + i])
+    highest = lanes[0]
+    for i in range(1, LANES):
+        highest = max(highest, lanes[i])
+    for at in range(whole):
+        scores[at] = exp((scores[at] - highest) * scale)
+    lanes[:] = 0.0
+    for at in range(0, whole, LANES):
+        for i in range(LANES):
+            lanes[i] += scores[at + i]
+    mass = np.float32(0.0)
+    for i in range(LANES):
+        mass += lanes[i]
+    for at in range(whole):
+        scores[at] /= mass
+
+
+@njit(cache=True, nogil=True)
+def _decode(
+    codes: Codes, scales: Floats, levels: Floats, block: int, layer: int, out: Floats
+) -> None:
+    """The numbers of one block in one layer, `[2, block_size, kv_heads, head_dim]`."""
+    for part in range(out.shape[0]):
+        for at in range(out.shape[1]):
+            for head in range(out.shape[2]):
+                scale = scales[block, layer, part, at, head]
+                for d in range(out.shape[3]):
+                    out[part, at, head, d] = levels[codes[block, layer, part, at, head, d]] * scale

@@ -1,0 +1,56 @@
+"""Matrix products with weights that were packed once.
+
+A library chooses its kernel, and with it the order of its sums, by the number of rows, and for less
+than some thirty of them takes two to four times as long as their multiplications do. Here each
+number of the result is one sum, in order of the inputs, whatever is computed beside it.
+"""
+
+# Compiled code: array elements are plain numbers here, which numpy's types don't say.
+# pyright: reportArgumentType=false
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from maskwright.models.compiled.tiles import COLUMNS, ROWS, multiply_tile
+
+Floats = NDArray[np.float32]
+
+
+def pack(weight: Floats) -> Floats:
+    """`weight` `[outputs, inputs]` in the order in which `multiply` reads it: `[panels, inputs,
+    COLUMNS]`, zeros behind the last output."""
+    outputs, inputs = weight.shape
+    panels = -(-outputs // COLUMNS)
+    padded = np.zeros((panels * COLUMNS, inputs), np.float32)
+    padded[:outputs] = weight
+    return np.ascontiguousarray(padded.reshape(panels, COLUMNS, inputs).transpose(0, 2, 1))
+
+
+@njit(cache=True, nogil=True)
+def multiply(x: Floats, packed: Floats, bias: Floats, out: Floats) -> None:
+    """`out = x @ weight.T + bias`. `x` `[rows, inputs]` and `out` `[rows, outputs]`, rows a
+    multiple of `ROWS`; `bias` `[outputs]`, or empty."""
+    panels, inputs = packed.shape[:2]
+    rows, outputs = out.shape
+    edge = np.empty((ROWS, COLUMNS), np.float32)
+    for panel in range(panels):
+        column = panel * COLUMNS
+        weights = panel * inputs * COLUMNS
+        wide = min(COLUMNS, outputs - column)
+        for row in range(0, rows, ROWS):
+            if wide == COLUMNS:
+                home = row * outputs + column
+                multiply_tile(
+                    x, row * inputs, inputs, packed, weights, COLUMNS, inputs, out, home, outputs
+                )
+            else:
+                multiply_tile(
+                    x, row * inputs, inputs, packed, weights, COLUMNS, inputs, edge, 0, COLUMNS
+                )
+                out[row : row + ROWS, column:] = edge[:, :wide]
+    if len(bias):
+        for row in range(rows):
+            for column in range(outputs):
+                out[row, column] += bias[column]

@@ -1,0 +1,74 @@
+"""What is done to one row after another: norm, activation, exponentials."""
+
+# Compiled code: array elements are plain numbers here, which numpy's types don't say.
+# pyright: reportArgumentType=false, reportReturnType=false, reportCallIssue=false
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from maskwright.models.compiled.tiles import power_of_two
+
+Floats = NDArray[np.float32]
+
+_ONE, _HALF = np.float32(1.0), np.float32(0.5)
+_LOG2_E = np.float32(1.4426950408889634)
+_LN2_HIGH, _LN2_LOW = np.float32(0.693359375), np.float32(-2.12194440e-4)
+_LEAST, _MOST = np.float32(-87.0), np.float32(88.0)
+_THIRD, _FOURTH, _FIFTH, _SIXTH, _SEVENTH = (
+    np.float32(1.6666665459e-1),
+    np.float32(4.1665795894e-2),
+    np.float32(8.3334519073e-3),
+    np.float32(1.3981999507e-3),
+    np.float32(1.9875691500e-4),
+)
+
+
+@njit(cache=True, nogil=True)
+def exp(x: np.float32) -> np.float32:
+    """e to the power of `x`, within two units in the last place; 0 below -87, and above 88 as for
+    88. In steps that a compiler takes for many numbers at once."""
+    bounded = min(max(x, _LEAST), _MOST)
+    twos = np.floor(bounded * _LOG2_E + _HALF)
+    rest = bounded - twos * _LN2_HIGH - twos * _LN2_LOW
+    series = _SEVENTH * rest + _SIXTH
+    series = series * rest + _FIFTH
+    series = series * rest + _FOURTH
+    series = series * rest + _THIRD
+    series = series * rest + _HALF
+    value = (series * rest * rest + rest + _ONE) * power_of_two(np.int32(twos))
+    return value if x >= _LEAST else np.float32(0.0)
+
+
+@njit(cache=True, nogil=True)
+def add_and_norm(
+    hidden: Floats, update: Floats, weight: Floats, eps: np.float32, normed: Floats
+) -> None:
+    """`hidden += update`, and the root-mean-square norm of the sum, scaled by `weight` `[width]`,
+    to `normed`; the others `[rows, width]`."""
+    for row in range(len(hidden)):
+        for d in range(len(weight)):
+            hidden[row, d] += update[row, d]
+        norm(hidden[row], weight, eps, normed[row])
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
+def norm(row: Floats, weight: Floats, eps: np.float32, normed: Floats) -> None:
+    """The root-mean-square norm of one row, which may be `normed` itself."""
+    squares = np.float32(0.0)
+    for d in range(len(weight)):
+        squares += row[d] * row[d]
+    factor = _ONE / np.sqrt(squares / np.float32(len(weight)) + eps)
+    for d in range(len(weight)):
+        normed[d] = row[d] * factor * weight[d]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def silu_multiply(gate_up: Floats, out: Floats) -> None:
+    """`silu(gate) * up` of `gate_up` `[rows, 2 * width]`, gate first, to `out` `[rows, width]`."""
+    rows, width = out.shape
+    for row in range(rows):
+        gate, up, mine = gate_up[row, :width], gate_up[row, width:], out[row]
+        for d in range(width):
+            mine[d] = gate[d] / (_ONE + exp(-gate[d])) * up[d]

@@ -1,0 +1,53 @@
+"""The weights of one layer of a dense decoder."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch.nn.functional as F
+from torch import Tensor
+
+from maskwright.kernels.low_rank import add_low_rank
+from maskwright.models.adapter import AdapterRows
+
+
+@dataclass(frozen=True, slots=True)
+class Linear:
+    """`x @ weight.T + bias`; weight `[out, in]`. `parts` are the modules that were stacked into it,
+    with the end of each one's outputs."""
+
+    weight: Tensor
+    bias: Tensor | None
+    parts: tuple[tuple[str, int], ...]
+
+    def __call__(self, x: Tensor, adapters: Sequence[AdapterRows] = ()) -> Tensor:
+        out = F.linear(x, self.weight, self.bias)
+        self.adapt(out, x, adapters)
+        return out
+
+    def adapt(self, out: Tensor, x: Tensor, adapters: Sequence[AdapterRows]) -> None:
+        """Add to `out`, which was computed from `x`, what `adapters` add for their rows."""
+        for group in adapters:
+            start = 0
+            for name, end in self.parts:
+                part = group.adapter.modules.get(name)
+                if part is not None:
+                    mine = out[:, start:end]
+                    add_low_rank(mine, x, group.rows, group.count, part.down, part.up)
+                start = end
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """One layer's weights. `qkv` stacks query, key and value heads; `gate_up` has gate first."""
+
+    input_norm: Tensor
+    qkv: Linear
+    query_norm: Tensor | None
+    key_norm: Tensor | None
+    output: Linear
+    mlp_norm: Tensor
+    gate_up: Linear
+    down: Linear
+    window: int | None
