@@ -28,11 +28,19 @@ from numpy.typing import NDArray
 from maskwright.kernels.kv_pool import KvPool, store_kv
 from maskwright.kernels.reference import Span
 from maskwright.models.compiled.rows import exp, norm
-from maskwright.models.compiled.tiles import LANES, ROWS, add_row, dot_rows
+from maskwright.models.compiled.tiles import (
+    LANES,
+    ROWS,
+    add_row,
+    dot_rows,
+    largest,
+    total,
+)
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float32]
 Codes = NDArray[np.uint8]
+Vectors = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +63,9 @@ def plan_compiled(spans: Sequence[Span], block_size: int) -> CompiledPlan:
         starts += [len(tables)] * span.count
         tables += span.table[: (span.start + span.count - 1) // block_size + 1]
     return CompiledPlan(
-        np.array(positions, np.int64), np.array(starts, np.int64), np.array(tables, np.int64)
+        np.array(positions, np.int64),
+        np.array(starts, np.int64),
+        np.array(tables, np.int64),
     )
 
 
@@ -74,11 +84,25 @@ def store_and_attend(
     `[rows, heads, head_dim]`, of which rows that are padding are left as they are. `head_dim` is a
     multiple of `LANES`.
     """
+    # The loops over one head's numbers are written out: how many vectors of `LANES` these are is
+    # known when they are compiled, as the length of a tuple.
+    vectors = (0,) * (out.shape[2] // LANES)
     positions, starts, tables = plan.positions, plan.starts, plan.tables
     if pool.scales is None:
         numbers = pool.data.numpy()
         _store(qkv, numbers, layer, positions, starts, tables)
-        _attend(qkv, numbers, layer, positions, starts, tables, scale, window or 0, out)
+        _attend(
+            qkv,
+            numbers,
+            layer,
+            positions,
+            starts,
+            tables,
+            scale,
+            window or 0,
+            vectors,
+            out,
+        )
         return
     size, kv_heads = pool.data.shape[3:5]
     blocks = torch.from_numpy(tables[starts + positions // size])
@@ -87,7 +111,18 @@ def store_and_attend(
     codes, scales = pool.data.view(torch.uint8).numpy(), pool.scales.numpy()
     levels = _levels(pool.data.dtype)
     _attend_codes(
-        qkv, codes, scales, levels, layer, positions, starts, tables, scale, window or 0, out
+        qkv,
+        codes,
+        scales,
+        levels,
+        layer,
+        positions,
+        starts,
+        tables,
+        scale,
+        window or 0,
+        vectors,
+        out,
     )
 
 
@@ -150,15 +185,16 @@ def _attend(
     tables: Ints,
     scale: np.float32,
     window: int,
+    vectors: Vectors,
     out: Floats,
 ) -> None:
     if len(positions):
         scores = np.empty((out.shape[1], _room(positions.max() + 1, pool.shape[3])), np.float32)
         for row in range(len(positions)):
-            table = tables[starts[row] :]
             _attend_row(
-                qkv[row], pool, layer, positions[row], table, scale, window, scores, out[row]
-            )
+                qkv[row], pool, layer, positions[row], tables[starts[row] :],
+                scale, window, scores, vectors, out[row],
+            )  # fmt: skip
 
 
 @njit(cache=True, nogil=True)
@@ -173,6 +209,7 @@ def _attend_codes(
     tables: Ints,
     scale: np.float32,
     window: int,
+    vectors: Vectors,
     out: Floats,
 ) -> None:
     if len(positions):
@@ -191,8 +228,9 @@ def _attend_codes(
                     block = tables[starts[row] + number]
                     _decode(codes, scales, levels, block, layer, scratch[number, 0])
             _attend_row(
-                qkv[row], scratch, 0, positions[row], walked, scale, window, scores, out[row]
-            )
+                qkv[row], scratch, 0, positions[row], walked,
+                scale, window, scores, vectors, out[row],
+            )  # fmt: skip
 
 
 @njit(cache=True, nogil=True)
@@ -201,7 +239,7 @@ def _room(length: int, size: int) -> int:
     return (length + size + LANES) // LANES * LANES
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _attend_row(
     qkv: Floats,
     pool: Floats,
@@ -211,67 +249,52 @@ def _attend_row(
     scale: np.float32,
     window: int,
     scores: Floats,
+    vectors: Vectors,
     out: Floats,
 ) -> None:
     """One query: `qkv` `[heads + 2 * kv_heads, head_dim]`, `out` `[heads, head_dim]`; `scores`
-    `[heads, room]` is overwritten."""
+    `[heads, room]` is overwritten; for `vectors` see `store_and_attend`."""
     layers, _, size, kv_heads, width = pool.shape[1:]
     heads, room = len(out), scores.shape[1]
     group, stride = heads // kv_heads, kv_heads * width
     end = position + 1
     first = max(0, end - window) if window else 0
     begin = first // size
+    masses = np.empty(heads, np.float32)
     for number in range(begin, position // size + 1):
         keys = (table[number] * layers + layer) * 2 * size * stride
         for at in range(0, min(size, end - number * size), ROWS):
             for head in range(heads):
-                dot_rows(
-                    qkv, head * width,
-                    pool, keys + at * stride + head // group * width, stride,
-                    width,
-                    scores, head * room + (number - begin) * size + at,
-                )  # fmt: skip
+                key = keys + at * stride + head // group * width
+                score = head * room + (number - begin) * size + at
+                dot_rows(qkv, head * width, pool, key, stride, scores, score, vectors)
     for head in range(heads):
-        _soften(scores[head], first - begin * size, end - begin * size, scale)
+        masses[head] = _soften(scores[head], first - begin * size, end - begin * size, scale)
     out[:] = 0.0
     for number in range(begin, position // size + 1):
         low = max(first - number * size, 0)
+        count = min(size, end - number * size) - low
         values = ((table[number] * layers + layer) * 2 + 1) * size * stride + low * stride
         for head in range(heads):
-            for d in range(0, width, LANES):
-                add_row(
-                    scores, head * room + (number - begin) * size + low, room,
-                    pool, values + head // group * width + d, stride,
-                    min(size, end - number * size) - low,
-                    out, head * width + d, width,
-                )  # fmt: skip
+            value = values + head // group * width
+            weight = head * room + (number - begin) * size + low
+            add_row(scores, weight, pool, value, stride, count, out, head * width, vectors)
+    for head in range(heads):
+        for d in range(width):
+            out[head, d] /= masses[head]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def _soften(scores: Floats, first: int, end: int, scale: np.float32) -> None:
-    """Turn the scores from `first` to `end` into shares that sum to 1, and what is beside them, to
-    whole lanes, into 0."""
+@njit(cache=True, nogil=True)
+def _soften(scores: Floats, first: int, end: int, scale: np.float32) -> np.float32:
+    """Turn the scores from `first` to `end` into `exp(scale * (score - highest))`, and what is
+    beside them, to whole lanes, into 0; gives their sum."""
     whole = -(-end // LANES) * LANES
     scores[:first] = -np.inf
     scores[end:whole] = -np.inf
-    lanes = np.full(LANES, -np.inf, np.float32)
-    for at in range(0, whole, LANES):
-        for i in range(LANES):
-            lanes[i] = max(lanes[i], scores[at + i])
-    highest = lanes[0]
-    for i in range(1, LANES):
-        highest = max(highest, lanes[i])
+    highest = largest(scores, 0, whole)
     for at in range(whole):
         scores[at] = exp((scores[at] - highest) * scale)
-    lanes[:] = 0.0
-    for at in range(0, whole, LANES):
-        for i in range(LANES):
-            lanes[i] += scores[at + i]
-    mass = np.float32(0.0)
-    for i in range(LANES):
-        mass += lanes[i]
-    for at in range(whole):
-        scores[at] /= mass
+    return total(scores, 0, whole)
 
 
 @njit(cache=True, nogil=True)

@@ -6,7 +6,7 @@ number of the result is one sum, in order of the inputs, whatever is computed be
 """
 
 # Compiled code: array elements are plain numbers here, which numpy's types don't say.
-# pyright: reportArgumentType=false
+# pyright: reportArgumentType=false, reportCallIssue=false
 from __future__ import annotations
 
 import numpy as np
@@ -43,11 +43,29 @@ def multiply(x: Floats, packed: Floats, bias: Floats, out: Floats) -> None:
             if wide == COLUMNS:
                 home = row * outputs + column
                 multiply_tile(
-                    x, row * inputs, inputs, packed, weights, COLUMNS, inputs, out, home, outputs
+                    x,
+                    row * inputs,
+                    inputs,
+                    packed,
+                    weights,
+                    COLUMNS,
+                    inputs,
+                    out,
+                    home,
+                    outputs,
                 )
             else:
                 multiply_tile(
-                    x, row * inputs, inputs, packed, weights, COLUMNS, inputs, edge, 0, COLUMNS
+                    x,
+                    row * inputs,
+                    inputs,
+                    packed,
+                    weights,
+                    COLUMNS,
+                    inputs,
+                    edge,
+                    0,
+                    COLUMNS,
                 )
                 out[row : row + ROWS, column:] = edge[:, :wide]
     if len(bias):

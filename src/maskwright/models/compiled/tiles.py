@@ -23,102 +23,112 @@ ROWS = 4
 """Rows of a tile; what has fewer is padded."""
 
 COLUMNS = (4 if _FEATURES.get("avx512f") else 2) * LANES
-"""Columns of a tile: as many sums as there are registers for, and half of them left over."""
+"""Columns of a tile, whose sums take half of the registers."""
 
+_FUSED = bool(_FEATURES.get("fma", True))  # not told of processors that always have it
 _FLOAT = ir.FloatType()
 _LANES = ir.VectorType(_FLOAT, LANES)
 _INDEX = ir.IntType(32)
 
 
-def _multiply(rows: int, columns: int, *, add: bool) -> Callable[..., None]:
-    @intrinsic
-    def multiply(
-        typing: Any, x: Any, x_at: Any, x_stride: Any, y: Any, y_at: Any, y_stride: Any,
-        depth: Any, out: Any, out_at: Any, out_stride: Any,
-    ) -> Any:  # fmt: skip
-        """`out[r, c] = x[r, k] * y[k, c]`, summed in the order of k from 0 to `depth`, which is 1 or
-        more; `add`: to what `out` was before."""
-        i = types.intp
-        signature = types.void(x, i, i, y, i, i, i, out, i, i)
+@intrinsic
+def multiply_tile(
+    typing: Any, x: Any, x_at: Any, x_stride: Any, y: Any, y_at: Any, y_stride: Any,
+    depth: Any, out: Any, out_at: Any, out_stride: Any,
+) -> Any:  # fmt: skip
+    """`out[r, c] = x[r, k] * y[k, c]` for a tile of `ROWS` times `COLUMNS`, each summed in the
+    order of k from 0 to `depth`, which is 1 or more."""
+    i = types.intp
 
-        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            x, x_at, x_stride, y, y_at, y_stride, depth, out, out_at, out_stride = args
-            x, y, out = (
-                builder.gep(_data(context, builder, signature.args[place], array), [at])
-                for place, array, at in ((0, x, x_at), (3, y, y_at), (7, out, out_at))
-            )
-            x_rows = [builder.gep(x, [_times(builder, x_stride, r)]) for r in range(rows)]
-            out_rows = [builder.gep(out, [_times(builder, out_stride, r)]) for r in range(rows)]
-            places = [c * LANES for c in range(columns // LANES)]
-            zero = _LANES([0.0] * LANES)
-            sums = [[_load(builder, row, c) if add else zero for c in places] for row in out_rows]
-            before = builder.block
-            loop, after = (builder.append_basic_block(name) for name in ("depth", "done"))
-            builder.branch(loop)
-            builder.position_at_end(loop)
-            k, y_row = builder.phi(depth.type), builder.phi(y.type)
-            k.add_incoming(depth.type(0), before)
-            y_row.add_incoming(y, before)
-            running = [[builder.phi(_LANES) for _ in places] for _ in out_rows]
-            factors = [_load(builder, y_row, place) for place in places]
-            for row, old, begun in zip(x_rows, running, sums, strict=True):
-                factor = _splat(builder, builder.load(builder.gep(row, [k])))
-                for c, other in enumerate(factors):
-                    new = _mul_add(builder, factor, other, old[c])
-                    old[c].add_incoming(begun[c], before)
-                    old[c].add_incoming(new, loop)
-                    begun[c] = new
-            further = builder.add(k, k.type(1))
-            k.add_incoming(further, loop)
-            y_row.add_incoming(builder.gep(y_row, [y_stride]), loop)
-            builder.cbranch(builder.icmp_signed("<", further, depth), loop, after)
-            builder.position_at_end(after)
-            for row, done in zip(out_rows, sums, strict=True):
-                for place, lanes in zip(places, done, strict=True):
-                    builder.store(lanes, _lanes_at(builder, row, place), align=4)
-            return context.get_dummy_value()
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        x, x_at, x_stride, y, y_at, y_stride, depth, out, out_at, out_stride = args
+        x = _from(context, builder, signature.args[0], x, x_at)
+        y = _from(context, builder, signature.args[3], y, y_at)
+        out = _from(context, builder, signature.args[7], out, out_at)
+        x_rows = [builder.gep(x, [_times(builder, x_stride, r)]) for r in range(ROWS)]
+        out_rows = [builder.gep(out, [_times(builder, out_stride, r)]) for r in range(ROWS)]
+        begun = [[_LANES([0.0] * LANES)] * (COLUMNS // LANES)] * ROWS
+        sums = _sums_of_products(builder, x_rows, y, y_stride, depth, begun)
+        for row, done in zip(out_rows, sums, strict=True):
+            _store_all(builder, row, done)
+        return context.get_dummy_value()
 
-        return signature, generate
-
-    return multiply
+    return types.void(x, i, i, y, i, i, i, out, i, i), generate
 
 
-multiply_tile = _multiply(ROWS, COLUMNS, add=False)
-"""A tile of `ROWS` times `COLUMNS`."""
+@intrinsic
+def add_row(
+    typing: Any, x: Any, x_at: Any, y: Any, y_at: Any, y_stride: Any, depth: Any, out: Any,
+    out_at: Any, vectors: Any,
+) -> Any:  # fmt: skip
+    """`out[c] += x[k] * y[k, c]` for the columns of `vectors`, in the order of k from 0 to `depth`,
+    which is 1 or more."""
+    i = types.intp
 
-add_row = _multiply(1, LANES, add=True)
-"""One row, of `LANES` columns, on top of what was there."""
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        x, x_at, y, y_at, y_stride, depth, out, out_at, _ = args
+        x = _from(context, builder, signature.args[0], x, x_at)
+        y = _from(context, builder, signature.args[2], y, y_at)
+        out = _from(context, builder, signature.args[6], out, out_at)
+        begun = [_load_all(builder, out, signature.args[8].count)]
+        _store_all(builder, out, _sums_of_products(builder, [x], y, y_stride, depth, begun)[0])
+        return context.get_dummy_value()
+
+    return types.void(x, i, y, i, i, i, out, i, vectors), generate
 
 
 @intrinsic
 def dot_rows(
-    typing: Any, x: Any, x_at: Any, y: Any, y_at: Any, y_stride: Any, depth: Any, out: Any,
-    out_at: Any,
+    typing: Any, x: Any, x_at: Any, y: Any, y_at: Any, y_stride: Any, out: Any, out_at: Any,
+    vectors: Any,
 ) -> Any:  # fmt: skip
-    """`out[r] = x · y[r]` for `ROWS` rows; `depth` is a multiple of `LANES`."""
+    """`out[r] = x · y[r]` for `ROWS` rows as wide as `vectors`: summed in lanes, which are then
+    added by halves."""
     i = types.intp
-    signature = types.void(x, i, y, i, i, i, out, i)
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        x, x_at, y, y_at, y_stride, depth, out, out_at = args
-        x, y, out = (
-            builder.gep(_data(context, builder, signature.args[place], array), [at])
-            for place, array, at in ((0, x, x_at), (2, y, y_at), (6, out, out_at))
-        )
-        y_rows = [builder.gep(y, [_times(builder, y_stride, r)]) for r in range(ROWS)]
-        sums = [cgutils.alloca_once_value(builder, _LANES([0.0] * LANES)) for _ in y_rows]
-        step = depth.type(LANES)
-        with cgutils.for_range_slice(builder, depth.type(0), depth, step) as (k, _):
-            factor = _load(builder, builder.gep(x, [k]), 0)
-            for row, running in zip(y_rows, sums, strict=True):
-                other = _load(builder, builder.gep(row, [k]), 0)
-                new = _mul_add(builder, factor, other, builder.load(running))
-                builder.store(new, running)
-        totals = _totals(builder, [builder.load(running) for running in sums])
+        x, x_at, y, y_at, y_stride, out, out_at, _ = args
+        x = _from(context, builder, signature.args[0], x, x_at)
+        y = _from(context, builder, signature.args[2], y, y_at)
+        out = _from(context, builder, signature.args[5], out, out_at)
+        factors = _load_all(builder, x, signature.args[7].count)
+        sums: list[Any] = []
+        for r in range(ROWS):
+            row = builder.gep(y, [_times(builder, y_stride, r)])
+            running = _LANES([0.0] * LANES)
+            for factor, other in zip(factors, _load_all(builder, row, len(factors)), strict=True):
+                running = _mul_add(builder, factor, other, running)
+            sums.append(running)
+        totals = _totals(builder, sums)
         builder.store(totals, builder.bitcast(out, totals.type.as_pointer()), align=4)
         return context.get_dummy_value()
 
-    return signature, generate
+    return types.void(x, i, y, i, i, out, i, vectors), generate
+
+
+@intrinsic
+def largest(typing: Any, x: Any, x_at: Any, count: Any) -> Any:
+    """The largest of `count` numbers, a multiple of `LANES`."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        def larger(x: Any, y: Any) -> Any:
+            return builder.select(builder.fcmp_ordered(">", x, y), x, y)
+
+        least = float("-inf")
+        return _fold(context, builder, signature.args[0], args, least, larger)
+
+    return types.float32(x, types.intp, types.intp), generate
+
+
+@intrinsic
+def total(typing: Any, x: Any, x_at: Any, count: Any) -> Any:
+    """The sum of `count` numbers, a multiple of `LANES`: in lanes, which are then added by
+    halves."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return _fold(context, builder, signature.args[0], args, 0.0, builder.fadd)
+
+    return types.float32(x, types.intp, types.intp), generate
 
 
 @intrinsic
@@ -132,8 +142,64 @@ def power_of_two(typing: Any, exponent: Any) -> Any:
     return types.float32(types.int32), generate
 
 
-def _data(context: Any, builder: Any, kind: Any, array: Any) -> Any:
-    return context.make_array(kind)(context, builder, array).data
+def _sums_of_products(
+    builder: Any,
+    x_rows: Sequence[Any],
+    y: Any,
+    y_stride: Any,
+    depth: Any,
+    begun: Sequence[Sequence[Any]],
+) -> list[list[Any]]:
+    """What `begun` becomes, rows of vectors, with `x[r, k] * y[k]` for each k added to it."""
+    before = builder.block
+    loop, after = (builder.append_basic_block(name) for name in ("depth", "done"))
+    builder.branch(loop)
+    builder.position_at_end(loop)
+    k, y_row = builder.phi(depth.type), builder.phi(y.type)
+    running = [[builder.phi(_LANES) for _ in row] for row in begun]
+    others = _load_all(builder, y_row, len(begun[0]))
+    sums: list[list[Any]] = []
+    for row, old in zip(x_rows, running, strict=True):
+        factor = _splat(builder, builder.load(builder.gep(row, [k])))
+        sums.append([_mul_add(builder, factor, y, x) for x, y in zip(old, others, strict=True)])
+    further = builder.add(k, k.type(1))
+    begin = [k.type(0), y, *(lanes for row in begun for lanes in row)]
+    again = [
+        further,
+        builder.gep(y_row, [y_stride]),
+        *(lanes for row in sums for lanes in row),
+    ]
+    phis = [k, y_row, *(lanes for row in running for lanes in row)]
+    for phi, first, next_ in zip(phis, begin, again, strict=True):
+        phi.add_incoming(first, before)
+        phi.add_incoming(next_, loop)
+    builder.cbranch(builder.icmp_signed("<", further, depth), loop, after)
+    builder.position_at_end(after)
+    return sums
+
+
+def _fold(
+    context: Any,
+    builder: Any,
+    kind: Any,
+    args: Any,
+    begin: float,
+    combine: Callable[[Any, Any], Any],
+) -> Any:
+    """`combine` over the numbers of an array, lane by lane and then by halves."""
+    x, x_at, count = args
+    x = _from(context, builder, kind, x, x_at)
+    running = cgutils.alloca_once_value(builder, _LANES([begin] * LANES))
+    step = count.type(LANES)
+    with cgutils.for_range_slice(builder, count.type(0), count, step) as (at, _):
+        lanes = _load_all(builder, builder.gep(x, [at]), 1)[0]
+        builder.store(combine(builder.load(running), lanes), running)
+    folded = _totals(builder, [builder.load(running)], combine)
+    return builder.extract_element(folded, _INDEX(0))
+
+
+def _from(context: Any, builder: Any, kind: Any, array: Any, at: Any) -> Any:
+    return builder.gep(context.make_array(kind)(context, builder, array).data, [at])
 
 
 def _times(builder: Any, stride: Any, number: int) -> Any:
@@ -144,8 +210,13 @@ def _lanes_at(builder: Any, base: Any, place: int) -> Any:
     return builder.bitcast(builder.gep(base, [_INDEX(place)]), _LANES.as_pointer())
 
 
-def _load(builder: Any, base: Any, place: int) -> Any:
-    return builder.load(_lanes_at(builder, base, place), align=4)
+def _load_all(builder: Any, base: Any, count: int) -> list[Any]:
+    return [builder.load(_lanes_at(builder, base, n * LANES), align=4) for n in range(count)]
+
+
+def _store_all(builder: Any, base: Any, vectors: Sequence[Any]) -> None:
+    for number, lanes in enumerate(vectors):
+        builder.store(lanes, _lanes_at(builder, base, number * LANES), align=4)
 
 
 def _splat(builder: Any, number: Any) -> Any:
@@ -155,12 +226,18 @@ def _splat(builder: Any, number: Any) -> Any:
 
 
 def _mul_add(builder: Any, x: Any, y: Any, z: Any) -> Any:
+    if not _FUSED:
+        return builder.fadd(builder.fmul(x, y), z)
     kind = ir.FunctionType(_LANES, [_LANES] * 3)
     name = f"llvm.fma.v{LANES}f32"
     return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), [x, y, z])
 
 
-def _totals(builder: Any, vectors: Sequence[Any]) -> Any:
+def _totals(
+    builder: Any,
+    vectors: Sequence[Any],
+    combine: Callable[[Any, Any], Any] | None = None,
+) -> Any:
     """A vector of the sums of `vectors`, a power of two of them: each is folded in half until one
     number is left, in neighbours' registers as room becomes free, which changes no sum."""
     segment = LANES
@@ -172,7 +249,7 @@ def _totals(builder: Any, vectors: Sequence[Any]) -> Any:
             low = [at + i for at in range(0, lanes, 2 * segment) for i in range(segment)]
             high = [at + segment for at in low]
             halves = (builder.shuffle_vector(first, second, _lane_numbers(n)) for n in (low, high))
-            folded.append(builder.fadd(*halves))
+            folded.append((combine or builder.fadd)(*halves))
         vectors = folded
     return vectors[0]
 
