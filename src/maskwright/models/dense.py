@@ -27,7 +27,7 @@ from maskwright.kernels.reference import (
 from maskwright.models.adapter import Shapes
 from maskwright.models.batch import ForwardBatch, Plan
 from maskwright.models.compiled.attention import CompiledPlan, plan_compiled
-from maskwright.models.compiled.decoder import CompiledDense, computes
+from maskwright.models.compiled.decoder import CompiledDense
 from maskwright.models.config import ModelConfig
 from maskwright.models.decoder import SMALL
 from maskwright.models.layer import Layer, Linear
@@ -45,8 +45,8 @@ class DenseDecoder:
         *,
         compiled: bool | None = None,
     ):
-        """`compiled` operations are for small models, which one thread decodes; None decides by
-        that. Models that they don't fit are computed by torch (`compiled.decoder.computes`)."""
+        """`compiled` operations are for small float32 models, which one thread decodes; None
+        decides by that."""
         self.config = config
         self.dtype = dtype
         take = _Weights(weights, dtype)
@@ -58,7 +58,7 @@ class DenseDecoder:
         self._cos, self._sin = cos.to(dtype), sin.to(dtype)
         self._scale = config.head_dim**-0.5
         self._compiled: CompiledDense | None = None
-        if (self.small if compiled is None else compiled) and computes(config, dtype):
+        if self.small and dtype == torch.float32 if compiled is None else compiled:
             self._compiled = CompiledDense(
                 *(config, self.embedding, self.layers, self.norm, self.head, self._cos, self._sin)
             )

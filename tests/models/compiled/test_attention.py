@@ -9,18 +9,17 @@ import torch
 from maskwright.kernels.kv_pool import KvPool, store_kv
 from maskwright.kernels.reference import Span, pad_rows, paged_attention, plan_attention
 from maskwright.models.compiled.attention import plan_compiled, store_and_attend
-from maskwright.models.compiled.tiles import LANES
 
 SCALE = 0.3
 
 
 @pytest.mark.parametrize("block_size", [4, 16, 64])
 @pytest.mark.parametrize("window", [None, 7])
-@pytest.mark.parametrize(("heads", "kv_heads", "vectors"), [(4, 4, 1), (6, 2, 2), (5, 1, 3)])
+@pytest.mark.parametrize(("heads", "kv_heads", "width"), [(4, 4, 8), (6, 2, 32), (5, 1, 24)])
 def test_attention_equals_the_torch_twin(
-    block_size: int, window: int | None, heads: int, kv_heads: int, vectors: int
+    block_size: int, window: int | None, heads: int, kv_heads: int, width: int
 ) -> None:
-    width, layers, layer = vectors * LANES, 2, 1
+    layers, layer = 2, 1
     rng = random.Random(block_size)
     work = [(0, 1), (5, 1), (63, 1), (64, 1), (130, 1), (0, 3), (60, 10), (0, 140)]
     count = sum(n for _, n in work)

@@ -31,8 +31,10 @@ from maskwright.models.compiled.rows import exp, norm
 from maskwright.models.compiled.tiles import (
     LANES,
     ROWS,
+    Vectors,
     add_row,
     dot_rows,
+    in_vectors,
     largest,
     total,
 )
@@ -40,7 +42,6 @@ from maskwright.models.compiled.tiles import (
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float32]
 Codes = NDArray[np.uint8]
-Vectors = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +82,9 @@ def store_and_attend(
     """Write the rows' keys and values to the pool, then causal attention.
 
     `qkv` float32 `[rows, heads + 2 * kv_heads, head_dim]`, rope applied to queries and keys; `out`
-    `[rows, heads, head_dim]`, of which rows that are padding are left as they are. `head_dim` is a
-    multiple of `LANES`.
+    `[rows, heads, head_dim]`, of which rows that are padding are left as they are.
     """
-    # The loops over one head's numbers are written out: how many vectors of `LANES` these are is
-    # known when they are compiled, as the length of a tuple.
-    vectors = (0,) * (out.shape[2] // LANES)
+    vectors = in_vectors(out.shape[2])
     positions, starts, tables = plan.positions, plan.starts, plan.tables
     if pool.scales is None:
         numbers = pool.data.numpy()
@@ -253,7 +251,7 @@ def _attend_row(
     out: Floats,
 ) -> None:
     """One query: `qkv` `[heads + 2 * kv_heads, head_dim]`, `out` `[heads, head_dim]`; `scores`
-    `[heads, room]` is overwritten; for `vectors` see `store_and_attend`."""
+    `[heads, room]` is overwritten; `vectors`: a head `in_vectors`."""
     layers, _, size, kv_heads, width = pool.shape[1:]
     heads, room = len(out), scores.shape[1]
     group, stride = heads // kv_heads, kv_heads * width

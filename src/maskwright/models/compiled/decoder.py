@@ -16,7 +16,6 @@ from maskwright.models.batch import ForwardBatch
 from maskwright.models.compiled.attention import CompiledPlan, rotate, store_and_attend
 from maskwright.models.compiled.product import multiply, pack
 from maskwright.models.compiled.rows import add_and_norm, silu_multiply
-from maskwright.models.compiled.tiles import LANES
 from maskwright.models.config import ModelConfig
 from maskwright.models.layer import Layer, Linear
 
@@ -24,11 +23,6 @@ Floats = NDArray[np.float32]
 
 NOTHING = np.empty(0, np.float32)
 """Stands for a bias or a norm that there is not."""
-
-
-def computes(config: ModelConfig, dtype: torch.dtype) -> bool:
-    """Whether the compiled operations are made for such a model."""
-    return dtype == torch.float32 and config.head_dim % LANES == 0
 
 
 class CompiledDense:

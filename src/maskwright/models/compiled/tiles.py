@@ -7,6 +7,7 @@ elements from the beginning, `stride` one from row to row. Nothing is checked.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -24,6 +25,16 @@ ROWS = 4
 
 COLUMNS = (4 if _FEATURES.get("avx512f") else 2) * LANES
 """Columns of a tile, whose sums take half of the registers."""
+
+Vectors = tuple[tuple[int, ...], ...]
+
+
+def in_vectors(width: int) -> Vectors:
+    """So many numbers as equal vectors, of `LANES` where that divides them: a tuple for each. What
+    it holds says nothing; how long it and its tuples are is known when loops are compiled."""
+    lanes = math.gcd(width, LANES)
+    return ((0,) * lanes,) * (width // lanes)
+
 
 _FUSED = bool(_FEATURES.get("fma", True))  # not told of processors that always have it
 _FLOAT = ir.FloatType()
@@ -47,7 +58,7 @@ def multiply_tile(
         out = _from(context, builder, signature.args[7], out, out_at)
         x_rows = [builder.gep(x, [_times(builder, x_stride, r)]) for r in range(ROWS)]
         out_rows = [builder.gep(out, [_times(builder, out_stride, r)]) for r in range(ROWS)]
-        begun = [[_LANES([0.0] * LANES)] * (COLUMNS // LANES)] * ROWS
+        begun = [[_zeros(_LANES)] * (COLUMNS // LANES)] * ROWS
         sums = _sums_of_products(builder, x_rows, y, y_stride, depth, begun)
         for row, done in zip(out_rows, sums, strict=True):
             _store_all(builder, row, done)
@@ -70,7 +81,7 @@ def add_row(
         x = _from(context, builder, signature.args[0], x, x_at)
         y = _from(context, builder, signature.args[2], y, y_at)
         out = _from(context, builder, signature.args[6], out, out_at)
-        begun = [_load_all(builder, out, signature.args[8].count)]
+        begun = [_load_all(builder, out, *_vectors(signature.args[8]))]
         _store_all(builder, out, _sums_of_products(builder, [x], y, y_stride, depth, begun)[0])
         return context.get_dummy_value()
 
@@ -91,12 +102,13 @@ def dot_rows(
         x = _from(context, builder, signature.args[0], x, x_at)
         y = _from(context, builder, signature.args[2], y, y_at)
         out = _from(context, builder, signature.args[5], out, out_at)
-        factors = _load_all(builder, x, signature.args[7].count)
+        kind, count = _vectors(signature.args[7])
+        factors = _load_all(builder, x, kind, count)
         sums: list[Any] = []
         for r in range(ROWS):
             row = builder.gep(y, [_times(builder, y_stride, r)])
-            running = _LANES([0.0] * LANES)
-            for factor, other in zip(factors, _load_all(builder, row, len(factors)), strict=True):
+            running = _zeros(kind)
+            for factor, other in zip(factors, _load_all(builder, row, kind, count), strict=True):
                 running = _mul_add(builder, factor, other, running)
             sums.append(running)
         totals = _totals(builder, sums)
@@ -156,11 +168,12 @@ def _sums_of_products(
     builder.branch(loop)
     builder.position_at_end(loop)
     k, y_row = builder.phi(depth.type), builder.phi(y.type)
-    running = [[builder.phi(_LANES) for _ in row] for row in begun]
-    others = _load_all(builder, y_row, len(begun[0]))
+    lanes_type = begun[0][0].type
+    running = [[builder.phi(lanes_type) for _ in row] for row in begun]
+    others = _load_all(builder, y_row, lanes_type, len(begun[0]))
     sums: list[list[Any]] = []
     for row, old in zip(x_rows, running, strict=True):
-        factor = _splat(builder, builder.load(builder.gep(row, [k])))
+        factor = _splat(builder, lanes_type, builder.load(builder.gep(row, [k])))
         sums.append([_mul_add(builder, factor, y, x) for x, y in zip(old, others, strict=True)])
     further = builder.add(k, k.type(1))
     begin = [k.type(0), y, *(lanes for row in begun for lanes in row)]
@@ -192,7 +205,7 @@ def _fold(
     running = cgutils.alloca_once_value(builder, _LANES([begin] * LANES))
     step = count.type(LANES)
     with cgutils.for_range_slice(builder, count.type(0), count, step) as (at, _):
-        lanes = _load_all(builder, builder.gep(x, [at]), 1)[0]
+        (lanes,) = _load_all(builder, builder.gep(x, [at]), _LANES, 1)
         builder.store(combine(builder.load(running), lanes), running)
     folded = _totals(builder, [builder.load(running)], combine)
     return builder.extract_element(folded, _INDEX(0))
@@ -206,30 +219,39 @@ def _times(builder: Any, stride: Any, number: int) -> Any:
     return builder.mul(stride, stride.type(number))
 
 
-def _lanes_at(builder: Any, base: Any, place: int) -> Any:
-    return builder.bitcast(builder.gep(base, [_INDEX(place)]), _LANES.as_pointer())
+def _vectors(kind: Any) -> tuple[Any, int]:
+    """What the type of `in_vectors`' tuple says: the type of a vector, and how many."""
+    return ir.VectorType(_FLOAT, kind.dtype.count), kind.count
 
 
-def _load_all(builder: Any, base: Any, count: int) -> list[Any]:
-    return [builder.load(_lanes_at(builder, base, n * LANES), align=4) for n in range(count)]
+def _zeros(kind: Any) -> Any:
+    return kind([0.0] * kind.count)
+
+
+def _load_all(builder: Any, base: Any, kind: Any, count: int) -> list[Any]:
+    """`count` vectors of `kind`, neighbours in memory from `base` on."""
+    places = (builder.gep(base, [_INDEX(number * kind.count)]) for number in range(count))
+    vectors = (builder.bitcast(place, kind.as_pointer()) for place in places)
+    return [builder.load(vector, align=4) for vector in vectors]
 
 
 def _store_all(builder: Any, base: Any, vectors: Sequence[Any]) -> None:
     for number, lanes in enumerate(vectors):
-        builder.store(lanes, _lanes_at(builder, base, number * LANES), align=4)
+        place = builder.gep(base, [_INDEX(number * lanes.type.count)])
+        builder.store(lanes, builder.bitcast(place, lanes.type.as_pointer()), align=4)
 
 
-def _splat(builder: Any, number: Any) -> Any:
-    nothing = _LANES(ir.Undefined)
+def _splat(builder: Any, kind: Any, number: Any) -> Any:
+    nothing = kind(ir.Undefined)
     first = builder.insert_element(nothing, number, _INDEX(0))
-    return builder.shuffle_vector(first, nothing, _lane_numbers([0] * LANES))
+    return builder.shuffle_vector(first, nothing, _lane_numbers([0] * kind.count))
 
 
 def _mul_add(builder: Any, x: Any, y: Any, z: Any) -> Any:
     if not _FUSED:
         return builder.fadd(builder.fmul(x, y), z)
-    kind = ir.FunctionType(_LANES, [_LANES] * 3)
-    name = f"llvm.fma.v{LANES}f32"
+    kind = ir.FunctionType(x.type, [x.type] * 3)
+    name = f"llvm.fma.v{x.type.count}f32"
     return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), [x, y, z])
 
 
@@ -240,7 +262,7 @@ def _totals(
 ) -> Any:
     """A vector of the sums of `vectors`, a power of two of them: each is folded in half until one
     number is left, in neighbours' registers as room becomes free, which changes no sum."""
-    segment = LANES
+    segment = vectors[0].type.count
     while segment > 1:
         segment //= 2
         folded: list[Any] = []
