@@ -10,7 +10,7 @@ from maskwright.engine.drafts import LookBack
 from maskwright.engine.pace import Pace
 from maskwright.engine.plan import StepPlan
 from maskwright.engine.scheduler import Scheduler
-from maskwright.engine.sequence import SHORT, Sequence
+from maskwright.engine.sequence import Sequence
 
 PROMISE_RATE = 0.3
 COPY_SECONDS = 0.0002
@@ -35,8 +35,8 @@ class ModelledPace(Pace):
         super().__init__(most, stall)
         self._costs = costs
 
-    def observe(self, decoding: int, prompt: int, seconds: float) -> None:
-        super().observe(decoding, prompt, self._costs.of(decoding, prompt))
+    def observe(self, decoding: int, prompt: int, seconds: float, position: float = 0.0) -> None:
+        super().observe(decoding, prompt, self._costs.of(decoding, prompt), position)
 
     def observe_copies(self, blocks: int, seconds: float) -> None:
         super().observe_copies(blocks, COPY_SECONDS * blocks)
@@ -74,12 +74,12 @@ class Simulation:
     def step(self) -> StepPlan:
         """Plan a step, let its time pass, and take the tokens that come of it."""
         scheduler = self.scheduler
-        plan = scheduler.plan(self.pace.budget(scheduler.decoding))
+        plan = scheduler.plan(self.pace.budget(scheduler.decoding, scheduler.prefilled))
         if plan.swapped:
             self.pace.observe_copies(plan.swapped, 0.0)
         drafts = {chunk.sequence: chunk.sequence.draft[: chunk.drafted] for chunk in plan.chunks}
         scheduler.commit(plan)
-        fresh = sum(c.count for c in plan.chunks if c.count - c.drafted > SHORT)
+        fresh, position = plan.of_prompts
         self.now += self.costs.of(plan.tokens - fresh, fresh)
         chosen = [chunk.sequence for chunk in plan.chunks if chunk.samples]
         for sequence in chosen:
@@ -89,7 +89,8 @@ class Simulation:
                 self.end(sequence)
             else:
                 sequence.draft = self._draft(sequence)
-        self.pace.observe(plan.tokens - fresh, fresh, self.costs.of(plan.tokens - fresh, fresh))
+        decoding = plan.tokens - fresh
+        self.pace.observe(decoding, fresh, self.costs.of(decoding, fresh), position)
         return plan
 
     def _choose(self, sequence: Sequence, draft: list[int]) -> None:

@@ -27,7 +27,7 @@ from maskwright.engine.plan import StepPlan
 from maskwright.engine.request import Delta, FinishReason
 from maskwright.engine.runner import Runner
 from maskwright.engine.scheduler import Scheduler
-from maskwright.engine.sequence import SHORT, Phase
+from maskwright.engine.sequence import Phase
 from maskwright.errors import GenerationError, MaskwrightError
 from maskwright.sampling import TokenScore
 
@@ -212,14 +212,15 @@ class Core:
         if self._draft_model is not None:
             self._guess(self._draft_model)
         drafted = time.perf_counter()
-        decoding = self.scheduler.decoding
-        plan = self.scheduler.plan(None if self._pace is None else self._pace.budget(decoding))
+        scheduler, pace = self.scheduler, self._pace
+        budget = None if pace is None else pace.budget(scheduler.decoding, scheduler.prefilled)
+        plan = scheduler.plan(budget)
         planned = time.perf_counter()
         if plan.admitted:
             self._note_admitted(plan)
         self._runner.arrange(plan)
-        if self._pace is not None and plan.swapped:
-            self._pace.observe_copies(plan.swapped, time.perf_counter() - planned)
+        if pace is not None and plan.swapped:
+            pace.observe_copies(plan.swapped, time.perf_counter() - planned)
         logits = self._runner.forward(plan) if plan.chunks else None
         self.scheduler.commit(plan)
         computed = time.perf_counter()
@@ -227,9 +228,9 @@ class Core:
         self._sample(list(self._ready_rows(plan, logits)), logits)
         self._settle()
         sampled = time.perf_counter()
-        fresh = sum(c.count for c in plan.chunks if c.count - c.drafted > SHORT)
-        if self._pace is not None:
-            self._pace.observe(plan.tokens - fresh, fresh, sampled - drafted)
+        fresh, position = plan.of_prompts
+        if pace is not None:
+            pace.observe(plan.tokens - fresh, fresh, sampled - drafted, position)
         if self._draft_model is not None and plan.tokens and not fresh:
             self._draft_model.pace.observe_step(plan.tokens, sampled - drafted)
         self.counts.steps += 1
@@ -304,7 +305,7 @@ class Core:
         return [
             self._active[sequence.arrival]
             for sequence in self.scheduler.running
-            if 0 < sequence.pending <= SHORT
+            if sequence.decodes
         ]
 
     def _ready_rows(self, plan: StepPlan, logits: Tensor | None) -> Iterator[tuple[Active, Held]]:

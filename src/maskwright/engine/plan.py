@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
-from maskwright.engine.sequence import Sequence
+from maskwright.engine.sequence import SHORT, Sequence
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +18,12 @@ class Chunk:
     count: int
     samples: bool
     drafted: int = 0
+
+    @property
+    def decodes(self) -> bool:
+        """It is no piece of a prompt."""
+        own = self.count - self.drafted
+        return self.start >= self.sequence.prompt_length and own <= SHORT
 
     @property
     def rows(self) -> int:
@@ -61,6 +67,16 @@ class StepPlan:
     def tokens(self) -> int:
         """Tokens the forward computes."""
         return sum(chunk.count for chunk in self.chunks)
+
+    @property
+    def of_prompts(self) -> tuple[int, float]:
+        """How many of them are of prompts, and how many others each of these looks back on, on
+        average."""
+        pieces = [chunk for chunk in self.chunks if not chunk.decodes]
+        count = sum(chunk.count for chunk in pieces)
+        if not count:
+            return 0, 0.0
+        return count, sum((c.start + (c.count - 1) / 2) * c.count for c in pieces) / count
 
     @property
     def swapped(self) -> int:

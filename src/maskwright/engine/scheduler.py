@@ -26,7 +26,7 @@ from maskwright.engine.blocks import BlockPool
 from maskwright.engine.pace import FIXED_ROWS
 from maskwright.engine.plan import Step, StepPlan
 from maskwright.engine.reach import Reach
-from maskwright.engine.sequence import SHORT, Phase, Sequence
+from maskwright.engine.sequence import Phase, Sequence
 from maskwright.engine.service import CLASSES, ServiceClass
 from maskwright.engine.tables import Tables
 from maskwright.engine.waiting import PATIENCE, WaitingQueue
@@ -82,7 +82,12 @@ class Scheduler:
     @property
     def decoding(self) -> int:
         """Tokens that sequences which decode have to compute."""
-        return sum(s.pending for s in self.running if s.pending <= SHORT)
+        return sum(s.pending for s in self.running if s.decodes)
+
+    @property
+    def prefilled(self) -> int:
+        """How far the longest of the prompts at work has been computed."""
+        return max((s.computed for s in self.running if s.pending and not s.decodes), default=0)
 
     def live(self) -> Iterator[Sequence]:
         """Every sequence that has not ended."""
@@ -191,7 +196,7 @@ class Scheduler:
     def _decode(self, step: Step) -> None:
         """Every decoding sequence gets a token before any gets more, and all their tokens before
         any gets drafts."""
-        short = [s for s in self.running if 0 < s.pending <= SHORT]
+        short = [s for s in self.running if s.decodes]
         short.sort(key=lambda s: s.seniority)
         for left, sequence in zip(range(len(short) - 1, -1, -1), short, strict=True):
             if sequence.phase is Phase.RUNNING and step.budget:
@@ -288,7 +293,8 @@ class Scheduler:
     def _shares(self, budget: int) -> list[list[int]]:
         """What each class may use of `budget` for prompts: its weight's part among the classes that
         have some to compute, the remainder to the first of them. Lists of one, to be lowered."""
-        busy = {s.rank for s in self.running if s.pending > SHORT} | set(self.waiting.ranks())
+        busy = {s.rank for s in self.running if s.pending and not s.decodes}
+        busy |= set(self.waiting.ranks())
         whole = sum(self._classes[rank].weight for rank in busy)
         shares = [[0] for _ in self._classes]
         for rank in busy:

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from maskwright.engine.prefix import Node
 
 SHORT = 16
-"""A sequence with at most so many tokens to compute counts as decoding: a sampled token and what
-its grammar forces after it, or the end of a prompt that was found in the cache."""
+"""A sequence whose prompt is computed and which has at most so many tokens to compute counts as
+decoding: a sampled token and what its grammar forces after it."""
 
 
 class Phase(enum.Enum):
@@ -76,6 +76,11 @@ class Sequence:
         """Tokens still to be computed before the next one can be sampled; 1 while decoding, 0
         while a computed row waits for its mask."""
         return len(self.tokens) - self.computed
+
+    @property
+    def decodes(self) -> bool:
+        """It has something to compute, though no prompt."""
+        return self.computed >= self.prompt_length and 0 < self.pending <= SHORT
 
     @property
     def seniority(self) -> tuple[int, int]:
