@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import random
 import re
@@ -11,16 +12,12 @@ from fractions import Fraction
 import pytest
 
 from maskwright.errors import LimitError
-from maskwright.grammar.derivative import arcs, derivative, shortest
+from maskwright.grammar.derivative import arcs, derivative, is_live, shortest
 from maskwright.grammar.interval import EVERYTHING, Interval
 from maskwright.grammar.magnitudes import MOST_MANTISSA
 from maskwright.grammar.multiples import common_multiple
-from maskwright.grammar.numbers import (
-    MOST_DIGITS,
-    exactly,
-    number,
-)
-from maskwright.grammar.regular import EMPTY, Regular
+from maskwright.grammar.numbers import MOST_DIGITS, exactly, number
+from maskwright.grammar.regular import EMPTY, Regular, alive, alt, both, complement
 
 SPELLING = re.compile(r"(-?)(0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([+-]?\d+))?")
 DIVISORS = [1, 2, 7, 60, 1024, 10**6, "0.5", "0.01", "0.3", "2.5", "1e-8"]
@@ -126,6 +123,24 @@ def test_one_number_in_the_spelling_of_json(literal: float) -> None:
     near = {json.dumps(literal + 1), json.dumps(literal * 2 + 0.5)} - {json.dumps(literal)}
     assert [text for text in near if accepts(term, text) and json.loads(text) != literal] == []
     assert value(shortest(term) or "") == Fraction(Decimal(json.dumps(literal)))
+
+
+def test_some_numbers_are_what_each_of_them_is() -> None:
+    literals = [0, 5, -12, 2.5, -2.5, 1e-05, 1e16, 1.5e300, 10**30, 5e-324, 2**53, 10, 100, -1]
+    together, alone = exactly(*literals), alt(*map(exactly, literals))
+    assert not is_live(both(together, complement(alone)))
+    assert not is_live(both(alone, complement(together)))
+    assert exactly() is EMPTY
+
+
+def test_many_integers_are_few_terms() -> None:
+    gc.collect()
+    before = alive()
+    term = exactly(*range(10_000, 30_000))
+    assert accepts(term, "12345.0")
+    assert accepts(term, "1.2345e+04")
+    assert not accepts(term, "1.2345e5")
+    assert alive() < before + 1_000
 
 
 def test_a_least_common_multiple_is_exact() -> None:

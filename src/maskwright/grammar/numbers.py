@@ -10,6 +10,7 @@ exponent behind any mantissa; one that must not be a multiple of something takes
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from decimal import Decimal
 from functools import lru_cache
 from typing import Final
@@ -58,31 +59,45 @@ def number(
     )
 
 
-def exactly(value: int | float) -> Regular:
-    """The spellings of one number: with any number of trailing zeros, up to the bounds."""
-    exact = decimal(value)
-    digits, power = digits_of(exact)
-    text = str(digits)
+def exactly(*values: int | float) -> Regular:
+    """The spellings of some numbers: with any number of trailing zeros, up to the bounds.
+
+    The digits of all that go on alike are one list of words.
+    """
+    digits: dict[tuple[int, int | None], list[str]] = {}
+    for value in values:
+        for text, places, exponent in _spellings(decimal(value)):
+            digits.setdefault((places, exponent), []).append(text)
+    return alt(*(concat(words(texts), _tail(*behind)) for behind, texts in digits.items()))
+
+
+def _spellings(value: Decimal) -> Iterator[tuple[str, int, int | None]]:
+    """Digits, the number of them behind the point, and the exponent if there is one."""
+    digits, power = digits_of(value)
+    sign, text = "-" if value < 0 else "", str(digits)
     if digits == 0:
-        return concat(repeat(_MINUS, 0, 1), _with_zeros("0", ""))
+        yield from (("0", 0, None), ("-0", 0, None))
+        return
     whole, fraction = text + "0" * power, ""
     if power < 0:
         padded = text.zfill(1 - power)
         whole, fraction = padded[:power], padded[power:]
-    exponent = power + len(text) - 1
-    spelled = alt(
-        _with_zeros(whole, fraction),
-        concat(_with_zeros(text[0], text[1:]), E, exponents(exponent, exponent)),
-    )
-    return concat(_MINUS, spelled) if exact < 0 else spelled
+    yield _with_point(sign + whole, fraction), len(fraction), None
+    places = len(text) - 1
+    yield _with_point(sign + text[0], text[1:]), places, power + places
 
 
-def _with_zeros(whole: str, fraction: str) -> Regular:
-    """The digits before and behind the point, and more zeros."""
-    zeros = max(0, MOST_DIGITS - len(fraction))
-    if fraction:
-        return concat(words([f"{whole}.{fraction}"]), repeat(_ZERO, 0, zeros))
-    return concat(words([whole]), repeat(concat(_POINT, repeat(_ZERO, 1, zeros)), 0, 1))
+def _with_point(whole: str, fraction: str) -> str:
+    return f"{whole}.{fraction}" if fraction else whole
+
+
+def _tail(places: int, exponent: int | None) -> Regular:
+    """More zeros, and the exponent."""
+    zeros = max(0, MOST_DIGITS - places)
+    more = repeat(_ZERO, 0, zeros)
+    if places == 0:
+        more = repeat(concat(_POINT, repeat(_ZERO, 1, zeros)), 0, 1)
+    return more if exponent is None else concat(more, E, exponents(exponent, exponent))
 
 
 def _magnitudes(
@@ -122,8 +137,8 @@ def _any_magnitude(interval: Interval) -> Regular:
     """Spellings without a sign of the numbers >= 0, if `interval` says no more than the sign."""
     above_zero = interval.low is not None and interval.low_open
     if interval.high is not None:
-        return EMPTY if interval.high_open or above_zero else _with_zeros("0", "")
-    mantissa = _above_zero() if above_zero else alt(_above_zero(), _with_zeros("0", ""))
+        return EMPTY if interval.high_open or above_zero else _nought()
+    mantissa = _above_zero() if above_zero else alt(_above_zero(), _nought())
     # No double precision overflows: 40 digits leave less room for an exponent than one does.
     exponent = concat(E, exponents(LEAST_EXPONENT, MOST_EXPONENT - MOST_DIGITS))
     short = concat(DIGIT, repeat(concat(_POINT, repeat(DIGIT, 1, MOST_DIGITS)), 0, 1))
@@ -132,6 +147,10 @@ def _any_magnitude(interval: Interval) -> Regular:
     large = concat(short, E, exponents(LEAST_EXPONENT, MOST_EXPONENT))
     largest = concat(char("1"), E, exponents(MOST_EXPONENT + 1, MOST_EXPONENT + 1))
     return alt(concat(mantissa, repeat(exponent, 0, 1)), large, largest)
+
+
+def _nought() -> Regular:
+    return concat(words(["0"]), _tail(0, None))
 
 
 def _above_zero() -> Regular:

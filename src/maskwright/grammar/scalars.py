@@ -126,8 +126,8 @@ def numbers_of(branch: list[Assertion], most: int) -> Regular:
     else:
         exact = {numbers.decimal(v): v for v in values}
         spend(5 * len(exact))
-        options = [
-            numbers.exactly(value)
+        kept = [
+            value
             for at, value in exact.items()
             if at in interval
             and at not in excluded
@@ -135,6 +135,7 @@ def numbers_of(branch: list[Assertion], most: int) -> Regular:
             and not (divisor is not None and Fraction(at) % Fraction(divisor))
             and all(Fraction(at) % Fraction(each) for each in strange)
         ]
+        options = [numbers.exactly(*kept)]
     return both(alt(*options), *parts) if parts else alt(*options)
 
 
