@@ -253,5 +253,5 @@ def test_a_huge_enumeration_of_numbers_is_lists_of_words() -> None:
     grammar = compile_json_schema({"enum": list(range(100_000, 160_000))}, EVERY_BYTE)
     assert grammar.matcher().accept_bytes(b"123456") == 6
     assert grammar.matcher().accept_bytes(b"1.23456e5") == 9
-    assert grammar.matcher().accept_bytes(b"160000") == 5
+    assert grammar.matcher().accept_bytes(b"160000") == 1
     assert time.process_time() - begun < MOST_SECONDS / 2
