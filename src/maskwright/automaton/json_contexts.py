@@ -30,6 +30,7 @@ from maskwright.automaton.level import Level, Phase, Thread
 from maskwright.automaton.levels import Levels
 from maskwright.automaton.machine import BLOCKED, DONE, DYNAMIC, POP, PUSH, STAY, Exit, Further
 from maskwright.automaton.names import NameReader
+from maskwright.automaton.outdone import without_outdone
 from maskwright.automaton.plain_names import PlainReader, PlainShapes
 from maskwright.automaton.progress import ArrayProgress
 from maskwright.automaton.rivals import ended
@@ -350,8 +351,8 @@ class JsonContexts:
 
     def _satisfied(self, context: int, level: Level, which: tuple[int, ...]) -> Exit:
         """The value above a level has been read, by some of its threads."""
-        if len(which) < len(level.threads):
-            threads = tuple(level.threads[at] for at in which)
+        threads = without_outdone(level.threads[at] for at in which)
+        if len(threads) < len(level.threads):
             context = self._context(level._replace(threads=threads))
         return Exit(STAY, context, self._next_leaf(context))
 
@@ -378,7 +379,8 @@ class JsonContexts:
                 moved[following] = None
         if not moved:
             return Exit(BLOCKED)
-        following = self._context(Level(Phase.NEXT, level.bracket, tuple(moved), level.depth))
+        threads = without_outdone(moved)
+        following = self._context(Level(Phase.NEXT, level.bracket, threads, level.depth))
         return Exit(STAY | dynamic, following, self._next_leaf(following))
 
     # Leaves
