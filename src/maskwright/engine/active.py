@@ -79,6 +79,8 @@ class Active:
     masks: Masks | None = None
     """Those of the next token and of the drafts after it, once they are there."""
     scores: list[TokenScore] = field(default_factory=list[TokenScore])
+    _free: Masks = field(init=False)
+    """That of the next token where nothing restricts it."""
     _digested: int = 0
     """Tokens of the output that the matcher and the emitter have seen."""
     _run: list[int] = field(default_factory=list[int])
@@ -87,6 +89,9 @@ class Active:
     _text: str = ""
     _closed: bool = False
     _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def __post_init__(self) -> None:
+        self._free = Masks(self.free_words[None])
 
     @property
     def complete(self) -> bool:
@@ -159,7 +164,8 @@ class Active:
         for token in tokens:
             if self.matcher is not None and not self.matcher.accept(token):
                 raise GenerationError(f"The grammar refused token {token}, which its mask allowed.")
-            self._run = self._run[1:]
+            if self._run:
+                self._run = self._run[1:]
             with self._lock:
                 if self._closed:
                     return None
@@ -250,12 +256,14 @@ class Active:
         return fits
 
     def _go_back(self, count: int) -> None:
-        if self.matcher is not None:
+        if count and self.matcher is not None:
             self.matcher.rollback(count)
 
     def _masks(self, draft: tuple[int, ...]) -> Masks:
         """Near the token limit a grammar keeps only tokens after which the output can still be
         completed. A canonical token that is to enter alone is the only one allowed."""
+        if self.matcher is None and not draft and not self.request.trace:
+            return self._free
         words = np.zeros((1 + len(draft), len(self.free_words)), np.int32)
         if self._run:
             word, bit = divmod(self._run[0], 32)
@@ -280,7 +288,7 @@ class Active:
             matcher.fill_mask(words[number], budget=left - number)
             if self.request.trace:
                 places.append(Place(matcher.row, matcher.state))
-        matcher.rollback(len(draft))
+        self._go_back(len(draft))
         return Masks(words, len(words), hits, time.perf_counter() - begin, tuple(places))
 
     # Guesses of a draft model, while nothing is digested ------------------------------------------

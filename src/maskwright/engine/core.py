@@ -78,10 +78,16 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """Rows of logits that wait for their masks; `draft` as it was computed."""
+    """Rows of logits that wait for their masks, in `logits` from `first` on; `draft` as it was
+    computed."""
 
     logits: Tensor
+    first: int
     draft: list[int]
+
+    @property
+    def rows(self) -> Tensor:
+        return self.logits[self.first : self.first + 1 + len(self.draft)]
 
 
 class Core:
@@ -319,7 +325,7 @@ class Core:
         for chunk in plan.chunks:
             if chunk.samples and logits is not None:
                 draft = chunk.sequence.draft[: chunk.drafted]
-                rows[chunk.sequence.arrival] = Held(logits[row : row + chunk.rows], draft)
+                rows[chunk.sequence.arrival] = Held(logits, row, draft)
             row += chunk.rows
         self._held = {}
         for number, held in rows.items():
@@ -328,7 +334,7 @@ class Core:
                 self.counts.idle_rows += 1  # ended, extended by its grammar, or preempted
             elif active.masks is None or active.sequence.phase is not Phase.RUNNING:
                 self.counts.held += 1
-                self._held[number] = Held(held.logits.clone(), held.draft)
+                self._held[number] = Held(held.rows.clone(), 0, held.draft)
             else:
                 yield active, held
 
@@ -349,12 +355,10 @@ class Core:
         for active, held in ready:
             assert active.masks is not None, "a row without its mask"
             masks.append(active.masks.words[: 1 + len(held.draft)])
-        parts = [held.logits for _, held in ready]
-        beginning = None if computed is None else computed[: len(rows)]
-        if beginning is not None and _consecutive(parts, beginning):
-            logits = beginning
+        if computed is not None and _consecutive(ready, computed):
+            logits = computed[: len(rows)]
         else:
-            logits = torch.cat(parts)
+            logits = torch.cat([held.rows for _, held in ready])
         outcomes = self._runner.sample(logits, rows, np.concatenate(masks))
         at, now = 0, self._clock()
         for active, held in ready:
@@ -413,13 +417,13 @@ class Core:
             sequence.promise += PROMISE_RATE * (accepted / drafted - sequence.promise)
 
 
-def _consecutive(parts: list[Tensor], whole: Tensor) -> bool:
-    """Whether `parts` are the rows of `whole`, in order and in the same memory."""
-    at = whole.data_ptr()
-    for part in parts:
-        if part.data_ptr() != at:
+def _consecutive(ready: list[tuple[Active, Held]], whole: Tensor) -> bool:
+    """Whether their rows are those of `whole`, in order and from the first on."""
+    at = 0
+    for _, held in ready:
+        if held.logits is not whole or held.first != at:
             return False
-        at += part.nbytes
+        at += 1 + len(held.draft)
     return True
 
 

@@ -152,10 +152,15 @@ class Scheduler:
         step = Step(max(budget or self._max_batch_tokens, len(self.running)))
         self._make_way(step)
         self._decode(step)
-        self._prefill(step, self._shares(step.budget))
-        if step.budget:  # what a class left of its share
+        if step.budget and self._more(step):
+            self._prefill(step, self._shares(step.budget))
+        if step.budget and self._more(step):  # what a class left of its share
             self._prefill(step, [[step.budget] for _ in self._classes])
         return step.plan()
+
+    def _more(self, step: Step) -> bool:
+        """Whether somebody has work beside what is in the step."""
+        return bool(self.waiting) or any(s.pending > step.counts.get(s, 0) for s in self.running)
 
     def commit(self, plan: StepPlan) -> None:
         """The forward of `plan` is done: its keys and values are in the blocks. Of drafts, none
@@ -306,6 +311,8 @@ class Scheduler:
     def _admit(self, step: Step, shares: list[list[int]]) -> None:
         """Let the next in, again and again. One that doesn't fit may be overtaken, but not for
         ever; one whose prefix is being computed waits for it, and that is in its own interest."""
+        if not self.waiting:
+            return
         coming = {self.tables.next_block(s) for s in self.running} - {None}
         while self.waiting and step.budget and len(self.running) < self._max_running:
             blocked: list[Sequence] = []

@@ -80,7 +80,8 @@ class Sequence:
     @property
     def decodes(self) -> bool:
         """It has something to compute, though no prompt."""
-        return self.computed >= self.prompt_length and 0 < self.pending <= SHORT
+        computed = self.computed
+        return computed >= self.prompt_length and 0 < len(self.tokens) - computed <= SHORT
 
     @property
     def seniority(self) -> tuple[int, int]:
