@@ -6,9 +6,10 @@ import gc
 from weakref import ref
 
 from maskwright import compile_json_schema
-from maskwright.grammar.derivative import place, shortest
+from maskwright.grammar.derivative import place
 from maskwright.grammar.explored import known_place
 from maskwright.grammar.regular import Regular, alive, both, char, concat, length, repeat
+from maskwright.grammar.shortest import shortest
 from tests.matching import vocabulary
 
 _APART = ["ab1", "b12", "bc1", "c12", "ca1", "a12"]

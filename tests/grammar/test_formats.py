@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from maskwright.grammar.derivative import arcs, contains, shortest
+from maskwright.grammar.derivative import arcs, contains
 from maskwright.grammar.formats import format_language
 from maskwright.grammar.regular import Regular
+from maskwright.grammar.shortest import shortest
 
 LATEST = "draft2020-12"
 NAMES = [

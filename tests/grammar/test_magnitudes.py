@@ -12,12 +12,13 @@ from fractions import Fraction
 import pytest
 
 from maskwright.errors import LimitError
-from maskwright.grammar.derivative import arcs, derivative, is_live, shortest
+from maskwright.grammar.derivative import arcs, derivative, is_live
 from maskwright.grammar.interval import EVERYTHING, Interval
 from maskwright.grammar.magnitudes import MOST_MANTISSA
 from maskwright.grammar.multiples import common_multiple
 from maskwright.grammar.numbers import MOST_DIGITS, exactly, number
 from maskwright.grammar.regular import EMPTY, Regular, alive, alt, both, complement
+from maskwright.grammar.shortest import shortest
 
 SPELLING = re.compile(r"(-?)(0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([+-]?\d+))?")
 DIVISORS = [1, 2, 7, 60, 1024, 10**6, "0.5", "0.01", "0.3", "2.5", "1e-8"]

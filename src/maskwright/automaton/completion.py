@@ -27,8 +27,8 @@ from maskwright.automaton.machine import (
 )
 from maskwright.automaton.written import spelled
 from maskwright.errors import LimitError
-from maskwright.grammar.derivative import shortest
 from maskwright.grammar.regular import EMPTY, Parallel, Regular, Vector
+from maskwright.grammar.shortest import shortest
 from maskwright.limits import Limits
 
 NEARBY = 256

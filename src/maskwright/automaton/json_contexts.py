@@ -39,9 +39,10 @@ from maskwright.automaton.told_apart import ToldApart
 from maskwright.automaton.values import Read, ValueReader
 from maskwright.automaton.whitespace import Whitespace
 from maskwright.automaton.witness import Witnesses
-from maskwright.grammar.regular import EMPTY, Regular, bared
+from maskwright.grammar.regular import EMPTY, Regular
 from maskwright.grammar.shape import Conjunction
 from maskwright.grammar.shapes import Shapes
+from maskwright.grammar.word_lists import bared
 from maskwright.limits import spend
 
 

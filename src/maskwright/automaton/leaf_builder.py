@@ -48,17 +48,9 @@ from maskwright.automaton.word_tries import trie_of
 from maskwright.grammar.charset import LAST
 from maskwright.grammar.counting import counted
 from maskwright.grammar.derivative import arcs, label
-from maskwright.grammar.regular import (
-    ANYTHING,
-    EMPTY,
-    Parallel,
-    Regular,
-    Vector,
-    Words,
-    vector,
-    word_arcs,
-)
+from maskwright.grammar.regular import ANYTHING, EMPTY, Parallel, Regular, Vector, Words, vector
 from maskwright.grammar.split import split
+from maskwright.grammar.word_lists import word_arcs
 
 _SPACES: Final = b" \t\n\r"
 

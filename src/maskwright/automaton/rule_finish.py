@@ -26,8 +26,8 @@ from maskwright.automaton.rule_nodes import (
 from maskwright.automaton.rule_sets import BELOW, WHOLE, Kernel, Place, Return, RuleSets
 from maskwright.automaton.rule_values import RuleValues
 from maskwright.automaton.special import spelling
-from maskwright.grammar.derivative import shortest
 from maskwright.grammar.rules import JsonValue, SpecialToken
+from maskwright.grammar.shortest import shortest
 from maskwright.limits import Limits
 
 

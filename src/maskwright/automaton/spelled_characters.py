@@ -25,7 +25,8 @@ from maskwright.automaton.leaf_keys import (
 )
 from maskwright.automaton.leaf_rows import DEAD, Row
 from maskwright.grammar.derivative import Arc, arcs
-from maskwright.grammar.regular import Regular, is_bare
+from maskwright.grammar.regular import Regular
+from maskwright.grammar.word_lists import is_bare
 
 Int32 = npt.NDArray[np.int32]
 

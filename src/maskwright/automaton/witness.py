@@ -44,7 +44,7 @@ from maskwright.automaton.written import (
     spelled,
 )
 from maskwright.errors import LimitError
-from maskwright.grammar.derivative import contains, is_live, shortest
+from maskwright.grammar.derivative import contains, is_live
 from maskwright.grammar.members import few
 from maskwright.grammar.outline import is_easy
 from maskwright.grammar.regular import (
@@ -57,6 +57,7 @@ from maskwright.grammar.regular import (
 )
 from maskwright.grammar.shape import Conjunction
 from maskwright.grammar.shapes import Shapes
+from maskwright.grammar.shortest import shortest
 from maskwright.limits import Limits, spend
 
 _MOST_STEPS: Final = 20_000

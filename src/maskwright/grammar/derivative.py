@@ -1,4 +1,4 @@
-"""From terms to automata: transitions, labels, emptiness and shortest strings of a `Regular`.
+"""From terms to automata: transitions, labels and emptiness of a `Regular`.
 
 `arcs(term)` lists the Brzozowski derivatives of a term for all characters at once, as disjoint
 ascending ranges; only living targets are kept, so that a state without arcs that is not nullable
@@ -12,7 +12,7 @@ from heapq import heappop, heappush
 from itertools import count
 
 from maskwright.errors import LimitError
-from maskwright.grammar.charset import LAST, complement, readable
+from maskwright.grammar.charset import LAST, complement
 from maskwright.grammar.explored import NEVER, Explored, known_place
 from maskwright.grammar.regular import (
     EMPTY,
@@ -36,10 +36,10 @@ from maskwright.grammar.regular import (
     measured,
     repeat,
     vector,
-    word_arcs,
 )
 from maskwright.grammar.regular import complement as negation
 from maskwright.grammar.side_by_side import reading_on
+from maskwright.grammar.word_lists import word_arcs
 from maskwright.limits import DEFAULT_LIMITS, spend
 
 Arc = tuple[int, int, Regular]
@@ -76,33 +76,10 @@ def is_live(term: Regular, limit: int = DEFAULT_LIMITS.witness_search) -> bool:
     if term.live is None and isinstance(term, Alt) and any(o.live for o in term.options):
         term.live = True
     if term.live is None and isinstance(term, Measured):
-        _, term.live = _shortest_length(term)
+        _, term.live = shortest_length(term)
     if term.live is None:
         _decide(term, limit)
     return bool(term.live)
-
-
-def shortest(term: Regular, limit: int = DEFAULT_LIMITS.witness_search) -> str | None:
-    """A shortest string of the language, None if there is none.
-
-    It is the shortest in UTF-8, but for languages that bound the length of their strings: there it
-    has the fewest characters.
-    """
-    if term.live is False:
-        return None
-    if term.short is None:
-        term.short = _shortest(term, limit)
-    return term.short
-
-
-def _shortest(term: Regular, limit: int) -> str | None:
-    composed = _compose(term, limit)
-    if composed is not None:
-        return composed
-    known = known_place(term)
-    measurable = isinstance(term, Measured) or (known is not None and known[0].complete)
-    length = _shortest_length(term)[0] if measurable else None
-    return _search(term, limit) if length is None else _of_length(term, length)
 
 
 def contains(term: Regular, text: str) -> bool:
@@ -314,7 +291,7 @@ def _decide(term: Regular, limit: int) -> None:
             if target not in came_from and target.live is not False:
                 came_from[target] = state
                 heappush(queue, _turn(target, next(tie)))
-        _check(len(came_from), limit)
+        check_searched(len(came_from), limit)
     for state in came_from:
         state.live = False
 
@@ -326,7 +303,7 @@ def _turn(term: Regular, number: int) -> tuple[int, int, Regular]:
     return (parts, number, term) if parts else (0, -number, term)
 
 
-def _shortest_length(term: Regular) -> tuple[int | None, bool | None]:
+def shortest_length(term: Regular) -> tuple[int | None, bool | None]:
     """The length of the shortest string, None if there is none or it isn't known; whether there is
     one, None if it isn't known."""
     core, least, most = parted(term)
@@ -344,70 +321,8 @@ def parted(term: Regular) -> tuple[Regular, int, int | None]:
     return (term.core, term.least, term.most) if isinstance(term, Measured) else (term, 0, None)
 
 
-def _of_length(term: Regular, length: int) -> str:
-    """A string of the shortest length, one character after the other."""
-    text = ""
-    while length:
-        length -= 1
-        for low, high, target in arcs(term):
-            if _shortest_length(target)[0] == length:
-                text += chr(readable(low, high))
-                term = target
-                break
-    return text
-
-
-def _search(term: Regular, limit: int) -> str | None:
-    """Search for the nearest nullable derivative."""
-    seen: set[Regular] = set()
-    tie = count()
-    queue = [(0, next(tie), term, "")]
-    while queue:
-        size, _, state, text = heappop(queue)
-        if state.nullable:
-            return text
-        if state in seen:
-            continue
-        seen.add(state)
-        for low, high, target in arcs(state):
-            if target not in seen:
-                character = chr(readable(low, high))
-                heappush(queue, (size + _bytes(character), next(tie), target, text + character))
-        _check(len(seen), limit)
-    return None
-
-
-def _bytes(text: str) -> int:
-    return len(text.encode(errors="surrogatepass"))
-
-
-def _compose(term: Regular, limit: int) -> str | None:
-    """A shortest string put together from those of the parts; None where that can't be done."""
-    if term.nullable or term.short is not None:
-        return term.short or ""
-    match term:
-        case Chars():
-            return chr(readable(*term.ranges[0]))
-        case Words(table=table, low=low, high=high, depth=depth):
-            return min(table.strings[low:high], key=_bytes)[depth:]
-        case State(shortest=found) if found is not None:
-            return found()
-        case Concat(head=head, tail=tail):
-            first, rest = _compose(head, limit), _compose(tail, limit)
-            return None if first is None or rest is None else first + rest
-        case Repeat(body=body, least=least):
-            each = _compose(body, limit)
-            _check(0 if each is None else len(each) * least, limit)
-            return None if each is None else each * least
-        case Alt(options=options):
-            found = [_compose(option, limit) for option in options]
-            known = [each for each in found if each is not None]
-            return min(known, key=_bytes) if len(known) == len(found) else None
-        case _:
-            return None
-
-
-def _check(seen: int, limit: int) -> None:
+def check_searched(seen: int, limit: int) -> None:
+    """Raise `LimitError` for a search through more than `limit` states."""
     if seen > limit:
         raise LimitError(
             f"the shortest string of a pattern was not found among {limit:,} states",

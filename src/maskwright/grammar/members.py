@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from maskwright.grammar.derivative import arcs, is_live, shortest
+from maskwright.grammar.derivative import arcs, is_live
 from maskwright.grammar.regular import ANYTHING, EMPTY, Regular, both, complement, words
+from maskwright.grammar.shortest import shortest
 
 _MOST_STEPS: Final = 20_000
 """Prefixes looked at in one search: a language may be spread thin, as `(a{9999})*` is."""

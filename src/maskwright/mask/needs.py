@@ -32,8 +32,8 @@ from maskwright.automaton.leaf_keys import (
 )
 from maskwright.automaton.machine import Machine
 from maskwright.automaton.written import spelled
-from maskwright.grammar.derivative import shortest
 from maskwright.grammar.regular import Parallel, Regular, Vector
+from maskwright.grammar.shortest import shortest
 from maskwright.limits import Limits
 
 ENDLESS: Final = 1 << 24

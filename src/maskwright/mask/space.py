@@ -14,9 +14,10 @@ from maskwright.automaton.leaf import LeafTable
 from maskwright.automaton.leaf_keys import Entry, Text
 from maskwright.automaton.levels import Levels
 from maskwright.grammar.numbers import number
-from maskwright.grammar.regular import EMPTY, Parallel, Regular, alive, is_bare
+from maskwright.grammar.regular import EMPTY, Parallel, Regular, alive
 from maskwright.grammar.scalars import lone_scalars
 from maskwright.grammar.translate import full_match, search
+from maskwright.grammar.word_lists import is_bare
 from maskwright.limits import Limits
 from maskwright.mask.common import Common
 from maskwright.mask.known_tools import KnownTools
