@@ -187,7 +187,7 @@ def _attend(
     out: Floats,
 ) -> None:
     if len(positions):
-        scores = np.empty((out.shape[1], _room(positions.max() + 1, pool.shape[3])), np.float32)
+        scores = np.empty((out.shape[1], _room(positions, pool.shape[3])), np.float32)
         for row in range(len(positions)):
             _attend_row(
                 qkv[row], pool, layer, positions[row], tables[starts[row] :],
@@ -212,9 +212,9 @@ def _attend_codes(
 ) -> None:
     if len(positions):
         size, kv_heads, width = codes.shape[3:]
-        most = positions.max() + 1
-        scores = np.empty((out.shape[1], _room(most, size)), np.float32)
-        scratch = np.empty(((most - 1) // size + 1, 1, 2, size, kv_heads, width), np.float32)
+        room = _room(positions, size)
+        scores = np.empty((out.shape[1], room), np.float32)
+        scratch = np.empty((room // size, 1, 2, size, kv_heads, width), np.float32)
         walked = np.arange(len(scratch))
         for row in range(len(positions)):
             if row == 0 or starts[row] != starts[row - 1]:
@@ -232,9 +232,12 @@ def _attend_codes(
 
 
 @njit(cache=True, nogil=True)
-def _room(length: int, size: int) -> int:
-    """Scores of `length` positions from a block's beginning on, in whole lanes."""
-    return (length + size + LANES) // LANES * LANES
+def _room(positions: Ints, size: int) -> int:
+    """Scores that a query at one of `positions` has, in whole blocks and lanes."""
+    last = 0
+    for position in positions:
+        last = max(last, position)
+    return (last // size + 1) * size + LANES
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

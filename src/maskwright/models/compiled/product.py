@@ -67,7 +67,9 @@ def multiply(x: Floats, packed: Floats, bias: Floats, out: Floats) -> None:
                     0,
                     COLUMNS,
                 )
-                out[row : row + ROWS, column:] = edge[:, :wide]
+                for r in range(ROWS):
+                    for c in range(wide):
+                        out[row + r, column + c] = edge[r, c]
     if len(bias):
         for row in range(rows):
             for column in range(outputs):
