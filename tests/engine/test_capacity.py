@@ -37,6 +37,22 @@ def test_too_little_memory_is_told_before_the_first_request(loaded: LoadedModel)
     assert caught.value.param == "memory_fraction"
 
 
+@pytest.mark.parametrize(
+    ("config", "param"),
+    [
+        (EngineConfig(blocks=10**12), "blocks"),
+        (EngineConfig(kv_bytes=1 << 60), "kv_bytes"),
+        (EngineConfig(swap_bytes=1 << 60), "swap_bytes"),
+    ],
+)
+def test_more_than_the_machine_has_is_refused_before_any_is_taken(
+    loaded: LoadedModel, config: EngineConfig, param: str
+) -> None:
+    with pytest.raises(InputError, match="don't fit into the machine's memory") as caught:
+        plan_capacity(loaded, config)
+    assert caught.value.param == param
+
+
 def test_blocks_and_bytes(loaded: LoadedModel) -> None:
     block = loaded.decoder.block_bytes(16)
     assert plan_capacity(loaded, EngineConfig(kv_bytes=10 * block + 1)).blocks == 10

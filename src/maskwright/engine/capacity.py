@@ -23,8 +23,8 @@ RESERVE = 1 << 30
 
 @dataclass(frozen=True, slots=True)
 class Capacity:
-    """All in bytes but for the counts. `memory` None: it was not looked at, `blocks` or `kv_bytes`
-    were given. A draft model has as many blocks, of its own size."""
+    """All in bytes but for the counts. `memory` None: `blocks` or `kv_bytes` were given, no part of
+    it. A draft model has as many blocks, of its own size."""
 
     weights: int
     workspace: int
@@ -65,8 +65,9 @@ class Capacity:
 
 
 def plan_capacity(loaded: LoadedModel, config: EngineConfig, *, adapters: bool = False) -> Capacity:
-    """The number of blocks for `config`; `InputError` where memory leaves none. The reserve has
-    room for adapters where there are some."""
+    """The number of blocks for `config`; `InputError` where memory leaves none, or has no room for
+    those that were asked for: they would be taken bit by bit until the system ends a process. The
+    reserve has room for adapters where there are some."""
     decoder = loaded.decoder
     weights, block = decoder.weight_bytes, decoder.block_bytes(config.block_size, config.kv_dtype)
     draft_weights = draft_block = 0
@@ -90,6 +91,15 @@ def plan_capacity(loaded: LoadedModel, config: EngineConfig, *, adapters: bool =
                 f"which leaves no block of {_size(block)}.",
                 param="memory_fraction",
             )
+    asked = blocks * (block + draft_block) + host_blocks * block
+    if weights + draft_weights + workspace + asked > machine_memory():
+        raise InputError(
+            f"{blocks} blocks of {_size(block + draft_block)} and swap of "
+            f"{_size(host_blocks * block)} don't fit into the machine's memory of "
+            f"{_size(machine_memory())} beside weights of {_size(weights + draft_weights)} and "
+            f"steps of {_size(workspace)}; give less, or memory_fraction.",
+            param=_largest(config, blocks * block, host_blocks * block),
+        )
     return Capacity(
         weights=weights,
         workspace=workspace,
@@ -103,6 +113,13 @@ def plan_capacity(loaded: LoadedModel, config: EngineConfig, *, adapters: bool =
         draft_weights=draft_weights,
         draft_block=draft_block,
     )
+
+
+def _largest(config: EngineConfig, pool: int, swap: int) -> str:
+    """The setting to blame where memory doesn't suffice."""
+    if swap > pool:
+        return "swap_bytes"
+    return "kv_bytes" if config.blocks is None else "blocks"
 
 
 def workspace_bytes(loaded: LoadedModel, config: EngineConfig) -> int:
@@ -125,7 +142,7 @@ def machine_memory() -> int:
 
 
 def _size(count: int) -> str:
-    for unit, size in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
+    for unit, size in (("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
         if count >= size:
             return f"{count / size:.1f} {unit}"
     return f"{count} B"
