@@ -21,6 +21,8 @@ from collections import deque
 from collections.abc import Hashable, Sequence
 from typing import Final, overload
 
+import numpy as np
+
 from maskwright.automaton.leaf_builder import LeafBuilder
 from maskwright.automaton.leaf_keys import (
     Choice,
@@ -47,7 +49,7 @@ from maskwright.automaton.leaving import leaving
 from maskwright.automaton.spelled_characters import open_arcs
 from maskwright.automaton.word_tries import ENDED, HIGH, LOW, Beside, WordTrie, trie_of
 from maskwright.grammar.derivative import label
-from maskwright.grammar.regular import EMPTY, Parallel, Regular, Vector, Words, vector
+from maskwright.grammar.regular import EMPTY, Parallel, Regular, Vector, Words
 
 _PER_TRIE_STATE: Final = 16
 """States made with a whole list of words take as much as one that was made alone."""
@@ -60,6 +62,7 @@ class Keys(Sequence[Key]):
         self.known: list[Key | None] = []
         self.in_tries = 0
         self._tries: list[WordTrie] = []
+        self._firsts: list[int] = []
 
     def __len__(self) -> int:
         return len(self.known)
@@ -73,19 +76,24 @@ class Keys(Sequence[Key]):
             return [self[each] for each in range(len(self))[state]]
         key = self.known[state]
         if key is None:
-            at = bisect_right(self._tries, state, key=_first_state) - 1
-            key = self.known[state] = self._tries[at].key(state)
+            trie = self.trie(state)
+            assert trie is not None
+            key = self.known[state] = trie.key(state)
         return key
+
+    def trie(self, state: int) -> WordTrie | None:
+        """The list of words that a state was made with, if it was."""
+        at = bisect_right(self._firsts, state) - 1
+        if at < 0 or state >= self._firsts[at] + self._tries[at].count:
+            return None
+        return self._tries[at]
 
     def add(self, trie: WordTrie) -> None:
         """The states of a trie come next."""
         self._tries.append(trie)
-        self.known += [None] * (2 * trie.size)
-        self.in_tries += 2 * trie.size
-
-
-def _first_state(trie: WordTrie) -> int:
-    return trie.state
+        self._firsts.append(trie.state)
+        self.known += [None] * trie.count
+        self.in_tries += trie.count
 
 
 class LeafTable:
@@ -118,7 +126,7 @@ class LeafTable:
         known = self._ids.get(typed)
         if known is not None:
             return known
-        if isinstance(key, Text | Escape):
+        if isinstance(key, Text | Escape | Hex):
             known = self._in_trie(key)
             if known is not None:
                 return known
@@ -158,16 +166,27 @@ class LeafTable:
         """How many states there are, in terms of what one takes that was made alone."""
         return self.count - self.keys.in_tries + self.keys.in_tries // _PER_TRIE_STATE
 
-    def _in_trie(self, key: Text | Escape) -> int | None:
+    def _in_trie(self, key: Text | Escape | Hex) -> int | None:
         """The state of a place in a list of words that is made at once."""
+        block = 0
+        match key:
+            case Text(inside=inside):
+                if not inside:
+                    return None
+            case Escape():
+                block = 1
+            case Hex(base=base, left=left):
+                if base or left < 4:
+                    return None
+                block = 2
         found = trie_of(key.term)
-        if found is None or (isinstance(key, Text) and not key.inside):
+        if found is None:
             return None
         beside, node = found
         trie = self._tries.get(beside)
         if trie is None:
             trie = self._tries[beside] = self._plant(beside)
-        return trie.state + trie.place(node) + (trie.size if isinstance(key, Escape) else 0)
+        return trie.state + trie.place(node) + block * trie.size
 
     def _plant(self, beside: Beside) -> WordTrie:
         """Make the states of a whole list of words."""
@@ -178,22 +197,20 @@ class LeafTable:
             beyond = [int(other.nullable) for other in others]
             labels = ((1 + word, *beyond) for word in range(len(table.strings)))
             ends = [self.state(End(each)) for each in labels]
-        trunk = 0
+        trunks = (0, 0)
         if beside.open:
-            beyond = vector((EMPTY, *(others or ())), named=True)
-            trunk = self._builder.row_of(Text(True, beyond))
+            texts, escapes = Text(True, beside.beyond), Escape(beside.beyond)
+            trunks = (self._builder.row_of(texts), self._builder.row_of(escapes))
         trie = WordTrie(beside, self.count)
-        self.count += 2 * trie.size
+        self.count += trie.count
         self.keys.add(trie)
         self._rows.make_room(self.count - 1)
-        self._rows.override_all(trie.state, trunk, trie.rows(ends))
+        self._rows.override_all(trie.state, np.repeat(trunks, trie.size), trie.rows(ends))
         if others is not None and not beside.open:
             low, high, ended = (trie.places[each] for each in (LOW, HIGH, ENDED))
-            places, behind = trie.state, trie.state + trie.size
-            self.arrays.gate_low[places:behind] = low
-            self.arrays.gate_high[places:behind] = high
-            self.arrays.gate_low[behind : behind + trie.size] = low + ended
-            self.arrays.gate_high[behind : behind + trie.size] = high
+            states = slice(trie.state, trie.state + trie.count)
+            self.arrays.gate_low[states] = np.concatenate((low, low + ended, low + ended))
+            self.arrays.gate_high[states] = np.tile(high, 3)
         return trie
 
     def _toward(self, key: Continuation | Limited) -> int:

@@ -40,11 +40,9 @@ from maskwright.automaton.spelled_characters import (
     QUOTE,
     SpelledCharacters,
     escapable,
-    escapes_of,
     must_escape,
 )
 from maskwright.automaton.spelled_sets import SpelledSets
-from maskwright.automaton.word_tries import trie_of
 from maskwright.grammar.charset import LAST
 from maskwright.grammar.counting import counted
 from maskwright.grammar.derivative import arcs, label
@@ -92,8 +90,6 @@ class LeafBuilder:
                 self._rows.override(state, 0, {key.data[0]: self._behind(key)})
             case Entry():
                 self._build_entry(state, key)
-            case Escape(term=term) if self._build_escape(state, term):
-                return
             case _:
                 row = np.full(256, DEAD, np.int32)
                 found = self._row(key)
@@ -254,29 +250,6 @@ class LeafBuilder:
             overrides[BACKSLASH] = self._named(Escape(term), first, node.high, alone)
         if node.nullable:
             overrides[QUOTE] = self._state(End(label(term)))
-        self._rows.override(state, trunk, overrides)
-        return True
-
-    def _build_escape(self, state: int, term: Regular) -> bool:
-        """Build the state behind a backslash in a list of words; False if it is in none."""
-        found = trie_of(term)
-        if found is None:
-            return False
-        beside, node = found
-        trunk = 0
-        if beside.open:
-            trunk = self.row_of(Escape(vector((EMPTY, *(beside.others or ())), named=True)))
-        overrides: dict[int, int] = {}
-        first = node.low + node.nullable
-        if node.high > first:
-            alone = beside.others is not None and not beside.open
-            overrides[ord("u")] = self._named(Hex(term, 0, 4), first, node.high, alone)
-            for point, _, child in word_arcs(node):
-                for byte in escapes_of(point):
-                    following: Regular = child
-                    if beside.others is not None:
-                        following = vector((child, *beside.others), named=True)
-                    overrides[byte] = self._state(Text(True, following))
         self._rows.override(state, trunk, overrides)
         return True
 

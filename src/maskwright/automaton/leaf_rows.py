@@ -135,8 +135,8 @@ class LeafRows:
         self._overrides = stop
         self.arrays.base[state] = trunk
 
-    def override_all(self, state: int, trunk: int, rows: Overrides) -> None:
-        """Give states from `state` on the row `trunk`, each but for some bytes."""
+    def override_all(self, state: int, trunks: npt.NDArray[np.int_], rows: Overrides) -> None:
+        """Give states from `state` on the rows `trunks` [states], each but for some bytes."""
         first, count = self._overrides, len(rows.byte)
         while first + count > len(self.arrays.override_byte):
             self._grow_overrides()
@@ -145,7 +145,7 @@ class LeafRows:
         arrays.override_next[first : first + count] = rows.target
         arrays.override_start[state:stop] = first + rows.start[:-1]
         arrays.override_stop[state:stop] = first + rows.start[1:]
-        arrays.base[state:stop] = trunk
+        arrays.base[state:stop] = trunks
         self._overrides += count
 
     def _grow_overrides(self) -> None:

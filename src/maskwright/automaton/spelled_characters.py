@@ -32,11 +32,13 @@ Int32 = npt.NDArray[np.int32]
 
 QUOTE: Final = 0x22
 BACKSLASH: Final = 0x5C
+LETTER_U: Final = ord("u")
 FIRST_LEAD: Final = 0xC2
 LAST_LEAD: Final = 0xF4
-_SHORT_ESCAPES: Final = {0x22: 0x22, 0x5C: 0x5C, 0x2F: 0x2F} | {
+SHORT_ESCAPES: Final = {0x22: 0x22, 0x5C: 0x5C, 0x2F: 0x2F} | {
     ord(c): p for c, p in zip("bfnrt", (8, 12, 10, 13, 9), strict=True)
 }
+"""Byte behind a backslash → character."""
 _HEX: Final = [(digit, ord(f"{digit:x}")) for digit in range(16)] + [
     (digit, ord(f"{digit:X}")) for digit in range(10, 16)
 ]
@@ -132,13 +134,13 @@ class SpelledCharacters:
     def _escape_row(self, term: Regular) -> Row:
         row: Row = {}
         transitions = escapable(term)
-        for byte, point in _SHORT_ESCAPES.items():
+        for byte, point in SHORT_ESCAPES.items():
             found = _covering(transitions, point, point)
             if found:
                 row[byte] = self._state(Text(True, found[0][2]))
         unit = self._hex(Hex(term, 0, 4))
         if unit != DEAD:
-            row[ord("u")] = unit
+            row[LETTER_U] = unit
         return row
 
     def _hex(self, key: Hex | LowHex) -> int:
@@ -166,11 +168,6 @@ class SpelledCharacters:
             if target != DEAD:
                 row[byte] = target
         return row
-
-
-def escapes_of(point: int) -> list[int]:
-    """The bytes that stand for a character behind a backslash."""
-    return [byte for byte, escaped in _SHORT_ESCAPES.items() if escaped == point]
 
 
 def open_arcs(key: Partial | Escape | Hex | LowHex | LowSurrogate) -> list[Arc]:

@@ -18,9 +18,9 @@ from typing import Final, NamedTuple
 import numpy as np
 from numba import njit
 
-from maskwright.automaton.leaf_keys import Escape, Text
+from maskwright.automaton.leaf_keys import Escape, Hex, Text
 from maskwright.automaton.leaf_rows import Overrides
-from maskwright.automaton.spelled_characters import BACKSLASH, QUOTE
+from maskwright.automaton.spelled_characters import BACKSLASH, LETTER_U, QUOTE, SHORT_ESCAPES
 from maskwright.grammar.regular import (
     ANYTHING,
     EMPTY,
@@ -52,6 +52,10 @@ _END: Final = 3
 """The state behind its quote."""
 
 
+_ESCAPES: Final = tuple(SHORT_ESCAPES.keys())
+_ESCAPED: Final = tuple(SHORT_ESCAPES.values())
+
+
 class Beside(NamedTuple):
     """A list of words, and what else may be read with it."""
 
@@ -64,14 +68,19 @@ class Beside(NamedTuple):
         """Whether there are other texts than the words."""
         return any(other is not EMPTY for other in self.others or ())
 
+    @property
+    def beyond(self) -> Regular:
+        """These other texts."""
+        return vector((EMPTY, *(self.others or ())), named=True)
+
 
 class WordTrie:
     """The places in a list of words, numbered: the root, then those of each word that the words
     before it don't have."""
 
     def __init__(self, beside: Beside, state: int) -> None:
-        """`state`: the first of the states, one for each place and then one behind a backslash at
-        each."""
+        """`state`: the first of the states: one for each place, then one behind a backslash at
+        each, then one behind `\\u` at each."""
         self.beside: Final = beside
         self.state: Final = state
         strings = beside.table.strings
@@ -90,20 +99,35 @@ class WordTrie:
         words = self._words
         return int(words[_FIRST, node.low]) + node.depth - int(words[_SHARED, node.low]) - 1
 
-    def key(self, state: int) -> Text | Escape:
+    @property
+    def count(self) -> int:
+        """How many states there are."""
+        return 3 * self.size
+
+    def key(self, state: int) -> Text | Escape | Hex:
         """What one of the states stands for."""
-        at = state - self.state
-        place = at % self.size
+        place = (state - self.state) % self.size
         low, high, depth = (int(self.places[each, place]) for each in (LOW, HIGH, _DEPTH))
         term: Regular = word_slice(self.beside.table, low, high, depth)
         if self.beside.others is not None:
             term = vector((term, *self.beside.others), named=True)
-        return Text(True, term) if at < self.size else Escape(term)
+        return self._key(state, term)
+
+    def beyond(self, state: int) -> Text | Escape | Hex:
+        """What one of the states would stand for without the words, where there are other texts."""
+        return self._key(state, self.beside.beyond)
+
+    def _key(self, state: int, term: Regular) -> Text | Escape | Hex:
+        at = state - self.state
+        if at < self.size:
+            return Text(True, term)
+        return Escape(term) if at < 2 * self.size else Hex(term, 0, 4)
 
     def rows(self, ends: list[int]) -> Overrides:
-        """The overrides of all places; `ends` [words] are the states behind the words' quotes."""
-        start = np.zeros(self.size + 1, np.int32)
-        byte, target = np.zeros(3 * self.size, np.uint8), np.zeros(3 * self.size, np.int32)
+        """The overrides of all places, then of those behind a backslash; `ends` [words] are the
+        states behind the words' quotes."""
+        start = np.zeros(2 * self.size + 1, np.int32)
+        byte, target = np.zeros(5 * self.size, np.uint8), np.zeros(5 * self.size, np.int32)
         self._words[_END] = ends
         is_open, bare = self.beside.open, self.beside.table.bare
         count = _fill(
@@ -153,6 +177,7 @@ def _fill(text, words, state, is_open, bare, places, first, byte, target):
     ended, over = places[ENDED], places[_OVER]
     size = len(low)
     path = np.zeros(len(text) + 1, np.int32)
+    behind = np.zeros(size, np.int32)
     count = 1
     start = 0
     high[0] = words.shape[1]
@@ -165,6 +190,7 @@ def _fill(text, words, state, is_open, bare, places, first, byte, target):
                 low[count] = word
                 depths[count] = depth
                 over[path[depth - 1]] += _is_plain(text[start + depth - 1])
+                behind[path[depth - 1]] += _short_escape(text[start + depth - 1]) != 0
                 count += 1
             high[path[depth]] = word + 1
         ended[path[length]] = 1
@@ -174,6 +200,14 @@ def _fill(text, words, state, is_open, bare, places, first, byte, target):
         over[node] += ended[node] + escaped
         first[node + 1] = first[node] + over[node]
         over[node] = first[node]
+    for node in range(size):
+        goes_on = high[node] > low[node] + ended[node]
+        first[size + node + 1] = first[size + node] + behind[node] + goes_on
+        behind[node] = first[size + node]
+        if goes_on:
+            byte[behind[node]] = LETTER_U
+            target[behind[node]] = state + 2 * size + node
+            behind[node] += 1
     for node in range(size):
         if ended[node]:
             byte[over[node]] = QUOTE
@@ -191,7 +225,22 @@ def _fill(text, words, state, is_open, bare, places, first, byte, target):
                 byte[at] = letter
                 target[at] = state + node
                 over[parent[node]] += 1
-    return first[size]
+            escape = _short_escape(letter)
+            if escape:
+                at = behind[parent[node]]
+                byte[at] = escape
+                target[at] = state + node
+                behind[parent[node]] += 1
+    return first[2 * size]
+
+
+@njit(cache=True, inline="always")
+def _short_escape(letter):
+    """The byte that stands for a character behind a backslash, 0 if there is none."""
+    for at in range(len(_ESCAPED)):
+        if _ESCAPED[at] == letter:
+            return _ESCAPES[at]
+    return 0
 
 
 @njit(cache=True, inline="always")

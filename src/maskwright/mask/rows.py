@@ -14,6 +14,7 @@ lock.
 from __future__ import annotations
 
 from typing import Final, NamedTuple, overload
+from weakref import ref
 
 import numpy as np
 import numpy.typing as npt
@@ -61,6 +62,8 @@ class RowTable:
     def __init__(self, words: int) -> None:
         self.words: Final = words
         self._ready: dict[bytes, tuple[Ready, Row]] = {}
+        self._seen: dict[int, tuple[ref[Row], Ready]] = {}
+        """The rows given to `ready`, by where they are, so that most are known without a look."""
         self._pages: list[npt.NDArray[np.int64]] = [np.empty(max(_PAGE, 4 * words), np.int64)]
         page = self._pages[0]
         page[:3] = 0  # row 0 has no tokens
@@ -73,7 +76,15 @@ class RowTable:
         _rehash(self.arrays.slots, self.arrays.records, 1)
 
     def ready(self, row: Row) -> Ready:
-        """A row to base others on; kept as long as the table."""
+        """A row to base others on, which doesn't change; kept as long as the table."""
+        seen = self._seen.get(id(row))
+        if seen is not None and seen[0]() is row:
+            return seen[1]
+        found = self._ready_of(row)
+        self._seen[id(row)] = ref(row), found
+        return found
+
+    def _ready_of(self, row: Row) -> Ready:
         data = row.tobytes()
         known = self._ready.get(data)
         if known is None:

@@ -121,16 +121,21 @@ class Space:
     def begun_string(self, leaf: int) -> Begun | None:
         """What of the mask at `leaf` is at hand, where that is within a string; None if it isn't,
         or the context has a say in it."""
-        if leaf in self._begun:
-            return self._begun[leaf]
-        begun = None
-        keys = self.leaves.keys
-        within = is_within(leaf, keys) and not is_bare(term_within(leaf, keys))
-        if within and not self.leaves.arrays.gate_high[leaf]:
-            ready = self.table.ready(self.strings.ready(leaf, keys))
-            begun = Begun(*ready, self._leaving.address, int(self._every_byte.ctypes.data))
-        self._begun[leaf] = begun
-        return begun
+        if leaf not in self._begun:
+            self._begun[leaf] = self._find_begun(leaf)
+        return self._begun[leaf]
+
+    def _find_begun(self, leaf: int) -> Begun | None:
+        leaves, keys = self.leaves, self.leaves.keys
+        if leaves.arrays.gate_high[leaf]:
+            return None
+        trie = keys.trie(leaf)
+        if trie is not None and trie.beside.open:  # whatever is one of the words, others go on so
+            return self.begun_string(leaves.state(trie.beyond(leaf)))
+        if not is_within(leaf, keys) or is_bare(term_within(leaf, keys)):
+            return None
+        ready = self.table.ready(self.strings.ready(leaf, keys))
+        return Begun(*ready, self._leaving.address, int(self._every_byte.ctypes.data))
 
     def is_text(self, leaf: int) -> bool:
         """Whether plain text is read at `leaf`."""
