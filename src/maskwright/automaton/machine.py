@@ -34,6 +34,8 @@ DYNAMIC: Final = 4
 DONE: Final = 0
 """The context of a finished text; every machine's context 0."""
 
+_Int32 = npt.NDArray[np.int32]
+
 NO_NODE: Final = -1
 NO_FRAME: Final = -1
 
@@ -166,7 +168,7 @@ class Machine:
             self.arrays.node_context[node] = context
             self.arrays.node_parent[node] = NO_NODE
             self.arrays.counts[0] = node + 1
-            self._hash_nodes(len(self.arrays.node_slots))
+            hash_nodes(*self._nodes, node, node + 1)
         return node
 
     def supply(self) -> None:
@@ -260,13 +262,12 @@ class Machine:
             node_context=_doubled(self.arrays.node_context, 0),
             node_parent=_doubled(self.arrays.node_parent, NO_NODE),
         )
-        self._hash_nodes(2 * len(self.arrays.node_slots))
+        self._replace(node_slots=np.full(2 * len(self.arrays.node_slots), NO_NODE, np.int32))
+        hash_nodes(*self._nodes, 0, int(self.arrays.counts[0]))
 
-    def _hash_nodes(self, size: int) -> None:
-        slots = np.full(size, NO_NODE, np.int32)
-        arrays = self.arrays
-        hash_nodes(arrays.node_context, arrays.node_parent, slots, int(arrays.counts[0]))
-        self._replace(node_slots=slots)
+    @property
+    def _nodes(self) -> tuple[_Int32, _Int32, _Int32]:
+        return self.arrays.node_context, self.arrays.node_parent, self.arrays.node_slots
 
     def _replace(self, **arrays: npt.NDArray[np.generic]) -> None:
         self.arrays = self.arrays._replace(**arrays)  # pyright: ignore[reportArgumentType] - each keyword carries its field's dtype

@@ -31,11 +31,11 @@ def _move(old_keys, old, keys, new):
                 new[field][slot] = old[field][at]
 
 
-@njit(["void(int32[::1], int32[::1], int32[::1], int64)"], cache=True)
-def hash_nodes(context, parent, slots, count):
-    """Enter the first `count` nodes into `slots`, which is -1 all over."""
+@njit(["void(int32[::1], int32[::1], int32[::1], int64, int64)"], cache=True)
+def hash_nodes(context, parent, slots, start, stop):
+    """Enter nodes that are not in it into `slots`, which is -1 where it is empty."""
     mask = len(slots) - 1
-    for node in range(count):
+    for node in range(start, stop):
         slot = (np.int64(context[node]) * 0x9E37 + (np.int64(parent[node]) + 1) * 0x85EB) & mask
         while slots[slot] != -1:
             slot = (slot + 1) & mask

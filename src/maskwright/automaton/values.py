@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from maskwright.automaton.level import Thread
 from maskwright.automaton.progress import ArrayProgress, ObjectProgress, Progress
-from maskwright.automaton.rivals import rivals
+from maskwright.automaton.rivals import NONE, rivals
 from maskwright.automaton.supply import spellings
 from maskwright.automaton.told_apart import Told, ToldApart
 from maskwright.automaton.witness import Witnesses
@@ -63,10 +63,13 @@ class Reading(NamedTuple):
         """The arrays or objects that it may be, at their start."""
         if self.thread.value is None:
             return
-        against = rivals(self.barred, self.told, bracket)
+        apart = bool(self.barred or self.told or self.confined)
+        against = rivals(self.barred, self.told, bracket) if apart else NONE
         for start in witnesses.containers(self.thread.value):
             if isinstance(start, ObjectProgress) is (bracket == "{"):
-                found = start._replace(rivals=against, confined=self.confined)
+                found = start
+                if apart:
+                    found = start._replace(rivals=against, confined=self.confined)
                 if witnesses.finishes(found):
                     yield found
 
@@ -101,6 +104,16 @@ class ValueReader:
         if not gated and any(r.listed for r in readings):
             threads = [reading.thread for reading in readings]
             readings = tuple(_reading(thread, shapes, witnesses, told, False) for thread in threads)
+        if len(readings) == 1 and not (readings[0].words or gated):
+            strings, scalars = readings[0].strings, readings[0].scalars
+            return cls(
+                strings if witnesses.is_live(strings) else EMPTY,
+                scalars if witnesses.is_live(scalars) else EMPTY,
+                readings,
+                (0,),
+                (),
+                (),
+            )
         kinds = list(dict.fromkeys(map(_kind, readings)))
         apart = sorted(
             text

@@ -31,7 +31,7 @@ from maskwright.automaton.progress import (
     behind,
 )
 from maskwright.automaton.repeats import Repeats
-from maskwright.automaton.rivals import Met, names, rivals
+from maskwright.automaton.rivals import NONE, Met, names, rivals
 from maskwright.automaton.supply import Supply, canonical, spellings, supply
 from maskwright.automaton.written import (
     Items,
@@ -463,9 +463,10 @@ class Witnesses:
         those that it must not be."""
         shape = self._shapes.of(conjunction)
         for array in shape.arrays:
-            yield ArrayProgress.start(array)._replace(rivals=rivals(beside, (), "["))
+            start = ArrayProgress.start(array)
+            yield start._replace(rivals=rivals(beside, (), "[")) if beside else start
         for each in shape.objects:
-            yield ObjectProgress(each, rivals=rivals(beside, (), "{"))
+            yield ObjectProgress(each, rivals=rivals(beside, (), "{") if beside else NONE)
 
     def _reachable(self, conjunction: Conjunction) -> list[Conjunction]:
         """The unsolved conjunctions that the shortest values can be made of."""

@@ -11,6 +11,8 @@ from maskwright.errors import LimitError, SchemaError
 from maskwright.grammar.schema import Json
 from maskwright.limits import Limits
 
+_STRING: Final = frozenset((str,))
+
 
 def loaded(source: Json) -> Json:
     if not isinstance(source, str):
@@ -48,7 +50,10 @@ def check(document: Json, limits: Limits) -> None:
                 continue
             if isinstance(value, dict):
                 below += value.values()  # pyright: ignore[reportUnknownMemberType,reportUnknownArgumentType]
-                if any(not isinstance(name, str) for name in value):  # pyright: ignore[reportUnknownVariableType]
+                names: dict[Any, Any] = value
+                if not _STRING.issuperset(map(type, names)) and any(
+                    not isinstance(name, str) for name in names
+                ):
                     _refuse(document)
             elif isinstance(value, list):
                 below += value

@@ -9,6 +9,8 @@ from typing import Final, overload
 class Draft(Enum):
     """A draft, by the URI of its meta-schema (without a trailing `#`)."""
 
+    __hash__ = object.__hash__  # they are looked up often, and a name's hash costs a call
+
     DRAFT4 = "http://json-schema.org/draft-04/schema"
     DRAFT6 = "http://json-schema.org/draft-06/schema"
     DRAFT7 = "http://json-schema.org/draft-07/schema"

@@ -50,9 +50,6 @@ class References:
         self.plain = not _needs_registry(document, draft)
         """Whether every reference is a pointer into the document itself."""
         self._documents = documents
-        self._registry: referencing.Registry[Any] = referencing.Registry(
-            retrieve=self._retrieve  # pyright: ignore[reportCallIssue] - an attrs field
-        )
 
     def _retrieve(self, uri: str) -> referencing.Resource[Any]:
         """A registered document or a meta-schema; `NoSuchResource` for any other."""
@@ -66,7 +63,10 @@ class References:
         if self.plain:
             return None
         resource = self._resource(self._document, self._draft)
-        registry = self._registry.with_resource(resource.id() or "", resource)
+        empty: referencing.Registry[Any] = referencing.Registry(
+            retrieve=self._retrieve  # pyright: ignore[reportCallIssue] - an attrs field
+        )
+        registry = empty.with_resource(resource.id() or "", resource)
         return registry.resolver(base_uri=resource.id() or "")
 
     @staticmethod
