@@ -26,14 +26,31 @@ def few(term: Regular, most: int) -> tuple[str, ...] | None:
     Prefixes of one length that differ end in strings that differ, so that a level of more than
     `most` prefixes needs no end in sight.
     """
-    if term is ANYTHING:
+    if term is ANYTHING or not _are_few(term, most):
         return None
     found: list[str] = []
-    for level, steps in _levels(term, most):
-        if len(found) + len(level) > most or steps > _MOST_STEPS:
-            return None
+    for level, _ in _levels(term, most):
         found += [text for text, state in level if state.nullable]
     return tuple(found)
+
+
+def _are_few(term: Regular, most: int) -> bool:
+    """The same without the strings: prefixes of one length are only counted, by state."""
+    level = {term: 1}
+    found = steps = 0
+    while level:
+        prefixes = sum(level.values())
+        steps += prefixes
+        if found + prefixes > most or steps > _MOST_STEPS:
+            return False
+        found += sum(count for state, count in level.items() if state.nullable)
+        following: dict[Regular, int] = {}
+        for state, count in level.items():
+            for low, high, target in arcs(state):
+                surrogates = max(0, min(high, 0xDFFF) - max(low, 0xD800) + 1)
+                following[target] = following.get(target, 0) + count * (high - low + 1 - surrogates)
+        level = {state: count for state, count in following.items() if count}
+    return True
 
 
 def first(term: Regular, count: int) -> tuple[str, ...]:
