@@ -15,12 +15,22 @@ import httpx
 import jsonschema
 import pytest
 
-from maskwright.cli.serve import SCHEMA, adapter_folders, open_sinks, serve, with_objectives
-from maskwright.engine import EngineConfig
+from maskwright.cli.serve import (
+    SCHEMA,
+    adapter_folders,
+    listen,
+    open_sinks,
+    serve,
+    warm_up,
+    with_objectives,
+)
+from maskwright.engine import Engine, EngineConfig
 from maskwright.engine.service import CLASSES
 from maskwright.errors import InputError
+from maskwright.models import load
 from maskwright.server import ServerConfig
 from tests.cli.conftest import Run
+from tests.engine.tiny import save_checkpoint
 
 PROGRAM = [sys.executable, "-c", "from maskwright.cli import main; main()"]
 
@@ -84,6 +94,26 @@ def test_spans_need_their_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "maskwright.server.spans", raising=False)
     with pytest.raises(InputError, match=r"pip install 'maskwright\[otel\]'"):
         open_sinks(None, "http://127.0.0.1:1/v1/traces")
+
+
+def test_spans_need_an_address() -> None:
+    with pytest.raises(InputError, match="begins with http") as caught:
+        open_sinks(None, "localhost:4318")
+    assert caught.value.param == "otel"
+
+
+@pytest.mark.parametrize("blocks", [1, 2])
+def test_a_context_too_short_to_warm_up_in_is_served(tmp_path: Path, blocks: int) -> None:
+    tiny = load(save_checkpoint(tmp_path / "tiny"))
+    with Engine(tiny, EngineConfig(blocks=blocks, block_size=8)) as engine:
+        warm_up(engine)
+        assert engine.alive
+
+
+def test_a_reader_may_have_any_time() -> None:
+    listen("127.0.0.1", 0, 1e12).close()
+    with pytest.raises(InputError, match="reader_seconds"):
+        EngineConfig(reader_seconds=float("inf"))
 
 
 def test_options_that_cannot_be_are_one_line(run: Run) -> None:

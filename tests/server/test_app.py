@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from maskwright.engine import EngineConfig
 from maskwright.errors import (
     EmptySupportError,
     EngineStoppedError,
@@ -172,6 +173,51 @@ def test_a_request_names_its_class(client: Client, engine: ScriptedEngine) -> No
     assert "interactive, agent, batch" in refused.json()["error"]["message"]
 
 
+def test_a_request_names_its_user_its_salt_and_its_time(
+    client: Client, engine: ScriptedEngine
+) -> None:
+    assert client.chat().status_code == 200
+    own = {"timeout": 2}
+    assert client.chat(user="anna", cache_salt="s", maskwright=own).status_code == 200
+    assert [(asked.client, asked.cache_salt, asked.timeout) for asked in engine.requests] == [
+        ("", "", None),
+        ("anna", "s", 2.0),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "param"),
+    [
+        ("user", 3, "user"),
+        ("cache_salt", ["s"], "cache_salt"),
+        ("maskwright", {"timeout": 0}, "maskwright.timeout"),
+        ("maskwright", {"timeout": "soon"}, "maskwright.timeout"),
+        ("n", 10, "n"),
+    ],
+)
+def test_what_they_cannot_be_is_refused(
+    client: Client, engine: ScriptedEngine, field: str, value: object, param: str
+) -> None:
+    engine.config = EngineConfig(max_running=4, max_waiting=5)
+    assert client.chat(n=9).status_code == 200
+    engine.requests.clear()
+    refused = client.chat(**{field: value})
+    assert (refused.status_code, refused.json()["error"]["param"]) == (400, param)
+    assert not engine.requests
+
+
+def test_time_that_is_up_is_told(
+    client: Client, engine: ScriptedEngine, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It is no defect: the log has no traceback of it."""
+    engine.script = Script(end="timeout")
+    response = client.chat()
+    assert (response.status_code, response.json()["error"]["code"]) == (504, "timeout")
+    events = client.chat(stream=True).text.strip().split("\n\n")
+    assert json.loads(events[-1].removeprefix("data: "))["error"]["code"] == "timeout"
+    assert not any(record.exc_info for record in caplog.records)
+
+
 def test_choices_already_begun_are_taken_back(client: Client, engine: ScriptedEngine) -> None:
     engine.refuse = lambda n: OverloadedError("full", retry_after=1) if n == 2 else None
     assert client.chat(n=3).status_code == 429
@@ -291,7 +337,7 @@ def test_a_misspelt_field_is_refused(client: Client, name: str, value: object, m
 
 @pytest.mark.parametrize(
     "name",
-    ["user", "store", "metadata", "priority", "request_id", "cache_salt", "custom_field", "x"],
+    ["store", "metadata", "priority", "request_id", "custom_field", "x"],
 )
 def test_unknown_fields_pass(client: Client, name: str) -> None:
     assert client.chat(**{name: 1}).status_code == 200

@@ -158,6 +158,7 @@ def test_a_client_that_asks_gets_the_trace_of_each_choice(served: Served) -> Non
     assert [trace["index"] for trace in traces] == [0, 1]
     for trace in traces:
         assert (trace["request_id"], trace["choices"], trace["stream"]) == ("mine", 2, False)
+        assert trace["route"] == "/v1/chat/completions"
         assert trace["prompt_tokens"] == answer["usage"]["prompt_tokens"]
         parts = trace["queue_ms"] + trace["prefill_ms"] + trace["decode_ms"]
         assert parts == pytest.approx(trace["total_ms"])

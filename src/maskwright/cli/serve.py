@@ -37,6 +37,9 @@ SHUTDOWN_SECONDS = 5
 SEND_BYTES = 1 << 17
 """Sent and not yet taken, on one connection; about a thousand events of a stream."""
 
+MOST_PATIENCE = (1 << 31) - 1
+"""Milliseconds that the system can be told to wait for a client."""
+
 SCHEMA: dict[str, object] = {
     "type": "object",
     "properties": {
@@ -283,6 +286,11 @@ def open_sinks(trace: str | None, otel: str | None) -> list[TraceFile | Spans]:
     """Where traces go. Raises InputError for what can't be had."""
     sinks: list[TraceFile | Spans] = []
     if otel is not None:
+        if not otel.startswith(("http://", "https://")):
+            raise InputError(
+                f"--otel {otel}: an address that begins with http:// or https:// is needed",
+                param="otel",
+            )
         try:
             from maskwright.server.spans import Spans  # noqa: PLC0415 - the extra may be missing
         except ModuleNotFoundError as error:
@@ -312,7 +320,7 @@ def listen(host: str, port: int, reader_seconds: float = SERVER.reader_seconds) 
         try:
             found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             found.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BYTES)
-            patience = max(1, int(reader_seconds * 1000))
+            patience = int(min(max(1.0, reader_seconds * 1000), MOST_PATIENCE))
             found.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, patience)
             found.bind(address)
         except OSError:
@@ -326,12 +334,15 @@ def listen(host: str, port: int, reader_seconds: float = SERVER.reader_seconds) 
 
 
 def warm_up(engine: Engine) -> None:
-    """One short answer, so that nothing is compiled or read at the cost of the first client."""
+    """One short answer, so that nothing is compiled or read at the cost of the first client; none
+    where the context has no room for it."""
     grammar = compile_json_schema(SCHEMA, engine.loaded.vocab)
     prompt = engine.loaded.vocab.encode(b"{")
-    engine.submit(
-        Request(prompt, SamplingParams(), max_tokens=2 * grammar.min_tokens, grammar=grammar)
-    ).result()
+    tokens = min(2 * grammar.min_tokens, engine.max_context - len(prompt))
+    if tokens >= grammar.min_tokens:
+        engine.submit(
+            Request(prompt, SamplingParams(), max_tokens=tokens, grammar=grammar)
+        ).result()
 
 
 class Announcing(uvicorn.Server):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, fields
 from typing import TypeGuard
 
@@ -106,7 +107,7 @@ def _check(name: str, value: object, *, optional: bool) -> None:
             right = isinstance(value, int | float) and 0 < value <= 1
             wanted = "a number above 0, 1 at most"
         case "reader_seconds":
-            right, wanted = isinstance(value, int | float) and value > 0, "a number above 0"
+            right, wanted = _seconds(value), "a finite number above 0"
         case "stall":
             right, wanted = isinstance(value, int | float) and value > 1, "a number above 1"
         case "swap_bytes":
@@ -117,6 +118,10 @@ def _check(name: str, value: object, *, optional: bool) -> None:
             right, wanted = _whole(value) and value > 0, "a positive integer"
     if not right and not (value is None and optional):
         raise InputError(f"{name} is {value!r}; it must be {wanted}.", param=name)
+
+
+def _seconds(value: object) -> bool:
+    return isinstance(value, int | float) and 0 < value < math.inf
 
 
 def _whole(value: object) -> TypeGuard[int]:

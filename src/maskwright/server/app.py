@@ -82,6 +82,7 @@ class Routes:
         exchange = exchange_of(http.scope)
         request = parse_chat_request(await read_object(http, self._config.body_bytes))
         exchange.model, exchange.stream = request.model or self._name, request.stream
+        exchange.route = http.scope["route"].path  # in traces that are part of the answer
         self._check_model(request.model)
         choices = await until_disconnect(http.receive, self._completions.start(request, exchange))
         own = partial(_own, request.own, exchange, choices)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from maskwright.engine import Completion, Delta, FinishReason, Generation
 from maskwright.errors import GenerationError
+from maskwright.server.errors import HttpError
 from maskwright.server.json import Json
 from maskwright.server.logprobs import ScoreReader
 from maskwright.server.parts import CallBegun, Message, Part, PartReader, WordReader
@@ -152,5 +153,7 @@ def _openai_reason(reason: FinishReason, *, called: bool) -> str:
             return "tool_calls" if called else "stop"
         case FinishReason.LENGTH:
             return "length"
-        case FinishReason.ERROR | FinishReason.CANCELLED | FinishReason.TIMEOUT:
+        case FinishReason.TIMEOUT:
+            raise HttpError(504, "the answer was not whole when its time was up", code="timeout")
+        case FinishReason.ERROR | FinishReason.CANCELLED:
             raise GenerationError(f"a generation ended with {reason} while its answer was read")

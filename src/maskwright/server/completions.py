@@ -54,6 +54,7 @@ class ChatCompletions:
         Raises InputError (`param` names the field) and OverloadedError.
         """
         self._check_token_ids(request)
+        self._check_choices(request)
         grammar = await self._grammar(request, exchange)
         begin = time.monotonic()
         loop = asyncio.get_running_loop()
@@ -92,6 +93,15 @@ class ChatCompletions:
                     f"logit_bias names token {token}; the vocabulary has {self._loaded.vocab.size}",
                     param="logit_bias",
                 )
+
+    def _check_choices(self, request: ChatRequest) -> None:
+        """More than the queue ever holds would be refused however often the client came back."""
+        config = self._engine.config
+        most = config.max_running + config.max_waiting
+        if request.n > most:
+            raise InputError(
+                f"n is {request.n}; this server takes at most {most} answers at a time", param="n"
+            )
 
     async def _grammar(self, request: ChatRequest, exchange: Exchange) -> Grammar | None:
         recipe = self._recipes.of(request.shape, request.tool_use, request.stop)
@@ -161,6 +171,9 @@ class ChatCompletions:
                     grammar=grammar,
                     adapter=self._adapter(request),
                     service=self._service(request),
+                    client=request.user,
+                    timeout=request.own.timeout,
+                    cache_salt=request.cache_salt,
                     trace=request.own.trace_tokens,
                 )
                 submitted.append((asked, self._engine.submit(asked)))

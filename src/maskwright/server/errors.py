@@ -20,7 +20,8 @@ log = logging.getLogger(__name__)
 
 
 class HttpError(Exception):
-    """A failure of the protocol itself, with its HTTP status (404, 405, 413, 503)."""
+    """A failure of the protocol itself, with its HTTP status (404, 405, 413, 503), or an answer
+    that took too long (504)."""
 
     def __init__(
         self, status: int, message: str, *, code: str | None = None, param: str | None = None
@@ -64,6 +65,11 @@ def describe(error: BaseException) -> tuple[int, dict[str, object]]:
             return 500, error_body(500, "the server failed on this request", code="internal_error")
 
 
+def is_defect(error: BaseException) -> bool:
+    """Whether its traceback is worth a log."""
+    return describe(error)[0] >= 500 and not isinstance(error, HttpError)
+
+
 def code_of(body: dict[str, object]) -> str | None:
     """The code in an error's body."""
     match body:
@@ -79,7 +85,7 @@ def error_response(error: BaseException) -> JSONResponse:
     What is not the caller's doing is logged, with its traceback.
     """
     status, body = describe(error)
-    if status >= 500:
+    if is_defect(error):
         log.error("answering %d", status, exc_info=error)
     headers: dict[str, str] = {}
     if isinstance(error, OverloadedError):

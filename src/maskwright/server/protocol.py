@@ -25,6 +25,7 @@ SEED_BITS = 64
 
 OBEYED = FIELDS | frozenset(
     {
+        "cache_salt",
         "frequency_penalty",
         "logit_bias",
         "logprobs",
@@ -48,6 +49,7 @@ OBEYED = FIELDS | frozenset(
         "top_k",
         "top_logprobs",
         "top_p",
+        "user",
     }
 )
 
@@ -62,7 +64,11 @@ class TokenLimit:
 
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
-    """A valid request; only what depends on the model (lengths, token ids) is still unchecked."""
+    """A valid request; only what depends on the model (lengths, token ids) is still unchecked.
+
+    `user` is whom fairness counts it for; only requests of the same `cache_salt` share what was
+    computed of their prompts.
+    """
 
     model: str | None
     messages: tuple[Message, ...]
@@ -76,6 +82,8 @@ class ChatRequest:
     include_usage: bool
     logprobs: bool
     own: OwnOptions
+    user: str
+    cache_salt: str
 
 
 def parse_chat_request(tree: dict[str, object]) -> ChatRequest:
@@ -96,6 +104,8 @@ def parse_chat_request(tree: dict[str, object]) -> ChatRequest:
         include_usage=_include_usage(body),
         logprobs=body.boolean("logprobs"),
         own=own,
+        user=body.string("user") or "",
+        cache_salt=body.string("cache_salt") or "",
     )
 
 

@@ -68,7 +68,7 @@ _OTHERS = (
     "background include instructions logit_processors metadata mm_processor_kwargs moderation"
     " prediction priority prompt_cache_key prompt_cache_options prompt_cache_retention reasoning"
     " reasoning_effort request_id rid safety_identifier separate_reasoning service_tier store text"
-    " truncation user verbosity"
+    " truncation verbosity"
 )
 HARMLESS = frozenset(_OTHERS.split())
 """Fields that others know and that change nothing here: never taken for a misspelt one."""

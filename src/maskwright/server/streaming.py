@@ -18,7 +18,7 @@ from starlette.types import Receive, Scope, Send
 from maskwright.server.answers import Envelope, Usage, event, part_delta
 from maskwright.server.choices import Choices
 from maskwright.server.disconnect import ClientGoneError, until_disconnect
-from maskwright.server.errors import code_of, describe
+from maskwright.server.errors import code_of, describe, is_defect
 from maskwright.server.exchange import Exchange
 from maskwright.server.json import Json
 
@@ -136,9 +136,9 @@ async def chat_events(
                 elif told is not None:
                     unsaid[delta.index] = told
     except Exception as error:
-        status, body = describe(error)
+        body = describe(error)[1]
         exchange.code = code_of(body)
-        if status >= 500:
+        if is_defect(error):
             log.exception("a stream failed", exc_info=error)
         yield event(body)
         return
