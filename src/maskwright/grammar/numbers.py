@@ -68,7 +68,11 @@ def exactly(*values: int | float) -> Regular:
     for value in values:
         for text, places, exponent in _spellings(decimal(value)):
             digits.setdefault((places, exponent), []).append(text)
-    return alt(*(concat(words(texts), _tail(*behind)) for behind, texts in digits.items()))
+    options = [concat(words(texts), _tail(*behind)) for behind, texts in digits.items()]
+    if 0 in values:
+        exponent = concat(E, exponents(LEAST_EXPONENT, MOST_EXPONENT))
+        options.append(concat(repeat(char("-"), 0, 1), _nought(), exponent))
+    return alt(*options)
 
 
 def _spellings(value: Decimal) -> Iterator[tuple[str, int, int | None]]:
