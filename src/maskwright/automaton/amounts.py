@@ -88,8 +88,8 @@ class Amounts:
                 found *= 1 + self.of(shape.values[at])
             if found >= MANY:
                 return found
-        classes = witnesses.classes(shape.languages)
-        free = (shape.others(each.mask) for each in classes if witnesses.few_names(each) is None)
+        classes = witnesses.names.of(shape.languages)
+        free = (shape.others(each.mask) for each in classes if witnesses.names.few(each) is None)
         return MANY if any(witnesses.possible(value) for value in free) else max(1, found)
 
     def _items(self, progress: ArrayProgress) -> int:

@@ -131,7 +131,7 @@ class Bounds:
             for name, value in zip(shape.names, shape.values, strict=True)
             if possible(value)
         ]
-        classes = self._witnesses.classes(shape.languages)
+        classes = self._witnesses.names.of(shape.languages)
         free = [shape.others(each.mask) for each in classes]
         alive = [value for value in free if possible(value)]
         if alive and len(alive) < len(free):
@@ -170,7 +170,7 @@ class Bounds:
             for name, value in zip(shape.names, shape.values, strict=True)
             if witnesses.possible(value)
         ]
-        classes = witnesses.classes(shape.languages)
+        classes = witnesses.names.of(shape.languages)
         others = [shape.others(each.mask) for each in classes]
         alive = [value for value in others if witnesses.possible(value)]
         if alive and len(alive) < len(others):

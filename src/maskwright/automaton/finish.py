@@ -160,9 +160,9 @@ class Finish:
         ]
         if progress.others_may_come(witnesses.order):
             fresh = (
-                (witnesses.fresh_name(progress, c), c) for c in witnesses.classes(shape.languages)
+                (witnesses.names.fresh(progress, c), c) for c in witnesses.names.of(shape.languages)
             )
-            for name, each in (*fresh, *witnesses.rival_names(progress)):
+            for name, each in (*fresh, *witnesses.names.of_rivals(progress)):
                 if name is not None:
                     found = witnesses.other_options(progress, each, name)
                     options += [(name, option) for option in found]

@@ -6,9 +6,10 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 
 from maskwright.automaton.level import Thread
+from maskwright.automaton.name_classes import NameClass
 from maskwright.automaton.plain_names import PlainShapes, places
 from maskwright.automaton.progress import MemberOption, ObjectProgress
-from maskwright.automaton.witness import NameClass, Witnesses
+from maskwright.automaton.witness import Witnesses
 from maskwright.grammar.regular import (
     ANYTHING,
     EMPTY,
@@ -185,11 +186,11 @@ def _other_names(
     taken: frozenset[str | None] = progress.others
     if not progress.others_may_come(witnesses.order):
         return few, taken, EMPTY
-    rivals = dict(witnesses.rival_names(progress))
-    classes = witnesses.classes(progress.shape.languages)
+    rivals = dict(witnesses.names.of_rivals(progress))
+    classes = witnesses.names.of(progress.shape.languages)
     alive: list[NameClass] = []
     for each in classes:
-        names = witnesses.few_names(each)
+        names = witnesses.names.few(each)
         if names is None:
             if any(True for _ in witnesses.other_options(progress, each, None)):
                 alive.append(each)

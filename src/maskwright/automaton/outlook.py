@@ -63,6 +63,6 @@ def _members(shape: ObjectShape, witnesses: Witnesses) -> Iterator[Conjunction]:
         return
     for at in range(len(shape.names)):
         yield from (option.value for option in start.take(at, witnesses.order))
-    for each in witnesses.classes(shape.languages):
+    for each in witnesses.names.of(shape.languages):
         options = start.take_other(each.mask, None, witnesses.order)
         yield from (option.value for option in options)

@@ -71,11 +71,11 @@ class PlainShape:
         """None if the shape isn't plain."""
         if shape.some:
             return None
-        classes = witnesses.classes(shape.languages)
+        classes = witnesses.names.of(shape.languages)
         alive = [each for each in classes if witnesses.possible(shape.others(each.mask))]
         if len(alive) not in (0, len(classes)):
             return None
-        if any(witnesses.few_names(each) is not None for each in alive):
+        if any(witnesses.names.few(each) is not None for each in alive):
             return None
         return cls(shape, witnesses, others=bool(alive))
 

@@ -123,7 +123,7 @@ class Plenty:
         shape, witnesses = progress.shape, self._witnesses
         found: list[int] = []
         if shape.languages in ((), (ANYTHING,)):  # any name will do
-            for each in witnesses.classes(shape.languages):
+            for each in witnesses.names.of(shape.languages):
                 cost = self.of(shape.others(each.mask), 0)
                 if cost is not None:
                     found.append(self._comma + FRESH + self._colon + cost)

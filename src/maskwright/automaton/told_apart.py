@@ -101,7 +101,7 @@ class ToldApart:
         """What its members may be; None for names that it does not list."""
         possible = self._witnesses.possible
         found: list[Conjunction | None] = [each for each in shape.values if possible(each)]
-        classes = self._witnesses.classes(shape.languages)
+        classes = self._witnesses.names.of(shape.languages)
         if shape.most != 0 and any(possible(shape.others(each.mask)) for each in classes):
             found.append(None)
         return found

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from heapq import heappop, heappush
-from itertools import count, islice
+from itertools import count
 from typing import Final, NamedTuple
 
 from maskwright.automaton.amounts import Amounts
@@ -21,6 +21,9 @@ from maskwright.automaton.distinct import (
     Value,
     too_long,
 )
+from maskwright.automaton.glances import Glances
+from maskwright.automaton.lacking import gains, is_simple, needed, up_to_required
+from maskwright.automaton.name_classes import NameClass, NameClasses
 from maskwright.automaton.progress import (
     ArrayProgress,
     ItemOption,
@@ -31,7 +34,7 @@ from maskwright.automaton.progress import (
     behind,
 )
 from maskwright.automaton.repeats import Repeats
-from maskwright.automaton.rivals import NONE, Met, names, rivals
+from maskwright.automaton.rivals import NONE, Met, rivals
 from maskwright.automaton.supply import Supply, canonical, spellings, supply
 from maskwright.automaton.written import (
     Items,
@@ -43,17 +46,11 @@ from maskwright.automaton.written import (
     size,
     spelled,
 )
-from maskwright.errors import LimitError
 from maskwright.grammar.derivative import contains, is_live
-from maskwright.grammar.members import few
-from maskwright.grammar.outline import is_easy
 from maskwright.grammar.regular import (
-    ANYTHING,
     EMPTY,
     Regular,
     both,
-    complement,
-    words,
 )
 from maskwright.grammar.shape import Conjunction
 from maskwright.grammar.shapes import Shapes
@@ -61,20 +58,6 @@ from maskwright.grammar.shortest import shortest
 from maskwright.limits import Limits, spend
 
 _MOST_STEPS: Final = 20_000
-
-_MOST_GLANCES: Final = 64
-"""Conjunctions looked at before a value is looked for in earnest."""
-_MOST_TRIED: Final = 4
-"""Ways of being wanted in which one member is tried at a glance."""
-_MOST_NAMES: Final = 256
-"""Names told apart one by one where a set of names may run out."""
-
-
-class NameClass(NamedTuple):
-    """Property names that lie in the same languages: `mask` says in which."""
-
-    mask: tuple[bool, ...]
-    language: Regular
 
 
 class Step(NamedTuple):
@@ -111,15 +94,14 @@ class Witnesses:
         self._finishing: dict[Progress, bool] = {}
         self._rests: dict[Progress, Items | Members | None] = {}
         self._rests_with: dict[Step, tuple[Part, ...] | None] = {}
-        self._names: dict[Regular, tuple[str, ...] | None] = {}
         self._exactly: dict[tuple[Conjunction, str], Witness | None] = {}
         self._supplies: dict[Conjunction, Supply] = {}
-        self._classes: dict[tuple[Regular, ...], tuple[NameClass, ...]] = {}
-        self._fresh: dict[tuple[Regular, tuple[str, ...]], str | None] = {}
         self._is_solving = False
         self._ways_tried = 0
         """Past rivals, in the present search for a shortest value."""
         self._distinct = Distinct(shapes, self._found)
+        self._glances = Glances(shapes, self, self._possible)
+        self.names: Final = NameClasses(limits)
         self.repeats: Final = Repeats(self._unlike, self.exactly, self.possible, self.finishes)
         self.amounts: Final = Amounts(self)
         shapes.exclusive.possible = self.possible
@@ -144,59 +126,9 @@ class Witnesses:
         """Whether there is a value at all; for most schemas that shows without a shortest one."""
         known = self._possible.get(conjunction)
         if known is None:
-            known = self._surely(conjunction, [_MOST_GLANCES]) or self.of(conjunction) is not None
+            known = self._glances.shows(conjunction) or self.of(conjunction) is not None
             self._possible[conjunction] = known
         return known
-
-    def _surely(self, conjunction: Conjunction, fuel: list[int]) -> bool:
-        """Whether it shows at a glance that there is a value."""
-        known = self._possible.get(conjunction)
-        if known is not None:
-            return known
-        fuel[0] -= 1
-        if fuel[0] < 0:
-            return False
-        if len(conjunction) < 2 and all(map(is_easy, conjunction)):
-            self._possible[conjunction] = True
-            return True
-        shape = self._shapes.of(conjunction)
-        found = (
-            self.is_live(shape.strings)
-            or self.is_live(shape.scalars)
-            or any(self._surely_finishes(each, fuel) for each in self.containers(conjunction))
-        )
-        if found:
-            self._possible[conjunction] = True
-        return found
-
-    def _surely_finishes(self, progress: Progress, fuel: list[int]) -> bool:
-        needed = _needed(progress)
-        if needed is not None:
-            return all(self._surely(value, fuel) for value in needed)
-        return isinstance(progress, ObjectProgress) and self._surely_meets(progress, fuel)
-
-    def _surely_meets(self, here: ObjectProgress, fuel: list[int]) -> bool:
-        """Whether it shows that an object with all that it wants is found by taking, name by name,
-        the first value that brings the end nearer."""
-        for at in range(here.position, len(here.shape.names)):
-            if here.may_close():
-                return True
-            if here.seen >> at & 1 or here.is_full:
-                continue
-            for option in islice(here.take(at, self.order), _MOST_TRIED):
-                nearer = at in here.shape.required or _gains(here, option.after)
-                if nearer and self._surely(option.value, fuel):
-                    here = option.after
-                    break
-        if here.may_close() or not here.others_may_come(self.order):
-            return here.may_close()
-        for each in self.classes(here.shape.languages):
-            name = self.fresh_name(here, each)
-            if name is not None and not here.is_full:
-                option = next(here.take_other(each.mask, name, self.order))
-                if _gains(here, option.after) and self._surely(option.value, fuel):
-                    here = option.after
-        return here.may_close()
 
     def finishes(self, progress: Progress) -> bool:
         """Whether the container can be completed: what `rest_of` tells at a higher price."""
@@ -207,12 +139,12 @@ class Witnesses:
             return self.amounts.suffice(progress) or self.rest_of(progress) is not None
         if isinstance(progress, ArrayProgress) and progress.wants_repeat:
             return self._comes_again(progress)
-        needed = _needed(progress)
-        if needed is not None:
-            return all(self.possible(value) for value in needed)
+        lacking = needed(progress)
+        if lacking is not None:
+            return all(self.possible(value) for value in lacking)
         known = self._finishing.get(progress)
         if known is None:
-            known = self._surely_finishes(progress, [_MOST_GLANCES])
+            known = self._glances.shows_end(progress)
             known = known or self.rest_of(progress) is not None
             self._finishing[progress] = known
         return known
@@ -240,8 +172,8 @@ class Witnesses:
         """The shortest completion of a container that has been read up to `progress`."""
         key = progress
         if isinstance(progress, ObjectProgress) and progress.others:
-            classes = self.classes(progress.shape.languages)
-            if all(self.few_names(each) is None for each in classes):
+            classes = self.names.of(progress.shape.languages)
+            if all(self.names.few(each) is None for each in classes):
                 key = progress._replace(others=frozenset())
         if key not in self._rests:
             self._rests[key] = self._search(progress, self._found)
@@ -250,37 +182,6 @@ class Witnesses:
         if isinstance(found, Members) and any(name in others for name, _ in found.values):
             return self._search(progress, self._found)  # with names that are still free
         return found
-
-    def classes(self, languages: tuple[Regular, ...]) -> tuple[NameClass, ...]:
-        """The sets of names that lie in the same languages, without the empty ones."""
-        if languages not in self._classes:
-            self._classes[languages] = tuple(self._partition(languages))
-        return self._classes[languages]
-
-    def _partition(self, languages: tuple[Regular, ...]) -> Iterator[NameClass]:
-        found: list[tuple[tuple[bool, ...], Regular]] = [((), ANYTHING)]
-        for language in languages:
-            halves: list[tuple[tuple[bool, ...], Regular]] = []
-            for mask, part in found:
-                for inside in (True, False):
-                    half = both(part, language if inside else complement(language))
-                    if is_live(half, self._limits.witness_search):
-                        halves.append(((*mask, inside), half))
-            found = halves
-            if len(found) > self._limits.alternatives:
-                raise LimitError(
-                    "the patterns of property names overlap in too many ways", limit="alternatives"
-                )
-        for mask, part in found:
-            yield NameClass(mask, part)
-
-    def few_names(self, each: NameClass) -> tuple[str, ...] | None:
-        """The names of a class, None if there are too many to be told apart."""
-        if each.language is ANYTHING:
-            return None
-        if each.language not in self._names:
-            self._names[each.language] = few(each.language, _MOST_NAMES)
-        return self._names[each.language]
 
     def other_options(
         self, progress: ObjectProgress, each: NameClass, name: str | None
@@ -494,7 +395,7 @@ class Witnesses:
         if progress.rivals or progress.confined:
             parts = self._besides(progress, find)
             return None if parts is None else _container(progress, parts)
-        if isinstance(progress, ObjectProgress) and _is_simple(progress):
+        if isinstance(progress, ObjectProgress) and is_simple(progress):
             return self._required(progress, find)
         if isinstance(progress, ArrayProgress) and progress.unique:
             return self._distinct.rest(progress, find, thorough=thorough)
@@ -613,42 +514,21 @@ class Witnesses:
             for option in here.options():
                 yield Step("", option.value, option.after, option.met)
             return
-        for at in _up_to_required(here):
+        for at in up_to_required(here):
             for option in here.passed(at).take(at, self.order):
-                if at not in here.shape.required and not _gains(here, option.after):
+                if at not in here.shape.required and not gains(here, option.after):
                     continue
                 seen = option.after.seen >> (at + 1) << (at + 1)
                 after = option.after._replace(position=at + 1, seen=seen)
                 yield Step(here.shape.names[at], option.value, after, option.met)
         if here.others_may_come("schema"):
-            fresh = ((self.fresh_name(here, c), c) for c in self.classes(here.shape.languages))
-            for name, each in (*fresh, *self.rival_names(here)):
+            fresh = ((self.names.fresh(here, c), c) for c in self.names.of(here.shape.languages))
+            for name, each in (*fresh, *self.names.of_rivals(here)):
                 if name is not None:
-                    counted = name if recorded or self.few_names(each) is not None else None
+                    counted = name if recorded or self.names.few(each) is not None else None
                     for option in here.take_other(each.mask, counted, self.order):
-                        if _gains(here, option.after):
+                        if gains(here, option.after):
                             yield Step(name, option.value, option.after, option.met)
-
-    def rival_names(self, progress: ObjectProgress) -> Iterator[tuple[str, NameClass]]:
-        """The names that tell rivals apart and that are not among the shape's."""
-        shape = progress.shape
-        for name in names(progress.rivals):
-            if name not in shape.names and name not in progress.others:
-                mask = tuple(contains(language, name) for language in shape.languages)
-                yield name, next(c for c in self.classes(shape.languages) if c.mask == mask)
-
-    def fresh_name(self, progress: ObjectProgress, each: NameClass) -> str | None:
-        """The shortest name of a class that is neither among the shape's names nor used, nor one
-        that a rival has.
-
-        Not the empty one: of all others there are several of the same length, so that a
-        completion is no longer where a name is being written that is not known yet.
-        """
-        taken = ("", *progress.shape.names, *sorted(progress.others), *names(progress.rivals))
-        key = (each.language, taken)
-        if key not in self._fresh:
-            self._fresh[key] = self.language(both(each.language, complement(words(taken))))
-        return self._fresh[key]
 
     def _required(self, progress: ObjectProgress, find: Find) -> Members | None:
         left = progress.required_left()
@@ -685,50 +565,3 @@ def _parts(found: Items | Members) -> tuple[Part, ...]:
     if isinstance(found, Members):
         return found.values
     return tuple(("", value) for value in found.values)
-
-
-def _needed(progress: Progress) -> list[Conjunction] | None:
-    """What the values must satisfy that are all that a container lacks; None if that isn't so
-    simple, or if it can't be completed at all."""
-    shape = progress.shape
-    if isinstance(progress, ArrayProgress):
-        if progress.tells_items or progress.counts:
-            return None
-        stop = min(progress.shape.least, len(progress.shape.prefix) + 1)
-        return [progress.shape.item(at) for at in range(progress.index, stop)]
-    left = progress.required_left()
-    if shape.most is not None and progress.count + len(left) > shape.most:
-        return None
-    if not _is_simple(progress):
-        return None
-    return [progress.shape.values[at] for at in left]
-
-
-def _is_simple(progress: ObjectProgress) -> bool:
-    """Whether the required names are all that is missing."""
-    left = progress.required_left()
-    coming = sum(1 << at for at in left)
-    enough = progress.count + len(left) >= progress.shape.least
-    return enough and not progress.is_wanting(coming)
-
-
-def _gains(here: ObjectProgress, after: ObjectProgress) -> bool:
-    """Whether a member that isn't required brings the end nearer, or may tell rivals apart."""
-    return bool(here.rivals) or after.met != here.met or here.count < here.shape.least
-
-
-def _up_to_required(progress: ObjectProgress) -> list[int]:
-    """The names from `position` to the first required one.
-
-    What is possible does not depend on the order of names, so that a search takes them in one,
-    and need not remember which of those behind it it has taken.
-    """
-    if progress.is_full:
-        return []
-    found: list[int] = []
-    for at in range(progress.position, len(progress.shape.names)):
-        if not progress.seen >> at & 1:
-            found.append(at)
-            if at in progress.shape.required:
-                break
-    return found
