@@ -28,7 +28,7 @@ def read(pattern: str, vocabulary: Vocabulary, text: str) -> None:
         assert matcher.accept(byte)
 
 
-@pytest.mark.parametrize("bound", ["MOST_LEAVES", "MOST_TERMS"])
+@pytest.mark.parametrize("bound", ["MOST_LEAVES", "MOST_TERMS", "MOST_TRANSITIONS"])
 def test_fresh_tables_let_go_of_patterns(bound: str, monkeypatch: pytest.MonkeyPatch) -> None:
     vocabulary = own_vocabulary()
     read("^(ab|cd)*xyzzy$", vocabulary, "abxyzzy")

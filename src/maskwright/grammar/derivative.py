@@ -99,8 +99,21 @@ def transitions(term: Regular) -> tuple[Arc, ...]:
     """All transitions, also those to targets that may turn out to be dead."""
     if term.steps is None:
         term.steps = tuple(_joined(_derive(term)))
+        _tally.made += len(term.steps)
         spend(1 + len(term.steps) // 4)
     return term.steps
+
+
+class _Tally:
+    made = 0
+
+
+_tally = _Tally()
+
+
+def made() -> int:
+    """How many transitions have been worked out so far: what terms take grows with them."""
+    return _tally.made
 
 
 def _derive(term: Regular) -> Sequence[Arc]:

@@ -13,6 +13,7 @@ from maskwright.automaton.bounds import BEGUN
 from maskwright.automaton.leaf import LeafTable
 from maskwright.automaton.leaf_keys import Entry, Text
 from maskwright.automaton.levels import Levels
+from maskwright.grammar.derivative import made
 from maskwright.grammar.numbers import number
 from maskwright.grammar.regular import EMPTY, Parallel, Regular, alive
 from maskwright.grammar.scalars import lone_scalars
@@ -44,6 +45,8 @@ MOST_ROW_BYTES: Final = 32 << 20
 """The same for the rows of masks."""
 MOST_TERMS: Final = 60_000
 """The same for regular terms: a leaf state of a pattern keeps all that was derived from it."""
+MOST_TRANSITIONS: Final = 400_000
+"""The same for transitions worked out meanwhile, of which each takes some 140 bytes."""
 
 MOST_KNOWN_BYTES: Final = 48 << 20
 """What grammars know together (see `mask.common`) before new ones start afresh."""
@@ -78,6 +81,7 @@ class Space:
         self._json: dict[Hashable, tuple[Levels, Common]] = {}
         self._every_byte = np.ones(768, np.uint8)
         self._terms = alive()
+        self._made = made()
         if vocabulary.size >= WORTH_KEEPING:
             _ = self._leaving  # nearly every grammar has strings, and no mask should wait for them
             _ = self.texts
@@ -116,6 +120,7 @@ class Space:
             self.leaves.weight > MOST_LEAVES
             or self.table.nbytes > MOST_ROW_BYTES
             or alive() - self._terms > MOST_TERMS
+            or made() - self._made > MOST_TRANSITIONS
         )
 
     def begun_string(self, leaf: int) -> Begun | None:
