@@ -43,29 +43,11 @@ def multiply(x: Floats, packed: Floats, bias: Floats, out: Floats) -> None:
             if wide == COLUMNS:
                 home = row * outputs + column
                 multiply_tile(
-                    x,
-                    row * inputs,
-                    inputs,
-                    packed,
-                    weights,
-                    COLUMNS,
-                    inputs,
-                    out,
-                    home,
-                    outputs,
+                    x, row * inputs, inputs, packed, weights, COLUMNS, inputs, out, home, outputs
                 )
             else:
                 multiply_tile(
-                    x,
-                    row * inputs,
-                    inputs,
-                    packed,
-                    weights,
-                    COLUMNS,
-                    inputs,
-                    edge,
-                    0,
-                    COLUMNS,
+                    x, row * inputs, inputs, packed, weights, COLUMNS, inputs, edge, 0, COLUMNS
                 )
                 for r in range(ROWS):
                     for c in range(wide):

@@ -177,11 +177,7 @@ def _sums_of_products(
         sums.append([_mul_add(builder, factor, y, x) for x, y in zip(old, others, strict=True)])
     further = builder.add(k, k.type(1))
     begin = [k.type(0), y, *(lanes for row in begun for lanes in row)]
-    again = [
-        further,
-        builder.gep(y_row, [y_stride]),
-        *(lanes for row in sums for lanes in row),
-    ]
+    again = [further, builder.gep(y_row, [y_stride]), *(lanes for row in sums for lanes in row)]
     phis = [k, y_row, *(lanes for row in running for lanes in row)]
     for phi, first, next_ in zip(phis, begin, again, strict=True):
         phi.add_incoming(first, before)
@@ -256,9 +252,7 @@ def _mul_add(builder: Any, x: Any, y: Any, z: Any) -> Any:
 
 
 def _totals(
-    builder: Any,
-    vectors: Sequence[Any],
-    combine: Callable[[Any, Any], Any] | None = None,
+    builder: Any, vectors: Sequence[Any], combine: Callable[[Any, Any], Any] | None = None
 ) -> Any:
     """A vector of the sums of `vectors`, a power of two of them: each is folded in half until one
     number is left, in neighbours' registers as room becomes free, which changes no sum."""
