@@ -23,8 +23,8 @@ LANES = 16 if _FEATURES.get("avx512f") else 8
 ROWS = 4
 """Rows of a tile; what has fewer is padded."""
 
-COLUMNS = (4 if _FEATURES.get("avx512f") else 2) * LANES
-"""Columns of a tile, whose sums take half of the registers."""
+COLUMNS = (4 if _FEATURES.get("avx512f") else 3) * LANES
+"""Columns of a tile: its sums, a row of factors and one more have a register each, of 32 or 16."""
 
 Vectors = tuple[tuple[int, ...], ...]
 
