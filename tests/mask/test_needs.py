@@ -11,7 +11,7 @@ import pytest
 from maskwright import Grammar, compile_json_schema, compile_regex
 from maskwright.mask.needs import ENDLESS
 from maskwright.mask.position import UNKNOWN, Position
-from tests.matching import allowed, vocabulary
+from tests.matching import EVERY_BYTE, allowed, vocabulary
 
 VOCABULARY = vocabulary(
     '":', '{"', '"}', '",', '","', '":"', "[]", "[[", "true", '\\"', "ab", "é", "12"
@@ -149,3 +149,13 @@ def test_a_plain_text() -> None:
     for position, text in walked(grammar, seed=2):
         grammar.measure(position)
         assert ENDLESS > position.enough > longest(grammar, position, text)
+
+
+def test_items_that_must_differ_are_looked_at_one_by_one_near_the_limit() -> None:
+    schema = {"type": "array", "uniqueItems": True, "items": {"type": "string"}, "minItems": 2}
+    matcher = compile_json_schema(schema, EVERY_BYTE, whitespace="compact").matcher()
+    assert matcher.accept_bytes(b'["a","b') == 7
+    kept = [len(allowed(matcher, budget)) for budget in (2, 3, 12)]
+    assert kept[0] == 1  # the quote
+    assert kept[1] >= 16  # a letter leaves two tokens, which are enough
+    assert kept[2] == len(allowed(matcher))

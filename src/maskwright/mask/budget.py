@@ -440,9 +440,9 @@ class Budgets:
 
         Those of one group lead to one configuration, and the first speaks for all. Where items must
         differ, the text makes a difference: small groups are looked at one by one, and in others
-        the first speaks for all where there is a margin; else the shortest completion alone goes
-        on. A token that ends such an item (or a name) belongs to none: the walk passed the end
-        without looking at the text.
+        the first speaks for all where there is a margin; else the first `MOST_ALONE` are looked at,
+        and the shortest completion goes on. A token that ends such an item (or a name) belongs to
+        none: the walk passed the end without looking at the text.
         """
         spellings = self._grammar.vocabulary.spellings
         found = np.zeros(len(tokens), np.bool_)
@@ -450,6 +450,7 @@ class Budgets:
         stops = np.searchsorted(group[order], np.arange(len(places)), side="right").tolist()
         for start, stop, place in zip([0, *stops], stops, places.tolist(), strict=False):
             reached = _configuration(place)
+            alone = 0
             for at in order[start:stop].tolist():
                 text = before + spellings[int(tokens[at])]
                 really = self._grammar.advance(here, spellings[int(tokens[at])], before)
@@ -459,9 +460,13 @@ class Budgets:
                 if self._place(really, text) == really:
                     found[order[start:stop]] = found[at]
                     break
+                alone += 1
                 if stop - start > MOST_ALONE:
-                    found[order[start:stop]] = verdict(really, text, MARGIN)
-                    break
+                    if alone == 1 and verdict(really, text, MARGIN):
+                        found[order[start:stop]] = True
+                        break
+                    if alone == MOST_ALONE:
+                        break
         return found
 
     def _measure(self, position: Position, before: bytes) -> None:
