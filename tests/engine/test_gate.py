@@ -326,7 +326,9 @@ def test_when_tokens_would_come_too_slowly() -> None:
             gate.check(claim)
         sequence = Sequence(number, [1] * 21, 20, 60, phase=Phase.RUNNING, computed=20)
         gate.enter(number, Claim(0, "", 20, 40, sequence))
-    with pytest.raises(OverloadedError, match="each further token would take") as refused:
+    with pytest.raises(
+        OverloadedError, match=r"^At this load each further token would take"
+    ) as refused:
         gate.check(claim)
     assert 30 * COSTS.of(4, 0) < refused.value.retry_after < 90 * COSTS.of(8, 0)
     for number in range(4):

@@ -266,7 +266,7 @@ def test_spans(tiny: LoadedModel) -> None:
         http = TestClient(create_app(engine, sinks=[spans]))
         body = {**HELLO, "max_tokens": 5, "response_format": SHAPE, "max_completion_tokens": 30}
         http.post("/v1/chat/completions", json=body, headers={"traceparent": PARENT})
-        http.post("/v1/chat/completions", json={**HELLO, "max_tokens": 5, "n": 2})
+        http.post("/v1/chat/completions", json={**HELLO, "max_tokens": 5, "n": 2, "seed": -1})
     child, *others = exporter.get_finished_spans()
     spans.close()
     assert child.name == "POST /v1/chat/completions"
@@ -283,6 +283,8 @@ def test_spans(tiny: LoadedModel) -> None:
     )
     assert [span.parent for span in others] == [None, None]
     assert [span.attributes["maskwright.index"] for span in others] == [0, 1]
+    # Text: what is sent has no room for numbers above 2^63.
+    assert others[0].attributes["maskwright.seed"] == str(2**64 - 1)
 
 
 def test_a_parent_that_is_none_is_left_alone(client: Client, engine: ScriptedEngine) -> None:

@@ -71,7 +71,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"max_completion_tokens": 5, "max_tokens": []}, "max_tokens"),
     ({"n": 0}, "n"),
     ({"n": 129}, "n"),
-    ({"seed": 2**63}, "seed"),
+    ({"seed": 2**64}, "seed"),
     ({"seed": "1"}, "seed"),
     ({"stop": ""}, "stop"),
     ({"stop": ["a", ""]}, "stop"),
@@ -161,6 +161,7 @@ ACCEPTED: list[dict[str, Any]] = [
         ]
     },
     {"temperature": 0, "top_p": 0, "top_k": -1, "seed": -1, "n": 2},
+    {"seed": 2**64 - 1},
     {"temperature": None, "top_p": None, "max_tokens": None, "stop": None, "stream": None},
     {"stop": "a"},
     {"stop": ["a", "b", "c", "d"]},

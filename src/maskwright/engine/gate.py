@@ -57,14 +57,14 @@ class Gate:
             return
         if service.ttft is not None and expected.ttft > service.ttft:
             late = expected.ttft - service.ttft
-            told = "first token", expected.ttft, service.ttft
+            told = "the first token", expected.ttft, service.ttft
         elif service.tpot is not None and expected.tpot > service.tpot:
             late = expected.slower(service.tpot)
             told = "each further token", expected.tpot, service.tpot
         else:
             return
         raise OverloadedError(
-            f"At this load the {told[0]} would take {told[1]:.3g} seconds; requests of class "
+            f"At this load {told[0]} would take {told[1]:.3g} seconds; requests of class "
             f"{service.name!r} are let in up to {told[2]:g}. Come back in {late:.1f} seconds.",
             retry_after=late,
         )

@@ -119,7 +119,8 @@ def _limit(body: Fields) -> TokenLimit | None:
 
 
 def _params(body: Fields, own: OwnOptions) -> SamplingParams:
-    seed = body.integer("seed", -(1 << (SEED_BITS - 1)), (1 << (SEED_BITS - 1)) - 1)
+    # Signed as clients have it, or without a sign as traces tell it.
+    seed = body.integer("seed", -(1 << (SEED_BITS - 1)), (1 << SEED_BITS) - 1)
     top_k = body.integer("top_k", -1, MAX_TOKENS)
     return SamplingParams(
         temperature=body.number("temperature", 0, 2, 1.0),

@@ -39,7 +39,8 @@ class Spans:
             context=self._parents.extract({"traceparent": parent} if parent else {}),
             kind=SpanKind.SERVER,
             attributes={
-                f"maskwright.{name}": value
+                # OTLP has no unsigned integers.
+                f"maskwright.{name}": str(value) if name == "seed" else value
                 for name, value in told.items()
                 if name != "traceparent" and isinstance(value, str | bool | int | float)
             },
