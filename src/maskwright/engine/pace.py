@@ -3,8 +3,8 @@
 A step that also computes a piece of a prompt takes longer, and every decoding sequence waits for
 it. From the steps so far, two things are followed: what a step of decodes alone takes, and what
 each prompt token adds, which is more the further back it looks. The budget is what keeps a step
-within `stall` decode steps; nothing is known of pieces much larger than those seen, so one is at
-most twice the largest of them. Where nobody decodes, or no step of decodes has been seen,
+within `stall` decode steps; little is known of pieces much larger than those before, so one is at
+most twice as large. Where nobody decodes, or no step of decodes has been seen,
 it is all there is. Two more decide what happens to the blocks
 of a sequence that gives way: what a token takes to compute, and a block to copy. And from a line
 through the steps of decodes it is foretold how long one takes that has more to do. No clock here:
@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 
-LEAST = 4
+LEAST = 1
 """Prompt tokens a step may always compute: a prompt gets on, however slow the machine is."""
 
 AIM = 0.75
@@ -42,7 +42,7 @@ seen. (The demo model on a CPU: 3.6 ms and 0.4 ms a row.)"""
 OUTLIER = 4.0
 """Times as long as foretold that a step may count."""
 
-SHAPE = 0.99
+SHAPE = 0.999
 """What a step with prompts still weighs when the next has come, for how far looking back counts."""
 
 TREND = 0.7
@@ -57,7 +57,7 @@ class Pace:
         self._stall = stall
         self._tokens = TokenCost()
         self._largest = FIRST // 2
-        """Prompt tokens seen in a step beside decodes."""
+        """Prompt tokens in a step beside decodes, of late."""
         self._prompt: float | None = None
         self._copy: float | None = None
         self._line = Line()
@@ -81,7 +81,7 @@ class Pace:
         if decoding and not prompt:
             self._line.note(decoding, seconds)
         elif decoding and alone is not None:
-            self._largest = max(prompt, self._largest)
+            self._largest = max(prompt, self._largest // 2)
             self._tokens.note(prompt, position, seconds - alone)
 
     def step(self, decoding: float) -> float | None:
