@@ -252,8 +252,8 @@ def waste(report: Report, loaded: LoadedModel) -> None:
 
 
 def gaps(report: Report, loaded: LoadedModel) -> None:
-    """Between two tokens of readers while a long prompt comes in, in steps of decodes alone; and while
-    none does, since the readers' own contexts grow and machines vary."""
+    """Between two tokens of readers while a long prompt comes in, in steps of decodes alone; and
+    while none does, since the readers' own contexts grow and machines vary."""
     rng = random.Random(1)
     words = [token for token, text in enumerate(loaded.vocab.tokens) if text]
     for name, stall in (("none", 2.0), ("no bound", None), ("4 steps", 4.0), ("2 steps", 2.0)):
@@ -357,7 +357,7 @@ def main() -> None:
         options.clients,
         options.rounds,
         options.tokens,
-        options.repeats,
+        3 * options.repeats,  # runs of less than a second, for a difference of a few percent
     )
     books(report, subject, grammar)
     if options.model == "demo":  # what has nothing to do with the vocabulary
