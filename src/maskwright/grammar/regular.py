@@ -199,12 +199,12 @@ class Epsilon(Regular):
 
 class Loop(Regular):
     """A recursive term: the language of `unfold()`, which reaches this term again only behind a
-    character. Made for repeats whose body looks around itself. It is plain if `unfold()` is."""
+    character. Made for repeats whose body looks around itself. It counts as not plain."""
 
     __slots__ = ("unfold",)
 
-    def __init__(self, nullable: bool, unfold: Callable[[], Regular], plain: bool) -> None:
-        super().__init__(nullable, plain)
+    def __init__(self, nullable: bool, unfold: Callable[[], Regular]) -> None:
+        super().__init__(nullable, plain=False)
         self.unfold = unfold
 
 
@@ -507,12 +507,10 @@ def parallel(
     return _terms.get(key) or _keep(key, Parallel(terms, parts, ahead))
 
 
-def loop(
-    key: tuple[object, ...], nullable: bool, unfold: Callable[[], Regular], *, plain: bool = False
-) -> Regular:
+def loop(key: tuple[object, ...], nullable: bool, unfold: Callable[[], Regular]) -> Regular:
     """The recursive term known by `key`; see `Loop`."""
     full = (Loop, *key)
-    return _terms.get(full) or _keep(full, Loop(nullable, unfold, plain))
+    return _terms.get(full) or _keep(full, Loop(nullable, unfold))
 
 
 def state(
