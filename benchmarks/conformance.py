@@ -37,7 +37,7 @@ sys.path.insert(0, str(ROOT))
 from benchmarks.report import Report  # noqa: E402  (after the path)
 from maskwright import Grammar, Vocabulary, compile_json_schema  # noqa: E402
 from maskwright.errors import InputError, UnsatisfiableSchemaError  # noqa: E402
-from maskwright.mask.compile import DraftName  # noqa: E402
+from maskwright.mask.compile.json_schema import DraftName  # noqa: E402
 
 DATA: Final = ROOT.parent / "shared" / "data"
 SUITE: Final = "json-schema-test-suite.jsonl.gz"

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from maskwright.grammar.derivative import arcs, is_live
-from maskwright.grammar.regular import Regular
-from maskwright.grammar.rules import (
+from maskwright.grammar.regular.derivative import arcs, is_live
+from maskwright.grammar.regular.terms import Regular
+from maskwright.grammar.rules.tree import (
     Capture,
     Choice,
     Expression,

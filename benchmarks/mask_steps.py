@@ -36,14 +36,14 @@ from benchmarks.masks import BUDGET, CASES  # noqa: E402  (the path)
 from benchmarks.report import Report  # noqa: E402
 from benchmarks.vocabularies import tekken, tekken_encoding  # noqa: E402
 from maskwright import Grammar, Vocabulary, compile_json_schema  # noqa: E402
-from maskwright.automaton.directory import machine_arrays  # noqa: E402
-from maskwright.automaton.leaf_rows import DEAD  # noqa: E402
-from maskwright.automaton.machine import Configuration  # noqa: E402
-from maskwright.automaton.step import move, settle  # noqa: E402
-from maskwright.mask.rows import write_row  # noqa: E402
-from maskwright.mask.space import NOTHING  # noqa: E402
-from maskwright.mask.tables import Begun  # noqa: E402
-from maskwright.mask.walk import MOST_DYNAMIC, UNMEASURED, find_row  # noqa: E402
+from maskwright.automaton.leaf.rows import DEAD  # noqa: E402
+from maskwright.automaton.machine.addresses import machine_arrays  # noqa: E402
+from maskwright.automaton.machine.machine import Configuration  # noqa: E402
+from maskwright.automaton.machine.step import move, settle  # noqa: E402
+from maskwright.mask.shared.vocabulary_tables import NOTHING  # noqa: E402
+from maskwright.mask.walk.arrays import Begun  # noqa: E402
+from maskwright.mask.walk.row_table import write_row  # noqa: E402
+from maskwright.mask.walk.walk import MOST_DYNAMIC, UNMEASURED, find_row  # noqa: E402
 
 Row = npt.NDArray[np.int32]
 T = TypeVar("T")

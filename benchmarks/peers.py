@@ -23,7 +23,7 @@ from llguidance.tiktoken import lltokenizer_from_encoding
 
 from benchmarks.vocabularies import tekken_encoding
 from maskwright import Grammar, Vocabulary, compile_json_schema
-from maskwright.automaton.progress import PropertyOrder
+from maskwright.automaton.value.progress import PropertyOrder
 
 Mask = npt.NDArray[np.int32]
 

@@ -26,10 +26,10 @@ sys.path.insert(0, str(ROOT))
 from benchmarks.report import Report, percentile  # noqa: E402  (the path)
 from benchmarks.vocabularies import tekken, tekken_encoding  # noqa: E402
 from maskwright import Grammar, Vocabulary, compile_tools  # noqa: E402
-from maskwright.grammar.tool_format import tool_format  # noqa: E402
-from maskwright.server.grammars import GrammarStore  # noqa: E402
-from maskwright.server.metrics import Metrics  # noqa: E402
-from maskwright.server.recipes import Recipe  # noqa: E402
+from maskwright.grammar.tools.formats import tool_format  # noqa: E402
+from maskwright.server.grammars.cache import GrammarStore  # noqa: E402
+from maskwright.server.grammars.recipes import Recipe  # noqa: E402
+from maskwright.server.observe.metrics import Metrics  # noqa: E402
 
 VERBS: Final = ("get", "list", "set", "drop")
 NOUNS: Final = ("user", "file")

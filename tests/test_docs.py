@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "src" / "maskwright"
-# Where each package's files are listed.
-TABLES = {
-    "docs/structure.md": (
-        *("grammar", "automaton", "vocab", "mask", "sampling", "models", "server", "cli"),
-        *("cli/load",),
-    ),
-    "docs/engine.md": ("engine",),
-}
 LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)")
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 FILE = re.compile(r"`(?:[\w/]+/)?(\w+\.py)`")
@@ -55,15 +48,20 @@ def test_links_lead_somewhere() -> None:
     assert broken == []
 
 
-def test_every_file_has_its_row() -> None:
-    missing: list[str] = []
-    for document, packages in TABLES.items():
-        rows = [line for line in prose(ROOT / document).splitlines() if line.startswith("|")]
-        listed = set(FILE.findall("\n".join(rows)))
-        for package in packages:
-            files = {path.name for path in (PACKAGE / package).glob("*.py")} - {"__init__.py"}
-            missing += [f"{document}: {package}/{name}" for name in sorted(files - listed)]
-    assert missing == []
+def test_every_package_lists_what_it_holds() -> None:
+    """In the docstring of its `__init__`, a line for each module and each package in it."""
+    wrong: list[str] = []
+    for package in sorted(path.parent for path in PACKAGE.rglob("__init__.py")):
+        if package == PACKAGE:
+            continue
+        docstring = ast.get_docstring(ast.parse((package / "__init__.py").read_text())) or ""
+        modules = {path.stem for path in package.glob("*.py")} - {"__init__"}
+        packages = {f"{path.parent.name}/" for path in package.glob("*/__init__.py")}
+        listed = re.findall(r"^- `(\w+/?)`: \S", docstring, flags=re.MULTILINE)
+        if sorted(listed) != sorted(modules | packages):
+            differing = set(listed).symmetric_difference(modules | packages)
+            wrong.append(f"{package.relative_to(PACKAGE)}: {sorted(differing) or 'listed twice'}")
+    assert wrong == []
 
 
 def test_every_file_that_is_named_is_there() -> None:

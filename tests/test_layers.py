@@ -30,7 +30,7 @@ KERNEL_NEEDS = frozenset({"torch", "triton", *sys.stdlib_module_names})
 SCHEMA_NEEDS = frozenset({"referencing", "jsonschema_specifications"})
 GRAMMAR_NEEDS = frozenset({"numpy", "numba", *SCHEMA_NEEDS, *sys.stdlib_module_names})
 # The one module that needs an extra; nothing imports it but the option that asks for it.
-OF_AN_EXTRA = Path("server/spans.py")
+OF_AN_EXTRA = Path("server/observe/spans.py")
 HEAVY = frozenset({"torch", "triton", "transformers", "tokenizers", "safetensors", "fastapi"})
 
 
@@ -86,7 +86,7 @@ def test_layers() -> None:
         ("grammar", "from maskwright.mask import Matcher"),
         ("grammar", "from maskwright import mask"),
         ("grammar", "from maskwright import compile_regex"),
-        ("vocab", "def late():\n    import maskwright.engine.loop"),
+        ("vocab", "def late():\n    import maskwright.engine.step.loop"),
         ("vocab", "import torch"),
         ("mask", "from transformers import AutoTokenizer"),
         ("mask", "if TYPE_CHECKING:\n    from tokenizers import Tokenizer"),
@@ -108,7 +108,10 @@ def test_a_violation_is_caught(layer: str, source: str) -> None:
         ("mask", "import numpy as np\nimport numba\nfrom maskwright.vocab import Vocabulary"),
         ("grammar", "from maskwright import errors, limits"),
         ("sampling", "import torch\nfrom maskwright.kernels.reference import apply_mask"),
-        ("server", "from maskwright import compile_regex\nfrom maskwright.engine.loop import Loop"),
+        (
+            "server",
+            "from maskwright import compile_regex\nfrom maskwright.engine.step.loop import Loop",
+        ),
         ("kernels", "import math\nimport torch\nimport triton.language as tl"),
     ],
 )

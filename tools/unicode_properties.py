@@ -1,4 +1,4 @@
-"""Write src/maskwright/grammar/unicode_properties.json: scripts and binary properties.
+"""Write src/maskwright/grammar/pattern/unicode_properties.json: scripts and binary properties.
 
 The standard library knows the general categories only, so `\\p{Script=…}`, `\\p{Emoji}` and such
 are answered from a file of ranges, which this script derives from the tables of the `regex` package
@@ -21,7 +21,7 @@ from pathlib import Path
 import regex
 from regex import _regex
 
-FILE = Path(__file__).parents[1] / "src/maskwright/grammar/unicode_properties.json"
+FILE = Path(__file__).parents[1] / "src/maskwright/grammar/pattern/unicode_properties.json"
 SOURCE = "Unicode Character Database, © Unicode, Inc. (https://www.unicode.org/license.txt)"
 EVERY_CHARACTER = "".join(map(chr, range(0x110000)))
 DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"

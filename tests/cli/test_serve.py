@@ -25,7 +25,7 @@ from maskwright.cli.serve import (
     with_objectives,
 )
 from maskwright.engine import Engine, EngineConfig
-from maskwright.engine.service import CLASSES
+from maskwright.engine.schedule.service import CLASSES
 from maskwright.errors import InputError
 from maskwright.models import load
 from maskwright.server import ServerConfig
@@ -91,7 +91,7 @@ def test_objectives_are_of_classes() -> None:
 
 def test_spans_need_their_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "opentelemetry.sdk.trace", None)
-    monkeypatch.delitem(sys.modules, "maskwright.server.spans", raising=False)
+    monkeypatch.delitem(sys.modules, "maskwright.server.observe.spans", raising=False)
     with pytest.raises(InputError, match=r"pip install 'maskwright\[otel\]'"):
         open_sinks(None, "http://127.0.0.1:1/v1/traces")
 

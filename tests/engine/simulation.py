@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 
-from maskwright.engine.drafts import LookBack
-from maskwright.engine.pace import Pace
-from maskwright.engine.plan import StepPlan
-from maskwright.engine.scheduler import Scheduler
-from maskwright.engine.sequence import Sequence
+from maskwright.engine.request.drafts import LookBack
+from maskwright.engine.schedule.plan import StepPlan
+from maskwright.engine.schedule.scheduler import Scheduler
+from maskwright.engine.schedule.sequence import Sequence
+from maskwright.engine.schedule.step_time import Pace
 
 PROMISE_RATE = 0.3
 COPY_SECONDS = 0.0002

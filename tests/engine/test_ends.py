@@ -11,7 +11,7 @@ import pytest
 from maskwright.engine import EngineConfig, FinishReason, Request
 from maskwright.models import LoadedModel
 from maskwright.sampling import SamplingParams
-from tests.engine.test_core import Harness, alone
+from tests.engine.step.test_core import Harness, alone
 from tests.engine.tiny import LiteralGrammar, LiteralMatcher
 
 CONFIG = EngineConfig(block_size=4, blocks=24, max_running=2, max_batch_tokens=8)

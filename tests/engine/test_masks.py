@@ -15,7 +15,7 @@ from maskwright.engine import EngineConfig, FinishReason, Request
 from maskwright.mask import Grammar
 from maskwright.models import LoadedModel
 from maskwright.sampling import SamplingParams
-from tests.engine.test_core import Harness, run_alone
+from tests.engine.step.test_core import Harness, run_alone
 from tests.engine.tiny import PAD
 
 MARK = ";"
@@ -166,7 +166,9 @@ def test_every_row_is_sampled_under_the_mask_of_its_text(
     plain = [run_alone(loaded, request).completion(1) for request in asked]
     rng = random.Random(3)
     answers = {tuple(r.prompt): one.token_ids for r, one in zip(asked, plain, strict=True)}
-    monkeypatch.setattr("maskwright.engine.admission.LookBack", lambda _: Prophet(rng, answers))
+    monkeypatch.setattr(
+        "maskwright.engine.admit.admission.LookBack", lambda _: Prophet(rng, answers)
+    )
     harness = Watched(loaded, replace(CONFIG, blocks=40))
     for number, request in enumerate(asked):
         harness.add(request, number)
@@ -192,7 +194,9 @@ def test_a_constraint_that_begins_in_the_middle_holds_from_there_on(
     plain = [run_alone(loaded, r, canonical=canonical).completion(1) for r in asked]
     rng = random.Random(5)
     answers = {tuple(r.prompt): one.token_ids for r, one in zip(asked, plain, strict=True)}
-    monkeypatch.setattr("maskwright.engine.admission.LookBack", lambda _: Prophet(rng, answers))
+    monkeypatch.setattr(
+        "maskwright.engine.admit.admission.LookBack", lambda _: Prophet(rng, answers)
+    )
     harness = Watched(loaded, replace(CONFIG, canonical=canonical, overlap=overlap))
     across = watch_marks(harness, loaded)
     for number, request in enumerate(asked):

@@ -9,14 +9,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from maskwright.engine import EngineConfig, Request
-from maskwright.engine.blocks import BlockPool
-from maskwright.engine.plan import StepPlan
-from maskwright.engine.scheduler import Scheduler
-from maskwright.engine.sequence import Sequence
+from maskwright.engine.kv.blocks import BlockPool
+from maskwright.engine.schedule.plan import StepPlan
+from maskwright.engine.schedule.scheduler import Scheduler
+from maskwright.engine.schedule.sequence import Sequence
 from maskwright.models import LoadedModel
 from maskwright.sampling import SamplingParams
 from tests.engine.simulation import Costs, ModelledPace, Simulation, Told, told
-from tests.engine.test_core import Harness
+from tests.engine.step.test_core import Harness
 
 COSTS = Costs()
 

@@ -11,13 +11,13 @@ import jsonschema
 import pytest
 
 from maskwright.engine import EngineConfig, FinishReason, Request
-from maskwright.engine.plan import StepPlan
+from maskwright.engine.schedule.plan import StepPlan
 from maskwright.mask import Grammar, compile_json_schema, compile_regex
 from maskwright.models import LoadedModel
 from maskwright.sampling import SamplingParams
 from maskwright.server.completions import choice_seed
+from tests.engine.step.test_core import Harness
 from tests.engine.test_constrained import SCHEMAS
-from tests.engine.test_core import Harness
 
 PATTERN = "(yes|no), [0-9]{2,5}"
 WHOLE = {FinishReason.STOP, FinishReason.GRAMMAR, FinishReason.LENGTH}

@@ -11,7 +11,7 @@ import pytest
 from maskwright.engine import Engine, EngineConfig, FinishReason
 from maskwright.errors import BudgetError, GenerationError, InputError, LimitError
 from maskwright.models import LoadedModel
-from tests.engine.test_loop import request, wait_until
+from tests.engine.step.test_loop import request, wait_until
 from tests.engine.tiny import LiteralGrammar
 
 CONFIG = EngineConfig(

@@ -9,7 +9,7 @@ import torch
 from maskwright.engine import Engine, EngineConfig, FinishReason, Request
 from maskwright.models import LoadedModel
 from maskwright.sampling import SamplingParams
-from tests.engine.test_core import Harness, alone, run_alone
+from tests.engine.step.test_core import Harness, alone, run_alone
 
 CONFIG = EngineConfig(
     block_size=4, blocks=16, max_running=4, max_batch_tokens=64, swap_bytes=1 << 20, drafts=0

@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from maskwright.engine.blocks import BlockPool
-from maskwright.engine.pace import Pace
-from maskwright.engine.plan import Step
-from maskwright.engine.scheduler import Scheduler
-from maskwright.engine.sequence import MOST_PREEMPTIONS, Phase, Sequence
+from maskwright.engine.kv.blocks import BlockPool
+from maskwright.engine.schedule.plan import Step
+from maskwright.engine.schedule.scheduler import Scheduler
+from maskwright.engine.schedule.sequence import MOST_PREEMPTIONS, Phase, Sequence
+from maskwright.engine.schedule.step_time import Pace
+from tests.engine.schedule.test_scheduler import advance
 from tests.engine.simulation import Costs, Simulation
-from tests.engine.test_scheduler import advance
 
 
 @dataclass

@@ -10,7 +10,7 @@ from maskwright.engine import EngineConfig, FinishReason, Request
 from maskwright.errors import InputError
 from maskwright.models import LoadedModel, load
 from maskwright.sampling import SamplingParams
-from tests.engine.test_core import Harness
+from tests.engine.step.test_core import Harness
 from tests.engine.tiny import save_checkpoint
 
 WINDOW = 24

@@ -6,8 +6,8 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, assert_never
 
-from maskwright.grammar.derivative import contains
-from maskwright.grammar.rules import (
+from maskwright.grammar.regular.derivative import contains
+from maskwright.grammar.rules.tree import (
     Bounded,
     Capture,
     Choice,
@@ -19,7 +19,7 @@ from maskwright.grammar.rules import (
     SpecialToken,
     Terminal,
 )
-from maskwright.grammar.schema import Schema
+from maskwright.grammar.schema.tree import Schema
 
 Captured = tuple[tuple[str, str], ...]
 

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from maskwright.grammar.derivative import arcs, contains
 from maskwright.grammar.formats import format_language
-from maskwright.grammar.regular import Regular
-from maskwright.grammar.shortest import shortest
+from maskwright.grammar.regular.derivative import arcs, contains
+from maskwright.grammar.regular.shortest import shortest
+from maskwright.grammar.regular.terms import Regular
 
 LATEST = "draft2020-12"
 NAMES = [

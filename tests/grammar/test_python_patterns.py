@@ -9,9 +9,9 @@ from random import Random
 import pytest
 
 from maskwright.errors import RegexError
-from maskwright.grammar.derivative import contains
-from maskwright.grammar.flags import Flags
-from maskwright.grammar.translate import full_match, search
+from maskwright.grammar.pattern.flags import Flags
+from maskwright.grammar.pattern.translate import full_match, search
+from maskwright.grammar.regular.derivative import contains
 
 ALPHABET = "aB\n é"
 STRINGS = ["".join(s) for size in range(5) for s in product(ALPHABET, repeat=size)]

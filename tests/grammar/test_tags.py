@@ -8,13 +8,13 @@ import jsonschema
 import pytest
 
 from maskwright.errors import StructuralTagError
-from maskwright.grammar.parse_schema import ParseOptions, parse_schema
-from maskwright.grammar.parse_tag import parse_tag
-from maskwright.grammar.rules import Expression, JsonValue, Terminal
-from maskwright.grammar.schema import Schema
-from maskwright.grammar.structural_tag import GrammarText, JsonSchemaText, RegexText
-from maskwright.grammar.tag_rules import TagRules
-from maskwright.grammar.translate import full_match
+from maskwright.grammar.pattern.translate import full_match
+from maskwright.grammar.rules.tree import Expression, JsonValue, Terminal
+from maskwright.grammar.schema.parse import ParseOptions, parse_schema
+from maskwright.grammar.schema.tree import Schema
+from maskwright.grammar.tags.parse import parse_tag
+from maskwright.grammar.tags.rules import TagRules
+from maskwright.grammar.tags.tree import GrammarText, JsonSchemaText, RegexText
 from tests.grammar.spelling import SPECIAL, Captured, Reader
 
 NAMES = {"<|call|>": 0, "<|done|>": 1}

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from maskwright import compile_grammar, compile_json_schema, compile_structural_tag, compile_tools
-from maskwright.automaton.events import (
+from maskwright.automaton.events.events import (
     CaptureBegun,
     CaptureEnded,
     CaptureText,
@@ -22,7 +22,7 @@ from maskwright.automaton.events import (
 from maskwright.errors import LimitError
 from maskwright.mask import Grammar
 from maskwright.vocab import Vocabulary
-from tests.grammar.test_tools import FORMATS, NOW, NOWHERE, SPECIALS, WEATHER
+from tests.grammar.tools.test_tools import FORMATS, NOW, NOWHERE, SPECIALS, WEATHER
 
 EOS = 256
 BYTES = Vocabulary([bytes([byte]) for byte in range(256)] + [b"<eos>"], eos=EOS)

@@ -8,10 +8,10 @@ import pytest
 import torch
 import transformers
 
-from maskwright.engine.batch import build_batch
-from maskwright.engine.blocks import BlockPool
-from maskwright.engine.plan import Chunk
-from maskwright.engine.sequence import Sequence
+from maskwright.engine.kv.blocks import BlockPool
+from maskwright.engine.schedule.plan import Chunk
+from maskwright.engine.schedule.sequence import Sequence
+from maskwright.engine.step.batch import build_batch
 from maskwright.kernels.kv_pool import KvDtype, clear_blocks
 from maskwright.models.config import parse_config
 from maskwright.models.dense import DenseDecoder

@@ -14,7 +14,7 @@ from safetensors.torch import load_file, save_file
 from maskwright.errors import InputError
 from maskwright.models import Backend, LoadedModel, load
 from maskwright.models.dense import DenseDecoder
-from maskwright.models.transformers_decoder import TransformersDecoder
+from maskwright.models.transformers_backend.decoder import TransformersDecoder
 from tests.engine.tiny import END, save_checkpoint
 
 

@@ -16,8 +16,8 @@ from maskwright.errors import InputError
 from maskwright.models import Adapter, AdapterFile, Decoder
 from maskwright.models.config import parse_config
 from maskwright.models.dense import DenseDecoder
-from maskwright.models.self_check import computed_in_parts, random_model
-from maskwright.models.transformers_decoder import TransformersDecoder
+from maskwright.models.transformers_backend.decoder import TransformersDecoder
+from maskwright.models.transformers_backend.self_check import computed_in_parts, random_model
 from tests.models.adapters import merge, save_adapter
 from tests.models.families import DENSE, SIZES, config_of, model_class
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import cache
 from random import Random
 
-from maskwright.grammar.regular import alt, char, concat, repeat
-from maskwright.grammar.rules import (
+from maskwright.grammar.regular.terms import alt, char, concat, repeat
+from maskwright.grammar.rules.tree import (
     Capture,
     Choice,
     Expression,

@@ -8,7 +8,7 @@ import pytest
 
 from maskwright.errors import UnsatisfiableGrammarError
 from maskwright.mask import Matcher
-from maskwright.mask.compile_rules import compile_rules
+from maskwright.mask.compile.rules import compile_rules
 from tests.matching import allowed, position, vocabulary
 from tests.properties.naive_rules import NaiveRules, draw_rules
 

@@ -15,7 +15,7 @@ from jinja2 import TemplateError
 
 from maskwright.engine import Completion, Delta, EngineConfig, FinishReason, Request, Trace
 from maskwright.engine.observations import Observations
-from maskwright.engine.trace import Record
+from maskwright.engine.request.trace import Record
 from maskwright.server import ServerConfig, create_app
 from maskwright.vocab import Vocabulary
 

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from maskwright.errors import InputError
-from maskwright.server.body import parse_object
-from maskwright.server.protocol import OBEYED, parse_chat_request
-from maskwright.server.refusals import NEUTRAL
+from maskwright.server.request.body import parse_object
+from maskwright.server.request.protocol import OBEYED, parse_chat_request
+from maskwright.server.request.refusals import NEUTRAL
 from tests.server.scripted import ByteModel, Client, ScriptedEngine
 
 WORDS = [

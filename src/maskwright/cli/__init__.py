@@ -1,4 +1,20 @@
-"""The command line: `maskwright serve | check | generate | convert`."""
+"""The command line: `maskwright serve | check | generate | convert`.
+
+- `load/`: Load on a running server, and what it makes of it: `maskwright bench serve`.
+- `bench`: Measure a running server under load.
+- `cache`: Where the commands keep what is computed once a vocabulary.
+- `check`: Say whether texts match a JSON Schema, a grammar or a pattern, and where they don't.
+- `collector`: Python's garbage collector in a server.
+- `convert`: Write a grammar in another dialect.
+- `generate`: Generate one answer that has the shape of a JSON Schema, a grammar or a pattern.
+- `inputs`: What a command is given.
+- `logs`: The log of `serve`.
+- `program`: The program `maskwright`.
+- `serve`: Serve a model over HTTP, in OpenAI's protocol.
+- `shapes`: What a command is told that texts shall look like.
+- `show`: Places and byte sets in words.
+- `walk`: A text walked through a grammar byte by byte.
+"""
 
 from maskwright.cli.program import main
 

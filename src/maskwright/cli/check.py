@@ -14,7 +14,7 @@ from typing import Annotated
 
 import typer
 
-from maskwright.automaton.progress import PropertyOrder
+from maskwright.automaton.value.progress import PropertyOrder
 from maskwright.cli import show
 from maskwright.cli.inputs import read_text
 from maskwright.cli.shapes import Kind, SchemaShape, compile_shape, read_shape

@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from maskwright.automaton.whitespace import WhitespaceName
+from maskwright.automaton.value.whitespace import WhitespaceName
 from maskwright.cli.cache import USER_CACHE, cache_folder
 from maskwright.cli.inputs import text_argument
 from maskwright.cli.shapes import Kind, SchemaShape, compile_shape, read_shape

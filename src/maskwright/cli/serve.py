@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 import uvicorn
 
-from maskwright.automaton.whitespace import WhitespaceName
+from maskwright.automaton.value.whitespace import WhitespaceName
 from maskwright.cli.cache import USER_CACHE, cache_folder
 from maskwright.cli.collector import collecting
 from maskwright.cli.logs import LogFormat, LogLevel, set_up_logs
 from maskwright.engine import Engine, EngineConfig, Request
-from maskwright.engine.service import ServiceClass
+from maskwright.engine.schedule.service import ServiceClass
 from maskwright.errors import AddressError, InputError
 from maskwright.kernels.kv_pool import KvDtype
 from maskwright.mask import compile_json_schema
@@ -28,7 +28,7 @@ from maskwright.sampling import SamplingParams
 from maskwright.server import ServerConfig, TraceFile, create_app
 
 if TYPE_CHECKING:
-    from maskwright.server.spans import Spans
+    from maskwright.server.observe.spans import Spans
 
 ENGINE = EngineConfig()
 SERVER = ServerConfig()
@@ -292,7 +292,7 @@ def open_sinks(trace: str | None, otel: str | None) -> list[TraceFile | Spans]:
                 param="otel",
             )
         try:
-            from maskwright.server.spans import Spans  # noqa: PLC0415 - the extra may be missing
+            from maskwright.server.observe.spans import Spans  # noqa: PLC0415 - the extra may be missing
         except ModuleNotFoundError as error:
             raise InputError(
                 f"--otel needs {error.name}, which is not installed; "

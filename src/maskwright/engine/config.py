@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, fields
 from typing import TypeGuard
 
-from maskwright.engine.service import CLASSES, ServiceClass
+from maskwright.engine.schedule.service import CLASSES, ServiceClass
 from maskwright.errors import InputError
 from maskwright.kernels.kv_pool import KV_DTYPES, KvDtype
 from maskwright.models import LoadedModel

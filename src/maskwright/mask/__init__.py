@@ -1,6 +1,17 @@
-"""Machine × vocabulary: mask rows, matchers, and the compilers' public face."""
+"""Machine and vocabulary together: mask rows, matchers, and the compilers.
 
-from maskwright.automaton.events import (
+- `budget/`: Masks that keep only tokens after which the text can still be completed in time.
+- `compile/`: From a schema, pattern, grammar, tag or list of tools to a compiled `Grammar`.
+- `matcher/`: The one mutable object of a request: tokens accepted so far, masks, forced tokens,
+  events.
+- `ready_rows/`: Mask rows of strings and plain text that are computed once for a vocabulary.
+- `shared/`: Tables that grammars over one vocabulary share.
+- `walk/`: The machine walked over the token trie in compiled code, and the rows that result.
+- `grammar`: A compiled grammar.
+- `position`: A configuration of a grammar, and what has been found out about it.
+"""
+
+from maskwright.automaton.events.events import (
     CaptureBegun,
     CaptureEnded,
     CaptureText,
@@ -10,12 +21,12 @@ from maskwright.automaton.events import (
     StringText,
     ValueRead,
 )
-from maskwright.mask.compile import compile_json_schema
-from maskwright.mask.compile_grammar import compile_grammar
-from maskwright.mask.compile_tags import compile_structural_tag, compile_tools
-from maskwright.mask.compile_text import compile_choice, compile_regex, compile_substring
+from maskwright.mask.compile.grammar import compile_grammar
+from maskwright.mask.compile.json_schema import compile_json_schema
+from maskwright.mask.compile.tags import compile_structural_tag, compile_tools
+from maskwright.mask.compile.text import compile_choice, compile_regex, compile_substring
 from maskwright.mask.grammar import Grammar
-from maskwright.mask.matcher import Matcher
+from maskwright.mask.matcher.matcher import Matcher
 
 __all__ = [
     "CaptureBegun",

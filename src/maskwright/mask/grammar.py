@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import numpy.typing as npt
 
-from maskwright.automaton.last_value import last_value
-from maskwright.automaton.leaf_rows import DEAD
-from maskwright.automaton.leaving import Over
-from maskwright.automaton.machine import (
+from maskwright.automaton.leaf.exits import Over
+from maskwright.automaton.leaf.rows import DEAD
+from maskwright.automaton.machine.machine import (
     BLOCKED,
     NO_FRAME,
     NO_NODE,
@@ -21,8 +20,7 @@ from maskwright.automaton.machine import (
     Contexts,
     Exit,
 )
-from maskwright.automaton.rule_contexts import RuleContexts
-from maskwright.automaton.step import (
+from maskwright.automaton.machine.step import (
     TOO_MANY,
     behind_end,
     is_accepting,
@@ -30,19 +28,21 @@ from maskwright.automaton.step import (
     next_bytes,
     node_of,
 )
-from maskwright.grammar.schema import Report
-from maskwright.mask.budget import Budgets
-from maskwright.mask.common import EXIT_BYTES, POSITION_BYTES, Common
-from maskwright.mask.counting_matcher import CountingMatcher
-from maskwright.mask.matcher import Matcher
-from maskwright.mask.needs import ENDLESS
+from maskwright.automaton.rules.contexts import RuleContexts
+from maskwright.automaton.value.last_value import last_value
+from maskwright.grammar.schema.tree import Report
+from maskwright.mask.budget.masks import Budgets
+from maskwright.mask.matcher.counting import CountingMatcher
+from maskwright.mask.matcher.matcher import Matcher
+from maskwright.mask.matcher.token_counts import TokenCounts
 from maskwright.mask.position import Position
-from maskwright.mask.rows import FULL
-from maskwright.mask.runs import Run
-from maskwright.mask.space import NOTHING
-from maskwright.mask.tables import Begun
-from maskwright.mask.token_counts import TokenCounts
-from maskwright.mask.walk import (
+from maskwright.mask.ready_rows.runs import Run
+from maskwright.mask.shared.leaf_bounds import ENDLESS
+from maskwright.mask.shared.machine import EXIT_BYTES, POSITION_BYTES, Common
+from maskwright.mask.shared.vocabulary_tables import NOTHING
+from maskwright.mask.walk.arrays import Begun
+from maskwright.mask.walk.row_table import FULL
+from maskwright.mask.walk.walk import (
     DYNAMIC,
     LEAF_NEED,
     NODE_NEED,

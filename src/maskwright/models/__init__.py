@@ -1,4 +1,20 @@
-"""Checkpoints and the decoders that run them."""
+"""Checkpoints and the decoders that run them.
+
+- `compiled/`: The decoder's operations for one CPU thread and small models, compiled.
+- `transformers_backend/`: Models of the transformers library, run on our key/value pool.
+- `adapter`: Low-rank adapters.
+- `batch`: The rows of one step as tensors.
+- `chat`: What a client wrote stays text.
+- `config`: What a checkpoint's config.json says about its decoder.
+- `decoder`: What the engine asks of a model, whichever way it is computed.
+- `dense`: A dense decoder (Llama, Mistral, Qwen2, Qwen3 shapes) that reads its keys and values
+  from a paged pool.
+- `layer`: The weights of one layer of a dense decoder.
+- `load`: Checkpoints.
+- `peft`: Adapters as peft saves them.
+- `rope`: Rotary embedding tables for the rope kinds a configuration may name.
+- `weights`: The tensors of a checkpoint.
+"""
 
 from maskwright.models.adapter import Adapter
 from maskwright.models.batch import ForwardBatch, Run, lay_out

@@ -19,7 +19,7 @@ from maskwright.models.chat import chat_tokens
 from maskwright.models.config import end_tokens, parse_config, read_config
 from maskwright.models.decoder import Decoder
 from maskwright.models.dense import DenseDecoder
-from maskwright.models.load_transformers import load_transformers
+from maskwright.models.transformers_backend.load import load_transformers
 from maskwright.models.weights import read_weights
 from maskwright.vocab import Vocabulary
 

@@ -13,22 +13,22 @@ from starlette.exceptions import HTTPException
 
 from maskwright.engine import Engine
 from maskwright.errors import InputError, MaskwrightError
-from maskwright.server.answers import Envelope, Usage, model_card
-from maskwright.server.body import read_object
-from maskwright.server.choices import Choices
+from maskwright.server.answer.answers import Envelope, Usage, model_card
+from maskwright.server.answer.choices import Choices
+from maskwright.server.answer.streaming import ChatStream
 from maskwright.server.completions import ChatCompletions
 from maskwright.server.config import ServerConfig
 from maskwright.server.disconnect import ClientGoneError, until_disconnect
 from maskwright.server.errors import HttpError, code_of, describe, error_response
 from maskwright.server.exchange import Exchange, exchange_of
 from maskwright.server.json import Json
-from maskwright.server.metrics import Metrics
 from maskwright.server.middleware import Exchanges
-from maskwright.server.observer import Observer
-from maskwright.server.own_options import OwnOptions
-from maskwright.server.protocol import parse_chat_request
-from maskwright.server.streaming import ChatStream
-from maskwright.server.traces import RequestTrace, TraceSink
+from maskwright.server.observe.metrics import Metrics
+from maskwright.server.observe.observer import Observer
+from maskwright.server.observe.traces import RequestTrace, TraceSink
+from maskwright.server.request.body import read_object
+from maskwright.server.request.own_options import OwnOptions
+from maskwright.server.request.protocol import parse_chat_request
 
 # Nginx's status for a request whose client left; nobody receives it, logs show it.
 CLIENT_GONE = 499

@@ -14,20 +14,20 @@ from jinja2 import TemplateError
 from maskwright.engine import Engine, Generation, Request
 from maskwright.errors import BudgetError, InputError
 from maskwright.mask import Grammar
-from maskwright.server.choices import Choices
+from maskwright.server.answer.choices import Choices
+from maskwright.server.answer.logprobs import ScoreReader
+from maskwright.server.answer.parts import PartReader, ToolReader, WordReader
+from maskwright.server.answer.token_trace import TokenTrace
 from maskwright.server.config import ServerConfig
 from maskwright.server.exchange import Exchange
-from maskwright.server.fields import shown
-from maskwright.server.grammars import GrammarStore
-from maskwright.server.logprobs import ScoreReader
-from maskwright.server.metrics import Metrics
-from maskwright.server.parts import PartReader, ToolReader, WordReader
-from maskwright.server.protocol import SEED_BITS, ChatRequest
-from maskwright.server.recipes import Recipes
-from maskwright.server.shape import JsonShape
-from maskwright.server.token_trace import TokenTrace
-from maskwright.server.tool_style import tool_format_of
-from maskwright.server.tool_use import ToolUse
+from maskwright.server.grammars.cache import GrammarStore
+from maskwright.server.grammars.recipes import Recipes
+from maskwright.server.grammars.tool_style import tool_format_of
+from maskwright.server.observe.metrics import Metrics
+from maskwright.server.request.fields import shown
+from maskwright.server.request.protocol import SEED_BITS, ChatRequest
+from maskwright.server.request.shape import JsonShape
+from maskwright.server.request.tool_use import ToolUse
 
 log = logging.getLogger("maskwright.prompts")
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from maskwright.automaton.whitespace import WHITESPACE, WhitespaceName
+from maskwright.automaton.value.whitespace import WHITESPACE, WhitespaceName
 from maskwright.errors import InputError
-from maskwright.grammar.tool_format import tool_format
+from maskwright.grammar.tools.formats import tool_format
 
 
 @dataclass(frozen=True, slots=True)

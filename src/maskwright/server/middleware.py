@@ -11,7 +11,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from maskwright.server.errors import error_response
 from maskwright.server.exchange import CURRENT, KEY, Exchange
-from maskwright.server.observer import Observer
+from maskwright.server.observe.observer import Observer
 
 HEADER = "x-request-id"
 _SAFE = re.compile(r"[\x21-\x7e]{1,128}")

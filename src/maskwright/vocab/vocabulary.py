@@ -10,7 +10,7 @@ from typing import Final, final
 
 import numpy as np
 
-from maskwright.automaton import special
+from maskwright.automaton.leaf import special_tokens as special
 from maskwright.errors import InputError
 from maskwright.vocab.hugging_face import read_tokenizer
 from maskwright.vocab.kept import Arrays, Kept

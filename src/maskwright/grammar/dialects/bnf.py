@@ -14,8 +14,6 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from maskwright.grammar import charset
-from maskwright.grammar.charset import Ranges
 from maskwright.grammar.dialects.special import SpecialTokens, read_special
 from maskwright.grammar.dialects.syntax import (
     Both,
@@ -30,7 +28,9 @@ from maskwright.grammar.dialects.syntax import (
     series,
 )
 from maskwright.grammar.dialects.text import GrammarText
-from maskwright.grammar.regular import ANY_CHAR, char, chars, concat
+from maskwright.grammar.regular import charset
+from maskwright.grammar.regular.charset import Ranges
+from maskwright.grammar.regular.terms import ANY_CHAR, char, chars, concat
 
 _NAME: Final = re.compile(r"[A-Za-z0-9_][\w.-]*", re.ASCII)
 _HEAD: Final = re.compile(r"([A-Za-z0-9_][\w.-]*)\s*::=", re.ASCII)

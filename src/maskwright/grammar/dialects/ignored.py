@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 
-from maskwright.grammar import charset
-from maskwright.grammar.derivative import Arc, transitions
-from maskwright.grammar.regular import EMPTY, Regular, alt, state
+from maskwright.grammar.regular import charset
+from maskwright.grammar.regular.derivative import Arc, transitions
+from maskwright.grammar.regular.terms import EMPTY, Regular, alt, state
 
 
 def skipping(ignored: Regular, text: Regular) -> Regular:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from maskwright.errors import RegexError, SchemaError
-from maskwright.grammar.casing import closed
 from maskwright.grammar.dialects.longest import ends_where_it_can
 from maskwright.grammar.dialects.special import SpecialTokens, read_special
 from maskwright.grammar.dialects.syntax import (
@@ -23,11 +22,12 @@ from maskwright.grammar.dialects.syntax import (
     series,
 )
 from maskwright.grammar.dialects.text import GrammarText
-from maskwright.grammar.flags import Flags
-from maskwright.grammar.parse_pattern import parse_pattern
-from maskwright.grammar.parse_schema import ParseOptions, parse_schema
-from maskwright.grammar.regular import Regular, char, chars, concat
-from maskwright.grammar.substrings import joined_chunks
+from maskwright.grammar.pattern.casing import closed
+from maskwright.grammar.pattern.flags import Flags
+from maskwright.grammar.pattern.parse import parse_pattern
+from maskwright.grammar.regular.substrings import joined_chunks
+from maskwright.grammar.regular.terms import Regular, char, chars, concat
+from maskwright.grammar.schema.parse import ParseOptions, parse_schema
 from maskwright.limits import Limits
 
 NAME: Final = re.compile(r"_*[A-Za-z][A-Za-z0-9_]*(?:-[A-Za-z0-9_]+)*|_+")

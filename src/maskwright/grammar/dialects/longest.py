@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import Final
 
 from maskwright.errors import RegexError
-from maskwright.grammar.charset import EVERY
-from maskwright.grammar.pattern import (
+from maskwright.grammar.pattern.translate import language
+from maskwright.grammar.pattern.tree import (
     Choice,
     Class,
     Pattern,
@@ -21,8 +21,8 @@ from maskwright.grammar.pattern import (
     assertions_at_start,
     inner,
 )
-from maskwright.grammar.regular import ANYTHING, Regular, alt, both, chars, complement, concat
-from maskwright.grammar.translate import language
+from maskwright.grammar.regular.charset import EVERY
+from maskwright.grammar.regular.terms import ANYTHING, Regular, alt, both, chars, complement, concat
 
 _OUTSIDE: Final = (
     "this pattern looks at the text {} it ({}), which is another terminal's; "

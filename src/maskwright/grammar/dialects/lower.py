@@ -11,8 +11,6 @@ from dataclasses import dataclass, replace
 from typing import NoReturn, assert_never
 
 from maskwright.errors import GrammarError, LimitError
-from maskwright.grammar import rules
-from maskwright.grammar.derivative import arcs, is_live
 from maskwright.grammar.dialects.ignored import not_empty, skipping
 from maskwright.grammar.dialects.longest import shortest_first
 from maskwright.grammar.dialects.syntax import (
@@ -30,7 +28,8 @@ from maskwright.grammar.dialects.syntax import (
     Times,
     below,
 )
-from maskwright.grammar.regular import (
+from maskwright.grammar.regular.derivative import arcs, is_live
+from maskwright.grammar.regular.terms import (
     EMPTY,
     EPSILON,
     Regular,
@@ -40,7 +39,8 @@ from maskwright.grammar.regular import (
     concat,
     repeat,
 )
-from maskwright.grammar.rules import Expression, Rules
+from maskwright.grammar.rules import tree as rules
+from maskwright.grammar.rules.tree import Expression, Rules
 from maskwright.limits import Limits
 
 

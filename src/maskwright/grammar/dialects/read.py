@@ -11,7 +11,7 @@ from maskwright.grammar.dialects.lark import read_lark
 from maskwright.grammar.dialects.lower import Lowered, lower
 from maskwright.grammar.dialects.special import SpecialTokens
 from maskwright.grammar.dialects.syntax import Document
-from maskwright.grammar.rules import Rules
+from maskwright.grammar.rules.tree import Rules
 from maskwright.limits import DEFAULT_LIMITS, Limits
 
 

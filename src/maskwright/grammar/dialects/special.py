@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from maskwright.grammar.charset import Ranges, ranges_of
 from maskwright.grammar.dialects.syntax import Either, Literal, Node, Special, Times
 from maskwright.grammar.dialects.text import GrammarText
-from maskwright.grammar.regular import ANY_CHAR
+from maskwright.grammar.regular.charset import Ranges, ranges_of
+from maskwright.grammar.regular.terms import ANY_CHAR
 
 _RANGE: Final = re.compile(r"\s*(\d+)(?:\s*-\s*(\d+))?\s*")
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from maskwright.grammar import charset
-from maskwright.grammar import regular as r
-from maskwright.grammar.charset import Ranges
 from maskwright.grammar.dialects.detect import Dialect
-from maskwright.grammar.regular import Regular
+from maskwright.grammar.regular import charset
+from maskwright.grammar.regular import terms as r
+from maskwright.grammar.regular.charset import Ranges
+from maskwright.grammar.regular.terms import Regular
 
 _SURROGATES = ((0xD800, 0xDFFF),)
 _DASH = charset.of("-")

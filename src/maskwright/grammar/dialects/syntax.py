@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import assert_never
 
-from maskwright.grammar.regular import Regular
-from maskwright.grammar.schema import Schema
+from maskwright.grammar.regular.terms import Regular
+from maskwright.grammar.schema.tree import Schema
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Final, NoReturn
 
 from maskwright.errors import GrammarError, LimitError
-from maskwright.grammar.charset import LAST
+from maskwright.grammar.regular.charset import LAST
 from maskwright.limits import DEFAULT_LIMITS
 
 _HEX: Final = frozenset("0123456789abcdefABCDEF")

@@ -10,13 +10,21 @@ import re
 from typing import Final, Literal, assert_never
 
 from maskwright.errors import UnsupportedGrammarError
-from maskwright.grammar import regular as r
-from maskwright.grammar.derivative import arcs, is_live
 from maskwright.grammar.dialects.detect import Dialect
 from maskwright.grammar.dialects.lower import Lowered
 from maskwright.grammar.dialects.spelling import char_class, pattern, quantifier, string
-from maskwright.grammar.regular import EMPTY, EPSILON, Regular, both, complement, concat, repeat
-from maskwright.grammar.rules import (
+from maskwright.grammar.regular import terms as r
+from maskwright.grammar.regular.derivative import arcs, is_live
+from maskwright.grammar.regular.terms import (
+    EMPTY,
+    EPSILON,
+    Regular,
+    both,
+    complement,
+    concat,
+    repeat,
+)
+from maskwright.grammar.rules.tree import (
     Bounded,
     Capture,
     Choice,

@@ -6,8 +6,8 @@ from functools import cache, partial
 from string import digits
 from typing import Final
 
-from maskwright.grammar.regular import Regular, alt, concat, state, words
-from maskwright.grammar.translate import full_match
+from maskwright.grammar.pattern.translate import full_match
+from maskwright.grammar.regular.terms import Regular, alt, concat, state, words
 
 _DAY: Final = 24 * 60
 _LAST_MINUTE: Final = _DAY - 1

@@ -10,9 +10,9 @@ from functools import cache
 from string import ascii_lowercase, ascii_uppercase, digits
 from typing import Final
 
-from maskwright.grammar import charset
-from maskwright.grammar.regular import Regular, alt, char, chars, concat, repeat, words
-from maskwright.grammar.translate import full_match
+from maskwright.grammar.pattern.translate import full_match
+from maskwright.grammar.regular import charset
+from maskwright.grammar.regular.terms import Regular, alt, char, chars, concat, repeat, words
 
 MOST_NESTING: Final = 4
 

@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Final
 
-from maskwright.grammar.charset import LAST
-from maskwright.grammar.regular import (
+from maskwright.grammar.pattern.translate import full_match
+from maskwright.grammar.regular.charset import LAST
+from maskwright.grammar.regular.terms import (
     EPSILON,
     Regular,
     alt,
@@ -20,7 +21,6 @@ from maskwright.grammar.regular import (
     state,
     words,
 )
-from maskwright.grammar.translate import full_match
 
 MOST_NAME: Final = 253
 """Characters of a host name: what fits into the 255 octets of RFC 1035."""

@@ -18,10 +18,10 @@ from functools import cache, lru_cache, partial
 from itertools import chain
 from typing import Final
 
-from maskwright.grammar import charset
-from maskwright.grammar.charset import Ranges
 from maskwright.grammar.formats.hosts import MOST_NAME, plain_label
-from maskwright.grammar.regular import (
+from maskwright.grammar.regular import charset
+from maskwright.grammar.regular.charset import Ranges
+from maskwright.grammar.regular.terms import (
     Regular,
     alt,
     both,

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Final
 
 from maskwright.grammar.formats import dates, expressions, hosts, idna, names, uris
-from maskwright.grammar.regular import Regular
+from maskwright.grammar.regular.terms import Regular
 
 
 @dataclass(frozen=True, slots=True)

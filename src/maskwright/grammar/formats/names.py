@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 
-from maskwright.grammar.regular import Regular, alt, concat
-from maskwright.grammar.translate import full_match
+from maskwright.grammar.pattern.translate import full_match
+from maskwright.grammar.regular.terms import Regular, alt, concat
 
 
 @cache

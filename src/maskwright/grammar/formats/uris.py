@@ -5,11 +5,20 @@ from __future__ import annotations
 from functools import cache
 from typing import Final
 
-from maskwright.grammar import charset
-from maskwright.grammar.charset import Ranges
 from maskwright.grammar.formats.hosts import ipv6
-from maskwright.grammar.regular import EPSILON, Regular, alt, char, chars, concat, repeat, words
-from maskwright.grammar.translate import full_match
+from maskwright.grammar.pattern.translate import full_match
+from maskwright.grammar.regular import charset
+from maskwright.grammar.regular.charset import Ranges
+from maskwright.grammar.regular.terms import (
+    EPSILON,
+    Regular,
+    alt,
+    char,
+    chars,
+    concat,
+    repeat,
+    words,
+)
 
 _LETTERS: Final = ((0x41, 0x5A), (0x61, 0x7A))
 _UNRESERVED: Final = charset.union(_LETTERS, ((0x30, 0x39),), charset.of("-._~"))

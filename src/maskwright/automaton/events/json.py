@@ -1,0 +1,108 @@
+"""Events of a JSON value, from the leaves that its text leaves."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from maskwright.automaton.events.events import (
+    ContainerClosed,
+    ContainerOpened,
+    Event,
+    StringText,
+    ValueRead,
+)
+from maskwright.automaton.json.contexts import Closed, Mark, Satisfied
+from maskwright.automaton.machine.trace import Left
+from maskwright.automaton.value.level import Level, Phase
+from maskwright.grammar.schema.document import escape
+
+_WHOLE_CHARACTERS: Final = re.compile(
+    rb"(?:[\x00-\x5B\x5D-\x7F]|[\xC0-\xDF].|[\xE0-\xEF]..|[\xF0-\xF7]..."
+    rb'|\\["\\/bfnrt]|\\u(?![dD][89abAB])[0-9a-fA-F]{4}'
+    rb"|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})*",
+    re.DOTALL,
+)
+
+
+@dataclass(slots=True)
+class _Container:
+    """An open object (by the name of its present member) or array (by its present index)."""
+
+    place: str | int
+
+    def __str__(self) -> str:
+        return escape(str(self.place))
+
+
+class JsonReader:
+    """Follows one JSON value at a time; `text` is the whole text, which grows."""
+
+    def __init__(self, text: bytearray) -> None:
+        self._text = text
+        self._open: list[_Container] = []
+        self._mark = 0
+        """Where the present name or value begins."""
+        self._told = 1
+        """Up to where the present string has been told."""
+
+    def begin(self, at: int) -> None:
+        """A value begins at `at`."""
+        self._open = []
+        self._start(at)
+
+    def left(self, level: Level, left: Left) -> Iterator[Event]:
+        """A leaf (or inner level) of `level` was left."""
+        match left.label:
+            case Mark.SPACE | Mark.COMMA:
+                self._start(left.at)
+            case Mark.OBJECT | Mark.ARRAY:
+                kind = "object" if left.label is Mark.OBJECT else "array"
+                yield ContainerOpened(self._pointer, kind)
+                self._open.append(_Container(0 if kind == "array" else ""))
+            case Mark.CLOSE:
+                self._open.pop()
+                yield ContainerClosed(self._pointer)
+            case Closed():
+                self._advance()
+            case Satisfied():
+                pass  # which was told when the value above was read
+            case _ if level.bracket == "{" and level.phase is not Phase.VALUE:
+                self._open[-1].place = str(json.loads(self._text[self._mark : left.at]))
+                self._start(left.at)
+            case _:
+                yield from self.string_text(left.at - 1)
+                yield ValueRead(self._pointer, json.loads(self._text[self._mark : left.at]))
+                self._start(left.at)
+                self._advance()
+
+    def string_text(self, stop: int) -> Iterator[Event]:
+        """What is new of the string that is being read, up to `stop`."""
+        if not self._text.startswith(b'"', self._mark):
+            return
+        found = _WHOLE_CHARACTERS.match(self._text, self._told, stop)
+        assert found is not None
+        if found.end() > self._told:
+            self._told = found.end()
+            yield StringText(self._pointer, json.loads(b'"%b"' % found[0], strict=False))
+
+    def _start(self, at: int) -> None:
+        self._mark = at
+        self._told = at + 1
+
+    def _advance(self) -> None:
+        """A value is complete; in an array the next one has the next index."""
+        if self._open and isinstance(self._open[-1].place, int):
+            self._open[-1].place += 1
+
+    @property
+    def _pointer(self) -> str:
+        return "".join(f"/{one}" for one in self._open)
+
+
+def may_read_string(level: Level) -> bool:
+    """Whether a string that is being read there is a value."""
+    return level.phase is Phase.VALUE or (level.phase is Phase.FIRST and level.bracket == "[")

@@ -1,0 +1,208 @@
+"""The shortest text that completes a stack of levels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from maskwright.automaton.satisfy.shortest import Part, Witnesses
+from maskwright.automaton.value.finite_values import canonical
+from maskwright.automaton.value.last_value import open_bracket
+from maskwright.automaton.value.level import Level, Phase, Thread
+from maskwright.automaton.value.progress import MemberOption, ObjectProgress
+from maskwright.automaton.value.whitespace import Whitespace
+from maskwright.automaton.value.witness_text import (
+    Items,
+    Members,
+    Witness,
+    compact,
+    enclosed,
+    member,
+    rendered,
+    size,
+)
+
+
+class Ending(NamedTuple):
+    """The shortest text that completes a stack of contexts."""
+
+    text: bytes | None
+    """None if nothing completes it."""
+    by_text: bool = False
+    """Whether it depends on the text so far, not on the configuration alone."""
+
+
+class Endings(NamedTuple):
+    """As `Ending`, one by each tag of the outermost level."""
+
+    texts: dict[int, str]
+    by_text: bool
+
+
+class Finish:
+    """Texts from the start of what the innermost level waits for, to the end of the document."""
+
+    def __init__(
+        self,
+        witnesses: Witnesses,
+        whitespace: Whitespace,
+        owners: Callable[[Level], tuple[Thread, ...]],
+    ) -> None:
+        """`owners` tells the threads whose values are being read on a level, by their tags."""
+        self._witnesses = witnesses
+        self._whitespace = whitespace
+        self._owners = owners
+
+    def of(self, levels: list[Level], before: bytes) -> Endings:
+        """By tag of the outermost level: the shortest text that completes it so, if there is one.
+
+        `levels`, the innermost first; `before` is the text so far.
+        """
+        work = _Work(before, _brackets(levels))
+        found: dict[int, str] = {}
+        for thread in levels[0].threads:
+            ending = self._thread(levels[0], thread, levels[1:], "", work)
+            if ending is not None:
+                tag, text = ending
+                if tag not in found or len(text) < len(found[tag]):
+                    found[tag] = text
+        return Endings(found, work.by_text)
+
+    def _thread(
+        self, level: Level, thread: Thread, below: list[Level], begun: str, work: _Work
+    ) -> tuple[int, str] | None:
+        """The shortest text that completes one thread, and the levels below with it; and the tag
+        of the outermost. `begun` is what has been found for the levels above."""
+        rest = self._rest_of_level(level, thread)
+        if rest is None:
+            return None
+        if not below:
+            return thread.tag, rest
+        tail = self._behind(below, thread.tag, begun + rest, work)
+        return None if tail is None else (tail[0], rest + tail[1])
+
+    def _behind(
+        self, levels: list[Level], tag: int, begun: str, work: _Work
+    ) -> tuple[int, str] | None:
+        """The completion of the levels below, once thread `tag` of the topmost has its value."""
+        level, below = levels[0], levels[1:]
+        if level.phase is Phase.NEXT:  # waits for the value above
+            return self._thread(level, level.threads[tag], below, begun, work)
+        owner = self._owners(level)[tag]
+        if not level.bracket:
+            return self._behind(below, owner.tag, begun, work) if below else (owner.tag, "")
+        value = None
+        if not owner.is_free and not _may_close(owner):
+            work.by_text = True
+            value = canonical(work.item(_brackets(levels)) + begun)
+        following = owner.behind(value)
+        if following is None:
+            return None
+        after = Level(Phase.NEXT, level.bracket, (), level.depth)
+        return self._thread(after, following, below, begun, work)
+
+    def _rest_of_level(self, level: Level, thread: Thread) -> str | None:
+        """The shortest text from the present phase to the closing bracket."""
+        space, depth = self._whitespace, level.depth
+        progress = thread.progress
+        closing = space.line(depth - 1) + ("}" if level.bracket == "{" else "]")
+        text = ""
+        if level.phase is Phase.DONE:
+            return text
+        if level.phase is Phase.VALUE:
+            assert thread.value is not None
+            if progress is None:
+                value = self._witnesses.of(thread.value)
+                return None if value is None else rendered(value, space, depth)
+            found = self._witnesses.rest_with(thread.value, progress, thread.met)
+            if found is None:
+                return None
+            value, rest = found
+            return rendered(value, space, depth) + self._more(rest, level) + closing
+        assert progress is not None
+        if level.phase is Phase.NAME:
+            assert isinstance(progress, ObjectProgress)
+            found = self._shortest_member(progress)
+            if found is None:
+                return None
+            name, value, rest = found
+            return member(name, value, space, depth) + self._more(rest, level) + closing
+        parts = _parts(self._witnesses.rest_of(progress))
+        if parts is None:
+            return None
+        if level.phase is Phase.FIRST:
+            each = [self._part(part, level) for part in parts]
+            return enclosed("", each, closing[-1], space, depth - 1)
+        return self._more(parts, level) + closing
+
+    def _more(self, parts: tuple[Part, ...], level: Level) -> str:
+        """Items or members behind others."""
+        comma = self._whitespace.comma(level.depth)
+        return "".join(comma + self._part(part, level) for part in parts)
+
+    def _part(self, part: Part, level: Level) -> str:
+        name, value = part
+        if level.bracket == "{":
+            return member(name, value, self._whitespace, level.depth)
+        return rendered(value, self._whitespace, level.depth)
+
+    def _shortest_member(
+        self, progress: ObjectProgress
+    ) -> tuple[str, Witness, tuple[Part, ...]] | None:
+        """A member that must come now (behind a comma), and those behind it."""
+        witnesses = self._witnesses
+        shape = progress.shape
+        options: list[tuple[str, MemberOption]] = [
+            (shape.names[at], option)
+            for at in progress.names(witnesses.order)
+            for option in witnesses.named_options(progress, at)
+        ]
+        if progress.others_may_come(witnesses.order):
+            fresh = (
+                (witnesses.names.fresh(progress, c), c) for c in witnesses.names.of(shape.languages)
+            )
+            for name, each in (*fresh, *witnesses.names.of_rivals(progress)):
+                if name is not None:
+                    found = witnesses.other_options(progress, each, name)
+                    options += [(name, option) for option in found]
+        best: tuple[float, str, Witness, tuple[Part, ...]] | None = None
+        for name, option in options:
+            found = witnesses.rest_with(option.value, option.after, option.met)
+            if found is None:
+                continue
+            value, rest = found
+            total = len(name) + size(value) + len(compact(Members(rest)))
+            if best is None or total < best[0]:
+                best = (total, name, value, rest)
+        return None if best is None else best[1:]
+
+
+def _parts(found: Items | Members | None) -> tuple[Part, ...] | None:
+    if isinstance(found, Items):
+        return tuple(("", value) for value in found.values)
+    return None if found is None else found.values
+
+
+def _may_close(owner: Thread) -> bool:
+    """Whether the container can be closed behind a value, whichever it is."""
+    after = owner.progress
+    return after is not None and not owner.met and after.may_close()
+
+
+@dataclass(slots=True)
+class _Work:
+    """One search for an ending of levels of which `brackets` are arrays or objects."""
+
+    before: bytes
+    brackets: int
+    by_text: bool = False
+
+    def item(self, below: int) -> str:
+        """What has been read of the item of the `below`-th array from the outermost."""
+        return self.before[open_bracket(self.before, self.brackets - below) :].decode()
+
+
+def _brackets(levels: list[Level]) -> int:
+    """How many of the levels are arrays or objects."""
+    return sum(level.bracket != "" for level in levels)

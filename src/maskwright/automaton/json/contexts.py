@@ -1,0 +1,533 @@
+"""The structure of JSON under a schema, as contexts of the byte machine.
+
+A context is one level of nesting at one point of its reading: a set of *threads*, one for each way
+in which the text so far may still come to satisfy the schema. JSON is visibly pushdown: whatever
+branch a thread is in, brackets open and close for all threads at once. So threads push and pop
+together, and a child level only has to remember which thread of its parent each of its own threads
+belongs to (`tag`). Threads that die are dropped; a level without threads does not exist.
+
+A member's value or an item that need not differ from others is a level of its own, pushed over
+what follows it: it knows nothing of the object or array around it, so that all values that look
+alike share their contexts, wherever they stand. Threads of such a value have no progress.
+
+Names that a schema does not list, and items that must be unique, are remembered in the progress of
+a thread. Only the text tells them, so the exits behind them are *dynamic*.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Hashable
+from enum import Enum
+from functools import cached_property
+from typing import Final, NamedTuple
+
+from maskwright.automaton.finish.bounds import Bound, Bounds, Price
+from maskwright.automaton.finish.levels import Ending, Endings, Finish
+from maskwright.automaton.json.distinguish import ToldApart
+from maskwright.automaton.json.dominated import without_outdone
+from maskwright.automaton.json.levels import Levels
+from maskwright.automaton.json.names import NameReader
+from maskwright.automaton.json.plain_names import PlainReader, PlainShapes
+from maskwright.automaton.json.values import Read, ValueReader
+from maskwright.automaton.leaf.keys import Choice, End, Literal, Padded, Spaced
+from maskwright.automaton.leaf.table import LeafTable
+from maskwright.automaton.machine.machine import (
+    BLOCKED,
+    DONE,
+    DYNAMIC,
+    POP,
+    PUSH,
+    STAY,
+    Exit,
+    Further,
+)
+from maskwright.automaton.satisfy.shortest import Witnesses
+from maskwright.automaton.value.equality import ended
+from maskwright.automaton.value.finite_values import canonical
+from maskwright.automaton.value.level import Level, Phase, Thread
+from maskwright.automaton.value.progress import ArrayProgress
+from maskwright.automaton.value.whitespace import Whitespace
+from maskwright.grammar.regular.terms import EMPTY, Regular
+from maskwright.grammar.regular.word_lists import bared
+from maskwright.grammar.shape.shape import Conjunction
+from maskwright.grammar.shape.shapes import Shapes
+from maskwright.limits import spend
+
+
+class Mark(Enum):
+    """Labels of structural leaves."""
+
+    SPACE = "whitespace"
+    OBJECT = "{"
+    ARRAY = "["
+    CLOSE = "} or ]"
+    COMMA = ","
+
+    __hash__ = object.__hash__  # they are looked up often, and a name's hash costs a call
+
+
+class Closed(NamedTuple):
+    """The result of a level: the tags of the threads that were complete, each with the value that
+    it was, where that is told apart."""
+
+    tags: tuple[tuple[int, str | None], ...]
+
+
+class Satisfied(NamedTuple):
+    """The result of a value that stands in something else: the tags of the threads it satisfies."""
+
+    which: tuple[int, ...]
+
+
+_THE_ONLY: Final = Satisfied((0,))
+
+
+class JsonContexts:
+    """Implements `machine.Contexts` and `completion.Finisher` for one schema.
+
+    Without a `root`, for values within something else: each is begun by `begin`, and ends by a
+    `POP` with `Satisfied`.
+    """
+
+    def __init__(
+        self,
+        root: Conjunction | None,
+        shapes: Shapes,
+        witnesses: Witnesses,
+        leaves: LeafTable,
+        whitespace: Whitespace,
+        price: Price = len,
+        *,
+        bare: bool = False,
+        table: Levels | None = None,
+    ) -> None:
+        """`price`: what a text costs of a budget (see `bounds`). `bare`: names and strings that
+        are listed are written without any escape that isn't needed. `table`: where the levels are
+        numbered, of contexts that differ in the root alone."""
+        self._table = table or Levels()
+        self.levels: Final = self._table.known
+        self.witnesses = witnesses
+        self.whitespace = whitespace
+        self._root = root
+        self._bare = bare
+        self._shapes = shapes
+        self._leaves = leaves
+        self._values: dict[int, tuple[ValueReader, int]] = {}
+        self._same: dict[Conjunction, Conjunction] = {}
+        self._above: dict[tuple[tuple[tuple[int, Conjunction], ...], int], int] = {}
+        self._alone: dict[tuple[Conjunction, int], int] = {}
+        self._continues: dict[int, bool] = {}
+        self._next_leaves: dict[tuple[bool, bool, str, int], int] = {}
+        self._told = ToldApart(shapes, witnesses)
+        self._names: dict[int, tuple[NameReader | PlainReader, int]] = {}
+        self._plain = PlainShapes(witnesses)
+        self._finish = Finish(witnesses, whitespace, self._owners)
+        self._bounds = Bounds(shapes, witnesses, whitespace, price)
+        self._context(Level(Phase.DONE, "", (), 0))
+
+    # The machine's questions
+
+    def start(self) -> tuple[int, int]:
+        assert self._root is not None
+        return self.begin((self._root,))
+
+    def begin(self, roots: tuple[Conjunction, ...]) -> tuple[int, int]:
+        """The first context and leaf state of a value that satisfies one of `roots`."""
+        threads = tuple(Thread(tag, None, self._alike(root)) for tag, root in enumerate(roots))
+        context = self._context(Level(Phase.VALUE, "", threads, 0))
+        return context, self._value_reader(context)[1]
+
+    def exit(self, context: int, label: Hashable, text: str | None = None) -> Exit:
+        level = self.levels[context]
+        match label:
+            case Mark.SPACE:
+                return Exit(STAY, context, self._behind_space(context))
+            case Mark.OBJECT:
+                return self._open(context, "{")
+            case Mark.ARRAY:
+                return self._open(context, "[")
+            case Mark.COMMA:
+                return self._after_comma(level)
+            case Mark.CLOSE:
+                tags = {(t.tag, _value(t)) for t in level.threads if _may_close(t)}
+                return Exit(POP, result=Closed(tuple(sorted(tags, key=repr))))
+            case Closed(tags=tags):
+                threads = self._value_reader(context)[0].threads
+                read = [Read(threads[tag], value) for tag, value in tags]
+                return self._after_value(level, read, text)
+            case Satisfied(which=which):
+                return self._satisfied(context, level, which)
+            case _:
+                pass
+        if level.phase is Phase.VALUE or level.bracket == "[":
+            reader, _ = self._value_reader(context)
+            return self._after_value(level, reader.read(label), text)
+        return self._after_name(context, level, label, text)
+
+    def gate(self, context: int) -> tuple[int, int] | None:
+        level = self.levels[context]
+        if level.bracket == "[" and level.phase in (Phase.VALUE, Phase.FIRST) and level.tells_items:
+            return self._value_reader(context)[0].gate
+        if level.bracket != "{" or level.phase not in (Phase.NAME, Phase.FIRST):
+            return None
+        reader, _ = self._name_reader(context)
+        return None if reader.others else (reader.bits, len(reader.words))
+
+    def level(self, context: int) -> Level | None:
+        return self.levels[context]
+
+    def finish(self, contexts: list[int], leaf: int, before: bytes) -> Ending:
+        found = self.endings(contexts, leaf, before)
+        text = min(found.texts.values(), key=len, default=None)
+        return Ending(None if text is None else text.encode(), found.by_text)
+
+    def endings(self, contexts: list[int], leaf: int, before: bytes) -> Endings:
+        """The shortest text that completes the value by satisfying each of its schemas."""
+        levels = [self.levels[context] for context in contexts]
+        colon = ":" + self.whitespace.after_colon.decode() if leaf == self._colon else ""
+        found = self._finish.of(levels, before + colon.encode())
+        return found._replace(texts={tag: colon + rest for tag, rest in found.texts.items()})
+
+    def value_leaf(self, context: int) -> int:
+        """The leaf state in which a value begins."""
+        return self._value_reader(context)[1]
+
+    def _owners(self, level: Level) -> tuple[Thread, ...]:
+        return self._value_reader(self._context(level))[0].threads
+
+    def bound(self, context: int) -> Bound | None:
+        return self._bounds.of(self.levels[context])
+
+    # Levels
+
+    def _context(self, level: Level) -> int:
+        return self._table.context(level, self)
+
+    def _open(self, context: int, bracket: str) -> Exit:
+        """A bracket opens: every thread spawns one for each alternative of its value."""
+        level = self.levels[context]
+        threads = dict.fromkeys(
+            Thread(tag, progress)
+            for tag, reading in enumerate(self._value_reader(context)[0].readings)
+            for progress in reading.containers(bracket, self.witnesses)
+        )
+        if not threads:
+            return Exit(BLOCKED)
+        depth = level.depth + 1 if self.whitespace.lines else 1
+        opened = self._context(Level(Phase.FIRST, bracket, tuple(threads), depth))
+        return Exit(PUSH, opened, self._spaced(Mark.SPACE))
+
+    def _items(self, threads: tuple[Thread, ...]) -> tuple[Thread, ...]:
+        """The threads of an array's next item: what it may be, and the progress behind it."""
+        return tuple(
+            dict.fromkeys(
+                Thread(thread.tag, option.after, option.value, option.met)
+                for thread in threads
+                if isinstance(thread.progress, ArrayProgress)
+                for option in self.witnesses.item_options(thread.progress)
+            )
+        )
+
+    def _after_name(self, context: int, level: Level, label: Hashable, text: str | None) -> Exit:
+        reader, _ = self._name_reader(context)
+        if isinstance(reader, PlainReader):
+            at = reader.index(label)
+            if at is not None:
+                return self._after_listed(level, reader, at)
+        name = None if text is None else str(json.loads(text))
+        threads = reader.threads(label, name)
+        if not threads:
+            return Exit(BLOCKED)
+        dynamic = DYNAMIC if text is None and reader.is_other(label) else 0
+        if all(thread.is_free for thread in threads):
+            return self._value_above(level, threads, self._colon, dynamic)
+        following = self._context(Level(Phase.VALUE, "{", threads, level.depth))
+        return Exit(STAY | dynamic, following, self._colon)
+
+    def _after_comma(self, level: Level) -> Exit:
+        if level.bracket == "{":
+            following = self._context(level._replace(phase=Phase.NAME))
+            return Exit(STAY, following, self._name_reader(following)[1])
+        threads = self._items(level.threads)
+        if not threads:  # what may come depends on an item that the walk passed unseen
+            unknown = self._context(Level(Phase.VALUE, "[", (), level.depth))
+            return Exit(STAY, unknown, self._leaves.state(Choice(EMPTY, EMPTY, ())))
+        if all(thread.is_free for thread in threads):
+            return self._value_above(level, threads)
+        following = self._context(Level(Phase.VALUE, "[", threads, level.depth))
+        return Exit(STAY, following, self._value_reader(following)[1])
+
+    def _value_above(
+        self, level: Level, threads: tuple[Thread, ...], leaf: int | None = None, dynamic: int = 0
+    ) -> Exit:
+        """A value begins, in `leaf` or at once, above the level that waits for it."""
+        places = {Thread(tag, progress): 0 for tag, progress, _, _ in threads}
+        for place, thread in enumerate(places):
+            places[thread] = place
+        values = tuple(
+            dict.fromkeys(
+                (places[Thread(tag, progress)], self._alike(value))
+                for tag, progress, value, _ in threads
+                if value is not None
+            )
+        )
+        key = (values, level.depth)
+        above = self._above.get(key)
+        if above is None:
+            inner = tuple(Thread(place, None, value) for place, value in values)
+            above = self._context(Level(Phase.VALUE, "", inner, level.depth))
+            self._above[key] = above
+        behind = self._context(Level(Phase.NEXT, level.bracket, tuple(places), level.depth))
+        if leaf is None:
+            leaf = self._value_reader(above)[1]
+        return Exit(PUSH | dynamic, above, leaf, frame=behind, then=self._then(behind))
+
+    def _alike(self, value: Conjunction) -> Conjunction:
+        """The first conjunction met that is written alike, or stands for the same scalars if it
+        stands for no more."""
+        known = self._same.get(value)
+        if known is None:
+            known = self._same[value] = self._find_alike(value)
+        return known
+
+    def _find_alike(self, value: Conjunction) -> Conjunction:
+        key = next(iter(value)).key if len(value) == 1 else None
+        if key is not None:
+            known = self._table.same.get(key)
+            if known is not None:
+                return known
+        shape = self._shapes.of(value)
+        known = value
+        if not shape.arrays and not shape.objects:
+            known = self._table.scalars.setdefault((shape.strings, shape.scalars), value)
+        if key is not None:
+            self._table.same[key] = known
+        return known
+
+    def _then(self, context: int) -> tuple[Further, ...]:
+        """What will be asked of the level behind a value, where that is sure to be cheap."""
+        level = self.levels[context]
+        if len(level.threads) != 1:
+            return ()
+        labels: list[Hashable] = [_THE_ONLY]
+        if self._may_continue(context):
+            labels.append(Mark.COMMA)
+        if _may_close(level.threads[0]):
+            labels.append(Mark.CLOSE)
+        return tuple((context, label, None) for label in labels)
+
+    # Members of plain objects: `_after_name` and all that follows from it, made together
+
+    def _after_listed(self, level: Level, reader: PlainReader, at: int) -> Exit:
+        """Behind one of the names that a plain shape lists."""
+        if not reader.names >> at & 1:
+            return Exit(BLOCKED)
+        spend()
+        key = (reader.plain.shape.values[at], level.depth)
+        above = self._alone.get(key)
+        if above is None:
+            threads = (Thread(0, None, self._alike(key[0])),)
+            above = self._alone[key] = self._context(Level(Phase.VALUE, "", threads, level.depth))
+        following = reader.behind(at)
+        threads = (Thread(reader.tag, following.progress),)
+        waiting = Level(Phase.NEXT, "{", threads, level.depth)
+        behind = self._table.find(waiting)
+        then: tuple[Further, ...] = ()
+        if behind is None:
+            behind = self._table.add(waiting, self)
+            then = self._behind_listed(behind, waiting, following)
+        return Exit(PUSH, above, self._colon, frame=behind, then=then)
+
+    def _behind_listed(
+        self, context: int, level: Level, following: PlainReader
+    ) -> tuple[Further, ...]:
+        """All that may come behind a member's value; `following` reads the next name."""
+        goes_on, closes = following.others or following.bits != 0, following.may_close
+        self._continues[context] = goes_on
+        leaf = self._comma_leaf(level, goes_on, closes)
+        then: list[Further] = [(context, _THE_ONLY, Exit(STAY, context, leaf))]
+        if goes_on:
+            name = self._context(Level(Phase.NAME, "{", level.threads, level.depth))
+            if name not in self._names:
+                term = self._written(following.term)
+                self._names[name] = following, self._leaves.state(Choice(term, EMPTY, ()))
+            then.append((context, Mark.COMMA, Exit(STAY, name, self._names[name][1])))
+        if closes:
+            then.append((context, Mark.CLOSE, Exit(POP, result=Closed(((following.tag, None),)))))
+        return tuple(then)
+
+    # Values that have been read
+
+    def _satisfied(self, context: int, level: Level, which: tuple[int, ...]) -> Exit:
+        """The value above a level has been read, by some of its threads."""
+        threads = without_outdone(level.threads[at] for at in which)
+        if len(threads) < len(level.threads):
+            context = self._context(level._replace(threads=threads))
+        return Exit(STAY, context, self._next_leaf(context))
+
+    def _after_value(self, level: Level, read: list[Read], text: str | None) -> Exit:
+        if not read:
+            return Exit(BLOCKED)
+        if not level.bracket and (level.depth or self._root is None):
+            return Exit(POP, result=Satisfied(tuple(sorted({each.thread.tag for each in read}))))
+        if not level.bracket:
+            return Exit(STAY, DONE, self._leaves.dead)
+        whole = None if text is None else canonical(text)
+        moved: dict[Thread, None] = {}
+        dynamic = 0
+        for thread, value in read:
+            if thread.is_watched and value is None:
+                value = whole
+                dynamic = DYNAMIC if value is None else dynamic
+            following = thread.behind(value)
+            if following is not None and (
+                value is None
+                or following.progress is None
+                or self.witnesses.finishes(following.progress)
+            ):
+                moved[following] = None
+        if not moved:
+            return Exit(BLOCKED)
+        threads = without_outdone(moved)
+        following = self._context(Level(Phase.NEXT, level.bracket, threads, level.depth))
+        return Exit(STAY | dynamic, following, self._next_leaf(following))
+
+    # Leaves
+
+    def _behind_space(self, context: int) -> int:
+        level = self.levels[context]
+        if level.phase is Phase.VALUE or level.bracket == "[":
+            return self._value_reader(context)[1]
+        return self._name_reader(context)[1]
+
+    def _spaced(self, label: Mark, after: bytes = b"") -> int:
+        leaf = self._leaves.state(Spaced(self.whitespace.room, label))
+        return self._leaves.state(Literal(after, leaf)) if after else leaf
+
+    @cached_property
+    def _colon(self) -> int:
+        space = self.whitespace
+        after = self._spaced(Mark.SPACE, space.after_colon)
+        colon = self._leaves.state(Choice(EMPTY, EMPTY, ((ord(":"), after),)))
+        return self._leaves.state(Padded(space.room, colon)) if space.room else colon
+
+    def _next_leaf(self, context: int) -> int:
+        """A comma, if something may follow it, or the closing bracket."""
+        level = self.levels[context]
+        closes = any(map(_may_close, level.threads))
+        return self._comma_leaf(level, self._may_continue(context), closes)
+
+    def _comma_leaf(self, level: Level, goes_on: bool, closes: bool) -> int:
+        key = (goes_on, closes, level.bracket, level.depth)
+        known = self._next_leaves.get(key)
+        if known is None:
+            known = self._next_leaves[key] = self._comma_or_closing(level, goes_on, closes)
+        return known
+
+    def _comma_or_closing(self, level: Level, goes_on: bool, closes: bool) -> int:
+        space = self.whitespace
+        marks: list[tuple[int, int]] = []
+        if goes_on:
+            after = space.comma(level.depth)[1:].encode()
+            marks.append((ord(","), self._spaced(Mark.COMMA, after)))
+        if closes:
+            marks.append(self._closing(level, empty=False))
+        choice = self._leaves.state(Choice(EMPTY, EMPTY, tuple(marks)))
+        return self._leaves.state(Padded(space.room, choice)) if space.room else choice
+
+    def _closing(self, level: Level, *, empty: bool) -> tuple[int, int]:
+        end = self._leaves.state(End(Mark.CLOSE))
+        bracket = b"}" if level.bracket == "{" else b"]"
+        if self.whitespace.lines and not empty:
+            line = self.whitespace.line(level.depth - 1).encode() + bracket
+            return line[0], self._leaves.state(Literal(line[1:], end))
+        return bracket[0], end
+
+    def _may_continue(self, context: int) -> bool:
+        known = self._continues.get(context)
+        if known is None:
+            known = self._continues[context] = self._has_more(self.levels[context])
+        return known
+
+    def _has_more(self, level: Level) -> bool:
+        if level.bracket == "[":
+            return any(
+                thread.progress.promised is not None
+                or any(True for _ in self.witnesses.item_options(thread.progress))
+                for thread in level.threads
+                if isinstance(thread.progress, ArrayProgress)
+            )
+        reader, _ = self._name_reader(self._context(level._replace(phase=Phase.NAME)))
+        return reader.others or reader.bits != 0
+
+    def _first_line(self, level: Level, leaf: int) -> tuple[int, int]:
+        """Where lines are indented, the first item stands behind a line break."""
+        line = self.whitespace.line(level.depth).encode()
+        return line[0], self._leaves.state(Literal(line[1:], leaf))
+
+    # Readers
+
+    def _value_reader(self, context: int) -> tuple[ValueReader, int]:
+        known = self._values.get(context)
+        if known is None:
+            level = self.levels[context]
+            reader = self._read(level)
+            known = self._values[context] = reader, self._value_leaf(level, reader)
+        return known
+
+    def _read(self, level: Level) -> ValueReader:
+        threads = self._items(level.threads) if level.phase is Phase.FIRST else level.threads
+        return ValueReader.of(threads, self._shapes, self.witnesses, self._told)
+
+    def _value_leaf(self, level: Level, reader: ValueReader) -> int:
+        marks: list[tuple[int, int]] = []
+        for bracket, mark in (("{", Mark.OBJECT), ("[", Mark.ARRAY)):
+            if any(
+                any(True for _ in r.containers(bracket, self.witnesses)) for r in reader.readings
+            ):
+                marks.append((ord(bracket), self._leaves.state(End(mark))))
+        strings, scalars = self._written(reader.strings), reader.scalars
+        leaf = self._leaves.state(Choice(strings, scalars, tuple(marks)))
+        if level.phase is Phase.FIRST:
+            if self.whitespace.lines:
+                marks = [self._first_line(level, leaf)] if reader.threads else []
+                strings = scalars = EMPTY
+            if any(_may_close(t) for t in level.threads):
+                marks.append(self._closing(level, empty=True))
+            leaf = self._leaves.state(Choice(strings, scalars, tuple(marks)))
+        return leaf
+
+    def _name_reader(self, context: int) -> tuple[NameReader | PlainReader, int]:
+        known = self._names.get(context)
+        if known is None:
+            level = self.levels[context]
+            reader = self._plain.reader(level.threads)
+            reader = reader or NameReader.of(level.threads, self.witnesses, self._plain)
+            known = self._names[context] = (reader, self._name_leaf(level, reader))
+        return known
+
+    def _name_leaf(self, level: Level, reader: NameReader | PlainReader) -> int:
+        term = self._written(reader.term) if reader.bits or reader.others else EMPTY
+        if level.phase is not Phase.FIRST:
+            return self._leaves.state(Choice(term, EMPTY, ()))
+        marks: list[tuple[int, int]] = []
+        if self.whitespace.lines and term is not EMPTY:
+            leaf = self._leaves.state(Choice(term, EMPTY, ()))
+            marks.append(self._first_line(level, leaf))
+            term = EMPTY
+        if any(_may_close(t) for t in level.threads):
+            marks.append(self._closing(level, empty=True))
+        return self._leaves.state(Choice(term, EMPTY, tuple(marks)))
+
+    def _written(self, strings: Regular) -> Regular:
+        return bared(strings) if self._bare else strings
+
+
+def _may_close(thread: Thread) -> bool:
+    return thread.progress is not None and thread.progress.may_close()
+
+
+def _value(thread: Thread) -> str | None:
+    """The value of an array or object that ends here, where it is told apart."""
+    return None if thread.progress is None else ended(thread.progress.rivals)

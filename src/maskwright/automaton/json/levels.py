@@ -1,0 +1,79 @@
+"""The levels of JSON that the grammars of one kind have met, numbered: the contexts of a machine.
+
+Grammars of one kind differ in nothing but their schemas (see `mask.space`). A value that is written
+alike in two of them is one level, and with it all that is read within: whoever met a level first
+answers for it, with the shapes and witnesses of its own schema, and goes on living for that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import TYPE_CHECKING
+
+from maskwright.automaton.finish.bounds import Bound
+from maskwright.automaton.finish.levels import Ending
+from maskwright.automaton.machine.machine import Exit
+from maskwright.automaton.value.level import Level, Phase, Thread
+from maskwright.grammar.regular.terms import Regular
+from maskwright.grammar.schema.tree import Schema
+from maskwright.grammar.shape.shape import Conjunction
+
+if TYPE_CHECKING:
+    from maskwright.automaton.json.contexts import JsonContexts
+
+
+class Levels:
+    """Implements `machine.Contexts` and `completion.Finisher` for all who have levels here."""
+
+    def __init__(self) -> None:
+        self.known: list[Level] = []
+        """Each level, by its context."""
+        self.same: dict[bytes, Conjunction] = {}
+        """What stands for all values that are written alike, by `Schema.key`."""
+        self.scalars: dict[tuple[Regular, Regular], Conjunction] = {}
+        """What stands for the values that are these strings or these other scalars."""
+        self._contexts: dict[Level, int] = {}
+        self._owners: list[JsonContexts] = []
+
+    def context(self, level: Level, owner: JsonContexts) -> int:
+        """The context of a level; `owner` answers for it if it is new."""
+        known = self._contexts.get(level)
+        if known is None:
+            known = self.add(level, owner)
+        return known
+
+    def find(self, level: Level) -> int | None:
+        """The context of a level, if it has been met."""
+        return self._contexts.get(level)
+
+    def add(self, level: Level, owner: JsonContexts) -> int:
+        """The context of a level that is new."""
+        context = self._contexts[level] = len(self.known)
+        self.known.append(level)
+        self._owners.append(owner)
+        return context
+
+    def begun(self, root: Schema) -> tuple[int, int] | None:
+        """The first context and leaf state of a text that is written like one met before."""
+        value = None if root.key is None else self.same.get(root.key)
+        if value is None:
+            return None
+        context = self.find(Level(Phase.VALUE, "", (Thread(0, None, value),), 0))
+        return None if context is None else (context, self._owners[context].value_leaf(context))
+
+    # The machine's questions
+
+    def exit(self, context: int, label: Hashable, text: str | None = None) -> Exit:
+        return self._owners[context].exit(context, label, text)
+
+    def gate(self, context: int) -> tuple[int, int] | None:
+        return self._owners[context].gate(context)
+
+    def level(self, context: int) -> Level | None:
+        return self.known[context]
+
+    def finish(self, contexts: list[int], leaf: int, before: bytes) -> Ending:
+        return self._owners[contexts[-1]].finish(contexts, leaf, before)
+
+    def bound(self, context: int) -> Bound | None:
+        return self._owners[context].bound(context)

@@ -1,0 +1,214 @@
+"""Reading a property name: which names each thread of an object allows, and where they lead."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+
+from maskwright.automaton.json.plain_names import PlainShapes, places
+from maskwright.automaton.satisfy.shortest import Witnesses
+from maskwright.automaton.value.level import Thread
+from maskwright.automaton.value.name_classes import NameClass
+from maskwright.automaton.value.progress import MemberOption, ObjectProgress
+from maskwright.grammar.regular.terms import (
+    ANYTHING,
+    EMPTY,
+    Regular,
+    alt,
+    both,
+    complement,
+    vector,
+    word_list,
+    word_slice,
+    words,
+)
+from maskwright.limits import spend
+
+
+@dataclass(frozen=True, slots=True)
+class NameReader:
+    """The leaf term of a name, and what each thread makes of each name.
+
+    The term is a named vector: its words are all names that some thread knows (so that those not
+    allowed now can be told apart), then the languages of the other names.
+    """
+
+    term: Regular
+    words: tuple[str, ...]
+    bits: int
+    """The words that some thread allows."""
+    others: bool
+    """Whether some thread allows other names."""
+    readers: tuple[_ThreadReader, ...]
+    witnesses: Witnesses
+
+    @classmethod
+    def of(
+        cls, threads: tuple[Thread, ...], witnesses: Witnesses, plain: PlainShapes
+    ) -> NameReader:
+        parts: dict[Regular, int] = {}
+        readers = tuple(_reader(thread, witnesses, plain, parts) for thread in threads)
+        others = any(reader.open is not None for reader in readers)
+        known = word_list([name for reader in readers for name in reader.told_apart(others)])
+        bits = 0
+        for word, name in enumerate(known.strings):
+            if any(reader.allows(name) for reader in readers):
+                bits |= 1 << word
+        trie = word_slice(known) if known.strings else EMPTY
+        term = vector((trie, *(parts or (EMPTY,))), named=True)
+        return cls(term, known.strings, bits, others, readers, witnesses)
+
+    def is_other(self, label: Hashable) -> bool:
+        """Whether some thread takes the name for one that its shape does not list."""
+        word, *members = _entries(label)
+        name = self.words[word - 1] if word else None
+        return any(
+            reader.indexes.get(name) is None
+            and name not in reader.few
+            and name not in reader.taken
+            and reader.open is not None
+            and members[reader.open]
+            for reader in self.readers
+        )
+
+    def threads(self, label: Hashable, text: str | None) -> tuple[Thread, ...]:
+        """Where a name leads; `text` is the name, None if it is not known.
+
+        `label`: 1 + the index of the word (0 for another name), then one entry a language.
+        """
+        word, *members = _entries(label)
+        name = self.words[word - 1] if word else None
+        found: dict[Thread, None] = {}
+        for reader in self.readers:
+            for option in self._options(reader, name, members, text):
+                found[Thread(reader.tag, option.after, option.value, option.met)] = None
+        return tuple(found)
+
+    def _options(
+        self, reader: _ThreadReader, name: str | None, members: list[int], text: str | None
+    ) -> list[MemberOption]:
+        index = reader.indexes.get(name)
+        progress = reader.progress
+        if index is not None:
+            if index not in reader.allowed:
+                return []
+            return list(self.witnesses.named_options(progress, index))
+        if name in reader.few:
+            return list(self.witnesses.other_options(progress, reader.few[name], name))
+        if reader.open is None or not members[reader.open] or name in reader.taken:
+            return []
+        mask = tuple(bool(members[at]) for at in reader.languages)
+        each = NameClass(mask, ANYTHING)
+        return list(self.witnesses.other_options(progress, each, name if text is None else text))
+
+
+@dataclass(frozen=True, slots=True)
+class _ThreadReader:
+    tag: int
+    progress: ObjectProgress
+    allowed: frozenset[int]
+    """The indexes of the shape's names that may come now."""
+    indexes: dict[str | None, int]
+    open: int | None
+    """The part of the vector that holds the other names allowed now."""
+    languages: tuple[int, ...]
+    """The parts that hold the shape's languages."""
+    few: dict[str | None, NameClass]
+    """Other names that may come now and that are told apart, since they may run out or since they
+    tell rivals apart."""
+    taken: frozenset[str | None]
+    """Other names that may not come, although they are like others that may."""
+    anything: bool
+    """Whether any name may come that has not been told apart."""
+
+    def told_apart(self, others: bool) -> tuple[str, ...]:
+        """The names that the trie has to know on behalf of this thread.
+
+        Where other names may come, a name that may not must not keep the way to itself open: it
+        is known only where it is an exception among all names.
+        """
+        names = self.progress.shape.names
+        if self.anything or not others:
+            return (*names, *(name for name in self.taken if name is not None), *self.few_names)
+        return (*(names[at] for at in self.allowed), *self.few_names)
+
+    @property
+    def few_names(self) -> tuple[str, ...]:
+        return tuple(name for name in self.few if name is not None)
+
+    def allows(self, name: str) -> bool:
+        """Whether a name that is told apart may come now."""
+        return self.indexes.get(name) in self.allowed or name in self.few
+
+
+def _reader(
+    thread: Thread, witnesses: Witnesses, plain_shapes: PlainShapes, parts: dict[Regular, int]
+) -> _ThreadReader:
+    progress = thread.progress
+    assert isinstance(progress, ObjectProgress)
+    shape = progress.shape
+    spend(1 + len(shape.names))
+    told_apart = progress.rivals or progress.confined
+    plain = None if told_apart else plain_shapes.of(shape)
+    few: dict[str | None, NameClass] = {}
+    taken: frozenset[str | None] = progress.others
+    if plain is None:
+        allowed = frozenset(
+            at
+            for at in progress.names(witnesses.order)
+            if any(True for _ in witnesses.named_options(progress, at))
+        )
+        few, taken, language = _other_names(progress, witnesses)
+    else:
+        bits, others = plain.open_names(progress)
+        allowed = frozenset(places(bits))
+        language = ANYTHING if others else EMPTY
+    opened: int | None = None
+    members: tuple[int, ...] = ()
+    if language is not EMPTY:
+        opened = parts.setdefault(language, len(parts))
+        inside = [both(each, language) for each in shape.languages]
+        members = tuple(parts.setdefault(each, len(parts)) for each in inside)
+    indexes: dict[str | None, int] = {name: at for at, name in enumerate(shape.names)}
+    anything = language is ANYTHING
+    return _ThreadReader(
+        thread.tag, progress, allowed, indexes, opened, members, few, taken, anything
+    )
+
+
+def _other_names(
+    progress: ObjectProgress, witnesses: Witnesses
+) -> tuple[dict[str | None, NameClass], frozenset[str | None], Regular]:
+    """The names that the shape does not list and that may come now: those of sets that may run
+    out and those that tell rivals apart, one by one; what is taken of the others; and the language
+    of these, `EMPTY` if there are none."""
+    few: dict[str | None, NameClass] = {}
+    taken: frozenset[str | None] = progress.others
+    if not progress.others_may_come(witnesses.order):
+        return few, taken, EMPTY
+    rivals = dict(witnesses.names.of_rivals(progress))
+    classes = witnesses.names.of(progress.shape.languages)
+    alive: list[NameClass] = []
+    for each in classes:
+        names = witnesses.names.few(each)
+        if names is None:
+            if any(True for _ in witnesses.other_options(progress, each, None)):
+                alive.append(each)
+            names = [name for name, its in rivals.items() if its is each]
+        free = (n for n in names if n not in progress.shape.names and n not in progress.others)
+        few |= {
+            name: each
+            for name in free
+            if any(True for _ in witnesses.other_options(progress, each, name))
+        }
+    taken |= rivals.keys() - few.keys()
+    if len(alive) == len(classes):
+        return few, taken, ANYTHING
+    told = words([*progress.shape.names, *progress.others, *rivals])
+    language = both(alt(*(each.language for each in alive)), complement(told))
+    return few, taken, language if witnesses.language(language) is not None else EMPTY
+
+
+def _entries(label: Hashable) -> tuple[int, ...]:
+    assert isinstance(label, tuple)
+    return label

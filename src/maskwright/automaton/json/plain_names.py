@@ -1,0 +1,261 @@
+"""Reading a property name where counting decides what may come: most objects there are.
+
+A shape is *plain* if it asks for no member by pattern, and if of the names that it doesn't list
+either all may come or none. Whether an object can still be finished behind a member is then a
+matter of counting names: nothing has to be searched for, and all positions of an object share one
+term. Which of its names may come now is left to the gate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator
+from functools import cached_property
+from typing import Final
+
+from maskwright.automaton.satisfy.shortest import Witnesses
+from maskwright.automaton.value.level import Thread
+from maskwright.automaton.value.progress import ObjectProgress
+from maskwright.grammar.regular.terms import (
+    ANYTHING,
+    EMPTY,
+    Regular,
+    vector,
+    word_list,
+    word_slice,
+)
+from maskwright.grammar.shape.shape import ObjectShape
+
+
+class PlainShapes:
+    """The plain ones among the shapes of one schema, each looked at once."""
+
+    def __init__(self, witnesses: Witnesses) -> None:
+        self._witnesses = witnesses
+        self._known: dict[ObjectShape, PlainShape | None] = {}
+
+    def reader(self, threads: tuple[Thread, ...]) -> PlainReader | None:
+        """The reader of a name in a level of one thread, if its shape is plain."""
+        if len(threads) != 1:
+            return None
+        progress = threads[0].progress
+        assert isinstance(progress, ObjectProgress)
+        if progress.rivals or progress.confined:
+            return None
+        plain = self.of(progress.shape)
+        return None if plain is None else PlainReader(plain, threads[0].tag, progress, None)
+
+    def of(self, shape: ObjectShape) -> PlainShape | None:
+        """A shape as a plain one, if it is."""
+        if shape not in self._known:
+            self._known[shape] = PlainShape.of(shape, self._witnesses)
+        return self._known[shape]
+
+
+class PlainShape:
+    """What is the same at all positions of a plain shape. Sets of its names are bits by index."""
+
+    def __init__(self, shape: ObjectShape, witnesses: Witnesses, others: bool) -> None:
+        self.order: Final = witnesses.order
+        self.others: Final = others
+        """Whether names that are not among the shape's may come."""
+        self.indexes: Final[dict[str | None, int]] = {
+            name: at for at, name in enumerate(shape.names)
+        }
+        self.shape: Final = shape
+        possible = (at for at, value in enumerate(shape.values) if witnesses.possible(value))
+        self.possible: Final = _bits(possible)
+        self._required = _bits(shape.required)
+
+    @classmethod
+    def of(cls, shape: ObjectShape, witnesses: Witnesses) -> PlainShape | None:
+        """None if the shape isn't plain."""
+        if shape.some:
+            return None
+        classes = witnesses.names.of(shape.languages)
+        alive = [each for each in classes if witnesses.possible(shape.others(each.mask))]
+        if len(alive) not in (0, len(classes)):
+            return None
+        if any(witnesses.names.few(each) is not None for each in alive):
+            return None
+        return cls(shape, witnesses, others=bool(alive))
+
+    @cached_property
+    def terms(self) -> NameTerms:
+        """Those of the shape's own names."""
+        return NameTerms(self, frozenset())
+
+    @cached_property
+    def languages(self) -> dict[Regular, int]:
+        """The languages of other names, with their places in a label: that of all comes first."""
+        found = {ANYTHING: 0}
+        for language in self.shape.languages:
+            found.setdefault(language, len(found))
+        return found
+
+    def mask(self, members: list[int]) -> tuple[bool, ...]:
+        """In which of the shape's languages another name is, by its label."""
+        return tuple(bool(members[self.languages[each]]) for each in self.shape.languages)
+
+    def open_names(self, progress: ObjectProgress) -> tuple[int, bool]:
+        """The shape's names that may come now, and whether others may."""
+        shape = self.shape
+        left, needed = self.possible & ~progress.seen, self._required & ~progress.seen
+        found, others = left, self.others
+        if self.order == "schema":
+            here = -1 << progress.position
+            left, needed = left & here, needed & here
+            first = needed & -needed
+            found = left
+            if first and not first >> shape.declared:
+                found, others = left & (2 * first - 1), False
+        if shape.most is not None and progress.count + needed.bit_count() >= shape.most:
+            found, others = found & needed, False
+        if not self.others and progress.count < shape.least and self.order == "schema":
+            found = self._leaving(found, left, shape.least - progress.count)
+        return found, others
+
+    def may_close(self, progress: ObjectProgress) -> bool:
+        """Whether an object may end here."""
+        missing = self._required & ~progress.seen
+        return progress.count >= self.shape.least and not missing >> progress.position
+
+    def _leaving(self, found: int, left: int, missing: int) -> int:
+        """Those of `found` from which on, in order, there are still `missing` names."""
+        declared = self.shape.declared
+        late = left >> declared
+        return _bits(
+            at
+            for at in places(found)
+            if (late if at >= declared else left >> at).bit_count() >= missing
+        )
+
+
+class NameTerms:
+    """The terms that tell some names apart, from each other and from all others: those of a shape,
+    then the others that an object has already."""
+
+    def __init__(self, shape: PlainShape, others: frozenset[str]) -> None:
+        names = (*shape.shape.names, *others)
+        known = word_list(names)
+        if others:
+            known.whole = False  # they are the names of one place in one text
+        places = {word: 1 << at for at, word in enumerate(known.strings)}
+        self.words: Final = known.strings
+        self._shape = shape
+        self._trie: Regular = word_slice(known) if names else EMPTY
+        self._bits = [places[name] for name in names]
+
+    @cached_property
+    def open(self) -> Regular:
+        """Where other names may come."""
+        return vector((self._trie, *self._shape.languages), named=True)
+
+    @cached_property
+    def closed(self) -> Regular:
+        """Where none may."""
+        return vector((self._trie, EMPTY), named=True)
+
+    def bit(self, name: int) -> int:
+        """One of the shape's names as a word."""
+        return self._bits[name]
+
+    def bits(self, names: int) -> int:
+        """A set of the shape's names as one of words."""
+        gone = self._shape.possible & ~names
+        if gone.bit_count() < names.bit_count():
+            return self._possible & ~self._sum(gone)
+        return self._sum(names)
+
+    @cached_property
+    def _possible(self) -> int:
+        return self._sum(self._shape.possible)
+
+    def _sum(self, names: int) -> int:
+        return sum(self._bits[at] for at in places(names))
+
+
+class PlainReader:
+    """What a `NameReader` is for any threads, for one in a plain shape."""
+
+    __slots__ = ("_terms", "bits", "names", "others", "plain", "progress", "tag", "term", "words")
+
+    def __init__(
+        self, plain: PlainShape, tag: int, progress: ObjectProgress, before: PlainReader | None
+    ) -> None:
+        """`before`: the reader of the name of the member before, if the shape lists it."""
+        self.plain: Final = plain
+        self.tag: Final = tag
+        self.progress: Final = progress
+        self.names, self.others = plain.open_names(progress)
+        """Those of the shape that may come now, as bits, and whether others may."""
+        if before is not None:
+            terms = before._terms
+        else:
+            terms = NameTerms(plain, progress.others) if progress.others else plain.terms
+        self._terms = terms
+        self.term = terms.open if self.others else terms.closed
+        self.words = terms.words
+        self.bits = terms.bits(self.names)
+
+    def index(self, label: Hashable) -> int | None:
+        """The shape's name that a label tells, by its index."""
+        word = _entries(label)[0]
+        return self.plain.indexes.get(self.words[word - 1]) if word else None
+
+    def behind(self, at: int) -> PlainReader:
+        """The reader of the next name, behind the member with one of the shape's names."""
+        after = self.progress.with_member(at, self.plain.order)
+        return PlainReader(self.plain, self.tag, after, self)
+
+    @property
+    def may_close(self) -> bool:
+        """Whether the object may end instead."""
+        return self.plain.may_close(self.progress)
+
+    def is_other(self, label: Hashable) -> bool:
+        """See `NameReader.is_other`."""
+        word, *members = _entries(label)
+        name = self.words[word - 1] if word else None
+        return (
+            self.others
+            and members[0] != 0
+            and name not in self.plain.indexes
+            and name not in self.progress.others
+        )
+
+    def threads(self, label: Hashable, text: str | None) -> tuple[Thread, ...]:
+        """See `NameReader.threads`."""
+        progress, plain = self.progress, self.plain
+        word, *members = _entries(label)
+        name = self.words[word - 1] if word else None
+        at = plain.indexes.get(name)
+        if at is not None:
+            if not self.names >> at & 1:
+                return ()
+            option = next(progress.take(at, plain.order))
+        elif not self.others or not members[0] or name in progress.others:
+            return ()
+        else:
+            mask = plain.mask(members)
+            option = next(progress.take_other(mask, name if text is None else text, plain.order))
+        return (Thread(self.tag, option.after, option.value),)
+
+
+def _entries(label: Hashable) -> tuple[int, ...]:
+    assert isinstance(label, tuple)
+    return label
+
+
+def _bits(places: Iterable[int]) -> int:
+    found = 0
+    for at in places:
+        found |= 1 << at
+    return found
+
+
+def places(bits: int) -> Iterator[int]:
+    """The places of the ones."""
+    while bits:
+        low = bits & -bits
+        yield low.bit_length() - 1
+        bits ^= low

@@ -1,0 +1,280 @@
+"""Building the rows of leaf states: where each byte leads from a place.
+
+A state is built when it is asked for. Its row often equals that of another one, its *trunk*, but
+for a few bytes, and is stored so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+import numpy as np
+
+from maskwright.automaton.leaf.keys import (
+    Choice,
+    Continuation,
+    Dead,
+    End,
+    Entry,
+    Escape,
+    Hex,
+    Key,
+    Limited,
+    Literal,
+    LowHex,
+    LowSurrogate,
+    Padded,
+    Partial,
+    Spaced,
+    Text,
+    TokenId,
+    TokenRead,
+    Within,
+)
+from maskwright.automaton.leaf.rows import DEAD, LeafRows, Row
+from maskwright.automaton.leaf.utf8 import (
+    BACKSLASH,
+    FIRST_LEAD,
+    LAST_LEAD,
+    QUOTE,
+    SpelledCharacters,
+    escapable,
+    must_escape,
+)
+from maskwright.automaton.leaf.utf8_sets import SpelledSets
+from maskwright.grammar.regular.character_classes import split
+from maskwright.grammar.regular.charset import LAST
+from maskwright.grammar.regular.derivative import arcs, label
+from maskwright.grammar.regular.length_bounds import counted
+from maskwright.grammar.regular.terms import (
+    ANYTHING,
+    EMPTY,
+    Parallel,
+    Regular,
+    Vector,
+    Words,
+    vector,
+)
+from maskwright.grammar.regular.word_lists import word_arcs
+
+_SPACES: Final = b" \t\n\r"
+
+
+class LeafBuilder:
+    """Fills `rows` for states that stand for `keys`.
+
+    `state` has the states that rows lead to; `named` those within a list of words, of which
+    low..high-1 can be reached, and (the last argument) whether no other name can.
+    """
+
+    def __init__(
+        self,
+        rows: LeafRows,
+        keys: Sequence[Key],
+        state: Callable[[Key], int],
+        named: Callable[[Text | Escape | Hex, int, int, bool], int],
+    ) -> None:
+        self._rows = rows
+        self._keys = keys
+        self._state = state
+        self._named = named
+        self._spelled = SpelledCharacters(state)
+        self._sets = SpelledSets(state)
+
+    def build(self, state: int) -> None:
+        """Give `state` its row."""
+        if self._rows.is_built(state):
+            return
+        key = self._keys[state]
+        match key:
+            case Text(inside=True, term=term) if self._build_names(state, term):
+                return
+            case Text(term=Parallel() as term):
+                self._build_parallel(state, term)
+            case Text():
+                self._build_text(state, key)
+            case Literal():
+                self._rows.override(state, 0, {key.data[0]: self._behind(key)})
+            case Entry():
+                self._build_entry(state, key)
+            case _:
+                row = np.full(256, DEAD, np.int32)
+                found = self._row(key)
+                if found:
+                    row[list(found)] = list(found.values())
+                self._rows.store(state, row, self._trunk(key))
+
+    def row_of(self, key: Key) -> int:
+        """The number of the base row of a key's state."""
+        state = self._state(key)
+        self.build(state)
+        return int(self._rows.arrays.base[state])
+
+    def next_states(self, state: int) -> Row:
+        """Byte → next state."""
+        self.build(state)
+        return self._rows.next_states(state)
+
+    def _row(self, key: Key) -> Row:
+        match key:
+            case (
+                Partial()
+                | Limited()
+                | Escape()
+                | Hex()
+                | LowHex()
+                | LowSurrogate()
+                | Continuation()
+            ):
+                return self._spelled.row(key)
+            case Choice(inside=inside, text=text, marks=marks):
+                row = {} if text is EMPTY else self.next_states(self._state(Text(False, text)))
+                if inside is not EMPTY:
+                    row[QUOTE] = self._state(Text(inside=True, term=counted(inside)))
+                return row | dict(marks)
+            case Spaced(left=left) | Padded(left=left):
+                follow = {} if isinstance(key, Spaced) else self.next_states(key.target)
+                if left:
+                    shorter = self._state(key._replace(left=left - 1))
+                    self.build(shorter)  # a token may run through all of them
+                    follow = follow | dict.fromkeys(_SPACES, shorter)
+                return follow
+            case TokenId():
+                return self._token_row(key)
+            case Within():
+                return self._sets.row(key)
+            case Text() | Entry() | Literal() | End() | Dead():
+                return {}  # built elsewhere
+
+    def _behind(self, key: Literal) -> int:
+        rest = key.data[1:]
+        return self._state(Literal(rest, key.target)) if rest else key.target
+
+    def _build_entry(self, state: int, key: Entry) -> None:
+        """The row of the text, and the marks."""
+        trunk, overrides = 0, dict(key.marks)
+        if key.text is not EMPTY:
+            text = self._state(Text(False, key.text))
+            self.build(text)
+            arrays = self._rows.arrays
+            trunk = int(arrays.base[text])
+            start, stop = int(arrays.override_start[text]), int(arrays.override_stop[text])
+            own = arrays.override_byte[start:stop].tolist()
+            overrides = dict(zip(own, arrays.override_next[start:stop].tolist(), strict=True))
+            overrides |= dict(key.marks)
+        self._rows.override(state, trunk, overrides)
+
+    def _token_row(self, key: TokenId) -> Row:
+        row: Row = {}
+        size = 1 << (7 * (key.left - 1))
+        for byte in range(128):
+            low = key.base + byte * size
+            open_sets = tuple(
+                at
+                for at, ranges in enumerate(key.sets)
+                if any(first < low + size and last >= low for first, last in ranges)
+            )
+            if open_sets:
+                after = TokenId(key.sets, low, key.left - 1)
+                row[byte] = self._state(after if after.left else End(TokenRead(open_sets)))
+        return row
+
+    # Text
+
+    def _build_parallel(self, state: int, term: Parallel) -> None:
+        found = split(term)
+        states = {target: self._state(Text(False, target)) for target in found.targets}
+        if not found.beyond and sum(high - low + 1 for low, high, _ in found.ascii) <= 8:
+            points = [
+                (point, states[target])
+                for low, high, target in found.ascii
+                for point in range(low, high + 1)
+            ]
+            self._rows.override(state, 0, dict(points))
+            return
+        row = np.full(256, DEAD, np.int32)
+        for low, high, target in found.ascii:
+            row[low : high + 1] = states[target]
+        sets = tuple((some, states[target]) for some, target in found.beyond)
+        if len(sets) == 1 and sets[0][0].ranges == ((0x80, LAST),):
+            row[FIRST_LEAD : LAST_LEAD + 1] = self._spelled.tail(sets[0][1])
+        elif sets:
+            for byte, follow in self._sets.lead_bytes(sets).items():
+                row[byte] = follow
+        self._rows.store(state, row, None)
+
+    def _build_text(self, state: int, key: Text) -> None:
+        inside, term = key
+        transitions = arcs(term)
+        row = np.full(256, DEAD, np.int32)
+        for low, high, target in transitions:
+            first = max(low, 0x20) if inside else low
+            if first <= min(high, 0x7F):
+                row[first : min(high, 0x7F) + 1] = self._state(Text(inside, target))
+        if transitions:
+            low, high, target = transitions[-1]
+            if low <= 0x80 and high == LAST:
+                row[FIRST_LEAD : LAST_LEAD + 1] = self._spelled.tail(
+                    self._state(Text(inside, target))
+                )
+            elif high > 0x7F:
+                for byte, follow in self._spelled.lead_bytes(inside, term).items():
+                    row[byte] = follow
+        if inside:
+            row[QUOTE] = row[BACKSLASH] = DEAD
+            if escapable(term):
+                row[BACKSLASH] = self._state(Escape(term))
+            name = label(term)
+            if name:
+                row[QUOTE] = self._state(End(name))
+        self._rows.store(state, row, self._trunk(key))
+
+    # Words
+
+    def _build_names(self, state: int, term: Regular) -> bool:
+        """Build a node of a trie of names; False if it is not a plain one.
+
+        Beside the names stands nothing or any other name, so the row is that of the other names
+        with the few bytes that go on with one of these.
+        """
+        if not isinstance(term, Vector) or not term.named or not isinstance(term.parts[0], Words):
+            return False
+        node, others = term.parts[0], term.parts[1:]
+        if any(p is not EMPTY and p is not ANYTHING for p in others) or not node.table.ascii:
+            return False
+        rest = vector((EMPTY, *others), named=True)
+        trunk = 0 if rest is EMPTY else self.row_of(Text(True, rest))
+        first = node.low + node.nullable
+        overrides: dict[int, int] = {}
+        alone = rest is EMPTY
+        escaped = not alone
+        for point, _, child in word_arcs(node):
+            escaped |= not node.table.bare or must_escape(point)
+            if not must_escape(point):
+                following = Text(True, vector((child, *others), named=True))
+                overrides[point] = self._named(following, child.low, child.high, alone)
+        if escaped:
+            overrides[BACKSLASH] = self._named(Escape(term), first, node.high, alone)
+        if node.nullable:
+            overrides[QUOTE] = self._state(End(label(term)))
+        self._rows.override(state, trunk, overrides)
+        return True
+
+    def _trunk(self, key: Key) -> int | None:
+        """A row that the row of `key` nearly equals: that of the same key without its words."""
+        if isinstance(key, Spaced):
+            return 0
+        if isinstance(key, Padded):
+            return int(self._rows.arrays.base[key.target])
+        if not isinstance(key, Text | Escape | Hex):
+            return None
+        term = key.term
+        if isinstance(term, Words):
+            return 0
+        if not isinstance(term, Vector) or not term.named or term.parts[0] is EMPTY:
+            return None
+        rest = vector((EMPTY, *term.parts[1:]), named=True)
+        if rest is EMPTY:
+            return 0
+        return self.row_of(key._replace(term=rest))

@@ -1,0 +1,172 @@
+"""What leaf states stand for: places in the spelling of a language, and structural choices.
+
+`inside` is True within a JSON string and False in plain text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import NamedTuple
+
+from maskwright.grammar.regular.terms import Chars, Regular
+
+
+class Text(NamedTuple):
+    """At a character boundary of `term`."""
+
+    inside: bool
+    term: Regular
+
+
+class Partial(NamedTuple):
+    """Inside a UTF-8 sequence: `left` more bytes decide among code points from `base` on."""
+
+    inside: bool
+    term: Regular
+    base: int
+    left: int
+
+
+class Within(NamedTuple):
+    """Inside a UTF-8 sequence of plain text: `left` more bytes decide among code points from `base`
+    on, and in which of `sets`, with its target, the character is."""
+
+    sets: tuple[tuple[Chars, int], ...]
+    base: int
+    left: int
+
+
+class Escape(NamedTuple):
+    """Behind a backslash in a JSON string."""
+
+    term: Regular
+
+
+class Hex(NamedTuple):
+    """Inside `\\uXXXX`: `left` more digits decide among code units from `base` on."""
+
+    term: Regular
+    base: int
+    left: int
+
+
+class LowSurrogate(NamedTuple):
+    """Behind the high surrogate `high`: `seen` bytes of the `\\u` that must follow are read."""
+
+    term: Regular
+    high: int
+    seen: int
+
+
+class LowHex(NamedTuple):
+    """Inside the digits of a low surrogate."""
+
+    term: Regular
+    high: int
+    base: int
+    left: int
+
+
+class Continuation(NamedTuple):
+    """`left` continuation bytes (any), or hexadecimal digits, before `target`."""
+
+    digits: bool
+    left: int
+    target: int
+
+
+class Limited(NamedTuple):
+    """One byte from `low` to `high` before `target`: where UTF-8 leaves out some second bytes."""
+
+    low: int
+    high: int
+    target: int
+
+
+class End(NamedTuple):
+    """A leaf has been read; `label` says which."""
+
+    label: Hashable
+
+
+class Choice(NamedTuple):
+    """The start of a JSON string, of a plain text, or of one of `marks` (byte, next state)."""
+
+    inside: Regular
+    text: Regular
+    marks: tuple[tuple[int, int], ...]
+
+
+class Entry(NamedTuple):
+    """The start of a text of `text` or of one of `marks` (byte, next state).
+
+    With a `label` it may be left at once; that `text` contains the empty text doesn't count.
+    """
+
+    text: Regular
+    marks: tuple[tuple[int, int], ...]
+    label: Hashable
+
+
+class TokenId(NamedTuple):
+    """`left` bytes before the end of a special token's spelling (see `automaton.special`).
+
+    The ids from `base` on are open. `sets` are of ranges (first, last); the label at the end
+    says in which of them the id is.
+    """
+
+    sets: tuple[tuple[tuple[int, int], ...], ...]
+    base: int
+    left: int
+
+
+class TokenRead(NamedTuple):
+    """A label: a special token has been read, which is in these of the sets."""
+
+    which: tuple[int, ...]
+
+
+class Spaced(NamedTuple):
+    """At most `left` more bytes of whitespace; may be left at once, with `label`."""
+
+    left: int
+    label: Hashable
+
+
+class Padded(NamedTuple):
+    """At most `left` more bytes of whitespace, then as in state `target`."""
+
+    left: int
+    target: int
+
+
+class Literal(NamedTuple):
+    """Fixed bytes before `target`."""
+
+    data: bytes
+    target: int
+
+
+class Dead(NamedTuple):
+    """Nothing may follow."""
+
+
+Key = (
+    Text
+    | Partial
+    | Within
+    | Escape
+    | Hex
+    | LowSurrogate
+    | LowHex
+    | Continuation
+    | Limited
+    | End
+    | Choice
+    | Entry
+    | TokenId
+    | Spaced
+    | Padded
+    | Literal
+    | Dead
+)

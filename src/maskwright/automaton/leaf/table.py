@@ -1,0 +1,301 @@
+"""The leaf table: byte automata of regular leaves, built lazily, shared by all grammars.
+
+A leaf state is an int. What it stands for is its *key*: a position in the spelling of a `Regular`
+(plain UTF-8 text, or the inside of a JSON string with its escapes), a structural choice (the start
+of a JSON value, a comma or a bracket), or a run of whitespace. Equal keys are one state, so two
+grammars that contain the same pattern share its automaton and all that is computed from it.
+
+Each state has a row of 256 next states (`DEAD` where there is none). States of long literals and
+key tries differ from a common row in one or two bytes, so a state is a shared *base row* plus a
+few *overrides*. A state with a *label* may be left: the label says what has been read. A state
+whose row has not been built yet has base row `UNBUILT`.
+
+A *gate* (low, high) marks a state from which only words low..high-1 of a list of names can be
+reached: it is alive only in contexts that still allow one of them.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import deque
+from collections.abc import Hashable, Sequence
+from typing import Final, overload
+
+import numpy as np
+
+from maskwright.automaton.leaf.builder import LeafBuilder
+from maskwright.automaton.leaf.exits import leaving
+from maskwright.automaton.leaf.keys import (
+    Choice,
+    Continuation,
+    Dead,
+    End,
+    Entry,
+    Escape,
+    Hex,
+    Key,
+    Limited,
+    Literal,
+    LowHex,
+    LowSurrogate,
+    Padded,
+    Partial,
+    Spaced,
+    Text,
+    TokenId,
+    Within,
+)
+from maskwright.automaton.leaf.rows import DEAD, UNBUILT, LeafArrays, LeafRows, Row
+from maskwright.automaton.leaf.utf8 import open_arcs
+from maskwright.automaton.leaf.word_tries import ENDED, HIGH, LOW, Beside, WordTrie, trie_of
+from maskwright.grammar.regular.derivative import label
+from maskwright.grammar.regular.terms import EMPTY, Parallel, Regular, Vector, Words
+
+_PER_TRIE_STATE: Final = 16
+"""States made with a whole list of words take as much as one that was made alone."""
+
+
+class Keys(Sequence[Key]):
+    """What each state stands for; those of lists of words are found when they are asked for."""
+
+    def __init__(self) -> None:
+        self.known: list[Key | None] = []
+        self.in_tries = 0
+        self._tries: list[WordTrie] = []
+        self._firsts: list[int] = []
+
+    def __len__(self) -> int:
+        return len(self.known)
+
+    @overload
+    def __getitem__(self, state: int) -> Key: ...
+    @overload
+    def __getitem__(self, state: slice) -> list[Key]: ...
+    def __getitem__(self, state: int | slice) -> Key | list[Key]:
+        if isinstance(state, slice):
+            return [self[each] for each in range(len(self))[state]]
+        key = self.known[state]
+        if key is None:
+            trie = self.trie(state)
+            assert trie is not None
+            key = self.known[state] = trie.key(state)
+        return key
+
+    def trie(self, state: int) -> WordTrie | None:
+        """The list of words that a state was made with, if it was."""
+        at = bisect_right(self._firsts, state) - 1
+        if at < 0 or state >= self._firsts[at] + self._tries[at].count:
+            return None
+        return self._tries[at]
+
+    def add(self, trie: WordTrie) -> None:
+        """The states of a trie come next."""
+        self._tries.append(trie)
+        self._firsts.append(trie.state)
+        self.known += [None] * trie.count
+        self.in_tries += trie.count
+
+
+class LeafTable:
+    """Grows only; its states are valid as long as it lives."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.keys = Keys()
+        self._tries: dict[Beside, WordTrie] = {}
+        self.labels: list[Hashable] = [None]
+        self._ids: dict[tuple[type[Key], Key], int] = {}  # tuples of two kinds may be equal
+        self._label_ids: dict[tuple[type, Hashable], int] = {(type(None), None): 0}
+        self._expanded: set[int] = set()
+        self._rows = LeafRows()
+        self._builder = LeafBuilder(self._rows, self.keys, self.state, self._named)
+        self.dead = self.state(Dead())
+
+    @property
+    def arrays(self) -> LeafArrays:
+        """The table as compiled code reads it; another object whenever it has grown."""
+        return self._rows.arrays
+
+    # Names
+
+    def state(self, key: Key) -> int:
+        """The state of `key`, new if need be."""
+        if isinstance(key, Continuation | Limited):
+            return self._toward(key)
+        typed = (type(key), key)
+        known = self._ids.get(typed)
+        if known is not None:
+            return known
+        if isinstance(key, Text | Escape | Hex):
+            known = self._in_trie(key)
+            if known is not None:
+                return known
+        number = self._new(typed)
+        match key:
+            case Text(inside=inside, term=term):
+                if isinstance(term, Parallel):
+                    name, at_once = leaving(term)
+                    self.arrays.label[number] = self.label_id(name)
+                    self.arrays.eager[number] = at_once
+                elif not inside:
+                    self.arrays.label[number] = self.label_id(label(term) or None)
+                self._set_gate(number, [term])
+            case Partial() | Escape() | Hex() | LowHex() | LowSurrogate():
+                if isinstance(key.term, Vector) and key.term.named:
+                    self._set_gate(number, [target for _, _, target in open_arcs(key)])
+            case End(label=name):
+                self.arrays.label[number] = self.label_id(name)
+                self.arrays.base[number] = 0
+            case Spaced(label=name) | Entry(label=name):
+                self.arrays.label[number] = self.label_id(name)
+            case Dead():
+                self.arrays.base[number] = 0
+            case Choice() | Literal() | Padded() | TokenId() | Within():
+                pass
+        return number
+
+    def _new(self, typed: tuple[type[Key], Key]) -> int:
+        number = self._ids[typed] = self.count
+        self.count += 1
+        self.keys.known.append(typed[1])
+        self._rows.make_room(number)
+        return number
+
+    @property
+    def weight(self) -> int:
+        """How many states there are, in terms of what one takes that was made alone."""
+        return self.count - self.keys.in_tries + self.keys.in_tries // _PER_TRIE_STATE
+
+    def _in_trie(self, key: Text | Escape | Hex) -> int | None:
+        """The state of a place in a list of words that is made at once."""
+        block = 0
+        match key:
+            case Text(inside=inside):
+                if not inside:
+                    return None
+            case Escape():
+                block = 1
+            case Hex(base=base, left=left):
+                if base or left < 4:
+                    return None
+                block = 2
+        found = trie_of(key.term)
+        if found is None:
+            return None
+        beside, node = found
+        trie = self._tries.get(beside)
+        if trie is None:
+            trie = self._tries[beside] = self._plant(beside)
+        return trie.state + trie.place(node) + block * trie.size
+
+    def _plant(self, beside: Beside) -> WordTrie:
+        """Make the states of a whole list of words."""
+        table, others = beside
+        if others is None:
+            ends = [self.state(End(1))] * len(table.strings)
+        else:
+            beyond = [int(other.nullable) for other in others]
+            labels = ((1 + word, *beyond) for word in range(len(table.strings)))
+            ends = [self.state(End(each)) for each in labels]
+        trunks = (0, 0)
+        if beside.open:
+            texts, escapes = Text(True, beside.beyond), Escape(beside.beyond)
+            trunks = (self._builder.row_of(texts), self._builder.row_of(escapes))
+        trie = WordTrie(beside, self.count)
+        self.count += trie.count
+        self.keys.add(trie)
+        self._rows.make_room(self.count - 1)
+        self._rows.override_all(trie.state, np.repeat(trunks, trie.size), trie.rows(ends))
+        if others is not None and not beside.open:
+            low, high, ended = (trie.places[each] for each in (LOW, HIGH, ENDED))
+            states = slice(trie.state, trie.state + trie.count)
+            self.arrays.gate_low[states] = np.concatenate((low, low + ended, low + ended))
+            self.arrays.gate_high[states] = np.tile(high, 3)
+        return trie
+
+    def _toward(self, key: Continuation | Limited) -> int:
+        """The state of `key`; the quick way for what each state between characters has seven of."""
+        typed = (type(key), key)
+        number = self._ids.get(typed)
+        if number is None:
+            number = self._new(typed)
+            if self.arrays.gate_high[key.target]:
+                self.arrays.gate_low[number] = self.arrays.gate_low[key.target]
+                self.arrays.gate_high[number] = self.arrays.gate_high[key.target]
+        return number
+
+    def label_id(self, name: Hashable) -> int:
+        typed = (type(name), name)
+        known = self._label_ids.get(typed)
+        if known is None:
+            known = self._label_ids[typed] = len(self.labels)
+            self.labels.append(name)
+        return known
+
+    def label_of(self, state: int) -> Hashable:
+        return self.labels[self.arrays.label[state]]
+
+    def _set_gate(self, number: int, terms: list[Regular]) -> None:
+        """The names that some of `terms` can still become, if none can become anything else."""
+        names: list[Words] = []
+        for term in terms:
+            if not isinstance(term, Vector) or not term.named:
+                return
+            words = term.parts[0]
+            if not isinstance(words, Words) or any(p is not EMPTY for p in term.parts[1:]):
+                return
+            names.append(words)
+        if names:
+            self.arrays.gate_low[number] = min(words.low for words in names)
+            self.arrays.gate_high[number] = max(words.high for words in names)
+
+    def _named(self, key: Text | Escape | Hex, low: int, high: int, alone: bool) -> int:
+        """The state of `key`, from which the words low..high-1 can be reached; `alone`: and no
+        other name."""
+        typed = (type(key), key)
+        number = self._ids.get(typed)
+        if number is None:
+            number = self._new(typed)
+            if alone:
+                self.arrays.gate_low[number] = low
+                self.arrays.gate_high[number] = high
+        return number
+
+    # Rows
+
+    def build(self, state: int) -> None:
+        """Give `state` its row."""
+        self._builder.build(state)
+
+    def expand(self, state: int, most: int) -> None:
+        """Build what can be reached from `state`, nearest first, up to `most` new rows.
+
+        Escapes are left for when a token has one.
+        """
+        if state in self._expanded:
+            return
+        queue = deque([state])
+        seen = {state}
+        built = 0
+        while queue and built < most:
+            here = queue.popleft()
+            if self.arrays.base[here] == UNBUILT:
+                self.build(here)
+                built += 1
+            for target in self._targets(here):
+                if target not in seen and not isinstance(self.keys[target], Escape):
+                    seen.add(target)
+                    queue.append(target)
+        if not queue:
+            self._expanded |= seen
+
+    def _targets(self, state: int) -> list[int]:
+        row = self.arrays.rows[self.arrays.base[state]]
+        start, stop = self.arrays.override_start[state], self.arrays.override_stop[state]
+        found = set(row.tolist()) | set(self.arrays.override_next[start:stop].tolist())
+        found.discard(DEAD)
+        return list(found)
+
+    def next_states(self, state: int) -> Row:
+        """Byte → next state; the plain form of the row, for tests and drawings."""
+        return self._builder.next_states(state)

@@ -1,0 +1,78 @@
+"""UTF-8 of characters beyond ASCII, told apart by the sets that they are in.
+
+States depend on the sets and on where these lead alone, so all terms that go on in the same way
+with the same classes of characters share them.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable
+from functools import lru_cache
+
+from maskwright.automaton.leaf.keys import Continuation, Key, Within
+from maskwright.automaton.leaf.rows import DEAD, Row
+from maskwright.automaton.leaf.utf8 import FIRST_LEAD, LAST_LEAD
+from maskwright.grammar.regular.charset import LAST
+from maskwright.grammar.regular.terms import Chars
+
+Sets = tuple[tuple[Chars, int], ...]
+
+
+class SpelledSets:
+    def __init__(self, state: Callable[[Key], int]) -> None:
+        self._state = state
+
+    def lead_bytes(self, sets: Sets) -> Row:
+        """Where the first byte of a character leads; the state behind it stands with its set."""
+        row: Row = {}
+        for byte in range(FIRST_LEAD, LAST_LEAD + 1):
+            left = 1 if byte < 0xE0 else 2 if byte < 0xF0 else 3
+            target = self._behind(sets, (byte & (0x3F >> left)) << (6 * left), left)
+            if target != DEAD:
+                row[byte] = target
+        return row
+
+    def row(self, key: Within) -> Row:
+        row: Row = {}
+        step = 1 << (6 * (key.left - 1))
+        for at in range(64):
+            low = key.base + at * step
+            overlong = (key.left == 2 and low < 0x800) or (key.left == 3 and low < 0x10000)
+            if low > LAST or 0xD800 <= low < 0xE000 or overlong:
+                continue
+            if key.left > 1:
+                target = self._behind(key.sets, low, key.left - 1)
+            else:
+                target = next((s for some, s in key.sets if _overlap(some, low, low)), DEAD)
+            if target != DEAD:
+                row[0x80 + at] = target
+        return row
+
+    def _behind(self, sets: Sets, base: int, left: int) -> int:
+        """The state behind the bytes that leave a block of 64**left code points open."""
+        some = [pair for pair in sets if _spelled(pair[0], base, left)]
+        if not some:
+            return DEAD
+        if len(some) == 1 and _spelled(some[0][0], base, left) == 1 << (6 * left):
+            return self._state(Continuation(False, left, some[0][1]))
+        return self._state(Within(tuple(some), base, left))
+
+
+@lru_cache(1 << 16)
+def _spelled(some: Chars, base: int, left: int) -> int:
+    """How many characters of a set are spelled with `left` more bytes, from `base` on."""
+    low = max(base, (0x80, 0x800, 0x10000)[left - 1])
+    high = base + (1 << (6 * left)) - 1
+    return _overlap(some, low, min(high, 0xD7FF)) + _overlap(some, max(low, 0xE000), high)
+
+
+def _overlap(some: Chars, low: int, high: int) -> int:
+    """How many code points from `low` to `high` are in a set."""
+    ranges = some.ranges
+    at = max(bisect_right(ranges, (low, LAST)) - 1, 0)
+    found = 0
+    while at < len(ranges) and ranges[at][0] <= high:
+        found += max(0, min(high, ranges[at][1]) - max(low, ranges[at][0]) + 1)
+        at += 1
+    return found

@@ -1,0 +1,8 @@
+"""The byte machine: leaf states over an interned stack of contexts, with its compiled half.
+
+- `addresses`: The arrays that compiled code reads, behind one address.
+- `hash_tables`: The hash tables of a machine, written anew where they have grown.
+- `machine`: The byte machine.
+- `step`: The compiled half of the machine.
+- `trace`: The machine step by step, in plain Python.
+"""

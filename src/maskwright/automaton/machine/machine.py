@@ -1,0 +1,320 @@
+"""The byte machine: leaf states over a stack of contexts, both ints.
+
+A *configuration* is a pair (leaf state, stack node). Within a leaf, a byte moves the leaf state
+alone. Where a leaf can be left, the *context* on top of the stack says what comes next, by the
+leaf's label: stay on this level in another context, push a level, or pop and hand a result to the
+level below. Contexts are made by a `Contexts` (JSON, plain text); the machine asks for each
+(context, label) once and keeps the answer, so after a while it runs on tables alone.
+
+Nodes (context, parent) are interned: equal stacks are equal ints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any, Final, NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from maskwright.automaton.leaf.table import LeafTable
+from maskwright.automaton.machine.hash_tables import hash_nodes, move_exits
+from maskwright.automaton.value.level import Level
+from maskwright.errors import LimitError
+from maskwright.limits import DEFAULT_LIMITS, Limits, Work
+
+BLOCKED: Final = 0
+"""The leaf can't be left with this label here."""
+STAY: Final = 1
+PUSH: Final = 2
+POP: Final = 3
+DYNAMIC: Final = 4
+"""Added to STAY or PUSH: where this leads depends on the text read; see `Contexts.exit`."""
+
+DONE: Final = 0
+"""The context of a finished text; every machine's context 0."""
+
+_Int32 = npt.NDArray[np.int32]
+
+NO_NODE: Final = -1
+NO_FRAME: Final = -1
+
+
+class Exit(NamedTuple):
+    """What leaving a leaf leads to: the new context and leaf state, or the result of a `POP`.
+
+    A `PUSH` leaves the present context below the new one, or `frame` in its place. `then` lists
+    further exits that the text will come to.
+    """
+
+    kind: int
+    context: int = 0
+    leaf: int = 0
+    result: Hashable = None
+    frame: int = NO_FRAME
+    then: tuple[Further, ...] = ()
+
+
+Further = tuple[int, Hashable, Exit | None]
+"""A context, a label, and the exit with it; None if it has still to be asked for."""
+
+
+class Configuration(NamedTuple):
+    leaf: int
+    node: int
+
+
+class Contexts(Protocol):
+    """The structural half of a grammar."""
+
+    def exit(self, context: int, label: Hashable, text: str | None = None) -> Exit:
+        """What follows when a leaf is left with `label` in `context`.
+
+        Where that depends on the text that was read (the name or item that ends here, as JSON),
+        `text` gives it; without, the answer is as if the text differed from all before it, and
+        its kind has DYNAMIC added.
+        """
+        ...
+
+    def gate(self, context: int) -> tuple[int, int] | None:
+        """(bits, width): the names still allowed in `context`, if its leaf has gates."""
+        ...
+
+    def level(self, context: int) -> Level | None:
+        """The level of JSON that a context stands for, if it does."""
+        ...
+
+
+class MachineArrays(NamedTuple):
+    """The machine as the compiled code reads and extends it; see `automaton.step`."""
+
+    node_context: npt.NDArray[np.int32]
+    node_parent: npt.NDArray[np.int32]
+    node_slots: npt.NDArray[np.int32]
+    """Open-addressing hash of (context, parent) → node, a power of two, NO_NODE is empty."""
+    exit_keys: npt.NDArray[np.int64]
+    """Open-addressing hash of context << 32 | label, a power of two, -1 is empty."""
+    exit_kind: npt.NDArray[np.int32]
+    exit_context: npt.NDArray[np.int32]
+    exit_leaf: npt.NDArray[np.int32]
+    """Next leaf state; for a POP the label id of the result."""
+    exit_frame: npt.NDArray[np.int32]
+    """For a PUSH the context that takes the present one's place below, or NO_FRAME."""
+    gate_start: npt.NDArray[np.int32]
+    """[contexts]: first word of the context's gate in `gate_bits`, -1 for none."""
+    gate_bits: npt.NDArray[np.uint64]
+    counts: npt.NDArray[np.int64]
+    """[0] nodes, [1] pending requests, [2] 1 if the node table is full, [3] 1 to stop at a dynamic
+    exit, then [4] its context, [5] label, [6] node and [7] 1 if one was met; [8] the dynamic
+    exits passed (see `step.behind_end`), [9] bytes read by the last `advance`."""
+    pending: npt.NDArray[np.int64]
+    """[n, 2]: what a walk needs and could not find: (leaf, -1) a row, (context, label) an exit."""
+
+
+class Added:
+    """What has been added to a machine on behalf of one grammar."""
+
+    __slots__ = ("contexts", "exits", "leaf_states")
+
+    def __init__(self) -> None:
+        self.leaf_states = 0
+        self.contexts = 0
+        self.exits = 0
+
+
+class Machine:
+    """The machine of grammars that share their contexts, mostly of one. Not thread-safe: its owner
+    serialises (see `mask.grammar`)."""
+
+    def __init__(
+        self, leaves: LeafTable, contexts: Contexts, limits: Limits = DEFAULT_LIMITS
+    ) -> None:
+        self.leaves = leaves
+        self.contexts = contexts
+        self._limits = limits
+        self.work: Final = Work(limits)
+        self._known: set[int] = set()
+        self._gated: set[int] = set()
+        self._added = Added()
+        self._roots: dict[int, int] = {}
+        self._gate_words = 0
+        self.arrays = MachineArrays(
+            node_context=np.zeros(256, np.int32),
+            node_parent=np.full(256, NO_NODE, np.int32),
+            node_slots=np.full(512, NO_NODE, np.int32),
+            **_empty_exits(256),
+            gate_start=np.full(128, -1, np.int32),
+            gate_bits=np.zeros(64, np.uint64),
+            counts=np.zeros(16, np.int64),
+            pending=np.zeros((256, 2), np.int64),
+        )
+        self._exits = _Exits(self.arrays)
+
+    def begin(self, added: Added) -> None:
+        """Another question, unless it is part of the one being worked on; what it adds is counted
+        in `added`."""
+        self.work.begin()
+        self._added = added
+
+    def root(self, context: int) -> int:
+        """The node of a context with nothing below."""
+        node = self._roots.get(context)
+        if node is None:
+            self.know_context(context)
+            node = int(self.arrays.counts[0])
+            if node == len(self.arrays.node_context):
+                self._grow_nodes()
+            self._roots[context] = node
+            self.arrays.node_context[node] = context
+            self.arrays.node_parent[node] = NO_NODE
+            self.arrays.counts[0] = node + 1
+            hash_nodes(*self._nodes, node, node + 1)
+        return node
+
+    def supply(self) -> None:
+        """Serve the pending requests of the last walk: build rows, ask for exits, grow."""
+        counts = self.arrays.counts
+        waiting = int(counts[1])
+        counts[1] = 0
+        if counts[2]:
+            counts[2] = 0
+            self._grow_nodes()
+        if waiting == 1:
+            pending = [self.arrays.pending[0].tolist()]
+        else:
+            pending = self.arrays.pending[:waiting].tolist()
+        before = self.leaves.weight
+        with self.work:
+            for first, second in pending:
+                if second < 0:
+                    self.leaves.build(first)
+                else:
+                    self._add_exit(first, second)
+        self._added.leaf_states += self.leaves.weight - before
+        if self._added.leaf_states > self._limits.leaf_states:
+            raise LimitError(
+                f"the grammar needs more than {self._limits.leaf_states:,} leaf states",
+                limit="leaf_states",
+            )
+
+    def _add_exit(self, context: int, label_id: int) -> None:
+        """Find the exit with a label, and those that come next."""
+        found = self.contexts.exit(context, self.leaves.labels[label_id])
+        self._enter_exit((context << 32) | label_id, found)
+        for context, label, each in found.then:
+            key = (context << 32) | self.leaves.label_id(label)
+            if key not in self._known:
+                self._enter_exit(key, each or self.contexts.exit(context, label))
+
+    def _enter_exit(self, key: int, found: Exit) -> None:
+        kind, following, leaf, result, frame, _ = found
+        if kind == POP:
+            leaf = self.leaves.label_id(result)
+        elif kind != BLOCKED:
+            if following not in self._gated:
+                self.know_context(following)
+            if frame != NO_FRAME and frame not in self._gated:
+                self.know_context(frame)
+        self._known.add(key)
+        self._added.exits += 1
+        if 2 * len(self._known) > len(self.arrays.exit_keys):
+            self._grow_exits()
+        self._exits.add(key, kind, following, leaf, frame)
+
+    @property
+    def exits(self) -> int:
+        """How many are known."""
+        return len(self._known)
+
+    def know_context(self, context: int) -> None:
+        """Make room for a context and its gate."""
+        if context in self._gated:
+            return
+        if self._added.contexts > self._limits.contexts:
+            raise LimitError(
+                f"the grammar needs more than {self._limits.contexts:,} contexts", limit="contexts"
+            )
+        self._added.contexts += 1
+        self._gated.add(context)
+        while context >= len(self.arrays.gate_start):
+            self._replace(gate_start=_doubled(self.arrays.gate_start, -1))
+        gate = self.contexts.gate(context)
+        if gate is None:
+            return
+        bits, width = gate
+        words = (width + 63) // 64 or 1
+        while self._gate_words + words > len(self.arrays.gate_bits):
+            self._replace(gate_bits=_doubled(self.arrays.gate_bits, 0))
+        start = self._gate_words
+        for at in range(words):
+            self.arrays.gate_bits[start + at] = (bits >> (64 * at)) & 0xFFFF_FFFF_FFFF_FFFF
+        self.arrays.gate_start[context] = start
+        self._gate_words += words
+
+    def _grow_exits(self) -> None:
+        old = self.arrays
+        self._replace(**_empty_exits(2 * len(old.exit_keys)))
+        move_exits(_exits_of(old), _exits_of(self.arrays))
+        self._exits = _Exits(self.arrays)
+
+    def _grow_nodes(self) -> None:
+        self._replace(
+            node_context=_doubled(self.arrays.node_context, 0),
+            node_parent=_doubled(self.arrays.node_parent, NO_NODE),
+        )
+        self._replace(node_slots=np.full(2 * len(self.arrays.node_slots), NO_NODE, np.int32))
+        hash_nodes(*self._nodes, 0, int(self.arrays.counts[0]))
+
+    @property
+    def _nodes(self) -> tuple[_Int32, _Int32, _Int32]:
+        return self.arrays.node_context, self.arrays.node_parent, self.arrays.node_slots
+
+    def _replace(self, **arrays: npt.NDArray[np.generic]) -> None:
+        self.arrays = self.arrays._replace(**arrays)  # pyright: ignore[reportArgumentType] - each keyword carries its field's dtype
+
+
+class _Exits:
+    """The arrays of exits, written one by one: that is quicker through views than through arrays,
+    whose elements are objects."""
+
+    __slots__ = ("_context", "_frame", "_keys", "_kind", "_leaf")
+
+    def __init__(self, arrays: MachineArrays) -> None:
+        self._keys = arrays.exit_keys.data
+        self._kind = arrays.exit_kind.data
+        self._context = arrays.exit_context.data
+        self._leaf = arrays.exit_leaf.data
+        self._frame = arrays.exit_frame.data
+
+    def add(self, key: int, kind: int, context: int, leaf: int, frame: int) -> None:
+        keys = self._keys
+        mask = len(keys) - 1
+        slot = ((key >> 32) * 0x9E37 + (key & 0xFFFFFFFF) * 0x85EB) & mask  # as in `step.leave`
+        while keys[slot] not in (-1, key):
+            slot = (slot + 1) & mask
+        keys[slot] = key
+        self._kind[slot] = kind
+        self._context[slot] = context
+        self._leaf[slot] = leaf
+        self._frame[slot] = frame
+
+
+def _empty_exits(size: int) -> dict[str, npt.NDArray[Any]]:
+    fields = ("exit_kind", "exit_context", "exit_leaf", "exit_frame")
+    return {"exit_keys": np.full(size, -1, np.int64)} | {
+        field: np.zeros(size, np.int32) for field in fields
+    }
+
+
+def _exits_of(arrays: MachineArrays) -> tuple[npt.NDArray[Any], ...]:
+    return (
+        arrays.exit_keys,
+        arrays.exit_kind,
+        arrays.exit_context,
+        arrays.exit_leaf,
+        arrays.exit_frame,
+    )
+
+
+def _doubled(array: npt.NDArray[np.generic], fill: int) -> npt.NDArray[np.generic]:
+    return np.concatenate([array, np.full_like(array, fill)])

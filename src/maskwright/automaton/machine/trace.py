@@ -1,0 +1,111 @@
+"""The machine step by step, in plain Python: which leaves a text leaves, where, and to what.
+
+It asks the same contexts and reads the same leaves as the compiled `automaton.step`, one byte after
+the other, so that what it tells doesn't depend on how a text is cut into tokens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from typing import NamedTuple
+
+from maskwright.automaton.machine.machine import (
+    BLOCKED,
+    DONE,
+    DYNAMIC,
+    NO_FRAME,
+    POP,
+    PUSH,
+    Configuration,
+    Exit,
+    Machine,
+)
+from maskwright.automaton.value.last_value import last_value
+
+
+class Left(NamedTuple):
+    """A leaf, or (label of a `POP`) a context, that was left behind `at` bytes of text."""
+
+    at: int
+    context: int
+    label: Hashable
+    exit: Exit
+
+
+class Trace:
+    """A text's way through one machine."""
+
+    def __init__(self, machine: Machine, start: Configuration) -> None:
+        self._machine = machine
+        self._exits: dict[tuple[int, Hashable], Exit] = {}
+        self.text = bytearray()
+        self.leaf = start.leaf
+        self.stack = [int(machine.arrays.node_context[start.node])]
+        """The contexts, the innermost last."""
+
+    @property
+    def done(self) -> bool:
+        return self.stack[-1] == DONE
+
+    def read(self, data: bytes) -> Iterator[Left]:
+        """What is left on the way through `data`, which the machine must accept."""
+        for byte in data:
+            while True:
+                target = self._machine.leaves.next_states(self.leaf).get(byte)
+                if target is not None and self._open(target):
+                    break
+                yield from self._leave()
+            self.leaf = target
+            self.text.append(byte)
+            while self._is_over():
+                yield from self._leave()
+
+    def end(self) -> Iterator[Left]:
+        """What is left where the text ends here."""
+        while not self.done:
+            yield from self._leave()
+
+    def _is_over(self) -> bool:
+        """Whether the leaf is left at once."""
+        leaves = self._machine.leaves
+        if leaves.label_of(self.leaf) is None:
+            return False
+        return bool(leaves.arrays.eager[self.leaf]) or not leaves.next_states(self.leaf)
+
+    def _open(self, leaf: int) -> bool:
+        leaves = self._machine.leaves.arrays
+        high = int(leaves.gate_high[leaf])
+        gate = self._machine.contexts.gate(self.stack[-1]) if high else None
+        if gate is None:
+            return True
+        low = int(leaves.gate_low[leaf])
+        return bool((gate[0] >> low) & ((1 << (high - low)) - 1))
+
+    def _leave(self) -> Iterator[Left]:
+        label = self._machine.leaves.label_of(self.leaf)
+        while True:
+            context = self.stack[-1]
+            found = self._exit(context, label)
+            assert found.kind != BLOCKED, "a trace reads only what the machine accepts"
+            yield Left(len(self.text), context, label, found)
+            if found.kind & 3 != POP:
+                break
+            self.stack.pop()
+            label = found.result
+        if found.kind == PUSH:
+            if found.frame != NO_FRAME:
+                self.stack[-1] = found.frame
+            self.stack.append(found.context)
+        else:
+            self.stack[-1] = found.context
+        self.leaf = found.leaf
+
+    def _exit(self, context: int, label: Hashable) -> Exit:
+        known = self._exits.get((context, label))
+        if known is None:
+            known = self._machine.contexts.exit(context, label)
+            if known.kind & DYNAMIC:
+                text = last_value(bytes(self.text))
+                return self._machine.contexts.exit(context, label, text)
+            self._exits[context, label] = known
+        return known

@@ -1,0 +1,332 @@
+"""How far a container has been read: the state of one thread inside an array or object.
+
+A step offers *options*: what the next item or member may be, each with the progress behind it.
+Several options for one item are several threads: an item that may or may not be one of those that
+`contains` counts, a member that may or may not be the one that some negation asks for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from typing import Final, Literal, NamedTuple
+
+from maskwright.automaton.value.equality import NONE, Met, Rivals, at_item, at_member, may_end
+from maskwright.errors import LimitError
+from maskwright.grammar.schema.tree import Schema, negated
+from maskwright.grammar.shape.disjoint import apart
+from maskwright.grammar.shape.shape import ArrayShape, Conjunction, ObjectShape
+from maskwright.limits import spend
+
+PropertyOrder = Literal["schema", "any"]
+
+
+class ItemOption(NamedTuple):
+    value: Conjunction
+    after: ArrayProgress
+    met: Met = ()
+    """What the item tells of the array's rivals; `after` has none, as if it differed from all."""
+
+
+class ArrayProgress(NamedTuple):
+    """`index` items have been read; counting stops where more makes no difference."""
+
+    shape: ArrayShape
+    index: int = 0  # pyright: ignore[reportIncompatibleMethodOverride] - hides tuple.index
+    counts: tuple[int, ...] = ()
+    """For each `contains`, how many items it has counted."""
+    seen: frozenset[str] = frozenset()
+    """The items so far, where they must be unique or one must come again, as canonical JSON."""
+    repeated: bool = False
+    """Whether some two items have been equal, where some must be."""
+    promised: Conjunction | None = None
+    """Where one must come again: what an item to come satisfies, and so does the last one, of which
+    no more is known."""
+    rivals: Rivals = NONE
+    """Where the array itself must differ from others, or be known: those it may still equal."""
+    confined: bool = False
+    """Whether it must equal one of its rivals."""
+
+    @classmethod
+    def start(cls, shape: ArrayShape) -> ArrayProgress:
+        return cls(shape, counts=(0,) * len(shape.contains))
+
+    @property
+    def unique(self) -> bool:
+        return self.shape.unique
+
+    @property
+    def wants_repeat(self) -> bool:
+        """Whether some item must still come again."""
+        return self.shape.repeats and not self.repeated
+
+    @property
+    def tells_items(self) -> bool:
+        """Whether it makes a difference which values its items are."""
+        return self.unique or self.wants_repeat
+
+    def may_close(self) -> bool:
+        return (
+            self.index >= self.shape.least
+            and not self.wants_repeat
+            and all(
+                count >= each.least
+                for count, each in zip(self.counts, self.shape.contains, strict=True)
+            )
+            and may_end(self.rivals, self.confined)
+        )
+
+    def options(self) -> Iterator[ItemOption]:
+        """What the next item may be, whatever has been seen."""
+        shape = self.shape
+        if shape.most is not None and self.index >= shape.most:
+            return
+        base = shape.item(self.index)
+        choices = [self._counted(at) for at in range(len(shape.contains))]
+        met = at_item(self.rivals)
+        after = self._replace(index=self._next_index(), rivals=NONE)
+        for chosen in product(*choices):
+            value = base.union(*(schemas for schemas, _ in chosen))
+            counts = tuple(count for _, count in chosen)
+            yield ItemOption(value, after._replace(counts=counts), met)
+
+    @property
+    def items_needed(self) -> int:
+        """More items than this are never needed to close the array."""
+        missing = (
+            max(0, each.least - count)
+            for count, each in zip(self.counts, self.shape.contains, strict=True)
+        )
+        behind = max((each.start - self.index for each in self.shape.contains), default=0)
+        return max(0, self.shape.least - self.index, behind) + sum(missing)
+
+    def _counted(self, at: int) -> list[tuple[Conjunction, int]]:
+        """The next item as seen by one `contains`: counted or not."""
+        each, count = self.shape.contains[at], self.counts[at]
+        free: Conjunction = frozenset()
+        if self.index < each.start or (each.most is None and count >= each.least):
+            return [(free, count)]
+        hit: Conjunction = frozenset([each.schema])
+        if each.most is None:
+            return [(hit, count + 1), (free, count)]
+        miss: Conjunction = frozenset([negated(each.schema)])
+        return [(hit, count + 1), (miss, count)] if count < each.most else [(miss, count)]
+
+    def _next_index(self) -> int:
+        starts = [each.start for each in self.shape.contains]
+        enough = max(len(self.shape.prefix), self.shape.least, *starts, 0)
+        if self.shape.most is None and self.index >= enough:
+            return self.index
+        return self.index + 1
+
+    def with_item(self, text: str) -> ArrayProgress:
+        """The progress that also remembers the item that was read."""
+        if self.wants_repeat and text in self.seen:
+            return self._replace(repeated=True, seen=frozenset(), promised=None)
+        return self._replace(seen=self.seen | {text}, promised=None)
+
+
+class MemberOption(NamedTuple):
+    name: int
+    """Index into the shape's names; OTHER for a name that is not among them."""
+    value: Conjunction
+    after: ObjectProgress
+    met: Met = ()
+    """See `ItemOption`."""
+
+
+OTHER = -1
+
+_MOST_UNDECIDED: Final = 14
+"""Wanted members that one may or may not be: each doubles the threads."""
+
+
+class ObjectProgress(NamedTuple):
+    """The members read so far.
+
+    In order "schema" the declared names before `position` are behind us and `seen` holds the late
+    ones; in order "any" `seen` holds all (as a bit set).
+    """
+
+    shape: ObjectShape
+    position: int = 0
+    seen: int = 0
+    count: int = 0  # pyright: ignore[reportIncompatibleMethodOverride] - hides tuple.count
+    """Members read, as far as counting them makes a difference."""
+    met: int = 0
+    """The members in `shape.some` that have been read, as a bit set."""
+    others: frozenset[str] = frozenset()
+    """The names read that are not among the shape's."""
+    rivals: Rivals = NONE
+    """See `ArrayProgress`."""
+    confined: bool = False
+
+    def required_left(self) -> list[int]:
+        """The required names still to come, in order."""
+        return [
+            at
+            for at in sorted(self.shape.required)
+            if at >= self.position and not self.seen >> at & 1
+        ]
+
+    def may_close(self) -> bool:
+        return (
+            self.count >= self.shape.least
+            and not self.required_left()
+            and not self.is_wanting()
+            and may_end(self.rivals, self.confined)
+        )
+
+    def is_wanting(self, coming: int = 0) -> bool:
+        """Whether a wanted member is missing if only the names in `coming` (bits) follow."""
+        absent = ~(self.seen | coming) >> self.position << self.position
+        return any(
+            not (self.met >> k & 1 or each.absent & absent)
+            for k, each in enumerate(self.shape.some)
+        )
+
+    @property
+    def is_full(self) -> bool:
+        return self.shape.most is not None and self.count >= self.shape.most
+
+    def names(self, order: PropertyOrder) -> list[int]:
+        """The names whose turn it may be, whatever their values."""
+        shape = self.shape
+        if self.is_full:
+            return []
+        if order == "any":
+            return [at for at in range(len(shape.names)) if not self.seen >> at & 1]
+        stop = len(shape.names)
+        for at in self.required_left():
+            if at < shape.declared:
+                stop = at + 1
+            break
+        return [at for at in range(self.position, stop) if not self.seen >> at & 1]
+
+    def others_may_come(self, order: PropertyOrder) -> bool:
+        """Whether it may be the turn of a name that is not among the shape's."""
+        return not self.is_full and not (
+            order == "schema" and any(at < self.shape.declared for at in self.required_left())
+        )
+
+    def take(self, at: int, order: PropertyOrder) -> Iterator[MemberOption]:
+        """What the member with name `at` may be."""
+        after = self.with_member(at, order)
+        hits = [
+            (k, schema)
+            for k, wanted in enumerate(self.shape.some)
+            for schema in wanted.names.get(at, ())
+        ]
+        met = self._told(self.shape.names[at], after)
+        yield from self._meet(at, self.shape.values[at], after._replace(rivals=NONE), hits, met)
+
+    def with_member(self, at: int, order: PropertyOrder) -> ObjectProgress:
+        """The progress behind the member with name `at`, whatever is asked of its value."""
+        shape, position, seen, _, met, others, rivals, confined = self
+        if order == "schema" and at < shape.declared:
+            passed, position = at, at + 1
+        else:
+            passed = position = shape.declared if order == "schema" else 0
+            seen |= 1 << at
+        if shape.some:
+            met = self.passed(passed).met
+        count = self._next_count()
+        return ObjectProgress(shape, position, seen, count, met, others, rivals, confined)
+
+    def _told(self, name: str, after: ObjectProgress) -> Met:
+        """What a member with this name tells of the rivals; those that have members that can't
+        come any more are left out."""
+        if not self.rivals:
+            return ()
+        gone = {*self.shape.names[: after.position], name}
+        missed = {
+            rival
+            for rival in self.rivals
+            if any(member[0] in gone and member[0] != name for member in rival.rest)
+        }
+        return at_member(self.rivals - missed, name)
+
+    def take_other(
+        self, mask: tuple[bool, ...], name: str | None, order: PropertyOrder
+    ) -> Iterator[MemberOption]:
+        """What a member with another name may be, by its membership in the shape's languages.
+
+        Without `name` it is not remembered, and is none that a rival has.
+        """
+        after = self._replace(count=self._next_count())
+        if order == "schema":
+            position = max(self.position, self.shape.declared)
+            after = after.passed(position)._replace(position=position)
+        met: Met = ()
+        if name is not None:
+            met = self._told(name, after)
+            after = after._replace(others=self.others | {name})
+        hits = [
+            (k, schema)
+            for k, wanted in enumerate(self.shape.some)
+            for language, schema in wanted.languages
+            if mask[language]
+        ]
+        value = self.shape.others(mask)
+        yield from self._meet(OTHER, value, after._replace(rivals=NONE), hits, met)
+
+    def _meet(
+        self,
+        at: int,
+        value: Conjunction,
+        after: ObjectProgress,
+        hits: list[tuple[int, Schema]],
+        told: Met,
+    ) -> Iterator[MemberOption]:
+        """A member as some of those that the shape asks for, or none.
+
+        One that it is for sure, whatever its value, needs no alternative.
+        """
+        undecided: list[tuple[int, Schema]] = []
+        for hit, schema in hits:
+            if not after.met >> hit & 1:
+                if apart(value, negated(schema)):
+                    after = after._replace(met=after.met | 1 << hit)
+                elif not apart(value, schema):
+                    undecided.append((hit, schema))
+        hits = [(hit, schema) for hit, schema in undecided if not after.met >> hit & 1]
+        if len(hits) > _MOST_UNDECIDED:
+            raise LimitError(
+                f"a property may be one of more than {_MOST_UNDECIDED} that alternatives differ in:"
+                " give these a constant or a type to tell them apart",
+                limit="alternatives",
+                pointer=hits[-1][1].pointer,
+            )
+        spend(1 + len(hits))
+        yield MemberOption(at, value, after, told)
+        for place, (hit, schema) in enumerate(hits, 1):
+            if not after.met >> hit & 1:
+                met = after._replace(met=after.met | 1 << hit)
+                yield from self._meet(at, value | {schema}, met, hits[place:], told)
+
+    def passed(self, position: int) -> ObjectProgress:
+        """The progress that knows which names up to `position` have been left out."""
+        met = self.met
+        if self.shape.some and position > self.position:
+            skipped = (1 << position) - (1 << self.position) & ~self.seen
+            for k, each in enumerate(self.shape.some):
+                if each.absent & skipped:
+                    met |= 1 << k
+        return self if met == self.met else self._replace(met=met)
+
+    def _next_count(self) -> int:
+        most = self.shape.most
+        limit = self.shape.least if most is None else max(self.shape.least, most)
+        return min(self.count + 1, limit)
+
+
+Progress = ArrayProgress | ObjectProgress
+
+
+def behind(after: Progress, met: Met, value: str | None) -> Progress | None:
+    """The progress behind an item or member that has this value (as canonical JSON), or (None)
+    differs from all that are met; None if it must not."""
+    for text, left in met:
+        if text == value:
+            return after._replace(rivals=left)
+    return None if after.confined else after

@@ -1,0 +1,76 @@
+"""Values as they are written: the shortest ones, as trees, and their text."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from maskwright.automaton.value.whitespace import WHITESPACE, Whitespace
+from maskwright.limits import spend
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """The spelling of a scalar."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    values: tuple[Witness, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Members:
+    values: tuple[tuple[str, Witness], ...]
+
+
+Witness = Scalar | Items | Members
+
+
+def compact(witness: Witness) -> str:
+    """The witness as JSON without whitespace."""
+    return rendered(witness, WHITESPACE["compact"], 0)
+
+
+def rendered(witness: Witness, whitespace: Whitespace, depth: int) -> str:
+    """The witness as JSON with the least whitespace that the style allows."""
+    spend()
+    match witness:
+        case Scalar(text=text):
+            return text
+        case Items(values=values):
+            parts = [rendered(v, whitespace, depth + 1) for v in values]
+            return enclosed("[", parts, "]", whitespace, depth)
+        case Members(values=values):
+            parts = [member(n, v, whitespace, depth + 1) for n, v in values]
+            return enclosed("{", parts, "}", whitespace, depth)
+
+
+def member(name: str, value: Witness, whitespace: Whitespace, depth: int) -> str:
+    colon = ":" + whitespace.after_colon.decode()
+    return spelled(name) + colon + rendered(value, whitespace, depth)
+
+
+def enclosed(
+    opening: str, parts: list[str], closing: str, whitespace: Whitespace, depth: int
+) -> str:
+    """A container whose brackets stand at `depth`."""
+    if not parts:
+        return opening + closing
+    before, after = whitespace.line(depth + 1), whitespace.line(depth)
+    return opening + before + whitespace.comma(depth + 1).join(parts) + after + closing
+
+
+def spelled(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
+
+
+def size(witness: Witness | None) -> float:
+    """Its bytes without whitespace; infinite if there is none."""
+    return float("inf") if witness is None else byte_count(compact(witness))
+
+
+def byte_count(text: str) -> int:
+    return len(text.encode("utf-8", "surrogatepass"))

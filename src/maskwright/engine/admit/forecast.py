@@ -1,0 +1,163 @@
+"""When a request would have its first token, and how fast the others would come. Pure, and without
+a clock: what is at work is told, and how fast is what `Pace` has measured.
+
+The queue is played to the point where the request has its first token. Those that run end in the
+order in which their answers are expected to; each that waits before the request enters when a slot
+and the positions reserved for it are free, and its prompt is computed after those before it, since
+prompts share what a step has for them. (Early refusal by predicted times: Mooncake, FAST'25.)
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from maskwright.engine.schedule.service import OUTPUT_PRICE
+from maskwright.engine.schedule.step_time import Pace
+
+
+class Task(NamedTuple):
+    """What is left of a request. `rank`, `client`: as of a sequence. `prompt`: tokens to compute
+    before the next can be sampled; `output`: tokens still expected, of which a step gives `a_step`;
+    `positions`: reserved for it, from its first to its last; `running`: it holds a slot."""
+
+    rank: int
+    client: str
+    prompt: float
+    output: float
+    a_step: float
+    positions: int
+    running: bool
+
+    @property
+    def steps(self) -> float:
+        """Steps until it has ended."""
+        return self.output / self.a_step
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """What there is to share: `slots` in a batch, `positions` of keys and values, and the weight of
+    each class."""
+
+    slots: int
+    positions: int
+    weights: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """Seconds until the first token, and for each after it. `ends`: when those that are running
+    will have ended, in order; `alone`: seconds a token if all of them had."""
+
+    ttft: float
+    tpot: float
+    ends: tuple[float, ...]
+    alone: float
+
+    def slower(self, tpot: float) -> float:
+        """Seconds until few enough run for a token to take `tpot`, or until all have ended."""
+        if not self.ends or self.tpot <= tpot:
+            return 0.0
+        excess = (self.tpot - tpot) / max(self.tpot - self.alone, 1e-9)
+        place = min(len(self.ends), max(1, round(excess * len(self.ends) + 0.5)))
+        return self.ends[place - 1]
+
+
+def forecast(asked: Task, live: Sequence[Task], room: Room, pace: Pace) -> Forecast | None:
+    """What to expect for `asked` beside `live`, which are in the order of their arrival. None as
+    long as nothing has been measured."""
+    running = [task for task in live if task.running]
+    waiting = [task for task in live if not task.running]
+    before = ahead(asked, waiting, room.weights)
+    together = min(room.slots, len(running) + len(before) + 1)
+    rows = together * asked.a_step
+    step, alone, token = pace.step(rows), pace.step(asked.a_step), pace.prompt(1)
+    if step is None or alone is None or token is None:
+        return None
+    step += min(
+        token * pace.chunk(rows),
+        token * _prompts_beside(asked, running, waiting, together) / asked.steps,
+    )
+    prompt = token + step / pace.chunk(rows) if running else token
+    ttft = _first_token(asked, before, running, room, prompt, step)
+    ends = sorted(task.prompt * prompt + task.steps * step for task in running)
+    return Forecast(ttft, step / asked.a_step, tuple(ends), alone / asked.a_step)
+
+
+def ahead(asked: Task, waiting: Sequence[Task], weights: Sequence[float]) -> list[Task]:
+    """Those of `waiting` whose turn comes before that of `asked`, in the order of their turns: by
+    the tokens that their client, in it their class by weight, will have been given by then."""
+    place = len(waiting)
+    by_client: dict[tuple[int, str], float] = {}
+    turns: list[tuple[float, int, Task]] = []
+    for number, task in enumerate((*waiting, asked)):
+        party = (task.rank, task.client)
+        by_client[party] = by_client.get(party, 0.0) + task.prompt + OUTPUT_PRICE * task.output
+        turns.append((by_client[party], number, task))
+    turns.sort()
+    by_class = [0.0] * len(weights)
+    order: list[tuple[float, int, int, Task]] = []
+    for _, number, task in turns:
+        by_class[task.rank] += (task.prompt + OUTPUT_PRICE * task.output) / weights[task.rank]
+        order.append((by_class[task.rank], task.rank, number, task))
+    order.sort()
+    end = next(at for at, (_, _, number, _) in enumerate(order) if number == place)
+    return [task for _, _, _, task in order[:end]]
+
+
+def _prompts_beside(
+    asked: Task, running: Sequence[Task], waiting: Sequence[Task], together: int
+) -> float:
+    """Tokens of others' prompts that are computed while `asked` decodes: of those that run, and of
+    as many of those that wait as will enter in that time."""
+    own = sum(task.prompt for task in running)
+    if waiting:
+        steps = sum(task.steps for task in (*running, *waiting)) / (len(running) + len(waiting))
+        enter = min(len(waiting), together * asked.steps / max(steps, 1.0))
+        own += enter * sum(task.prompt for task in waiting) / len(waiting)
+    return own
+
+
+def _first_token(
+    asked: Task,
+    before: Sequence[Task],
+    running: Sequence[Task],
+    room: Room,
+    prompt: float,
+    step: float,
+) -> float:
+    """Play the queue; `prompt` and `step` are the seconds of a prompt's token and of a step."""
+    slots = room.slots - len(running)
+    positions = room.positions - sum(task.positions for task in running)
+    computed = 0.0
+    ends: list[tuple[float, int, Task]] = []
+    for number, task in enumerate(running):
+        computed += task.prompt * prompt
+        begin = computed if task.prompt else 0.0
+        ends.append((begin + task.steps * step, number, task))
+    heapq.heapify(ends)
+    worse = sorted((t.rank, at, t) for at, t in enumerate(running) if t.rank > 0)
+    gone: set[int] = set()
+    now = 0.0
+    for number, task in enumerate((*before, asked), len(running)):
+        while (slots < 1 or positions < task.positions) and ends:
+            if worse and worse[-1][0] > task.rank:
+                _, at, given = worse.pop()  # gives way at once, to a better class
+                if at in gone:
+                    continue
+            else:
+                end, at, given = heapq.heappop(ends)
+                if at in gone:
+                    continue
+                now = max(now, end)
+            gone.add(at)
+            slots += 1
+            positions += given.positions
+        computed = max(now, computed) + task.prompt * prompt
+        slots -= 1
+        positions -= task.positions
+        heapq.heappush(ends, (computed + task.steps * step, number, task))
+    return computed + step

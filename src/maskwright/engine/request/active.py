@@ -1,0 +1,345 @@
+"""A request at work: its matcher, its masks, its text and its way to the client.
+
+Between a token and the next, two things have to happen that need nothing of the model, and so can
+happen while it computes: `advance` moves the matcher on, sees the end, writes what the grammar
+forces and proposes drafts, which the next step would like to know; `prepare` publishes the text and
+fills the masks, without which no token is sampled.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maskwright.engine.request.drafts import LookBack
+from maskwright.engine.request.emission import Emitter
+from maskwright.engine.request.generation import Generation
+from maskwright.engine.request.request import Delta, FinishReason, Request
+from maskwright.engine.schedule.sequence import Sequence
+from maskwright.errors import GenerationError
+from maskwright.mask import Matcher
+from maskwright.sampling import CANONICAL, NOWHERE, Place, SampleRow, TokenScore
+
+
+@dataclass(frozen=True, slots=True)
+class Advance:
+    """What follows from new tokens.
+
+    `forced` come next whatever the model says; they are part of the output already. `reason`: the
+    last token ends the request. Otherwise the model's choice comes next, and `draft` are guesses
+    for it and its successors.
+    """
+
+    reason: FinishReason | None
+    forced: tuple[int, ...] = ()
+    draft: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Masks:
+    """The mask of the next token and of those after each draft, `words` int32 `[rows, words]`.
+
+    A grammar filled `rows` of them in `seconds`; `hits` had been found before. `places`: which row
+    of the table and which state of the grammar each came from, where a trace is asked for.
+    """
+
+    words: NDArray[np.int32]
+    rows: int = 0
+    hits: int = 0
+    seconds: float = 0.0
+    places: tuple[Place, ...] = ()
+
+
+@dataclass(slots=True, eq=False)
+class Active:
+    """`eos` ends the answer; `free_words` int32 is the mask of an unconstrained request; `texts`
+    are the vocabulary's tokens as bytes.
+
+    `canonical`: where the grammar leaves one way to go on, its text is written as the tokenizer
+    cuts it, without asking the model. `drafter` is None for one token a step.
+
+    `advance` and `prepare` run one at a time, though in any thread; while they do, nobody else
+    touches the sequence's tokens. `close` may come at any time.
+    """
+
+    request: Request
+    generation: Generation
+    sequence: Sequence
+    matcher: Matcher | None
+    free_words: NDArray[np.int32]
+    eos: frozenset[int]
+    texts: tuple[bytes, ...]
+    emitter: Emitter
+    canonical: bool
+    drafter: LookBack | None
+    masks: Masks | None = None
+    """Those of the next token and of the drafts after it, once they are there."""
+    scores: list[TokenScore] = field(default_factory=list[TokenScore])
+    _free: Masks = field(init=False)
+    """That of the next token where nothing restricts it."""
+    _digested: int = 0
+    """Tokens of the output that the matcher and the emitter have seen."""
+    _run: list[int] = field(default_factory=list[int])
+    """Canonical tokens still to come, where they enter one a step."""
+    _unsent: list[int] = field(default_factory=list[int])
+    _text: str = ""
+    _closed: bool = False
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def __post_init__(self) -> None:
+        self._free = Masks(self.free_words[None])
+
+    @property
+    def complete(self) -> bool:
+        """The grammar allows nothing more."""
+        return self.matcher is not None and self.matcher.complete
+
+    def sample_row(self, draft: list[int]) -> SampleRow:
+        """What the sampler needs to know of the token after the sequence's and `draft`."""
+        sequence = self.sequence
+        tokens = sequence.tokens + draft if draft else sequence.tokens
+        return SampleRow(self.request.params, tokens, sequence.prompt_length, self.generation.seed)
+
+    def advance(self, tokens: list[int]) -> Advance:
+        """Take sampled `tokens` in, which the sequence holds already; those after an end are
+        dropped. With none: the beginning of the output."""
+        reason = self._take(tokens)
+        if not tokens and self.complete:
+            reason = FinishReason.GRAMMAR
+        forced: list[int] = []
+        one_a_step = self.drafter is None or self.request.params.logprobs is not None
+        while reason is None and (run := self._canonical_run(self._left)):
+            if one_a_step:
+                self._run = run
+                break
+            forced += run
+            reason = self._take(run)
+        draft = [] if reason is not None else self._draft(forced)
+        return Advance(reason, tuple(forced), tuple(draft))
+
+    def prepare(self, draft: tuple[int, ...]) -> Masks:
+        """Publish what text there is; fill the masks of the next token and of those after each of
+        `draft`."""
+        with self._lock:
+            if self._text and not self._closed:
+                self.generation.publish(self._delta(None))
+        return self._masks(draft)
+
+    def close(self, reason: FinishReason, error: Exception | None = None) -> Delta:
+        """The last delta; nothing is published after it."""
+        with self._lock:
+            self._closed = True
+            if error is not None:
+                tokens = tuple(self._unsent)
+                return Delta("", tokens, reason, error, tuple(self.scores[: len(tokens)]))
+            return self._delta(reason)
+
+    def note_score(self, told: TokenScore, row: int) -> None:
+        """Keep the score of a token that was drawn under mask number `row`."""
+        if self.masks is not None and self.masks.places:
+            told = replace(told, place=self.masks.places[row])
+        self.scores.append(told)
+
+    def note_end(self) -> None:
+        """Put into the record what was counted elsewhere."""
+        record, sequence = self.generation.record, self.sequence
+        record.completion = self._digested
+        record.cached = sequence.found
+        record.preemptions = sequence.preemptions
+        record.peak = sequence.blocks_peak
+
+    # The matcher and the end --------------------------------------------------------------------
+
+    @property
+    def _left(self) -> int:
+        """Tokens that may still come."""
+        return self.request.max_tokens - self._digested
+
+    def _take(self, tokens: list[int]) -> FinishReason | None:
+        """Take tokens until one ends the output; then the reason."""
+        for token in tokens:
+            if self.matcher is not None and not self.matcher.accept(token):
+                raise GenerationError(f"The grammar refused token {token}, which its mask allowed.")
+            if self._run:
+                self._run = self._run[1:]
+            with self._lock:
+                if self._closed:
+                    return None
+                self._digested += 1
+                self._unsent.append(token)
+                self._text += self.emitter.push(self.texts[token])
+            reason = self._reason(token)
+            if reason is not None:
+                return reason
+        return None
+
+    def _reason(self, token: int) -> FinishReason | None:
+        if token in self.eos:
+            return FinishReason.STOP
+        if self.emitter.stopped:
+            return FinishReason.STOP_STRING
+        if self.complete:
+            return FinishReason.GRAMMAR
+        if self._left:
+            return None
+        whole = self.matcher is not None and self.matcher.accepting
+        return FinishReason.GRAMMAR if whole else FinishReason.LENGTH
+
+    # What comes next ----------------------------------------------------------------------------
+
+    def _canonical_run(self, left: int) -> list[int]:
+        """The tokens that the grammar forces next, where they may be written without the model:
+        nothing but the grammar restricts them, and of the `left` tokens enough stay for the rest.
+        """
+        if self._run:
+            return self._run
+        params = self.request.params
+        if self.matcher is None or not self.canonical:
+            return []
+        if params.bad_words or params.no_repeat_ngram:
+            return []
+        run = self.matcher.forced_tokens()
+        if not run or len(run) > left:
+            return []
+        taken = 0
+        try:
+            while taken < len(run) and self.matcher.accept(run[taken]):
+                taken += 1
+            fits = taken == len(run) and (
+                self.matcher.complete or self.matcher.min_tokens <= left - taken
+            )
+        finally:
+            self.matcher.rollback(taken)
+        return run if fits else []
+
+    def _draft(self, forced: list[int]) -> list[int]:
+        """Guesses for the next tokens, all legal; none that is followed by something certain."""
+        if self.drafter is None or self._run or self._left < 2:
+            return []
+        guesses = self._guesses(self.drafter, forced)[: self._left - 1]
+        for number, token in enumerate(guesses):
+            if not self._may_follow(token, self._left - number - 1):
+                self._go_back(number)
+                return guesses[:number]
+        self._go_back(len(guesses))
+        return guesses
+
+    def _guesses(self, drafter: LookBack, forced: list[int]) -> list[int]:
+        if self.matcher is not None and not self.canonical:
+            guesses = self.matcher.forced_tokens()[: drafter.most]
+            if guesses:
+                return guesses
+        tokens = self.sequence.tokens
+        return drafter.propose(tokens + forced if forced else tokens)
+
+    def _may_follow(self, token: int, left: int) -> bool:
+        """Move on by a guess, `left` tokens before the limit; False, and nothing moves, if it is
+        not allowed, ends the output, or is followed by something certain."""
+        if token in self.eos or not self.texts[token]:
+            return False
+        matcher = self.matcher
+        if matcher is None:
+            return True
+        if not matcher.accept(token):
+            return False
+        fits = False
+        try:
+            certain = matcher.complete or matcher.min_tokens > left or self._canonical_run(left)
+            fits = not certain
+        finally:
+            if not fits:
+                matcher.rollback(1)
+        return fits
+
+    def _go_back(self, count: int) -> None:
+        if count and self.matcher is not None:
+            self.matcher.rollback(count)
+
+    def _masks(self, draft: tuple[int, ...]) -> Masks:
+        """Near the token limit a grammar keeps only tokens after which the output can still be
+        completed. A canonical token that is to enter alone is the only one allowed."""
+        if self.matcher is None and not draft and not self.request.trace:
+            return self._free
+        words = np.zeros((1 + len(draft), len(self.free_words)), np.int32)
+        if self._run:
+            word, bit = divmod(self._run[0], 32)
+            words[0, word] = np.uint32(1 << bit).astype(np.int32)
+            return Masks(words, places=(CANONICAL,) if self.request.trace else ())
+        return self._fill(words, draft, self._left)
+
+    def _fill(self, words: NDArray[np.int32], draft: tuple[int, ...], left: int) -> Masks:
+        """Fill `words` with the masks of the next token, `left` tokens before the limit, and of
+        those after each of `draft`."""
+        matcher = self.matcher
+        if matcher is None:
+            words[:] = self.free_words
+            return Masks(words, places=(NOWHERE,) * len(words) if self.request.trace else ())
+        begin = time.perf_counter()
+        hits = 0
+        places: list[Place] = []
+        for number in range(len(words)):
+            if number:
+                matcher.accept(draft[number - 1])
+            hits += matcher.known
+            matcher.fill_mask(words[number], budget=left - number)
+            if self.request.trace:
+                places.append(Place(matcher.row, matcher.state))
+        self._go_back(len(draft))
+        return Masks(words, len(words), hits, time.perf_counter() - begin, tuple(places))
+
+    # Guesses of a draft model, while nothing is digested ------------------------------------------
+
+    @property
+    def guessable(self) -> int:
+        """How many guesses may follow; none while the next token's mask is not there, or where the
+        grammar has chosen that token."""
+        if self.drafter is None or self._run or self.masks is None:
+            return 0
+        return self._left - 1
+
+    def last_mask(self, number: int) -> NDArray[np.int32]:
+        """The mask for guess `number`, which follows those before it."""
+        assert self.masks is not None
+        return self.masks.words[number]
+
+    def guess(self, token: int, number: int) -> Masks | None:
+        """Go on by guess `number`, counted from 0: the mask of the token after it, which joins
+        `masks`. None, and nothing moves, where it may not follow. Nor does anything move where the
+        grammar raises; if the text ever comes there, it will again."""
+        masks, left = self.masks, self._left - number - 1
+        assert masks is not None
+        if not self._may_follow(token, left):
+            return None
+        try:
+            mask = self._fill(np.zeros((1, len(self.free_words)), np.int32), (), left)
+        except Exception:
+            self._go_back(1)
+            raise
+        self.masks = replace(
+            masks,
+            words=np.concatenate((masks.words[: number + 1], mask.words)),
+            places=(*masks.places[: number + 1], *mask.places),
+        )
+        return mask
+
+    def take_back(self, count: int) -> None:
+        """Stand before `count` guesses again, whose masks stay."""
+        self._go_back(count)
+
+    # Text ---------------------------------------------------------------------------------------
+
+    def _delta(self, reason: FinishReason | None) -> Delta:
+        """A delta of all that is not yet sent; with a reason, the held-back rest of the text too.
+        The caller holds the lock."""
+        text, self._text = self._text, ""
+        if reason is not None:
+            text += self.emitter.finish()
+            if reason is FinishReason.LENGTH and self.emitter.stopped:
+                reason = FinishReason.STOP_STRING
+        tokens, self._unsent = tuple(self._unsent), []
+        scores, self.scores = tuple(self.scores[: len(tokens)]), []
+        return Delta(text, tokens, reason, None, scores)

@@ -1,0 +1,53 @@
+"""From sampled tokens to text that is safe to send.
+
+Held back are an incomplete UTF-8 character and an end of the text that may still become part of a
+stop string. What was sent is never taken back; a stop string is never sent.
+"""
+
+from __future__ import annotations
+
+import codecs
+
+from maskwright.engine.request.stops import START, StopAutomaton
+
+_DECODER = codecs.getincrementaldecoder("utf-8")
+
+
+class Emitter:
+    """The text of one generation. `stopped` once a stop string has appeared."""
+
+    def __init__(self, stops: StopAutomaton | None) -> None:
+        self.stopped = False
+        self._stops = stops
+        self._decoder = _DECODER("replace")
+        self._state = START
+        self._held = ""
+
+    def push(self, data: bytes) -> str:
+        """The text that `data`, the bytes of the next token, makes safe to send."""
+        return self._release(self._decoder.decode(data))
+
+    def finish(self) -> str:
+        """The rest of the text. Bytes that never became a character come as U+FFFD."""
+        if self.stopped:
+            return ""
+        rest = self._release(self._decoder.decode(b"", final=True))
+        if self.stopped:
+            return rest
+        rest, self._held = rest + self._held, ""
+        return rest
+
+    def _release(self, text: str) -> str:
+        if self._stops is None or self.stopped:
+            return "" if self.stopped else text
+        for number, character in enumerate(text):
+            self._state = self._stops.step(self._state, character)
+            if matched := self._stops.matched(self._state):
+                self.stopped = True
+                whole = self._held + text[: number + 1]
+                self._held = ""
+                return whole[: len(whole) - matched]
+        whole = self._held + text
+        safe = len(whole) - self._stops.depth(self._state)
+        self._held = whole[safe:]
+        return whole[:safe]

@@ -1,0 +1,435 @@
+"""The engine without its thread: requests in, one step at a time, deltas out.
+
+With inline digests it is synchronous and deterministic: that is the reference, which tests drive
+step by step. With digests in a thread the same tokens come out, since what is sampled depends on
+a request's own tokens, seed and grammar; only the steps at which it happens may differ.
+"""
+
+from __future__ import annotations
+
+import operator
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from maskwright.engine.draft.model import DraftModel
+from maskwright.engine.observations import Observations
+from maskwright.engine.request.active import Active, Advance, Masks
+from maskwright.engine.request.generation import Generation
+from maskwright.engine.request.request import Delta, FinishReason
+from maskwright.engine.schedule.plan import StepPlan
+from maskwright.engine.schedule.scheduler import Scheduler
+from maskwright.engine.schedule.sequence import Phase
+from maskwright.engine.schedule.step_time import Pace
+from maskwright.engine.step.post_step import Digests, Failed, News, Prepared
+from maskwright.engine.step.runner import Runner
+from maskwright.errors import GenerationError, MaskwrightError
+from maskwright.sampling import TokenScore
+
+GRACE = 0.001
+"""Seconds that a step waits at most for requests to advance, once those before it have."""
+
+PROMISE_RATE = 0.3
+"""Weight of the last draft in a sequence's promise."""
+
+STRAGGLER = 0.05
+"""Seconds to wait for a mask when there is nothing else to do."""
+
+
+@dataclass(slots=True)
+class StepSeconds:
+    """Where steps spend their time, in all so far: waiting for digests, the draft model, the
+    scheduler, the forward, sampling; and what digests took, beside the forward or (without overlap)
+    within `sample`."""
+
+    wait: float = 0.0
+    draft: float = 0.0
+    plan: float = 0.0
+    forward: float = 0.0
+    sample: float = 0.0
+
+
+@dataclass(slots=True)
+class Counts:
+    """What has happened so far. `computed` counts tokens through the forward, `sampled` those that
+    the model chose, `forced` those that a grammar did, `drafted` and `accepted` guesses, of which
+    `model_drafted` and `model_accepted` were a draft model's; `held` rows that waited for their
+    mask, `idle_rows` rows whose request had ended or been extended; `mask_rows` masks of
+    grammars, of which `mask_hits` had been found before."""
+
+    steps: int = 0
+    computed: int = 0
+    sampled: int = 0
+    forced: int = 0
+    drafted: int = 0
+    accepted: int = 0
+    model_drafted: int = 0
+    model_accepted: int = 0
+    held: int = 0
+    idle_rows: int = 0
+    mask_rows: int = 0
+    mask_hits: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Rows of logits that wait for their masks, in `logits` from `first` on; `draft` as it was
+    computed."""
+
+    logits: Tensor
+    first: int
+    draft: list[int]
+
+    @property
+    def rows(self) -> Tensor:
+        return self.logits[self.first : self.first + 1 + len(self.draft)]
+
+
+class Core:
+    """Every live request, and the one place where requests end."""
+
+    def __init__(
+        self,
+        scheduler: Scheduler,
+        runner: Runner,
+        digests: Digests,
+        *,
+        pace: Pace | None = None,
+        draft_model: DraftModel | None = None,
+        reader_seconds: float = 60.0,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.scheduler = scheduler
+        self.counts = Counts()
+        self.finished: Counter[FinishReason] = Counter()
+        self.seconds = StepSeconds()
+        self.seen = Observations()
+        self._runner = runner
+        self._digests = digests
+        self._pace = pace
+        self._draft_model = draft_model
+        self._reader_seconds = reader_seconds
+        self._clock = clock
+        self._active: dict[int, Active] = {}
+        self._advancing: set[int] = set()
+        self._held: dict[int, Held] = {}
+
+    @property
+    def live(self) -> int:
+        """Requests that have not ended."""
+        return len(self._active)
+
+    @property
+    def idle(self) -> bool:
+        """Nothing to do before a request, a reader or a deadline comes."""
+        return (
+            self.scheduler.idle
+            and not self._advancing
+            and not any(self._running(number) for number in self._held)
+        )
+
+    def next_deadline(self) -> float | None:
+        """When `expire` should be called at the latest, if nothing else happens."""
+        times = [a.sequence.deadline for a in self._active.values() if a.sequence.deadline]
+        paused = (active.generation.record.paused_at for active in self._active.values())
+        times += [at + self._reader_seconds for at in paused if at is not None]
+        return min(times, default=None)
+
+    # Requests come and go -----------------------------------------------------------------------
+
+    def add(self, active: Active) -> None:
+        """Take a request over. One whose grammar is complete before it begins ends at once."""
+        number = active.sequence.arrival
+        self._active[number] = active
+        self.scheduler.add(active.sequence)
+        self._advancing.add(number)
+        self._digests.start(active, [])
+        self._settle()
+
+    def cancel(self, number: int) -> None:
+        """End a request, wherever it stands; nothing happens if it has ended."""
+        self._end(number, FinishReason.CANCELLED)
+
+    def resume(self, number: int) -> None:
+        """The reader of a paused request goes on."""
+        active = self._active.get(number)
+        if active is not None:
+            active.generation.record.resume(self._clock())
+            self.scheduler.resume(active.sequence)
+
+    def expire(self) -> None:
+        """End what has run out of time."""
+        now = self._clock()
+        for sequence in self.scheduler.expired(now):
+            self._end(sequence.arrival, FinishReason.TIMEOUT)
+        for sequence in list(self.scheduler.paused):
+            paused_at = self._active[sequence.arrival].generation.record.paused_at
+            if paused_at is not None and now - paused_at >= self._reader_seconds:
+                self._end(sequence.arrival, FinishReason.TIMEOUT)
+
+    def fail_all(self, error: MaskwrightError) -> None:
+        """End every live request with `error`. After a defect the scheduler's books may be wrong;
+        the clients hear of the end all the same."""
+        for number, active in list(self._active.items()):
+            try:
+                self._end(number, FinishReason.ERROR, error)
+            except Exception:  # books that a defect left wrong
+                self.finish(active.generation, Delta("", (), FinishReason.ERROR, error))
+
+    def finish(self, generation: Generation, last: Delta) -> None:
+        """Tell the client of the end, which is counted here; also for a request that never came
+        as far as `add`."""
+        reason = last.finish_reason
+        assert reason is not None
+        self.finished[reason] += 1
+        trace = generation.record.end(generation.id, reason, self._clock(), self.seen, last.error)
+        generation.end(last, trace)
+
+    def _end(self, number: int, reason: FinishReason, error: MaskwrightError | None = None) -> None:
+        """The one way out: out of the scheduler, the stream closed, the blocks given back; then the
+        client is told."""
+        active = self._active.pop(number, None)
+        if active is None:
+            return
+        self._advancing.discard(number)
+        self._held.pop(number, None)
+        self.scheduler.end(active.sequence)
+        last = active.close(reason, error)
+        self.scheduler.release(active.sequence)
+        if self._draft_model is not None:
+            self._draft_model.forget(active.sequence)
+        active.note_end()
+        self.finish(active.generation, last)
+
+    # A step -------------------------------------------------------------------------------------
+
+    def step(self) -> None:
+        """Plan, compute, sample. Digests of the step before are taken in as they come: what has
+        advanced before the plan is in it, and what has its mask after the forward is sampled."""
+        begin = time.perf_counter()
+        self.expire()
+        self._await(lambda: bool(self._advancing))
+        waited = time.perf_counter()
+        if self._draft_model is not None:
+            self._guess(self._draft_model)
+        drafted = time.perf_counter()
+        scheduler, pace = self.scheduler, self._pace
+        budget = None if pace is None else pace.budget(scheduler.decoding, scheduler.prefilled)
+        plan = scheduler.plan(budget)
+        planned = time.perf_counter()
+        if plan.admitted:
+            self._note_admitted(plan)
+        self._runner.arrange(plan)
+        if pace is not None and plan.swapped:
+            pace.observe_copies(plan.swapped, time.perf_counter() - planned)
+        logits = self._runner.forward(plan) if plan.chunks else None
+        self.scheduler.commit(plan)
+        computed = time.perf_counter()
+        self._settle(STRAGGLER if logits is None else 0.0)
+        self._sample(list(self._ready_rows(plan, logits)), logits)
+        self._settle()
+        sampled = time.perf_counter()
+        fresh, position = plan.of_prompts
+        if pace is not None:
+            pace.observe(plan.tokens - fresh, fresh, sampled - drafted, position)
+        if self._draft_model is not None and plan.tokens and not fresh:
+            self._draft_model.pace.observe_step(plan.tokens, sampled - drafted)
+        self.counts.steps += 1
+        if plan.chunks:
+            self.counts.computed += plan.tokens
+            self.seen.tokens.note(plan.tokens)
+            self.seen.sequences.note(len(plan.chunks))
+            self.seen.step.note(sampled - drafted)
+        self.seconds.wait += waited - begin
+        self.seconds.draft += drafted - waited
+        self.seconds.plan += planned - drafted
+        self.seconds.forward += computed - planned
+        self.seconds.sample += sampled - computed
+
+    def _note_admitted(self, plan: StepPlan) -> None:
+        now = self._clock()
+        for sequence in plan.admitted:
+            self._active[sequence.arrival].generation.record.admitted(now, self.seen)
+
+    def _await(self, missing: Callable[[], bool]) -> None:
+        """Take in what has been digested, and wait a moment while something is `missing`."""
+        self._settle()
+        deadline = time.perf_counter() + GRACE
+        while missing() and (left := deadline - time.perf_counter()) > 0:
+            if self._settle(left):
+                deadline = time.perf_counter() + GRACE
+
+    def _guess(self, draft_model: DraftModel) -> None:
+        """Have the draft model guess for those that decode. It needs their masks, so what is being
+        digested is waited for: a moment, then the others go on."""
+        self._await(lambda: any(active.masks is None for active in self._decoding()))
+        for active, masks in draft_model.propose(self._decoding()):
+            self._note_masks(active, masks)
+
+    def _settle(self, wait: float = 0.0) -> int:
+        """Act on what has been digested; how much that was."""
+        count = 0
+        for active, news in self._digests.collect(wait):
+            count += 1
+            number = active.sequence.arrival
+            if self._active.get(number) is active:
+                self._act(number, active, news)
+        return count
+
+    def _act(self, number: int, active: Active, news: News) -> None:
+        match news:
+            case Failed(error):
+                self._end(number, FinishReason.ERROR, _as_ours(error))
+            case Prepared(masks):
+                active.masks = masks
+                self._note_masks(active, masks)
+                if active.generation.throttle():
+                    active.generation.record.pause(self._clock())
+                    self.scheduler.pause(active.sequence)
+            case Advance(reason, forced, draft):
+                self._advancing.discard(number)
+                self.counts.forced += len(forced)
+                active.generation.record.forced += len(forced)
+                self.scheduler.extend(active.sequence, forced)
+                active.sequence.draft, active.sequence.by_model = list(draft), False
+                if reason is not None:
+                    self._end(number, reason)
+
+    def _note_masks(self, active: Active, masks: Masks) -> None:
+        if masks.rows:
+            self.counts.mask_rows += masks.rows
+            self.counts.mask_hits += masks.hits
+            active.generation.record.filled(masks.rows, masks.hits, masks.seconds, self.seen)
+
+    def _decoding(self) -> list[Active]:
+        """Those whose next forward gives a token."""
+        return [
+            self._active[sequence.arrival]
+            for sequence in self.scheduler.running
+            if sequence.decodes
+        ]
+
+    def _ready_rows(self, plan: StepPlan, logits: Tensor | None) -> Iterator[tuple[Active, Held]]:
+        """The requests that can be sampled now, with their logits; those of the others are kept.
+
+        A row that was kept is dropped where its request has been computed again meanwhile: it lost
+        its blocks while it was paused.
+        """
+        rows = self._held
+        row = 0
+        for chunk in plan.chunks:
+            if chunk.samples and logits is not None:
+                draft = chunk.sequence.draft[: chunk.drafted]
+                rows[chunk.sequence.arrival] = Held(logits, row, draft)
+            row += chunk.rows
+        self._held = {}
+        for number, held in rows.items():
+            active = self._active.get(number)
+            if active is None or active.sequence.pending:
+                self.counts.idle_rows += 1  # ended, extended by its grammar, or preempted
+            elif active.masks is None or active.sequence.phase is not Phase.RUNNING:
+                self.counts.held += 1
+                self._held[number] = Held(held.rows.clone(), 0, held.draft)
+            else:
+                yield active, held
+
+    def _running(self, number: int) -> bool:
+        return self._active[number].sequence.phase is Phase.RUNNING
+
+    def _sample(self, ready: list[tuple[Active, Held]], computed: Tensor | None) -> None:
+        """Choose tokens and have them digested. `computed` is what the rows are part of, where none
+        was kept from before; if they are all of it, it need not be copied."""
+        if not ready:
+            return
+        rows = [
+            active.sample_row(held.draft[:number])
+            for active, held in ready
+            for number in range(1 + len(held.draft))
+        ]
+        masks: list[np.ndarray[tuple[int, int], np.dtype[np.int32]]] = []
+        for active, held in ready:
+            assert active.masks is not None, "a row without its mask"
+            masks.append(active.masks.words[: 1 + len(held.draft)])
+        if computed is not None and _consecutive(ready, computed):
+            logits = computed[: len(rows)]
+        else:
+            logits = torch.cat([held.rows for _, held in ready])
+        outcomes = self._runner.sample(logits, rows, np.concatenate(masks))
+        at, now = 0, self._clock()
+        for active, held in ready:
+            end = at + 1 + len(held.draft)
+            self._choose(active, held.draft, outcomes[at:end], now)
+            at = end
+
+    def _choose(
+        self,
+        active: Active,
+        draft: list[int],
+        outcomes: list[tuple[int, TokenScore | None] | GenerationError],
+        now: float,
+    ) -> None:
+        """Take the sampled tokens as far as each was sampled after tokens that came true."""
+        tokens: list[int] = []
+        for number, outcome in enumerate(outcomes):
+            if isinstance(outcome, GenerationError):
+                break  # a draft's row: if it is reached, it will be sampled again and fail then
+            token, told = outcome
+            tokens.append(token)
+            if told is not None:
+                active.note_score(told, number)
+            if number == len(draft) or token != draft[number]:
+                break
+        first = outcomes[0]
+        if isinstance(first, GenerationError):
+            self._end(active.sequence.arrival, FinishReason.ERROR, first)
+            return
+        self.counts.sampled += len(tokens)
+        record = active.generation.record
+        record.drew(len(tokens), now, self.seen)
+        if draft:
+            self._judge(active, len(draft), sum(map(operator.eq, tokens, draft)))
+        active.masks = None
+        active.sequence.draft = []
+        self.scheduler.confirm(active.sequence, tokens)
+        self._advancing.add(active.sequence.arrival)
+        self._digests.start(active, tokens)
+
+    def _judge(self, active: Active, drafted: int, accepted: int) -> None:
+        """Of so many drafts, the first `accepted` were drawn."""
+        counts, record, sequence = self.counts, active.generation.record, active.sequence
+        counts.drafted += drafted
+        counts.accepted += accepted
+        record.drafted += drafted
+        record.accepted += accepted
+        if sequence.by_model and self._draft_model is not None:
+            self._draft_model.judge(sequence, drafted, accepted)
+            counts.model_drafted += drafted
+            counts.model_accepted += accepted
+            record.model_drafted += drafted
+            record.model_accepted += accepted
+        elif active.drafter is not None:
+            active.drafter.judge(drafted, accepted)
+            sequence.promise += PROMISE_RATE * (accepted / drafted - sequence.promise)
+
+
+def _consecutive(ready: list[tuple[Active, Held]], whole: Tensor) -> bool:
+    """Whether their rows are those of `whole`, in order and from the first on."""
+    at = 0
+    for _, held in ready:
+        if held.logits is not whole or held.first != at:
+            return False
+        at += 1 + len(held.draft)
+    return True
+
+
+def _as_ours(error: Exception) -> MaskwrightError:
+    if isinstance(error, MaskwrightError):
+        return error
+    ours = GenerationError(f"The grammar failed: {type(error).__name__}: {error}")
+    ours.__cause__ = error  # its traceback is what the log needs
+    return ours

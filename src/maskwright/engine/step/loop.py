@@ -1,0 +1,417 @@
+"""The engine: a thread around the core, and the face that other threads use."""
+
+from __future__ import annotations
+
+import itertools
+import secrets
+import threading
+import time
+from collections import deque
+from collections.abc import Mapping
+from concurrent.futures import CancelledError, Future
+from dataclasses import asdict
+from pathlib import Path
+from types import TracebackType
+
+import torch
+
+from maskwright.engine.adapters import Adapters
+from maskwright.engine.admit.admission import Admission
+from maskwright.engine.admit.compiling import Compiling, Waiting
+from maskwright.engine.admit.gate import Claim, Gate
+from maskwright.engine.capacity import plan_capacity
+from maskwright.engine.config import EngineConfig
+from maskwright.engine.draft.model import DraftModel, check_vocabulary
+from maskwright.engine.draft.pace import DraftPace
+from maskwright.engine.kv.blocks import BlockPool
+from maskwright.engine.request.active import Active
+from maskwright.engine.request.generation import Generation
+from maskwright.engine.request.request import Delta, FinishReason, Request
+from maskwright.engine.request.trace import Record, Trace
+from maskwright.engine.schedule.scheduler import FIXED_ROWS, Scheduler
+from maskwright.engine.schedule.sequence import Sequence
+from maskwright.engine.schedule.step_time import Pace
+from maskwright.engine.stats import EngineStats
+from maskwright.engine.step.core import Core
+from maskwright.engine.step.post_step import Digests
+from maskwright.engine.step.runner import Runner
+from maskwright.errors import EngineStoppedError, GenerationError, MaskwrightError, OverloadedError
+from maskwright.models import LoadedModel
+
+COMPLETE = frozenset(
+    {FinishReason.STOP, FinishReason.STOP_STRING, FinishReason.GRAMMAR, FinishReason.LENGTH}
+)
+"""Ends that say how long answers are; other requests were ended early."""
+
+
+class Engine:
+    """Serves one model. `submit` may be called from any thread between `start` and `stop`.
+
+    Usable as a context manager that starts and stops it.
+    """
+
+    def __init__(
+        self,
+        loaded: LoadedModel,
+        config: EngineConfig | None = None,
+        adapters: Mapping[str, Path] | None = None,
+    ) -> None:
+        """`adapters` are folders by the names under which requests ask for them."""
+        self.loaded = loaded
+        self.config = config = config or EngineConfig()
+        self.adapters = Adapters(adapters or {}, loaded.decoder, config.adapter_bytes)
+        self.capacity = plan_capacity(loaded, config, adapters=bool(adapters))
+        self._pool = BlockPool(self.capacity.blocks, config.block_size)
+        self._admission = Admission(loaded, self._pool, config, self.adapters)
+        pace = Pace(config.max_batch_tokens, config.stall)
+        self._gate = Gate(
+            config.classes,
+            pace,
+            slots=config.max_running,
+            positions=self._pool.total * config.block_size,
+        )
+        scheduler = Scheduler(
+            self._pool,
+            max_running=config.max_running,
+            max_batch_tokens=config.max_batch_tokens,
+            classes=config.classes,
+            prefix_cache=config.prefix_cache,
+            window=loaded.decoder.window,
+            host_blocks=self.capacity.host_blocks,
+            swap_pays=pace.swap_pays,
+        )
+        self._runner = Runner(
+            loaded.decoder,
+            self.capacity.blocks,
+            config.block_size,
+            config.kv_dtype,
+            self.capacity.host_blocks,
+            self.adapters,
+        )
+        self._digests = Digests(overlap=config.overlap)
+        self._core = Core(
+            scheduler,
+            self._runner,
+            self._digests,
+            pace=pace,
+            draft_model=self._new_draft_model(),
+            reader_seconds=config.reader_seconds,
+        )
+        self._numbers = itertools.count(1)
+        self._thread = threading.Thread(target=self._run, name="maskwright-engine", daemon=True)
+        self._wake = threading.Condition()
+        self._compiling = Compiling(self._notify)
+        # Shared with other threads, under `_wake`:
+        self._submitted: deque[Active] = deque()
+        self._cancelled: set[int] = set()
+        self._resumed: set[int] = set()
+        self._submitted_requests = 0
+        self._refused = {"queue": 0, "objective": 0}
+        self._prompt_tokens = 0
+        self._stopping = False
+        self._error: EngineStoppedError | None = None
+
+    def _new_draft_model(self) -> DraftModel | None:
+        config, large, draft = self.config, self.loaded, self.config.draft_model
+        if draft is None:
+            return None
+        check_vocabulary(large, draft)
+        ratio = draft.decoder.weight_bytes / large.decoder.weight_bytes
+        return DraftModel(
+            draft.decoder,
+            DraftPace(config.drafts, fixed_rows=FIXED_ROWS, ratio=ratio),
+            vocab_size=large.decoder.vocab_size,
+            blocks=self.capacity.blocks,
+            block_size=config.block_size,
+            most_rows=config.max_batch_tokens,
+            kv_dtype=config.kv_dtype,
+        )
+
+    @property
+    def max_context(self) -> int:
+        """Positions that a prompt and its answer may fill together."""
+        return self._admission.max_context
+
+    @property
+    def alive(self) -> bool:
+        """Started, not stopped, and no defect has ended the loop."""
+        return self._thread.is_alive() and self._error is None and not self._stopping
+
+    @property
+    def idle(self) -> bool:
+        """Nobody waits for it."""
+        return not (self._core.live or self._submitted or len(self._compiling))
+
+    def start(self) -> None:
+        """Start the engine's thread. Once only."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End the thread after the step at hand; requests still at work end with an error."""
+        with self._wake:
+            self._stopping = True
+            self._wake.notify()
+        if self._thread.ident is not None:
+            self._thread.join()
+
+    def __enter__(self) -> Engine:
+        self.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+    def submit(self, request: Request) -> Generation:
+        """Queue a request.
+
+        Raises `InputError` for one that can't be served whatever the load, `BudgetError` if its
+        grammar needs more tokens than it allows, `OverloadedError` if the queue is full or the
+        request would miss an objective of its class, and `EngineStoppedError` if the engine doesn't
+        run. A grammar that is still being compiled is checked once it is there; then the generation
+        ends with the error.
+        """
+        self._admission.check(request)
+        params, number = request.params, next(self._numbers)
+        grammar, now = request.grammar, time.monotonic()
+        seed = secrets.randbits(64) if params.seed is None else params.seed % 2**64
+        generation = Generation(
+            number,
+            seed,
+            len(request.prompt),
+            self._cancel,
+            buffer=self.config.reader_tokens,
+            resume=self._resume,
+            deadline=None if request.timeout is None else now + request.timeout,
+            record=Record(
+                now,
+                prompt=len(request.prompt),
+                seed=seed,
+                service=request.service,
+                adapter=request.adapter,
+                compiling=isinstance(grammar, Future),
+            ),
+        )
+        name = request.adapter
+        if name is not None:
+            self.adapters.take(name)
+        try:
+            self._enqueue(request, generation)
+        except MaskwrightError:
+            if name is not None:
+                self.adapters.give_back(name)
+            raise
+        if name is not None:
+            generation.when_ended(lambda _: self.adapters.give_back(name))
+        return generation
+
+    def _enqueue(self, request: Request, generation: Generation) -> None:
+        grammar, active = request.grammar, None
+        claim = self._admission.claim(request)
+        if not isinstance(grammar, Future):
+            active = self._admission.admit(request, generation, grammar)
+            claim.sequence = active.sequence
+        with self._wake:
+            self._refuse_overload(claim)
+            self._gate.enter(generation.id, claim)
+            if active is not None:
+                self._submitted.append(active)
+            elif isinstance(grammar, Future):
+                self._compiling.add(request, generation, grammar)
+            self._submitted_requests += 1
+            self._prompt_tokens += len(request.prompt)
+            self._wake.notify()
+        generation.when_ended(self._left)
+
+    def _left(self, trace: Trace) -> None:
+        """A request that was let in has ended."""
+        self._gate.leave(
+            trace.id,
+            steps=trace.steps,
+            output=trace.completion_tokens,
+            cached=trace.cached_tokens,
+            whole=trace.finish_reason in COMPLETE,
+        )
+
+    def stats(self) -> EngineStats:
+        """A snapshot of the counters, from any thread."""
+        core, scheduler, pool = self._core, self._core.scheduler, self._pool
+        counts, tree = core.counts, scheduler.tree
+        with self._wake:
+            waiting = len(self._submitted) + len(scheduler.waiting)
+            submitted, prompt_tokens = self._submitted_requests, self._prompt_tokens
+            refused = dict(self._refused)
+        return EngineStats(
+            healthy=self.alive,
+            running=len(scheduler.running),
+            waiting=waiting,
+            paused=len(scheduler.paused),
+            compiling=len(self._compiling),
+            block_size=pool.block_size,
+            blocks_total=pool.total,
+            blocks_used=pool.used,
+            blocks_cached=pool.cached,
+            blocks_free=pool.free,
+            steps=counts.steps,
+            computed_tokens=counts.computed,
+            sampled_tokens=counts.sampled,
+            forced_tokens=counts.forced,
+            drafted_tokens=counts.drafted,
+            accepted_tokens=counts.accepted,
+            model_drafted_tokens=counts.model_drafted,
+            model_accepted_tokens=counts.model_accepted,
+            held_rows=counts.held,
+            idle_rows=counts.idle_rows,
+            prefix_queries=0 if tree is None else tree.queries,
+            prefix_hits=0 if tree is None else tree.hits,
+            evictions=0 if tree is None else tree.evictions,
+            preemptions=scheduler.preemptions,
+            swaps=scheduler.swaps,
+            finished={reason.value: count for reason, count in core.finished.copy().items()},
+            seconds={**asdict(core.seconds), "digest": self._digests.busy},
+            submitted=submitted,
+            refused=refused,
+            prompt_tokens=prompt_tokens,
+            positions_idle=_idle_positions(scheduler.running, pool),
+            mask_rows=counts.mask_rows,
+            mask_hits=counts.mask_hits,
+            observations=core.seen.read(),
+        )
+
+    def _refuse_overload(self, claim: Claim) -> None:
+        if not self.alive:
+            raise self._error or EngineStoppedError("The engine is not running.")
+        live = len(self._submitted) + self._core.live + len(self._compiling)
+        if live >= self.config.max_running + self.config.max_waiting:
+            self._refused["queue"] += 1
+            raise OverloadedError(
+                f"The queue is full: {live} requests are running or waiting.", retry_after=1.0
+            )
+        try:
+            self._gate.check(claim)
+        except OverloadedError:
+            self._refused["objective"] += 1
+            raise
+
+    def _cancel(self, number: int) -> None:
+        with self._wake:
+            self._cancelled.add(number)
+            self._wake.notify()
+
+    def _resume(self, number: int) -> None:
+        with self._wake:
+            self._resumed.add(number)
+            self._wake.notify()
+
+    def _notify(self) -> None:
+        with self._wake:
+            self._wake.notify()
+
+    # The thread ---------------------------------------------------------------------------------
+
+    def _run(self) -> None:
+        """Take in what has come, step, until stopped. A defect ends every request."""
+        threads = self.config.threads
+        if threads is None and self.loaded.decoder.small:
+            threads = 1
+        if threads is not None:
+            torch.set_num_threads(threads)
+        end = EngineStoppedError("The engine was stopped.")
+        try:
+            self._runner.warm_up()
+            while self._drain():
+                self._core.step()
+        except Exception as error:
+            end = EngineStoppedError(f"The engine failed: {type(error).__name__}: {error}")
+            end.__cause__ = error
+        with self._wake:
+            self._error = end
+            left, self._submitted = self._submitted, deque()
+        self._digests.stop()
+        for generation in (*(active.generation for active in left), *self._compiling.take_all()):
+            self._refuse(generation, FinishReason.ERROR, end)
+        self._core.fail_all(end)
+
+    def _drain(self) -> bool:
+        """Take in what other threads brought; wait while there is nothing to do. False: stop."""
+        while True:
+            with self._wake:
+                if not self._something_to_do():
+                    # Once and not until there is: what woke us may have brought a nearer deadline.
+                    self._wake.wait(self._patience())
+                if self._stopping:
+                    return False
+                submitted, self._submitted = self._submitted, deque()
+                cancelled, self._cancelled = self._cancelled, set()
+                resumed, self._resumed = self._resumed, set()
+            for active in submitted:
+                self._core.add(active)
+            for waiting in self._compiling.take():
+                self._compiled(waiting)
+            for number in cancelled:
+                self._withdraw(number, FinishReason.CANCELLED)
+            for number in self._compiling.expired(time.monotonic()):
+                self._withdraw(number, FinishReason.TIMEOUT)
+            for number in resumed:
+                self._core.resume(number)
+            self._core.expire()
+            if not self._core.idle:
+                return True
+
+    def _something_to_do(self) -> bool:
+        return bool(
+            self._stopping
+            or self._submitted
+            or self._cancelled
+            or self._resumed
+            or self._compiling.ready
+            or not self._core.idle
+        )
+
+    def _patience(self) -> float | None:
+        """Seconds until something happens by itself; None for never."""
+        if not self._core.idle:
+            return 0.0
+        times = (self._core.next_deadline(), self._compiling.next_deadline())
+        first = min((moment for moment in times if moment is not None), default=None)
+        return None if first is None else max(0.0, first - time.monotonic())
+
+    def _compiled(self, waiting: Waiting) -> None:
+        """A grammar is there: its request may run, or ends with what is wrong with it."""
+        request, generation = waiting.request, waiting.generation
+        try:
+            grammar = waiting.future.result()
+            self._admission.check_grammar(request, grammar)
+        except (Exception, CancelledError) as error:
+            if not isinstance(error, MaskwrightError):
+                error = GenerationError(f"The grammar was not compiled: {error!r}")
+            self._refuse(generation, FinishReason.ERROR, error)
+            return
+        generation.record.compiled(time.monotonic(), self._core.seen)
+        active = self._admission.admit(request, generation, grammar)
+        self._gate.found(generation.id, active.sequence)
+        self._core.add(active)
+
+    def _withdraw(self, number: int, reason: FinishReason) -> None:
+        generation = self._compiling.remove(number)
+        if generation is None:
+            self._core.cancel(number)
+        else:
+            self._refuse(generation, reason, None)
+
+    def _refuse(
+        self, generation: Generation, reason: FinishReason, error: MaskwrightError | None
+    ) -> None:
+        """End a request that the core has never seen."""
+        self._core.finish(generation, Delta("", (), reason, error))
+
+
+def _idle_positions(running: list[Sequence], pool: BlockPool) -> int:
+    return sum(
+        max(0, len(sequence.table) * pool.block_size - sequence.computed)
+        for sequence in running.copy()
+    )

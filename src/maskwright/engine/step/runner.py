@@ -1,0 +1,96 @@
+"""The forward: the only part of the engine that touches the model and its key/value memory."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence as SequenceOf
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from maskwright.engine.adapters import Adapters
+from maskwright.engine.schedule.plan import StepPlan, Way
+from maskwright.engine.step.batch import build_batch
+from maskwright.errors import GenerationError
+from maskwright.kernels.kv_pool import KvDtype, clear_blocks, copy_block, move_blocks
+from maskwright.models import Decoder
+from maskwright.sampling import (
+    ChainBatch,
+    SampleRow,
+    SamplingParams,
+    TokenScore,
+    sample,
+    score,
+)
+
+
+class Runner:
+    """Owns the key/value pool, `blocks` blocks and the trash block, and the host's pool, where
+    sequences that gave way have `host_blocks`."""
+
+    def __init__(
+        self,
+        decoder: Decoder,
+        blocks: int,
+        block_size: int,
+        kv_dtype: KvDtype = "auto",
+        host_blocks: int = 0,
+        adapters: Adapters | None = None,
+    ) -> None:
+        self._adapters = adapters
+        self._decoder = decoder
+        self._block_size = block_size
+        self._pool = decoder.new_pool(blocks + 1, block_size, kv_dtype)
+        self._host = decoder.new_pool(host_blocks + 1, block_size, kv_dtype)
+
+    def warm_up(self) -> None:
+        """Sample once from a made-up row, so that what is compiled on first use is there."""
+        vocab_size = self._decoder.vocab_size
+        row = SampleRow(SamplingParams(), (0,), 1, 0)
+        words = np.full((1, (vocab_size + 31) // 32), -1, np.int32)
+        self.sample(torch.zeros(1, vocab_size), [row], words)
+
+    @torch.inference_mode()
+    def arrange(self, plan: StepPlan) -> None:
+        """Move and clear blocks, before the forward. Neighbouring moves of one way are one copy."""
+        for way, moves in itertools.groupby(plan.moves, lambda move: move.way):
+            pairs = [(move.source, move.target) for move in moves]
+            match way:
+                case Way.WITHIN:
+                    for source, target in pairs:
+                        copy_block(self._pool, source, target)
+                case Way.OUT:
+                    move_blocks(self._pool, self._host, pairs)
+                case Way.IN:
+                    move_blocks(self._host, self._pool, pairs)
+        clear_blocks(self._pool, plan.fresh)
+
+    @torch.inference_mode()
+    def forward(self, plan: StepPlan) -> Tensor:
+        """Logits float32 `[rows, vocab]`: first the rows that each chunk wants, in order; behind
+        them, up to a multiple of four, rows of padding that are nobody's (see `lay_out`)."""
+        batch = build_batch(plan.chunks, self._block_size, self._decoder, self._adapters)
+        return self._decoder.forward(batch, self._pool)
+
+    @torch.inference_mode()
+    def sample(
+        self, logits: Tensor, rows: SequenceOf[SampleRow], words: NDArray[np.int32]
+    ) -> list[tuple[int, TokenScore | None] | GenerationError]:
+        """A token, with its score where the row asks for one, or its own error, for each of `rows`;
+        `words` are their masks. `logits` are overwritten."""
+        masks = torch.from_numpy(words)
+        wanted = [i for i, row in enumerate(rows) if row.params.logprobs is not None]
+        raw = dict(zip(wanted, logits[wanted], strict=True)) if wanted else {}
+        chosen = sample(logits, ChainBatch(rows, masks))
+        outcomes: list[tuple[int, TokenScore | None] | GenerationError] = []
+        for i, (row, token) in enumerate(zip(rows, chosen, strict=True)):
+            if isinstance(token, GenerationError):
+                outcomes.append(token)
+            elif row.params.logprobs is None:
+                outcomes.append((token, None))
+            else:
+                told = score(raw[i], masks[i], logits[i], token, row.params)
+                outcomes.append((token, told))
+        return outcomes

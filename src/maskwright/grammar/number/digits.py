@@ -1,0 +1,317 @@
+"""Spellings of numbers without a sign, as an automaton that is written out state by state.
+
+A value is counted in *units* of 10 to the power of -`places`, the finest number that can be spelled
+without an exponent; so bounds, divisors and the digits read so far are integers, and whether a
+prefix can still be completed is arithmetic, not search. A state remembers of the digits read only
+what their continuations depend on: how many there are, how they compare with the same number of
+digits of each bound, and their remainder.
+
+Behind a mantissa with one digit before the point an exponent may follow: it alone decides about the
+magnitude, unless it is the bound's own, and then the mantissa does. Zero takes any exponent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from math import lcm
+from typing import Final
+
+from maskwright.grammar.number.exponents import DIGIT, LEAST_EXPONENT, MOST_EXPONENT, E, exponents
+from maskwright.grammar.number.multiples import Multiples
+from maskwright.grammar.regular.terms import EMPTY, Regular, alt, concat, repeat, state
+
+MOST_MANTISSA: Final = 20
+"""Digits between the point and an exponent; double precision needs sixteen."""
+
+_DOT: Final = 0x2E
+
+Arc = tuple[int, int, Regular]
+
+
+@dataclass(frozen=True)
+class Magnitudes:
+    """The numbers from `low` to `high` (None: any), both in units and inclusive, that are
+    multiples of `divisor` and no multiples of any of `excluded`.
+
+    At most `whole` digits stand before the point and `places` behind it. `tiny`: there is no lower
+    bound above zero, so exponents may be as small as they like.
+    """
+
+    low: int
+    high: int | None
+    whole: int
+    places: int
+    tiny: bool
+    divisor: Multiples | None = None
+    excluded: tuple[Multiples, ...] = ()
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.low, self.high, self.divisor, self.excluded))
+
+    @cached_property
+    def _unit(self) -> int:
+        """One, in units."""
+        return 10**self.places
+
+    @cached_property
+    def _step(self) -> int:
+        return self.divisor.step(self.places) if self.divisor else 1
+
+    @cached_property
+    def _holes(self) -> tuple[tuple[int, int], ...]:
+        """How many multiples are excluded, by inclusion and exclusion: the distance from one to
+        the next of those that are multiples of some of `excluded`, and how often they count."""
+        found: dict[int, int] = {}
+        for each in self.excluded:
+            hole = lcm(self._step, each.step(self.places))
+            joined = [(lcm(hole, other), -times) for other, times in found.items()]
+            for distance, times in [(hole, 1), *joined]:
+                found[distance] = found.get(distance, 0) + times
+        return tuple((distance, times) for distance, times in found.items() if times)
+
+    @cached_property
+    def _multiples(self) -> tuple[Multiples, ...]:
+        return self.excluded if self.divisor is None else (self.divisor, *self.excluded)
+
+    @cached_property
+    def _bounds(self) -> tuple[int, ...]:
+        return (self.low,) if self.high is None else (self.low, self.high)
+
+    @cached_property
+    def _whole_bounds(self) -> tuple[str, ...]:
+        """The digits of the bounds before the point."""
+        return tuple(str(bound // self._unit) for bound in self._bounds)
+
+    @cached_property
+    def _surely(self) -> int:
+        """With so many more digits before the point, some number follows whatever was read."""
+        widest = max([self._step, *(hole for hole, _ in self._holes)])
+        return len(str(widest // self._unit)) + 1
+
+    def spellings(self) -> Regular:
+        if not self._has_any(0, 10 ** (self.whole + self.places) - 1):
+            return EMPTY
+        return state((self, "start"), False, self._first_moves, plain=True)
+
+    def _first_moves(self) -> Sequence[Arc]:
+        zero = self._zero()
+        others = _digit_arcs(lambda digit: self._integer(1, digit), 1)
+        return [(0x30, 0x30, zero), *others] if zero is not EMPTY else others
+
+    def _zero(self) -> Regular:
+        """Behind a zero that stands before the point."""
+        fraction = self._fraction(0, 0, False)
+        nullable = self._contains(0)
+        if fraction is EMPTY and not nullable:
+            return EMPTY
+        arcs = [(_DOT, _DOT, fraction)] if fraction is not EMPTY else []
+        if nullable:
+            arcs += _exponent_arcs(exponents(LEAST_EXPONENT, MOST_EXPONENT))
+        return state((self, "zero"), nullable, lambda: arcs, plain=True)
+
+    def _integer(self, count: int, digits: int) -> Regular:
+        """Behind `count` digits before the point, the first of them not zero."""
+        single = count == 1
+        if not self._grows(count, digits) and not (
+            single
+            and (self._exponents(digits, 0) is not EMPTY or self._may_take_exponent(digits, 0))
+        ):
+            return EMPTY
+        sides = tuple(
+            1 if count > len(whole) else _compared(digits, whole, count)
+            for whole in self._whole_bounds
+        )
+        mantissa = self._mantissa_sides(digits, 0) if single else ()
+        residues = tuple(m.residue(digits) for m in self._multiples)
+        key = (self, "integer", count, sides, mantissa, residues, single and digits == 1)
+        nullable = self._contains(digits * self._unit)
+        return state(key, nullable, partial(self._integer_moves, count, digits), plain=True)
+
+    def _integer_moves(self, count: int, digits: int) -> Sequence[Arc]:
+        arcs: list[Arc] = []
+        fraction = self._fraction(0, digits, count == 1)
+        if fraction is not EMPTY:
+            arcs.append((_DOT, _DOT, fraction))
+        if count < self.whole:
+            arcs += _digit_arcs(lambda digit: self._integer(count + 1, digits * 10 + digit))
+        if count == 1:
+            arcs += _exponent_arcs(self._exponents(digits, 0, MOST_EXPONENT + (digits == 1)))
+        return arcs
+
+    def _fraction(self, count: int, digits: int, single: bool) -> Regular:
+        """Behind the point and `count` more digits; `digits` are all digits, those before the
+        point too, of which there is one and not zero if `single`."""
+        single = single and count <= MOST_MANTISSA
+        scale = 10 ** (self.places - count)
+        fits = self._has_any(digits * scale, (digits + 1) * scale - 1)
+        if not fits and not (
+            single
+            and (
+                (count > 0 and self._exponents(digits, count) is not EMPTY)
+                or self._may_take_exponent(digits, count)
+            )
+        ):
+            return EMPTY
+        sides = tuple(_sign(digits - bound // scale) for bound in self._bounds)
+        mantissa = self._mantissa_sides(digits, count) if single else ()
+        undecided = 0 in sides or 0 in mantissa
+        if not undecided and not self._multiples:
+            least = 1 if count == 0 else 0
+            rest = repeat(DIGIT, least, self.places - count) if fits else EMPTY
+            if not single:
+                return rest
+            mantissa_rest = repeat(DIGIT, least, MOST_MANTISSA - count)
+            return alt(rest, concat(mantissa_rest, E, self._exponents(digits, count)))
+        key = (self, "fraction", count, single, sides, mantissa, self._rest(digits, count, single))
+        nullable = count > 0 and self._contains(digits * scale)
+        return state(
+            key, nullable, partial(self._fraction_moves, count, digits, single), plain=True
+        )
+
+    def _fraction_moves(self, count: int, digits: int, single: bool) -> Sequence[Arc]:
+        arcs: list[Arc] = []
+        if count < self.places:
+            arcs += _digit_arcs(
+                lambda digit: self._fraction(count + 1, digits * 10 + digit, single)
+            )
+        if single and count > 0:
+            arcs += _exponent_arcs(self._exponents(digits, count))
+        if digits == 0 and count > 0 and self._contains(0):
+            arcs += _exponent_arcs(exponents(LEAST_EXPONENT, MOST_EXPONENT))
+        return arcs
+
+    def _exponents(self, digits: int, count: int, most: int = MOST_EXPONENT) -> Regular:
+        """What may follow `e` behind a mantissa of 1 + `count` digits: at most `most`."""
+        if self.high == 0 or self.excluded:
+            return EMPTY
+        least = LEAST_EXPONENT
+        if not self.tiny:
+            least = max(least, self._exponent(self.low))
+            least += least == self._exponent(self.low) and _mantissa(digits, count, self.low) < 0
+        if self.high is not None:
+            own = self._exponent(self.high)
+            most = min(most, own - (_mantissa(digits, count, self.high) > 0))
+        if self.divisor is not None:
+            exact = self.divisor.least_exponent(digits, count)
+            if exact is None:
+                return EMPTY
+            least = max(least, exact)
+        return exponents(least, most)
+
+    def _exponent(self, bound: int) -> int:
+        return len(str(bound)) - 1 - self.places
+
+    def _may_take_exponent(self, digits: int, count: int) -> bool:
+        """Whether an exponent may follow behind more digits."""
+        if count == MOST_MANTISSA or self.high == 0 or self.excluded:
+            return False
+        if self._has_multiple(digits, count):
+            return True
+        texts = [f"{digits}{digit}" for digit in range(10)]
+        for bound in self._bounds:
+            if bound and _compared(digits, str(bound), count + 1) == 0:
+                mantissa = str(bound).rstrip("0")
+                texts += [t for t in (mantissa, mantissa + "1") if len(t) > count + 1]
+        return any(
+            len(text) <= MOST_MANTISSA + 1
+            and self._exponents(int(text), len(text) - 1) is not EMPTY
+            for text in texts
+        )
+
+    def _has_multiple(self, digits: int, count: int) -> bool:
+        """Whether one of the numbers, spelled with an exponent, begins with `digits`."""
+        if self.divisor is None:
+            return False
+        least, most = max(count, 1) - self.divisor.places, MOST_MANTISSA - self.divisor.places
+        if not self.tiny:
+            least = max(least, self._exponent(self.low))
+        if self.high is not None:
+            most = min(most, self._exponent(self.high))
+        scales = (10 ** (self.places + e - count) for e in range(most, least - 1, -1))
+        return any(self._has_any(digits * scale, (digits + 1) * scale - 1) for scale in scales)
+
+    def _grows(self, count: int, digits: int) -> bool:
+        """Whether `digits`, continued, can become one of the numbers."""
+        room = self.whole - max(count, len(self._whole_bounds[0]))
+        if self.high is None and room > self._surely:
+            return True
+        scale = self._unit // 10
+        for _ in range(self.whole - count + 1):
+            scale *= 10
+            if self._has_any(digits * scale, (digits + 1) * scale - 1):
+                return True
+            if self.high is not None and digits * scale > self.high:
+                return False
+        return False
+
+    def _has_any(self, first: int, last: int) -> bool:
+        """Whether one of the numbers lies between `first` and `last` (units, inclusive)."""
+        first = max(first, self.low)
+        last = last if self.high is None else min(last, self.high)
+        if last < first:
+            return False
+        found = last // self._step - (first - 1) // self._step
+        for hole, times in self._holes:
+            found -= times * (last // hole - (first - 1) // hole)
+        return found > 0
+
+    def _contains(self, units: int) -> bool:
+        return self._has_any(units, units)
+
+    def _mantissa_sides(self, digits: int, count: int) -> tuple[int, ...]:
+        bounds = self._bounds[1:] if self.tiny else self._bounds
+        return tuple(_compared(digits, str(bound), count + 1) for bound in bounds)
+
+    def _rest(self, digits: int, count: int, single: bool) -> tuple[object, ...]:
+        """What divisors make the digits behind the point depend on."""
+        found: list[object] = []
+        for multiples in self._multiples:
+            if single or count < multiples.places:
+                found.append(multiples.residue(digits))
+            if single:
+                found.append(multiples.least_exponent(digits, count))
+            step = multiples.step(self.places) * 10**count
+            found.append(digits * 10**self.places % step == 0)
+        return tuple(found)
+
+
+def _exponent_arcs(term: Regular) -> list[Arc]:
+    """The transitions of `e`, which stand behind all others."""
+    if term is EMPTY:
+        return []
+    return [(0x45, 0x45, term), (0x65, 0x65, term)]
+
+
+def _digit_arcs(target: Callable[[int], Regular], first: int = 0) -> list[Arc]:
+    arcs: list[Arc] = []
+    for digit in range(first, 10):
+        after = target(digit)
+        if after is EMPTY:
+            continue
+        if arcs and arcs[-1][2] is after and arcs[-1][1] == 0x2F + digit:
+            arcs[-1] = (arcs[-1][0], 0x30 + digit, after)
+        else:
+            arcs.append((0x30 + digit, 0x30 + digit, after))
+    return arcs
+
+
+def _compared(digits: int, bound: str, count: int) -> int:
+    """How the `count` digits compare with as many of `bound`, which has zeros behind it."""
+    return _sign(digits - int(bound[:count].ljust(count, "0")))
+
+
+def _mantissa(digits: int, count: int, bound: int) -> int:
+    """How the mantissa of 1 + `count` digits compares with that of `bound`."""
+    text = str(bound)
+    order = _compared(digits, text, count + 1)
+    return -1 if order == 0 and text[count + 1 :].strip("0") else order
+
+
+def _sign(number: int) -> int:
+    return (number > 0) - (number < 0)

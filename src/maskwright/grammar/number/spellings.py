@@ -1,0 +1,176 @@
+"""JSON numbers as regular languages over their spellings: types, ranges and multiples.
+
+A value may be spelled in more than one way (`1`, `1.0`, `-0`, `1e2`), and a number belongs to a
+language by its value. Two things are bounded, so that no generation loops on digits and every
+language is small: a run of digits has at most `MOST_DIGITS`, and an exponent, in the range of
+double precision, follows only one digit before the point and at most `MOST_MANTISSA` behind it (as
+`json.dumps` and `JSON.stringify` write it). A number that is bounded at most by its sign takes an
+exponent behind any mantissa; one that must not be a multiple of something takes none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Decimal
+from functools import lru_cache
+from typing import Final
+
+from maskwright.grammar.number.digits import Magnitudes
+from maskwright.grammar.number.exponents import DIGIT, LEAST_EXPONENT, MOST_EXPONENT, E, exponents
+from maskwright.grammar.number.interval import Interval
+from maskwright.grammar.number.multiples import Multiples, common, digits_of, multiples, telling
+from maskwright.grammar.regular.terms import (
+    EMPTY,
+    Regular,
+    alt,
+    both,
+    char,
+    chars,
+    concat,
+    repeat,
+    words,
+)
+from maskwright.limits import DEFAULT_LIMITS
+
+MOST_DIGITS: Final = 40
+"""The longest run of digits in one number, unless its bounds themselves are longer."""
+
+_MINUS: Final = char("-")
+_ZERO: Final = char("0")
+_NONZERO: Final = chars(((0x31, 0x39),))
+_POINT: Final = char(".")
+_ONE: Final = Multiples(1, 0)
+
+
+def decimal(value: int | float) -> Decimal:
+    """The exact value that a JSON number literal stood for, as far as `json` kept it."""
+    return Decimal(value) if isinstance(value, int) else Decimal(repr(value))
+
+
+@lru_cache(maxsize=4096)
+def number(
+    interval: Interval,
+    *,
+    integer: bool = False,
+    divisor: Decimal | None = None,
+    excluded: tuple[Decimal, ...] = (),
+    most: int = DEFAULT_LIMITS.divisor,
+) -> Regular:
+    """The spellings of all numbers (or integers) in `interval` that are multiples of `divisor` and
+    no multiples of any of `excluded`, all > 0. Raises `LimitError` where one of these needs more
+    than `most` remainders."""
+    required = common(_ONE if integer else None, multiples(divisor, most) if divisor else None)
+    forbidden = telling(required, [multiples(each, most) for each in excluded])
+    if interval.only_sign and required is None and not forbidden:
+        return alt(_any_magnitude(interval), concat(_MINUS, _any_magnitude(interval.mirrored)))
+    return alt(
+        _magnitudes(interval, required, forbidden),
+        concat(_MINUS, _magnitudes(interval.mirrored, required, forbidden)),
+    )
+
+
+def exactly(*values: int | float) -> Regular:
+    """The spellings of some numbers: with any number of trailing zeros, up to the bounds.
+
+    The digits of all that go on alike are one list of words.
+    """
+    digits: dict[tuple[int, int | None], list[str]] = {}
+    for value in values:
+        for text, places, exponent in _spellings(decimal(value)):
+            digits.setdefault((places, exponent), []).append(text)
+    options = [concat(words(texts), _tail(*behind)) for behind, texts in digits.items()]
+    if 0 in values:
+        exponent = concat(E, exponents(LEAST_EXPONENT, MOST_EXPONENT))
+        options.append(concat(repeat(char("-"), 0, 1), _nought(), exponent))
+    return alt(*options)
+
+
+def _spellings(value: Decimal) -> Iterator[tuple[str, int, int | None]]:
+    """Digits, the number of them behind the point, and the exponent if there is one."""
+    digits, power = digits_of(value)
+    sign, text = "-" if value < 0 else "", str(digits)
+    if digits == 0:
+        yield from (("0", 0, None), ("-0", 0, None))
+        return
+    whole, fraction = text + "0" * power, ""
+    if power < 0:
+        padded = text.zfill(1 - power)
+        whole, fraction = padded[:power], padded[power:]
+    yield _with_point(sign + whole, fraction), len(fraction), None
+    places = len(text) - 1
+    yield _with_point(sign + text[0], text[1:]), places, power + places
+
+
+def _with_point(whole: str, fraction: str) -> str:
+    return f"{whole}.{fraction}" if fraction else whole
+
+
+def _tail(places: int, exponent: int | None) -> Regular:
+    """More zeros, and the exponent."""
+    zeros = max(0, MOST_DIGITS - places)
+    more = repeat(_ZERO, 0, zeros)
+    if places == 0:
+        more = repeat(concat(_POINT, repeat(_ZERO, 1, zeros)), 0, 1)
+    return more if exponent is None else concat(more, E, exponents(exponent, exponent))
+
+
+def _magnitudes(
+    interval: Interval, divisor: Multiples | None, excluded: tuple[Multiples, ...]
+) -> Regular:
+    """Spellings without a sign of the numbers >= 0 in the interval."""
+    low, high = interval.low, interval.high
+    low_open = interval.low_open
+    if high is not None and (high < 0 or (high == 0 and interval.high_open)):
+        return EMPTY
+    if low is None or low < 0:
+        low, low_open = Decimal(0), False
+    bounds = [low] if high is None else [low, high]
+    wanted = [-digits_of(bound)[1] for bound in bounds]
+    wanted += [each.places for each in (divisor, *excluded) if each]
+    places = max(MOST_DIGITS, *wanted)
+    least = _units(low, places) + low_open
+    most = None if high is None else _units(high, places) - interval.high_open
+    whole = max(len(str(_units(bound, places))) - places for bound in bounds)
+    return Magnitudes(
+        low=least,
+        high=most,
+        whole=max(MOST_DIGITS, whole),
+        places=places,
+        tiny=low == 0,
+        divisor=divisor,
+        excluded=excluded,
+    ).spellings()
+
+
+def _units(value: Decimal, places: int) -> int:
+    digits, exponent = digits_of(value)
+    return digits * 10 ** (exponent + places)
+
+
+def _any_magnitude(interval: Interval) -> Regular:
+    """Spellings without a sign of the numbers >= 0, if `interval` says no more than the sign."""
+    above_zero = interval.low is not None and interval.low_open
+    if interval.high is not None:
+        return EMPTY if interval.high_open or above_zero else _nought()
+    mantissa = _above_zero() if above_zero else alt(_above_zero(), _nought())
+    # No double precision overflows: 40 digits leave less room for an exponent than one does.
+    exponent = concat(E, exponents(LEAST_EXPONENT, MOST_EXPONENT - MOST_DIGITS))
+    short = concat(DIGIT, repeat(concat(_POINT, repeat(DIGIT, 1, MOST_DIGITS)), 0, 1))
+    if above_zero:
+        short = both(short, mantissa)
+    large = concat(short, E, exponents(LEAST_EXPONENT, MOST_EXPONENT))
+    largest = concat(char("1"), E, exponents(MOST_EXPONENT + 1, MOST_EXPONENT + 1))
+    return alt(concat(mantissa, repeat(exponent, 0, 1)), large, largest)
+
+
+def _nought() -> Regular:
+    return concat(words(["0"]), _tail(0, None))
+
+
+def _above_zero() -> Regular:
+    """Spellings of the numbers > 0, without exponents."""
+    fraction = concat(_POINT, repeat(DIGIT, 1, MOST_DIGITS))
+    large = concat(_NONZERO, repeat(DIGIT, 0, MOST_DIGITS - 1), repeat(fraction, 0, 1))
+    zeros = repeat(_ZERO, 0, MOST_DIGITS - 1)
+    small = concat(words(["0."]), zeros, _NONZERO, repeat(DIGIT, 0, MOST_DIGITS - 1))
+    return alt(large, small)

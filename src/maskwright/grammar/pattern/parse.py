@@ -1,0 +1,302 @@
+"""Regular expressions, in the syntax of ECMA-262 or of Python's `re`, to the tree of `pattern`.
+
+What no finite automaton can do (back-references, recursion) and what says how to search rather
+than what to match (atomic groups, possessive quantifiers) is refused by name, with the position.
+
+ECMA-262 is read as with its flag `u`, by code points, but as leniently as its annex B says: a brace
+that bounds nothing stands for itself. Beyond both syntaxes, each reads named groups with and
+without a `P`, and `\\A`, `\\Z`, `\\z` and `\\p{…}`.
+"""
+
+from __future__ import annotations
+
+from maskwright.errors import LimitError
+from maskwright.grammar.pattern.classes import bracket, escaped, literal, one, word
+from maskwright.grammar.pattern.cursor import OCTAL, PatternText
+from maskwright.grammar.pattern.flags import Flags
+from maskwright.grammar.pattern.tree import (
+    LINE_END,
+    Anchor,
+    Choice,
+    Class,
+    Intersection,
+    Lookahead,
+    Lookbehind,
+    Negation,
+    Pattern,
+    Quantified,
+    Sequence,
+    assertions_at_end,
+    inner,
+)
+from maskwright.grammar.regular import charset
+from maskwright.limits import DEFAULT_LIMITS, Limits
+
+_NEWLINE = charset.of("\n")
+_VERBOSE_SPACE = " \t\n\r\f\v"
+
+
+def parse_pattern(
+    text: str, limits: Limits = DEFAULT_LIMITS, flags: Flags | None = None
+) -> Pattern:
+    """Parse `text`; raises `RegexError` with the position, or `LimitError`."""
+    if len(text) > limits.pattern_length:
+        raise LimitError(f"a pattern of {len(text):,} characters", limit="pattern_length")
+    parser = _Parser(PatternText(text), flags or Flags(), limits)
+    tree = parser.choice()
+    if parser.text.at < len(text):
+        parser.text.fail("unmatched ')'")
+    return tree
+
+
+class _Parser:
+    def __init__(self, text: PatternText, flags: Flags, limits: Limits) -> None:
+        self.text = text
+        self.flags = flags
+        self.terms = 0
+        self.depth = 0
+        self.limits = limits
+
+    def choice(self) -> Pattern:
+        options = [self.intersection()]
+        while self.text.take("|"):
+            options.append(self.intersection())
+        return options[0] if len(options) == 1 else Choice(tuple(options))
+
+    def intersection(self) -> Pattern:
+        parts = [self.sequence()]
+        while self.flags.algebra and self.text.take("&"):
+            parts.append(self.sequence())
+        return parts[0] if len(parts) == 1 else Intersection(tuple(parts))
+
+    def sequence(self) -> Pattern:
+        parts: list[Pattern] = []
+        ends = "|)&" if self.flags.algebra else "|)"
+        while self.skip() and not self.text.next_in(ends):
+            part = self.quantified()
+            if part is not None:
+                parts.append(part)
+        return parts[0] if len(parts) == 1 else Sequence(tuple(parts))
+
+    def skip(self) -> bool:
+        """Pass over what the flag x and comments leave out; whether something follows."""
+        text = self.text
+        while True:
+            if text.text.startswith("(?#", text.at) and self.flags.syntax == "python":
+                text.until(")", "a comment is not closed", text.at)
+            elif self.flags.verbose and text.next_in(_VERBOSE_SPACE):
+                text.at += 1
+            elif self.flags.verbose and text.next_in("#"):
+                end = text.text.find("\n", text.at)
+                text.at = len(text.text) if end < 0 else end
+            else:
+                return text.at < len(text.text)
+
+    def quantified(self) -> Pattern | None:
+        """An atom with its quantifier; None for what only sets flags."""
+        text, start = self.text, self.text.at
+        body = self.atom()
+        if body is None:
+            return None
+        self.skip()
+        bounds = self.bounds()
+        if bounds is None:
+            return body
+        if isinstance(body, Anchor):
+            text.fail("nothing to repeat", start)
+        lazy = text.take("?")  # lazy or not: the language is the same
+        if self.flags.syntax == "python" and text.next_in("+") and not lazy:
+            text.refuse(
+                "possessive quantifiers are not supported: they change how a match is found",
+                text.at,
+            )
+        self.skip()
+        if text.next_in("*+?"):
+            text.fail("a quantifier after a quantifier")
+        return Quantified(body, *bounds, lazy)
+
+    def bounds(self) -> tuple[int, int | None] | None:
+        text = self.text
+        if text.take("*"):
+            return 0, None
+        if text.take("+"):
+            return 1, None
+        if text.take("?"):
+            return 0, 1
+        if text.peek() != "{":
+            return None
+        end = text.text.find("}", text.at)
+        least, comma, most = text.text[text.at + 1 : max(end, 0)].partition(",")
+        digits = frozenset("0123456789")
+        open_start = self.flags.syntax == "python" and comma
+        if end < 0 or not (least or open_start) or not digits.issuperset(least + most):
+            return None  # a brace that bounds nothing stands for itself
+        low = int(least or 0)
+        high = (int(most) if most else None) if comma else low
+        if high is not None and high < low:
+            text.fail("the bounds of a repeat are in the wrong order")
+        text.at = end + 1
+        return low, high
+
+    def atom(self) -> Pattern | None:
+        self.terms += 1
+        if self.terms > self.limits.pattern_terms:
+            raise LimitError(f"a pattern of {self.terms:,} terms", limit="pattern_terms")
+        text, start = self.text, self.text.at
+        character = text.text[start]
+        text.at += 1
+        match character:
+            case "(":
+                return self.group(start)
+            case "[":
+                return Class(bracket(text, self.flags, start))
+            case ".":
+                return self.dot()
+            case "^":
+                return self.line_start()
+            case "$":
+                return self.line_end()
+            case "\\":
+                return self.escape(start)
+            case "*" | "+" | "?":
+                text.fail("nothing to repeat", start)
+            case "~" if self.flags.algebra:
+                return self.negation(start)
+            case _:
+                return Class(literal(ord(character), self.flags))
+
+    def negation(self, start: int) -> Pattern:
+        self.skip()
+        if self.text.at >= len(self.text.text) or self.text.next_in("|)&"):
+            self.text.fail("nothing to complement", start)
+        self.depth += 1
+        if self.depth > self.limits.schema_depth:
+            raise LimitError("complements nested too deep in a pattern", limit="schema_depth")
+        body = self.atom()
+        self.depth -= 1
+        if body is None:
+            self.text.fail("nothing to complement", start)
+        return Negation(body)
+
+    def dot(self) -> Pattern:
+        if self.flags.dot_all:
+            return Class(charset.EVERY)
+        return Class(charset.complement(self.line_ends()))
+
+    def line_ends(self) -> charset.Ranges:
+        return LINE_END if self.flags.syntax == "ecma" else _NEWLINE
+
+    def line_start(self) -> Pattern:
+        if not self.flags.multiline:
+            return Anchor("start")
+        return Lookbehind(Class(charset.complement(self.line_ends())), negative=True)
+
+    def line_end(self) -> Pattern:
+        if self.flags.multiline:
+            return Lookahead(Class(charset.complement(self.line_ends())), negative=True)
+        if self.flags.syntax == "ecma":
+            return Anchor("end")
+        last = Quantified(Class(one(0x0A)), 0, 1)
+        return Lookahead(Sequence((last, Anchor("end"))), negative=False)
+
+    def group(self, start: int) -> Pattern | None:
+        self.depth += 1
+        if self.depth > self.limits.schema_depth:
+            raise LimitError("groups nested too deep in a pattern", limit="schema_depth")
+        text, outer = self.text, self.flags
+        look = next((kind for kind in _LOOKS if text.take(kind)), None)
+        if look is None:
+            only_flags = self.group_start(start)
+            if only_flags:
+                self.depth -= 1
+                return None
+        body = self.choice()
+        if not text.take(")"):
+            text.fail("a group is not closed", start)
+        self.depth -= 1
+        self.flags = outer
+        if look is None:
+            return body
+        if look.startswith("?<"):
+            if any(assertions_at_end(body)) or _looks_ahead(body):
+                text.refuse("an assertion in a lookbehind can't look beyond its end", start)
+            return Lookbehind(body, negative=look == "?<!")
+        return Lookahead(body, negative=look == "?!")
+
+    def group_start(self, start: int) -> bool:
+        """Read what stands between `(` and the body; whether there is no body."""
+        text = self.text
+        if text.take("?<") or text.take("?P<"):
+            self.name(">")
+            return False
+        if text.take("?:") or not text.next_in("?"):
+            return False
+        for spelled, reason in _REFUSED_GROUPS:
+            if text.text.startswith(spelled, text.at):
+                text.refuse(reason, start)
+        return self.inline_flags(start)
+
+    def inline_flags(self, start: int) -> bool:
+        """`(?i:…)`, `(?i-s:…)`, and at the start of a pattern `(?i)`; whether there is no body."""
+        text = self.text
+        text.at += 1
+        read = text.at
+        while text.next_in("abcdefghijklmnopqrstuvwxyzL-"):
+            text.at += 1
+        letters, minus, without = text.text[read : text.at].partition("-")
+        alone = text.next_in(")")
+        if not (text.next_in(":") or (alone and letters)) or (minus and not without):
+            text.fail("this kind of group is not supported", start)
+        if alone and self.flags.syntax == "ecma":
+            text.refuse(f"a group of flags alone is not supported; write (?{letters}:…)", start)
+        if alone and (start or minus):
+            text.fail("flags for the whole pattern stand at its start; write (?flags:…)", start)
+        text.at += 1
+
+        self.flags = self.flags.having(
+            letters, lambda reason: text.fail(reason, start), without=without, scoped=not alone
+        )
+        return alone
+
+    def name(self, end: str) -> None:
+        close = self.text.text.find(end, self.text.at)
+        if close <= self.text.at:
+            self.text.fail("a group name is missing or not closed")
+        self.text.at = close + 1
+
+    def escape(self, start: int) -> Pattern:
+        text = self.text
+        if text.take("b"):
+            return Anchor("word", word(self.flags))
+        if text.take("B"):
+            return Anchor("not word", word(self.flags))
+        if text.take("A"):
+            return Anchor("start")
+        if text.take("z") or text.take("Z"):
+            return Anchor("end")
+        octal = text.text[text.at : text.at + 3]
+        three_octal = self.flags.syntax == "python" and len(octal) == 3 and OCTAL.issuperset(octal)
+        if not three_octal and (text.next_in("123456789") or text.next_in("k")):
+            text.refuse(
+                "back-references are not regular: no finite automaton can check them", start
+            )
+        return Class(escaped(text, self.flags, start))
+
+
+_LOOKS = ("?=", "?!", "?<=", "?<!")
+_RECURSION = "recursion is not regular; write a grammar"
+_REFUSED_GROUPS = (
+    ("?P=", "back-references are not regular: no finite automaton can check them"),
+    ("?(", "conditional groups go by what a group matched, which is not regular"),
+    ("?>", "atomic groups are not supported: they change how a match is found; write (?:…)"),
+    ("?R", _RECURSION),
+    ("?&", _RECURSION),
+    ("?P>", _RECURSION),
+    *((f"?{digit}", _RECURSION) for digit in "0123456789"),
+    ("?+", _RECURSION),
+)
+
+
+def _looks_ahead(node: Pattern) -> bool:
+    """Whether there is a lookahead anywhere in a lookbehind: it could see beyond its end."""
+    return isinstance(node, Lookahead) or any(_looks_ahead(part) for part in inner(node))

@@ -1,0 +1,215 @@
+"""Regular expressions as a closed tree, and the character sets that their escapes stand for.
+
+`parse_pattern` reads the tree from text, `translate` turns it into a `Regular`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Final, Literal, assert_never
+
+from maskwright.grammar.pattern import unicode
+from maskwright.grammar.regular import charset
+from maskwright.grammar.regular.charset import Ranges
+
+
+@dataclass(frozen=True, slots=True)
+class Class:
+    """One character out of a set."""
+
+    ranges: Ranges
+
+
+@dataclass(frozen=True, slots=True)
+class Sequence:
+    parts: tuple[Pattern, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    options: tuple[Pattern, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Quantified:
+    """`least` to `most` copies. `lazy` changes which match a search prefers, not what matches."""
+
+    body: Pattern
+    least: int
+    most: int | None
+    lazy: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """The start or end of the text, or a place (not) between a character of `word` and another."""
+
+    kind: Literal["start", "end", "word", "not word"]
+    word: Ranges = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Lookahead:
+    """What follows here (does not) begin with `body`."""
+
+    body: Pattern
+    negative: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Lookbehind:
+    """What stands before here (does not) end with `body`."""
+
+    body: Pattern
+    negative: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Intersection:
+    """Texts that each part matches from end to end; assertions see nothing outside their part."""
+
+    parts: tuple[Pattern, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Negation:
+    """Texts that `body` does not match from end to end; assertions see nothing outside it."""
+
+    body: Pattern
+
+
+Pattern = (
+    Class
+    | Sequence
+    | Choice
+    | Quantified
+    | Anchor
+    | Lookahead
+    | Lookbehind
+    | Intersection
+    | Negation
+)
+
+DIGIT: Final = charset.normal([(0x30, 0x39)])
+WORD: Final = charset.normal([(0x30, 0x39), (0x41, 0x5A), (0x5F, 0x5F), (0x61, 0x7A)])
+ASCII_SPACE: Final = charset.of(" \t\n\r\f\v")
+SPACE: Final = charset.normal(
+    [
+        *[(9, 13), (32, 32), (0xA0, 0xA0), (0x1680, 0x1680), (0x2000, 0x200A)],
+        *[(0x2028, 0x2029), (0x202F, 0x202F), (0x205F, 0x205F), (0x3000, 0x3000)],
+        (0xFEFF, 0xFEFF),
+    ]
+)
+LINE_END: Final = charset.of("\n\r\u2028\u2029")
+
+
+@cache
+def unicode_word() -> Ranges:
+    """`\\w` of Python: letters, everything numeric, and the underscore."""
+    return charset.union(_category("L"), _category("N"), charset.of("_"))
+
+
+@cache
+def unicode_digit() -> Ranges:
+    """`\\d` of Python."""
+    return _category("Nd")
+
+
+@cache
+def unicode_space() -> Ranges:
+    """`\\s` of Python."""
+    separators = charset.normal([(0x1C, 0x1F), (0x85, 0x85)])
+    return charset.union(ASCII_SPACE, separators, _category("Z"))
+
+
+def _category(name: str) -> Ranges:
+    found = unicode.property_ranges(name)
+    assert found is not None
+    return found
+
+
+def inner(node: Pattern) -> tuple[Pattern, ...]:
+    """The nodes directly below a node."""
+    match node:
+        case Class() | Anchor():
+            return ()
+        case Sequence(parts=parts) | Intersection(parts=parts) | Choice(options=parts):
+            return parts
+        case Quantified(body=body) | Negation(body=body):
+            return (body,)
+        case Lookahead(body=body) | Lookbehind(body=body):
+            return (body,)
+        case _:
+            assert_never(node)
+
+
+def is_plain(node: Pattern) -> bool:
+    """Whether the node's meaning is the same wherever it stands."""
+    match node:
+        case Class() | Intersection() | Negation():
+            return True
+        case Sequence(parts=parts) | Choice(options=parts):
+            return all(is_plain(part) for part in parts)
+        case Quantified(body=body):
+            return is_plain(body)
+        case Anchor() | Lookahead() | Lookbehind():
+            return False
+        case _:
+            assert_never(node)
+
+
+def can_be_empty(node: Pattern) -> bool:
+    """Whether the node may match without consuming anything, as far as its form tells."""
+    match node:
+        case Class():
+            return False
+        case Sequence(parts=parts) | Intersection(parts=parts):
+            return all(can_be_empty(part) for part in parts)
+        case Choice(options=options):
+            return any(can_be_empty(option) for option in options)
+        case Quantified(body=body, least=least):
+            return least == 0 or can_be_empty(body)
+        case Anchor() | Lookahead() | Lookbehind() | Negation():
+            return True
+        case _:
+            assert_never(node)
+
+
+def assertions_at_end(node: Pattern) -> Iterator[Pattern]:
+    """The assertions in `node` that can look at what follows behind it."""
+    match node:
+        case Anchor(kind="start") | Class() | Intersection() | Negation() | Lookbehind():
+            return
+        case Anchor() | Lookahead():
+            yield node
+        case Sequence(parts=parts):
+            for part in reversed(parts):
+                yield from assertions_at_end(part)
+                if not can_be_empty(part):
+                    return
+        case Choice() | Quantified():
+            for part in inner(node):
+                yield from assertions_at_end(part)
+        case _:
+            assert_never(node)
+
+
+def assertions_at_start(node: Pattern) -> Iterator[Pattern]:
+    """The assertions in `node` that can look at what stands before it."""
+    match node:
+        case Anchor(kind="end") | Class() | Intersection() | Negation():
+            return
+        case Anchor() | Lookbehind():
+            yield node
+        case Sequence(parts=parts):
+            for part in parts:
+                yield from assertions_at_start(part)
+                if not can_be_empty(part):
+                    return
+        case Choice() | Quantified() | Lookahead():
+            for part in inner(node):
+                yield from assertions_at_start(part)
+        case _:
+            assert_never(node)

@@ -1,0 +1,107 @@
+"""A shortest string of a regular language: composed of those of its parts, or searched for."""
+
+from __future__ import annotations
+
+from heapq import heappop, heappush
+from itertools import count
+
+from maskwright.grammar.regular.character_dfa import known_place
+from maskwright.grammar.regular.charset import readable
+from maskwright.grammar.regular.derivative import arcs, check_searched, shortest_length
+from maskwright.grammar.regular.terms import (
+    Alt,
+    Chars,
+    Concat,
+    Measured,
+    Regular,
+    Repeat,
+    State,
+    Words,
+)
+from maskwright.limits import DEFAULT_LIMITS
+
+
+def shortest(term: Regular, limit: int = DEFAULT_LIMITS.witness_search) -> str | None:
+    """A shortest string of the language, None if there is none.
+
+    It is the shortest in UTF-8, but for languages that bound the length of their strings: there it
+    has the fewest characters.
+    """
+    if term.live is False:
+        return None
+    if term.short is None:
+        term.short = _shortest(term, limit)
+    return term.short
+
+
+def _shortest(term: Regular, limit: int) -> str | None:
+    composed = _compose(term, limit)
+    if composed is not None:
+        return composed
+    known = known_place(term)
+    measurable = isinstance(term, Measured) or (known is not None and known[0].complete)
+    length = shortest_length(term)[0] if measurable else None
+    return _search(term, limit) if length is None else _of_length(term, length)
+
+
+def _of_length(term: Regular, length: int) -> str:
+    """A string of the shortest length, one character after the other."""
+    text = ""
+    while length:
+        length -= 1
+        for low, high, target in arcs(term):
+            if shortest_length(target)[0] == length:
+                text += chr(readable(low, high))
+                term = target
+                break
+    return text
+
+
+def _search(term: Regular, limit: int) -> str | None:
+    """Search for the nearest nullable derivative."""
+    seen: set[Regular] = set()
+    tie = count()
+    queue = [(0, next(tie), term, "")]
+    while queue:
+        size, _, state, text = heappop(queue)
+        if state.nullable:
+            return text
+        if state in seen:
+            continue
+        seen.add(state)
+        for low, high, target in arcs(state):
+            if target not in seen:
+                character = chr(readable(low, high))
+                heappush(queue, (size + _bytes(character), next(tie), target, text + character))
+        check_searched(len(seen), limit)
+    return None
+
+
+def _bytes(text: str) -> int:
+    return len(text.encode(errors="surrogatepass"))
+
+
+def _compose(term: Regular, limit: int) -> str | None:
+    """A shortest string put together from those of the parts; None where that can't be done."""
+    if term.nullable or term.short is not None:
+        return term.short or ""
+    match term:
+        case Chars():
+            return chr(readable(*term.ranges[0]))
+        case Words(table=table, low=low, high=high, depth=depth):
+            return min(table.strings[low:high], key=_bytes)[depth:]
+        case State(shortest=found) if found is not None:
+            return found()
+        case Concat(head=head, tail=tail):
+            first, rest = _compose(head, limit), _compose(tail, limit)
+            return None if first is None or rest is None else first + rest
+        case Repeat(body=body, least=least):
+            each = _compose(body, limit)
+            check_searched(0 if each is None else len(each) * least, limit)
+            return None if each is None else each * least
+        case Alt(options=options):
+            found = [_compose(option, limit) for option in options]
+            known = [each for each in found if each is not None]
+            return min(known, key=_bytes) if len(known) == len(found) else None
+        case _:
+            return None

@@ -1,0 +1,550 @@
+"""Regular languages over code points: hash-consed terms with smart constructors.
+
+Equal terms are one object, so identity is equality, and everything derived from a term (its
+derivatives, byte automata, mask rows) is shared by every grammar that contains it. The
+constructors keep terms in a normal form: `Alt` and `Both` are flat, sorted sets; `Concat` leans
+right; the empty language disappears.
+
+The terms are those of Brzozowski (1964) with bounded repeats; `automaton.derivative` turns them
+into automata.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import count
+from typing import Any, Final
+from weakref import ReferenceType, WeakValueDictionary
+
+from maskwright.grammar.regular import charset
+from maskwright.grammar.regular.charset import Ranges
+
+
+class Regular:
+    """One regular language.
+
+    `nullable`: it contains the empty string. `plain`: the term has neither intersection nor
+    complement inside, so that it is certainly not empty.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "alphabet",
+        "arcs",
+        "automaton",
+        "heads",
+        "live",
+        "nullable",
+        "number",
+        "place",
+        "plain",
+        "short",
+        "split",
+        "steps",
+    )
+
+    def __init__(self, nullable: bool, plain: bool) -> None:
+        self.nullable = nullable
+        self.plain = plain
+        self.number = next(_numbers)
+        # Filled by grammar.derivative: the transitions, those of them to living targets, whether
+        # the language has a string, and a shortest one.
+        self.steps: tuple[tuple[int, int, Regular], ...] | None = None
+        self.arcs: tuple[tuple[int, int, Regular], ...] | None = None
+        self.live: bool | None = True if plain else None
+        self.short: str | None = None
+        # Filled by grammar.split: the transitions, by sets.
+        self.split: tuple[Any, ...] | None = None
+        # Filled by grammar.alphabet and automaton.first_bytes: the bytes with which its characters
+        # and texts begin.
+        self.alphabet: int | None = None
+        self.heads: int | None = None
+        # Filled by grammar.derivative: the automaton written out from this term on.
+        self.automaton: Any = None
+        # Filled by grammar.explored: an automaton that this term is a state of, and its number.
+        # That may be somebody else's, and a term that outlives it must not keep it.
+        self.place: tuple[ReferenceType[Any], int] | None = None
+
+
+class Chars(Regular):
+    """One character out of `ranges` (never empty)."""
+
+    __slots__ = ("ranges",)
+
+    def __init__(self, ranges: Ranges) -> None:
+        super().__init__(nullable=False, plain=True)
+        self.ranges = ranges
+
+
+MOST_AT_ONCE: Final = 16_384
+"""Characters of a list of words whose automaton is made at once."""
+
+
+class WordList:
+    """Sorted distinct strings, compared by identity. `bare`: in JSON they are written without any
+    escape that isn't needed.
+
+    `whole`: it is likely that most of its characters are looked at, so that its automaton is best
+    made at once.
+    """
+
+    __slots__ = ("__weakref__", "ascii", "bare", "strings", "whole")
+
+    def __init__(self, strings: tuple[str, ...], bare: bool) -> None:
+        self.strings = strings
+        self.bare = bare
+        self.ascii = all(string.isascii() for string in strings)
+        self.whole = (
+            self.ascii
+            and sum(map(len, strings)) <= MOST_AT_ONCE
+            and not (bare and any(map(_needs_escapes, strings)))
+        )
+
+
+def _needs_escapes(string: str) -> bool:
+    return not string.isprintable() or '"' in string or "\\" in string
+
+
+class Words(Regular):
+    """The suffixes from `depth` on of `table.strings[low:high]`, which share their first `depth`
+    characters.
+
+    A trie node without a trie: its arcs are read off the sorted words when they are asked for.
+    """
+
+    __slots__ = ("depth", "high", "low", "table")
+
+    def __init__(self, table: WordList, low: int, high: int, depth: int) -> None:
+        super().__init__(nullable=len(table.strings[low]) == depth, plain=True)
+        self.table = table
+        self.low = low
+        self.high = high
+        self.depth = depth
+
+
+class Concat(Regular):
+    __slots__ = ("head", "tail")
+
+    def __init__(self, head: Regular, tail: Regular) -> None:
+        super().__init__(head.nullable and tail.nullable, head.plain and tail.plain)
+        self.head = head
+        self.tail = tail
+
+
+class Repeat(Regular):
+    """`least` to `most` (None: any number of) copies of `body`."""
+
+    __slots__ = ("body", "least", "most")
+
+    def __init__(self, body: Regular, least: int, most: int | None) -> None:
+        super().__init__(least == 0 or body.nullable, body.plain)
+        self.body = body
+        self.least = least
+        self.most = most
+
+
+class Alt(Regular):
+    __slots__ = ("options",)
+
+    def __init__(self, options: tuple[Regular, ...]) -> None:
+        super().__init__(any(o.nullable for o in options), all(o.plain for o in options))
+        self.options = options
+
+
+class Both(Regular):
+    """Intersection of all `parts`."""
+
+    __slots__ = ("parts",)
+
+    def __init__(self, parts: tuple[Regular, ...]) -> None:
+        super().__init__(all(p.nullable for p in parts), plain=False)
+        self.parts = parts
+
+
+class Measured(Regular):
+    """The strings of `core` of `least` to `most` (None: any number of) characters.
+
+    Kept apart from other intersections because counting needs no states: see
+    `derivative` and `explored`.
+    """
+
+    __slots__ = ("core", "least", "most")
+
+    def __init__(self, core: Regular, least: int, most: int | None) -> None:
+        super().__init__(core.nullable and least == 0, plain=False)
+        self.core = core
+        self.least = least
+        self.most = most
+
+
+class Complement(Regular):
+    __slots__ = ("body",)
+
+    def __init__(self, body: Regular) -> None:
+        super().__init__(not body.nullable, plain=False)
+        self.body = body
+
+
+class Empty(Regular):
+    """The language without any string."""
+
+    __slots__ = ()
+
+
+class Epsilon(Regular):
+    """The language of the empty string alone."""
+
+    __slots__ = ()
+
+
+class Loop(Regular):
+    """A recursive term: the language of `unfold()`, which reaches this term again only behind a
+    character. Made for repeats whose body looks around itself. It counts as not plain."""
+
+    __slots__ = ("unfold",)
+
+    def __init__(self, nullable: bool, unfold: Callable[[], Regular]) -> None:
+        super().__init__(nullable, plain=False)
+        self.unfold = unfold
+
+
+Moves = Callable[[], Sequence[tuple[int, int, Regular]]]
+
+
+class State(Regular):
+    """A state of an automaton that is written out, not derived: `moves()` lists its transitions
+    (low, high, target), disjoint and ascending. It is plain if none of them leads to a language
+    that may be empty. `shortest()` is a shortest string, where searching for it would be long."""
+
+    __slots__ = ("moves", "shortest")
+
+    def __init__(
+        self, nullable: bool, moves: Moves, plain: bool, shortest: Callable[[], str] | None
+    ) -> None:
+        super().__init__(nullable, plain)
+        self.moves = moves
+        self.shortest = shortest
+
+
+class Vector(Regular):
+    """Several languages read in step, to learn which of them a string belongs to.
+
+    Its language is the union of `parts`; what tells it from `Alt` is its label (see
+    `automaton.derivative.label`). With `named`, the first part is a `Words` whose words are told
+    apart one by one and take precedence over the other parts.
+    """
+
+    __slots__ = ("named", "parts")
+
+    def __init__(self, parts: tuple[Regular, ...], named: bool) -> None:
+        super().__init__(any(p.nullable for p in parts), all(p.plain for p in parts))
+        self.parts = parts
+        self.named = named
+
+
+class Parallel(Regular):
+    """Several languages read in step, of which one may end where others go on.
+
+    Its language is the union of `parts`, which are what is left of `terms`. `ahead` are the bytes
+    (bit n for byte n) with which the text may go on behind each, where they are known; they tell
+    when a leaf of it has to be left (see `automaton.leaving`), and a part that dies is left out.
+    Where they aren't, it becomes `EMPTY`. All others live, so the term is plain.
+    """
+
+    __slots__ = ("ahead", "parts", "terms")
+
+    def __init__(
+        self,
+        terms: tuple[Regular, ...],
+        parts: tuple[Regular, ...],
+        ahead: tuple[int, ...] | None,
+    ) -> None:
+        super().__init__(any(p.nullable for p in parts), plain=True)
+        self.terms = terms
+        self.parts = parts
+        self.ahead = ahead
+
+
+_numbers = count()
+_terms: WeakValueDictionary[tuple[object, ...], Regular] = WeakValueDictionary()
+_lists: WeakValueDictionary[tuple[tuple[str, ...], bool], WordList] = WeakValueDictionary()
+
+EMPTY: Final = Empty(nullable=False, plain=True)
+EMPTY.live = False
+EPSILON: Final = Epsilon(nullable=True, plain=True)
+
+
+def _keep(key: tuple[object, ...], term: Regular) -> Regular:
+    """Parts stand in keys by their numbers: a term leads to its derivatives, and one of them whose
+    key held that term would keep it, and itself, for good."""
+    _terms[key] = term
+    return term
+
+
+def alive() -> int:
+    """How many terms there are, of all grammars together."""
+    return len(_terms)
+
+
+def _numbers_of(terms: tuple[Regular, ...]) -> tuple[int, ...]:
+    return tuple([term.number for term in terms])
+
+
+def chars(ranges: Ranges) -> Regular:
+    """One character out of `ranges`; halves of surrogate pairs alone are no characters."""
+    if not ranges or (ranges[0][0] >= 0xD800 and ranges[-1][1] <= 0xDFFF):
+        return EMPTY
+    key = (Chars, ranges)
+    return _terms.get(key) or _keep(key, Chars(ranges))
+
+
+ANY_CHAR: Final = chars(charset.EVERY)
+
+
+def char(character: str) -> Regular:
+    return chars(((ord(character), ord(character)),))
+
+
+def concat(*parts: Regular) -> Regular:
+    result = EPSILON
+    for part in reversed(parts):
+        result = _concat(part, result)
+    return result
+
+
+def _concat(head: Regular, tail: Regular) -> Regular:
+    if head is EMPTY or tail is EMPTY:
+        return EMPTY
+    if head is EPSILON:
+        return tail
+    if tail is EPSILON:
+        return head
+    if isinstance(head, Concat):
+        parts: list[Regular] = []
+        while isinstance(head, Concat):
+            parts.append(head.head)
+            head = head.tail
+        for part in (head, *reversed(parts)):
+            tail = _concat(part, tail)
+        return tail
+    if isinstance(head, Repeat):
+        after, rest = (tail.head, tail.tail) if isinstance(tail, Concat) else (tail, EPSILON)
+        if isinstance(after, Repeat) and after.body is head.body:  # r{a,b} r{c,d} = r{a+c,b+d}
+            endless = head.most is None or after.most is None
+            most = None if endless else (head.most or 0) + (after.most or 0)
+            return _concat(repeat(head.body, head.least + after.least, most), rest)
+    key = (Concat, head.number, tail.number)
+    return _terms.get(key) or _keep(key, Concat(head, tail))
+
+
+def repeat(body: Regular, least: int = 0, most: int | None = None) -> Regular:
+    if most == 0 or body is EPSILON:
+        return EPSILON
+    if body is EMPTY:
+        return EPSILON if least == 0 else EMPTY
+    if least == 1 and most == 1:
+        return body
+    if isinstance(body, Repeat) and body.least == 0 and body.most is None and most is None:
+        return body  # (r*){m,} = r*
+    if body.nullable:
+        least = 0  # (r|ε){m,n} = r{0,n}
+    key = (Repeat, body.number, least, most)
+    return _terms.get(key) or _keep(key, Repeat(body, least, most))
+
+
+def alt(*options: Regular) -> Regular:
+    flat: set[Regular] = set()
+    ranges: Ranges = ()
+    for option in options:
+        for each in option.options if isinstance(option, Alt) else (option,):
+            if isinstance(each, Chars):
+                ranges = charset.union(ranges, each.ranges)
+            elif each is not EMPTY:
+                flat.add(each)
+    if ranges:
+        flat.add(chars(ranges))
+    if ANYTHING in flat:
+        return ANYTHING
+    if EPSILON in flat and any(o.nullable for o in flat if o is not EPSILON):
+        flat.discard(EPSILON)
+    if not flat:
+        return EMPTY
+    if len(flat) == 1:
+        return flat.pop()
+    ordered = tuple(sorted(flat, key=_number))
+    key = (Alt, _numbers_of(ordered))
+    return _terms.get(key) or _keep(key, Alt(ordered))
+
+
+def both(*parts: Regular) -> Regular:
+    flat: set[Regular] = set()
+    least, most = 0, None
+    for part in parts:
+        bounds = _bounds(part)
+        if bounds is not None:
+            core, low, high = bounds
+            least = max(least, low)
+            most = high if most is None else most if high is None else min(most, high)
+            part = core
+        flat.update(part.parts if isinstance(part, Both) else (part,))
+    core = _intersection(flat)
+    return core if least == 0 and most is None else measured(core, least, most)
+
+
+def _intersection(flat: set[Regular]) -> Regular:
+    flat.discard(ANYTHING)
+    if EMPTY in flat:
+        return EMPTY
+    if not flat:
+        return ANYTHING
+    if len(flat) == 1:
+        return flat.pop()
+    if EPSILON in flat:
+        return EPSILON if all(p.nullable for p in flat) else EMPTY
+    if any(isinstance(p, Words) and p.depth == 0 for p in flat):
+        flat = _sifted(flat)
+        if len(flat) == 1:
+            return flat.pop()
+    ordered = tuple(sorted(flat, key=_number))
+    if any(isinstance(p, Complement) and p.body in flat for p in ordered):
+        return EMPTY
+    key = (Both, _numbers_of(ordered))
+    return _terms.get(key) or _keep(key, Both(ordered))
+
+
+def _sifted(flat: set[Regular]) -> set[Regular]:
+    """With one list for all lists of words, without the words that are excluded."""
+    lists = [p for p in flat if isinstance(p, Words) and p.depth == 0]
+    barred = {
+        p: p.body
+        for p in flat
+        if isinstance(p, Complement) and isinstance(p.body, Words) and p.body.depth == 0
+    }
+    left = set(lists[0].table.strings).intersection(*(p.table.strings for p in lists[1:]))
+    left = left.difference(*(body.table.strings for body in barred.values()))
+    if not left:
+        return {EMPTY}
+    bare = all(p.table.bare for p in lists)
+    return {*flat.difference(lists, barred), word_slice(word_list(tuple(left), bare=bare))}
+
+
+def measured(core: Regular, least: int, most: int | None) -> Regular:
+    """The strings of `core` of `least` to `most` (None: any number of) characters.
+
+    `core` is no length bound itself and holds none at its top.
+    """
+    if core is EMPTY or (most is not None and most < least):
+        return EMPTY
+    if core is ANYTHING:
+        return length(least, most)
+    if core is EPSILON or most == 0:
+        return EPSILON if core.nullable and least == 0 else EMPTY
+    if least == 0 and most is None:
+        return core
+    key = (Measured, core.number, least, most)
+    return _terms.get(key) or _keep(key, Measured(core, least, most))
+
+
+def complement(body: Regular) -> Regular:
+    if isinstance(body, Complement):
+        return body.body
+    if body is EMPTY:
+        return ANYTHING
+    if body is ANYTHING:
+        return EMPTY
+    if isinstance(body, Alt) and any(isinstance(each, Complement) for each in body.options):
+        return both(*(complement(each) for each in body.options))
+    key = (Complement, body.number)
+    return _terms.get(key) or _keep(key, Complement(body))
+
+
+def words(strings: list[str] | tuple[str, ...]) -> Regular:
+    """The finite language of `strings`, but for those that no text can hold."""
+    written = [string for string in strings if is_text(string)]
+    return word_slice(word_list(written)) if written else EMPTY
+
+
+def is_text(string: str) -> bool:
+    """Whether a string can be written: it holds no half of a surrogate pair."""
+    return string.isascii() or not any(0xD800 <= ord(character) < 0xE000 for character in string)
+
+
+def word_list(strings: list[str] | tuple[str, ...], *, bare: bool = False) -> WordList:
+    ordered = tuple(sorted(set(strings)))
+    table = _lists.get((ordered, bare))
+    if table is None:
+        table = _lists[ordered, bare] = WordList(ordered, bare)
+    return table
+
+
+def word_slice(table: WordList, low: int = 0, high: int | None = None, depth: int = 0) -> Words:
+    """The node of the trie of `table` that covers `table.strings[low:high]` at `depth`."""
+    end = len(table.strings) if high is None else high
+    key = (Words, table, low, end, depth)
+    known = _terms.get(key)
+    if isinstance(known, Words):
+        return known
+    term = Words(table, low, end, depth)
+    _terms[key] = term
+    return term
+
+
+def vector(parts: tuple[Regular, ...], *, named: bool = False) -> Regular:
+    if all(p is EMPTY for p in parts):
+        return EMPTY
+    key = (Vector, _numbers_of(parts), named)
+    return _terms.get(key) or _keep(key, Vector(parts, named))
+
+
+def parallel(
+    terms: tuple[Regular, ...],
+    parts: tuple[Regular, ...],
+    ahead: tuple[int, ...] | None = None,
+) -> Regular:
+    if all(p is EMPTY for p in parts):
+        return EMPTY
+    key = (Parallel, _numbers_of(terms), _numbers_of(parts), ahead)
+    return _terms.get(key) or _keep(key, Parallel(terms, parts, ahead))
+
+
+def loop(key: tuple[object, ...], nullable: bool, unfold: Callable[[], Regular]) -> Regular:
+    """The recursive term known by `key`; see `Loop`."""
+    full = (Loop, *key)
+    return _terms.get(full) or _keep(full, Loop(nullable, unfold))
+
+
+def state(
+    key: tuple[object, ...],
+    nullable: bool,
+    moves: Moves,
+    *,
+    plain: bool,
+    shortest: Callable[[], str] | None = None,
+) -> Regular:
+    """The state known by `key`; see `State`."""
+    full = (State, *key)
+    return _terms.get(full) or _keep(full, State(nullable, moves, plain, shortest))
+
+
+def length(least: int, most: int | None) -> Regular:
+    """All strings of `least` to `most` characters."""
+    return repeat(ANY_CHAR, least, most)
+
+
+def _bounds(term: Regular) -> tuple[Regular, int, int | None] | None:
+    """A length bound, taken off the rest of `term`; None if there is none at its top."""
+    if isinstance(term, Measured):
+        return term.core, term.least, term.most
+    if term is ANY_CHAR:
+        return ANYTHING, 1, 1
+    if isinstance(term, Repeat) and term.body is ANY_CHAR:
+        return ANYTHING, term.least, term.most
+    return None
+
+
+def _number(term: Regular) -> int:
+    return term.number
+
+
+ANYTHING: Final = _keep((Repeat, ANY_CHAR.number, 0, None), Repeat(ANY_CHAR, 0, None))
+"""Every string."""

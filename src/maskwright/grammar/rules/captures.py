@@ -1,0 +1,119 @@
+"""Captures of rules that others call, moved into the start rule.
+
+Events are told of captures in the start rule (see `automaton.capture_events`). A rule with captures
+is therefore written out where it is called; recursion at the ends of its alternatives becomes a
+loop first. What still calls itself stays a rule, and its captures are not reported.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from dataclasses import replace
+
+from maskwright.errors import LimitError
+from maskwright.grammar.rules.recursion import repeated
+from maskwright.grammar.rules.tree import (
+    Bounded,
+    Capture,
+    Choice,
+    Expression,
+    JsonValue,
+    Ref,
+    Repeat,
+    Rules,
+    Sequence,
+    SpecialToken,
+    Terminal,
+    all_parts,
+)
+from maskwright.limits import Limits
+
+
+def captures_in_start(rules: Rules, limits: Limits) -> Rules:
+    """The same grammar, with captures in the start rule wherever that is possible.
+
+    Raises `LimitError` if that is too large.
+    """
+    capturing = _capturing(rules)
+    if rules.start not in capturing or len(capturing) == 1:
+        return rules
+    bodies = {name: repeated(name, rules.rules[name]) for name in capturing}
+    calls = {name: _called(body) & capturing for name, body in bodies.items()}
+    written: dict[str, Expression] = {}
+    sizes: Counter[str] = Counter()
+    for name in [*(n for n in _callees_first(calls) if n != rules.start), rules.start]:
+        sizes[name] = sum(
+            sizes[part.name] if isinstance(part, Ref) and part.name in written else 1
+            for part in all_parts(bodies[name])
+        )
+        if sizes[name] > limits.grammar_nodes:
+            raise LimitError(
+                f"the rule {name!r}, with the rules whose captures it calls, has more than "
+                f"{limits.grammar_nodes:,} parts",
+                limit="grammar_nodes",
+            )
+        written[name] = _write_out(bodies[name], written)
+    return Rules(rules.start, {**rules.rules, rules.start: written[rules.start]})
+
+
+def _capturing(rules: Rules) -> set[str]:
+    """The rules with captures, or with calls of such rules."""
+    callers: defaultdict[str, list[str]] = defaultdict(list)
+    found: set[str] = set()
+    for name, body in rules.rules.items():
+        for part in all_parts(body):
+            if isinstance(part, Ref):
+                callers[part.name].append(name)
+            elif isinstance(part, Capture):
+                found.add(name)
+    waiting = list(found)
+    while waiting:
+        new = [name for name in callers[waiting.pop()] if name not in found]
+        found.update(new)
+        waiting += new
+    return found
+
+
+def _callees_first(calls: Mapping[str, set[str]]) -> list[str]:
+    """The rules that are in no cycle of calls, nor between two, each behind those it calls."""
+    callers: dict[str, set[str]] = {name: set() for name in calls}
+    for name, called in calls.items():
+        for other in called:
+            callers[other].add(name)
+    below = _peel(calls, callers)
+    rest = calls.keys() - set(below)
+    above = _peel(
+        {name: callers[name] & rest for name in rest}, {name: calls[name] & rest for name in rest}
+    )
+    return [*below, *reversed(above)]
+
+
+def _peel(needs: Mapping[str, set[str]], users: Mapping[str, set[str]]) -> list[str]:
+    """The names that need nothing, then those that need nothing but these, and so on."""
+    left = {name: len(needed) for name, needed in needs.items()}
+    found = [name for name, count in left.items() if count == 0]
+    for name in found:  # grows
+        for user in users[name]:
+            left[user] -= 1
+            if left[user] == 0:
+                found.append(user)
+    return found
+
+
+def _write_out(expression: Expression, written: Mapping[str, Expression]) -> Expression:
+    match expression:
+        case Ref(name=name):
+            return written.get(name, expression)
+        case Sequence(parts=parts):
+            return Sequence(tuple(_write_out(part, written) for part in parts))
+        case Choice(options=options):
+            return Choice(tuple(_write_out(option, written) for option in options))
+        case Repeat(body=body) | Capture(body=body):
+            return replace(expression, body=_write_out(body, written))
+        case Terminal() | Bounded() | JsonValue() | SpecialToken():
+            return expression
+
+
+def _called(expression: Expression) -> set[str]:
+    return {part.name for part in all_parts(expression) if isinstance(part, Ref)}

@@ -1,0 +1,120 @@
+"""Parts of a grammar that are regular, each as one terminal.
+
+A regular language is read by its automaton alone, which costs a look-up a byte, whatever its parts
+are; only what is recursive, a JSON value, a special token or a capture needs the machine of rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Final
+
+from maskwright.grammar.regular.terms import EPSILON, Concat, Regular, alt, concat, repeat
+from maskwright.grammar.regular.terms import Alt as RegularAlt
+from maskwright.grammar.rules.recursion import is_right_recursive, repeated
+from maskwright.grammar.rules.tree import (
+    Bounded,
+    Capture,
+    Choice,
+    Expression,
+    JsonValue,
+    Ref,
+    Repeat,
+    Rules,
+    Sequence,
+    SpecialToken,
+    Terminal,
+)
+
+MOST_PARTS: Final = 256
+"""Terms strung together (or set side by side) in one terminal. Rules that double each other would
+else be written out in full."""
+
+
+def fold_rules(rules: Rules) -> Rules:
+    """The same grammar with the longest regular parts as terminals."""
+    folding = _Folding(rules)
+    return Rules(rules.start, {name: folding.rule(name) for name in rules.rules})
+
+
+@dataclass(slots=True)
+class _Folding:
+    rules: Rules
+    done: dict[str, Expression] = field(default_factory=dict[str, Expression])
+    open: set[str] = field(default_factory=set[str])
+
+    def rule(self, name: str) -> Expression:
+        known = self.done.get(name)
+        if known is None:
+            self.open.add(name)
+            body = self.rules.rules[name]
+            known = self.fold(repeated(name, body))
+            if not isinstance(known, Terminal) and is_right_recursive(name, body):
+                known = self.fold(body)  # the machine reads that as a loop, of fewer sets
+            self.done[name] = known
+            self.open.discard(name)
+        return known
+
+    def fold(self, expression: Expression) -> Expression:
+        match expression:
+            case Terminal() | Bounded() | JsonValue() | SpecialToken():
+                return expression
+            case Ref(name=name):
+                if name in self.open:
+                    return expression
+                body = self.rule(name)
+                return body if isinstance(body, Terminal) else expression
+            case Capture(body=body):
+                return Capture(expression.name, self.fold(body), expression.tail)
+            case Sequence(parts=parts):
+                return _sequence(map(self.fold, parts))
+            case Choice(options=options):
+                return _choice(map(self.fold, options))
+            case Repeat(body=body, least=least, most=most):
+                inner = self.fold(body)
+                if isinstance(inner, Terminal) and (most is None or most >= least):
+                    return Terminal(repeat(inner.language, least, most))
+                return Repeat(inner, least, most)
+
+
+def _sequence(parts: Iterable[Expression]) -> Expression:
+    found: list[Expression] = []
+    for part in parts:
+        last = found[-1] if found else None
+        if (
+            not isinstance(part, Terminal)
+            or not isinstance(last, Terminal)
+            or not (part.language.plain and last.language.plain)
+            or _length(part.language) + _length(last.language) > MOST_PARTS
+        ):
+            found.append(part)
+        else:
+            found[-1] = Terminal(concat(last.language, part.language))
+    if not found:
+        return Terminal(EPSILON)
+    return found[0] if len(found) == 1 else Sequence(tuple(found))
+
+
+def _choice(options: Iterable[Expression]) -> Expression:
+    regular: list[Regular] = []
+    others: list[Expression] = []
+    for option in options:
+        if isinstance(option, Terminal) and len(regular) < MOST_PARTS:
+            regular.append(option.language)
+        else:
+            others.append(option)
+    if regular:
+        others.insert(0, Terminal(alt(*regular)))
+    return others[0] if len(others) == 1 else Choice(tuple(others))
+
+
+def _length(term: Regular) -> int:
+    """Terms at the top of a concatenation or a union."""
+    if isinstance(term, RegularAlt):
+        return len(term.options)
+    count = 1
+    while isinstance(term, Concat) and count <= MOST_PARTS:
+        term = term.tail
+        count += 1
+    return count

@@ -1,0 +1,55 @@
+"""Rules that call themselves at an end of their alternatives, as repetitions.
+
+`x: x "," y | y` has the texts of `y ("," y)*`. A repetition is read in a loop, and may be regular,
+where recursion keeps note of every call that has not returned; with ambiguity as in `x: x x | y`,
+that would be of all ways to group what has been read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from maskwright.grammar.rules.tree import Choice, Expression, Ref, Repeat, Sequence
+
+
+def repeated(name: str, body: Expression) -> Expression:
+    """`x: b | x a | c x | x o x` as `x: (c* b a*) (o (c* b a*))*`, for any number of each."""
+    itself = Ref(name)
+    plain: list[Expression] = []
+    before: list[Expression] = []
+    behind: list[Expression] = []
+    between: list[Expression] = []
+    for option in _options(body):
+        parts = option.parts if isinstance(option, Sequence) else (option,)
+        if parts == (itself,):
+            continue
+        if len(parts) > 1 and parts[0] == itself == parts[-1]:
+            between.append(Sequence(parts[1:-1]))
+        elif parts[:1] == (itself,):
+            behind.append(Sequence(parts[1:]))
+        elif parts[-1:] == (itself,):
+            before.append(Sequence(parts[:-1]))
+        else:
+            plain.append(option)
+    if not (before or behind or between):
+        return body
+    one: Expression = Choice(tuple(plain))
+    if before or behind:
+        one = Sequence((Repeat(Choice(tuple(before))), one, Repeat(Choice(tuple(behind)))))
+    if not between:
+        return one
+    return Sequence((one, Repeat(Sequence((Choice(tuple(between)), one)))))
+
+
+def is_right_recursive(name: str, body: Expression) -> bool:
+    """Whether a rule calls itself at the end of an alternative, and at the start of none."""
+    ends = [option.parts for option in _options(body) if isinstance(option, Sequence)]
+    return any(p[-1:] == (Ref(name),) for p in ends) and all(p[:1] != (Ref(name),) for p in ends)
+
+
+def _options(body: Expression) -> Iterator[Expression]:
+    if isinstance(body, Choice):
+        for option in body.options:
+            yield from _options(option)
+    else:
+        yield body

@@ -1,0 +1,175 @@
+"""A schema document as a JSON value: loading, checking, and reading settings of a kind."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from math import isfinite
+from typing import Any, Final, NoReturn
+
+from maskwright.errors import LimitError, SchemaError
+from maskwright.grammar.schema.tree import Json
+from maskwright.limits import Limits
+
+_STRING: Final = frozenset((str,))
+
+
+def loaded(source: Json) -> Json:
+    if not isinstance(source, str):
+        return source
+    try:
+        return json.loads(source)
+    except ValueError as error:
+        raise SchemaError(f"the schema is not JSON: {error}", pointer="") from None
+    except RecursionError:
+        raise LimitError("the schema is nested too deep", limit="schema_depth") from None
+
+
+def check(document: Json, limits: Limits) -> None:
+    """Size, depth and values, without recursion, so that no depth of the document can hurt.
+
+    Python's `json` reads `NaN` and makes an infinity of `1e999`; JSON has neither.
+    """
+    nodes = 0
+    level: list[Any] = [document]
+    depth = 0
+    while level:
+        nodes += len(level)
+        if nodes > limits.schema_nodes:
+            raise LimitError(
+                f"the schema has more than {limits.schema_nodes:,} values", limit="schema_nodes"
+            )
+        if depth > limits.schema_depth:
+            raise LimitError(
+                f"the schema is nested deeper than {limits.schema_depth}", limit="schema_depth"
+            )
+        below: list[Any] = []
+        for value in level:
+            kind = type(value)
+            if kind is str or kind is bool or kind is int:
+                continue
+            if isinstance(value, dict):
+                below += value.values()  # pyright: ignore[reportUnknownMemberType,reportUnknownArgumentType]
+                names: dict[Any, Any] = value
+                if not _STRING.issuperset(map(type, names)) and any(
+                    not isinstance(name, str) for name in names
+                ):
+                    _refuse(document)
+            elif isinstance(value, list):
+                below += value
+            elif isinstance(value, float):
+                if not isfinite(value):
+                    _refuse(document)
+            elif value is not None and not isinstance(value, str | int):
+                _refuse(document)
+        level = below
+        depth += 1
+
+
+def _refuse(document: Json) -> NoReturn:
+    """Find the value that is not JSON again, and say where it is."""
+    level = [("", document)]
+    while level:
+        level = [child for place, value in level for child in _children(value, place)]
+    raise AssertionError("a value is not JSON, and then it is")
+
+
+def _children(value: Any, place: str) -> Iterator[tuple[str, Any]]:
+    """The values in a value, with their places. Raises SchemaError for what is not JSON."""
+    match value:
+        case dict():
+            for name, child in value.items():  # pyright: ignore[reportUnknownVariableType]
+                if not isinstance(name, str):
+                    raise SchemaError(f"the name {name!r} is not a string", pointer=place)
+                yield f"{place}/{escape(name)}", child
+        case list():
+            for index, child in enumerate(value):  # pyright: ignore[reportUnknownArgumentType,reportUnknownVariableType]
+                yield f"{place}/{index}", child
+        case float() if not isfinite(value):
+            raise SchemaError(
+                f"a number of JSON is finite, and here within double precision; found {value}",
+                pointer=place,
+            )
+        case None | bool() | int() | float() | str():
+            pass
+        case _:
+            raise SchemaError(f"a {type(value).__name__} is not a value of JSON", pointer=place)
+
+
+def escape(name: str) -> str:
+    """A property name as a step of a JSON Pointer."""
+    if "~" not in name and "/" not in name:
+        return name
+    return name.replace("~", "~0").replace("/", "~1")
+
+
+_STRINGS: Final = ("$schema", "$id", "$anchor", "$dynamicAnchor")
+_HOLDERS: Final = ("$defs", "definitions")
+_NAMES: Final = frozenset((*_STRINGS, *_HOLDERS))
+
+
+def check_names(value: Mapping[str, Json], pointer: str) -> None:
+    """What names a schema or holds others has the right type, though it asserts nothing."""
+    if _NAMES.isdisjoint(value):
+        return
+    for keyword in _STRINGS:
+        if not isinstance(value.get(keyword, ""), str):
+            wrong(value[keyword], "a string", f"{pointer}/{keyword}")
+    for keyword in _HOLDERS:
+        held = value.get(keyword, {})
+        place = f"{pointer}/{keyword}"
+        if not isinstance(held, dict):
+            wrong(held, "an object of schemas", place)
+        for name, schema in held.items():
+            if not isinstance(schema, dict | bool):
+                no_schema(schema, f"{place}/{escape(name)}")
+
+
+def as_array(setting: Json, place: str) -> list[Any]:
+    if not isinstance(setting, list):
+        wrong(setting, "an array", place)
+    return setting
+
+
+def as_names(setting: Json, place: str) -> tuple[str, ...]:
+    if not isinstance(setting, list) or not all(isinstance(name, str) for name in setting):
+        wrong(setting, "an array of strings", place)
+    return tuple(dict.fromkeys(setting))
+
+
+def as_number(setting: Json, place: str) -> int | float:
+    if isinstance(setting, bool) or not isinstance(setting, int | float):
+        wrong(setting, "a number", place)
+    return setting
+
+
+def as_count(setting: Json, place: str) -> int:
+    if isinstance(setting, float) and setting.is_integer():
+        setting = int(setting)
+    if isinstance(setting, bool) or not isinstance(setting, int) or setting < 0:
+        wrong(setting, "a whole number of at least 0", place)
+    return setting
+
+
+def kind_of(value: Json) -> str:
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "a boolean"
+        case int() | float():
+            return "a number"
+        case str():
+            return "a string"
+        case list():
+            return "an array"
+        case _:
+            return "an object"
+
+
+def no_schema(value: Json, place: str) -> NoReturn:
+    raise SchemaError(f"a schema is an object or a boolean, not {kind_of(value)}", pointer=place)
+
+
+def wrong(value: Json, expected: str, place: str) -> NoReturn:
+    raise SchemaError(f"expected {expected}, found {kind_of(value)}", pointer=place)

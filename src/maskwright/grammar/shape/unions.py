@@ -1,0 +1,154 @@
+"""Unions multiplied out: a conjunction as alternatives in which there are none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from maskwright.errors import LimitError
+from maskwright.grammar.schema.tree import (
+    AllOf,
+    AnyOf,
+    Assertion,
+    If,
+    Not,
+    OneOf,
+    Properties,
+    Required,
+    Schema,
+    TypeIs,
+    Values,
+    negated,
+    value_schema,
+)
+from maskwright.grammar.shape.disjoint import apart
+from maskwright.grammar.shape.negation import denied
+from maskwright.grammar.shape.one_of import Exclusive
+from maskwright.grammar.shape.shape import Conjunction, in_order
+from maskwright.grammar.shape.unevaluated import evaluated
+from maskwright.limits import Limits, spend
+
+Path = frozenset[Schema]
+"""The schemas whose assertions led to a place: meeting one again is recursion without end."""
+
+
+@dataclass(slots=True)
+class _Branch:
+    """One alternative in the making."""
+
+    schemas: tuple[tuple[Schema, Path], ...]
+    assertions: list[Assertion] = field(default_factory=list[Assertion])
+    unions: list[tuple[AnyOf, Path]] = field(default_factory=list[tuple[AnyOf, Path]])
+    seen: frozenset[Schema] = frozenset()
+    required: set[str] = field(default_factory=set[str])
+    absent: set[str] = field(default_factory=set[str])
+    alive: bool = True
+
+    def fork(self, option: Schema, path: Path) -> _Branch:
+        return _Branch(
+            ((option, path),),
+            self.assertions.copy(),
+            self.unions.copy(),
+            self.seen,
+            self.required.copy(),
+            self.absent.copy(),
+        )
+
+
+class Branches:
+    """The alternatives of conjunctions, for one type at a time."""
+
+    def __init__(self, exclusive: Exclusive, limits: Limits) -> None:
+        self._exclusive = exclusive
+        self._limits = limits
+
+    def of(self, conjunction: Conjunction, kind: str) -> list[list[Assertion]]:
+        """Conjunctions of assertions that are not unions.
+
+        `kind` "number" stands for integers too. A branch in which another type is asserted is left
+        out.
+        """
+        done: list[list[Assertion]] = []
+        stack = [_Branch(tuple((schema, frozenset[Schema]()) for schema in in_order(conjunction)))]
+        while stack:
+            branch = stack.pop()
+            while branch.schemas and branch.alive:
+                self._absorb(branch, kind)
+            if not branch.alive:
+                continue
+            if not branch.unions:
+                done.append(branch.assertions)
+                continue
+            chosen = min(branch.unions, key=lambda entry: len(entry[0].options))
+            branch.unions.remove(chosen)
+            union, path = chosen
+            stack += [branch.fork(option, path) for option in reversed(union.options)]
+            if len(stack) + len(done) > self._limits.alternatives:
+                place = next(iter(conjunction)).pointer or "the root"
+                raise LimitError(
+                    f"the unions at {place} multiply to more than"
+                    f" {self._limits.alternatives:,} alternatives",
+                    limit="alternatives",
+                )
+        return done
+
+    def _absorb(self, branch: _Branch, kind: str) -> None:
+        """Take one schema into a branch."""
+        spend()
+        (schema, path), branch.schemas = branch.schemas[0], branch.schemas[1:]
+        if schema.never or schema in path:  # what holds only if itself holds does not hold
+            branch.alive = False
+        if schema in branch.seen or not branch.alive:
+            return
+        branch.seen = branch.seen | {schema}
+        for assertion in evaluated(schema, self._limits):
+            self._take(branch, assertion, kind, path | {schema})
+            if not branch.alive:
+                return
+
+    def _take(self, branch: _Branch, assertion: Assertion, kind: str, path: Path) -> None:
+        match assertion:
+            case TypeIs(types=types):
+                if kind not in types and not (kind == "number" and "integer" in types):
+                    branch.alive = False
+                elif kind == "number" and "number" not in types:
+                    branch.assertions.append(assertion)
+            case AllOf(parts=parts):
+                branch.schemas = (*((part, path) for part in parts), *branch.schemas)
+            case AnyOf():
+                branch.unions.append((assertion, path))
+            case OneOf():
+                branch.unions.append((self._exclusive.of(assertion, kind), path))
+            case Not(schema=schema) if not schema.never:
+                branch.unions.append((denied(schema, self._limits), path))
+            case If(condition=condition, then=then, otherwise=otherwise):
+                pointer = condition.pointer
+                options = (
+                    Schema(pointer, (AllOf((condition, then)),)),
+                    Schema(pointer, (AllOf((negated(condition), otherwise)),)),
+                )
+                branch.unions.append((AnyOf(options), path))
+            case Values(values=values) if kind in ("array", "object"):
+                wanted = list if kind == "array" else dict
+                options = tuple(value_schema(v, "") for v in values if isinstance(v, wanted))
+                branch.unions.append((AnyOf(options), path))
+            case Required(names=names):
+                branch.required |= set(names)
+                branch.assertions.append(assertion)
+                branch.alive = not (branch.required & branch.absent)
+            case Properties(named=named):
+                branch.absent |= {name for name, schema in named.items() if schema.never}
+                for other in branch.assertions:
+                    if isinstance(other, Properties):
+                        branch.absent |= _clashing(named, other.named)
+                branch.assertions.append(assertion)
+                branch.alive = not (branch.required & branch.absent)
+            case _:
+                branch.assertions.append(assertion)
+
+
+def _clashing(left: Mapping[str, Schema], right: Mapping[str, Schema]) -> set[str]:
+    """The names that both have, with schemas that show to exclude each other."""
+    if len(left) > len(right):
+        left, right = right, left
+    return {n for n, schema in left.items() if n in right and apart((schema,), right[n])}

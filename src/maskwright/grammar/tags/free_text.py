@@ -1,0 +1,123 @@
+"""Text in which some strings must not stand, or that ends with the first of them.
+
+Such a text is followed by the automaton of Aho and Corasick (1975): what counts of the text read so
+far is its longest end that is the beginning of one of the strings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from maskwright.grammar.regular import charset
+from maskwright.grammar.regular.terms import EPSILON, Regular, both, length, state
+
+
+def text_without(strings: tuple[str, ...] = (), most: int | None = None) -> Regular:
+    """Every text of at most `most` characters in which none of `strings` stands."""
+    return _bounded(_FreeText(None, (), strings), most)
+
+
+def text_until(
+    end: str, others: tuple[str, ...] = (), without: tuple[str, ...] = (), most: int | None = None
+) -> Regular:
+    """Every text that ends with `end`, where neither `end` nor one of `others` ends before.
+
+    Where two of them end together, it is the longer one that counts. None of `without` stands in
+    the text. `most` bounds the characters before `end`.
+    """
+    ends = tuple(sorted({end, *others}))
+    return _bounded(_FreeText(end, ends, without), None if most is None else most + len(end))
+
+
+def always_ends(ends: Iterable[str], without: tuple[str, ...]) -> bool:
+    """Whether every beginning of a text up to one of `ends`, in which none of `without` stands, can
+    be ended with what is left of one of them."""
+    known = tuple(sorted(set(ends)))
+    text = _FreeText(None, known, without)
+    return all(
+        any(_ends_with(text, seen, end[at:]) for end in known for at in _read_of(end, seen))
+        for seen in text.reachable()
+    )
+
+
+def _read_of(end: str, seen: str) -> Iterator[int]:
+    """How much of `end` may have been read where `seen` has."""
+    return (at for at in range(len(end)) if seen.endswith(end[:at]))
+
+
+def _ends_with(text: _FreeText, seen: str, rest: str) -> bool:
+    """Whether the first of the strings to stand behind `seen` ends with `rest`, and is an end."""
+    for at, character in enumerate(rest, start=1):
+        read = seen + character
+        completed = [string for string in text.strings if read.endswith(string)]
+        if completed:
+            return at == len(rest) and not any(string in text.without for string in completed)
+        seen = text.longest_beginning(read)
+    return False
+
+
+@dataclass(frozen=True)
+class _FreeText:
+    """The automaton of one such language; its states are the `seen` of `at`."""
+
+    end: str | None
+    ends: tuple[str, ...]
+    without: tuple[str, ...]
+
+    @cached_property
+    def strings(self) -> tuple[str, ...]:
+        return (*self.ends, *self.without)
+
+    def at(self, seen: str) -> Regular:
+        """What may still follow a text whose longest end that begins one of the strings is
+        `seen`."""
+        plain = self.end is None or len(self.strings) == 1
+        return state(
+            ("free text", self, seen), self.end is None, lambda: self._moves(seen), plain=plain
+        )
+
+    def _moves(self, seen: str) -> list[tuple[int, int, Regular]]:
+        special = sorted({c for string in self.strings for c in string})
+        others = charset.complement(charset.of("".join(special)))
+        found = [(low, high, self.at("")) for low, high in others]
+        for character in special:
+            target = self._after(seen + character)
+            if target is not None:
+                found.append((ord(character), ord(character), target))
+        return sorted(found, key=lambda arc: arc[0])
+
+    def _after(self, text: str) -> Regular | None:
+        """Behind a text of which nothing but this end counts; None if it can't be one of ours."""
+        completed = [string for string in self.strings if text.endswith(string)]
+        if not completed:
+            return self.at(self.longest_beginning(text))
+        longest = max(completed, key=len)
+        over = longest == self.end and not any(s in self.without for s in completed)
+        return EPSILON if over else None
+
+    def reachable(self) -> set[str]:
+        """What may have been seen of a text that goes on."""
+        found = {""}
+        stack = [""]
+        letters = {character for string in self.strings for character in string}
+        while stack:
+            before = stack.pop()
+            for read in (before + character for character in letters):
+                if not any(read.endswith(string) for string in self.strings):
+                    seen = self.longest_beginning(read)
+                    if seen not in found:
+                        found.add(seen)
+                        stack.append(seen)
+        return found
+
+    def longest_beginning(self, text: str) -> str:
+        """The longest end of `text` with which one of the strings begins."""
+        ends = (text[at:] for at in range(len(text)))
+        return next((e for e in ends if any(s.startswith(e) for s in self.strings)), "")
+
+
+def _bounded(text: _FreeText, most: int | None) -> Regular:
+    whole = text.at("")
+    return whole if most is None else both(whole, length(0, most))

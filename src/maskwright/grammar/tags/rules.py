@@ -1,0 +1,345 @@
+"""From structural tags to rules.
+
+Free text is cut where structure begins: a text up to a trigger, or up to the end of the tag it
+stands in, is one terminal, so nothing has to be decided twice. What a vocabulary has as a special
+token is that token here, and its name is plain text wherever it stands in free text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Sequence as List
+from dataclasses import dataclass
+from typing import Final, assert_never
+
+from maskwright.errors import StructuralTagError
+from maskwright.grammar.regular.charset import Ranges, ranges_of
+from maskwright.grammar.regular.terms import Regular, words
+from maskwright.grammar.rules.tree import (
+    Bounded,
+    Capture,
+    Choice,
+    Expression,
+    Repeat,
+    SpecialToken,
+    Terminal,
+)
+from maskwright.grammar.rules.tree import Sequence as Series
+from maskwright.grammar.tags.free_text import always_ends, text_until, text_without
+from maskwright.grammar.tags.token_bounds import check_token_bounds
+from maskwright.grammar.tags.tree import (
+    AnyText,
+    AnyTokens,
+    ConstString,
+    Format,
+    GrammarText,
+    JsonSchemaText,
+    Or,
+    RegexText,
+    Repeated,
+    SeparatedTags,
+    Sequence,
+    Tag,
+    Token,
+    TriggeredTags,
+)
+
+Mark = str | Token
+Marks = tuple[Mark, ...]
+
+EMPTY_TEXT: Final = Series(())
+
+
+@dataclass(frozen=True, slots=True)
+class _Bounds:
+    """The most characters and tokens of a free text (None: any number)."""
+
+    characters: int | None = None
+    tokens: int | None = None
+
+    def terminal(self, language: Regular, tail: int = 0) -> Terminal | Bounded:
+        """A text of `language`, whose last `tail` characters end it."""
+        if self.tokens is None:
+            return Terminal(language)
+        return Bounded(Terminal(language), self.tokens, tail)
+
+    def token(self, ids: Ranges) -> SpecialToken | Bounded:
+        token = SpecialToken(ids)
+        return token if self.tokens is None else Bounded(token, self.tokens, 0)
+
+
+_UNBOUNDED: Final = _Bounds()
+
+
+@dataclass(frozen=True, slots=True)
+class TagRules:
+    """Translates formats; what lies beyond tags is asked for."""
+
+    special: Mapping[str, int]
+    """Ids of the vocabulary's special tokens by name."""
+    tokens: List[bytes]
+    """The bytes of each token; none for special ones."""
+    leaf: Callable[[JsonSchemaText | RegexText | GrammarText], Expression]
+    final: frozenset[int] = frozenset()
+    """Ids of tokens that end everything."""
+
+    def expression(self, format: Format) -> Expression:
+        check_token_bounds(format)
+        return self._format(format, ())
+
+    def _format(self, format: Format, ends: Marks) -> Expression:
+        """`format`, and behind it one of `ends`, if there are any."""
+        match format:
+            case AnyText():
+                return self._text(format, ends)
+            case AnyTokens():
+                return self._tokens(format, ends)
+            case TriggeredTags():
+                return self._triggered(format, ends)
+            case Sequence(elements=elements) if elements:
+                *before, last = elements
+                firsts = (self._format(element, ()) for element in before)
+                return series(*firsts, self._format(last, ends))
+            case Or(elements=elements):
+                return Choice(tuple(self._format(element, ends) for element in elements))
+            case _:
+                return series(self._alone(format), self._any(ends))
+
+    def _alone(
+        self,
+        format: ConstString
+        | JsonSchemaText
+        | RegexText
+        | GrammarText
+        | Token
+        | Sequence
+        | Repeated
+        | Tag
+        | SeparatedTags,
+    ) -> Expression:
+        """`format`, which ends by itself."""
+        match format:
+            case ConstString(value=value):
+                return self._literal(value)
+            case Token():
+                return self._token(format)
+            case JsonSchemaText() | RegexText() | GrammarText():
+                return self.leaf(format)
+            case Sequence():
+                return EMPTY_TEXT
+            case Repeated(content=content, least=least, most=most):
+                return Repeat(self._format(content, ()), least, most)
+            case Tag(begin=begin):
+                return series(self._mark(begin), self._inside(format))
+            case SeparatedTags():
+                return self._separated(format)
+        assert_never(format)
+
+    def _inside(self, tag: Tag) -> Expression:
+        """A tag behind its beginning."""
+        return self._format(tag.content, () if tag.ends == ("",) else tag.ends)
+
+    def _text(self, text: AnyText, ends: Marks, before: Expression = EMPTY_TEXT) -> Expression:
+        """Free text, behind `before`, and the first of `ends`."""
+        bounds = _Bounds(text.max_chars, text.max_tokens or None)
+        if text.max_tokens == 0:
+            bounds = _Bounds(0)
+        if not ends:
+            language = text_without(text.excludes, bounds.characters)
+            return Capture("text", series(before, bounds.terminal(language)))
+        texts = [end for end in map(self._spelled, ends) if isinstance(end, str)]
+        by_text = bounds.tokens is not None and len(texts) == len(ends)
+        if by_text and not always_ends(texts, text.excludes):
+            raise StructuralTagError(
+                "text of at most max_tokens tokens must be able to end at once, but with an end "
+                "an excluded string may be completed",
+                pointer=text.pointer,
+            )
+        return self._up_to(ends, (), text.excludes, bounds, before)
+
+    def _tokens(self, format: AnyTokens, ends: Marks) -> Expression:
+        """Texts and special tokens in turn, then a text up to an end."""
+        last = AnyText((), None, format.max_tokens, format.pointer)
+        others = set(self.special.values()) - self.final - self._ids(format.excludes)
+        texts: list[str] = []
+        for end in map(self._spelled, ends):
+            if isinstance(end, str):
+                texts.append(end)
+            elif isinstance(end, SpecialToken):
+                others -= {number for number, _ in end.ids}
+        if not others or format.max_tokens == 0:
+            return self._text(last, ends)
+        bounds = _Bounds(None, format.max_tokens)
+        piece = bounds.terminal(text_without(tuple(texts)))
+        pieces = Repeat(series(piece, bounds.token(ranges_of(others))))
+        return self._text(last, ends, pieces)
+
+    def _ids(self, tokens: Iterable[Token]) -> set[int]:
+        """The ids of special tokens. Raises `StructuralTagError` for others."""
+        found: set[int] = set()
+        for token in tokens:
+            expression = self._token(token)
+            if not isinstance(expression, SpecialToken):
+                raise StructuralTagError(
+                    f"{token.token!r} is no special token; what it spells can be spelled with "
+                    "others, too: exclude the text",
+                    pointer=token.pointer,
+                )
+            found |= {number for number, _ in expression.ids}
+        return found
+
+    def _up_to(
+        self,
+        ends: Marks,
+        others: Marks,
+        without: tuple[str, ...],
+        bounds: _Bounds = _UNBOUNDED,
+        before: Expression = EMPTY_TEXT,
+    ) -> Expression:
+        """Free text and the first of `ends`, none of `others` standing in it."""
+        texts = [end for end in map(self._spelled, ends) if isinstance(end, str)]
+        stops = (*texts, *(o for o in map(self._spelled, others) if isinstance(o, str)))
+        options: list[Expression] = []
+        for end in ends:
+            spelled = self._spelled(end)
+            if isinstance(spelled, str):
+                rest = tuple(stop for stop in stops if stop != spelled)
+                language = text_until(spelled, rest, without, bounds.characters)
+                text = bounds.terminal(language, len(spelled))
+                options.append(Capture("text", series(before, text), tail=spelled))
+            else:
+                text = bounds.terminal(text_without((*stops, *without), bounds.characters))
+                options.append(series(Capture("text", series(before, text)), spelled))
+        return options[0] if len(options) == 1 else Choice(tuple(options))
+
+    def _triggered(self, format: TriggeredTags, ends: Marks) -> Expression:
+        """Text up to a trigger and the rest of a tag, over and over; then text to the end."""
+        without = tuple(one for one in format.excludes if isinstance(one, str))
+        tokens = self._ids(one for one in format.excludes if isinstance(one, Token))
+        for trigger in format.triggers:
+            if isinstance(trigger, Token) and tokens & self._ids([trigger]):
+                raise StructuralTagError(
+                    f"the trigger {trigger.token!r} is excluded", pointer=trigger.pointer
+                )
+        rounds: list[Expression] = []
+        for trigger, tags in self._by_trigger(format).items():
+            others = (*(t for t in format.triggers if t != trigger), *ends)
+            text = self._up_to((trigger,), others, without)
+            rests = [series(self._behind(tag.begin, trigger), self._inside(tag)) for tag in tags]
+            rounds.append(series(text, rests[0] if len(rests) == 1 else Choice(tuple(rests))))
+        once = rounds[0] if len(rounds) == 1 else Choice(tuple(rounds))
+        least = 1 if format.at_least_one else 0
+        if ends:
+            last = self._up_to(ends, format.triggers, without)
+        else:
+            texts = (t for t in map(self._spelled, format.triggers) if isinstance(t, str))
+            last = Capture("text", Terminal(text_without((*texts, *without))))
+        if not format.stop_after_first:
+            return series(Repeat(once, least, None), last)
+        stopped = series(once, self._any(ends))
+        return stopped if least else Choice((stopped, last))
+
+    def _by_trigger(self, format: TriggeredTags) -> dict[Mark, list[Tag]]:
+        """The triggers that begin tags, and which. Raises `StructuralTagError` for a tag that none
+        begins."""
+        found: dict[Mark, list[Tag]] = {}
+        for tag in format.tags:
+            trigger = next((t for t in format.triggers if self._begins(tag.begin, t)), None)
+            if trigger is None:
+                begin = tag.begin if isinstance(tag.begin, str) else tag.begin.token
+                raise StructuralTagError(
+                    f"no trigger begins the tag {begin!r}", pointer=tag.pointer
+                )
+            found.setdefault(trigger, []).append(tag)
+        return found
+
+    def _begins(self, begin: Mark, trigger: Mark) -> bool:
+        if isinstance(begin, str) and isinstance(trigger, str):
+            return begin.startswith(trigger)
+        return self._mark(begin) == self._mark(trigger)
+
+    def _separated(self, format: SeparatedTags) -> Expression:
+        tags = Choice(tuple(self._format(tag, ()) for tag in format.tags))
+        more = Repeat(series(self._literal(format.separator), tags))
+        some = tags if format.stop_after_first else series(tags, more)
+        return some if format.at_least_one else Repeat(some, 0, 1)
+
+    # Marks
+
+    def _any(self, marks: Marks) -> Expression:
+        found = tuple(map(self._mark, marks))
+        return EMPTY_TEXT if not found else found[0] if len(found) == 1 else Choice(found)
+
+    def _mark(self, mark: Mark) -> Expression:
+        return self._literal(mark) if isinstance(mark, str) else self._token(mark)
+
+    def _behind(self, begin: Mark, trigger: Mark) -> Expression:
+        """What is left of a tag's beginning once its trigger has been read."""
+        if isinstance(begin, str) and isinstance(trigger, str):
+            return self._literal(begin[len(trigger) :])
+        return EMPTY_TEXT
+
+    def _spelled(self, mark: Mark) -> str | Expression:
+        """The text of a mark, or an expression where it isn't plain text."""
+        found = self._mark(mark)
+        return mark if isinstance(mark, str) and isinstance(found, Terminal) else found
+
+    def _literal(self, text: str) -> Expression:
+        return literal(text, self.special)
+
+    def _token(self, token: Token) -> Expression:
+        number = token.token
+        if isinstance(number, str):
+            if number not in self.special:
+                raise StructuralTagError(
+                    f"{number!r} is no special token of this vocabulary", pointer=token.pointer
+                )
+            number = self.special[number]
+        if not 0 <= number < len(self.tokens):
+            raise StructuralTagError(
+                f"token {number} is not in the vocabulary of {len(self.tokens)}",
+                pointer=token.pointer,
+            )
+        if not self.tokens[number]:
+            return SpecialToken(((number, number),))
+        try:
+            return Terminal(words([self.tokens[number].decode()]))
+        except UnicodeDecodeError:
+            raise StructuralTagError(
+                f"token {number} is a part of a character", pointer=token.pointer
+            ) from None
+
+
+def literal(text: str, special: Mapping[str, int]) -> Expression:
+    """`text`, with each special token's name in it as that token; the longest name counts."""
+    parts: list[Expression] = []
+    plain = at = 0
+    by_length = sorted(names_in(text, special), key=len, reverse=True)
+    if text and not by_length:
+        return Terminal(words([text]))
+    while at < len(text):
+        name = next((name for name in by_length if text.startswith(name, at)), None)
+        if name is None:
+            at += 1
+            continue
+        if plain < at:
+            parts.append(Terminal(words([text[plain:at]])))
+        parts.append(SpecialToken(((special[name], special[name]),)))
+        at += len(name)
+        plain = at
+    if plain < len(text):
+        parts.append(Terminal(words([text[plain:]])))
+    return series(*parts)
+
+
+def names_in(text: str, special: Mapping[str, int]) -> dict[str, int]:
+    """The special tokens whose names stand in a text."""
+    return {name: number for name, number in special.items() if name and name in text}
+
+
+def series(*parts: Expression) -> Expression:
+    """The parts one after the other, flat."""
+    flat: list[Expression] = []
+    for part in parts:
+        flat.extend(part.parts if isinstance(part, Series) else [part])
+    return flat[0] if len(flat) == 1 else Series(tuple(flat))

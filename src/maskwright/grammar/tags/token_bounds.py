@@ -1,0 +1,84 @@
+"""Where in a structural tag a text may be bounded by a number of tokens.
+
+Where it begins and where it ends must be certain, for else its tokens couldn't be counted: it
+begins at the beginning of everything or behind marks, and ends with everything or with a mark.
+"""
+
+from __future__ import annotations
+
+from maskwright.errors import StructuralTagError
+from maskwright.grammar.tags.tree import (
+    AnyText,
+    AnyTokens,
+    ConstString,
+    Format,
+    GrammarText,
+    JsonSchemaText,
+    Or,
+    RegexText,
+    Repeated,
+    SeparatedTags,
+    Sequence,
+    Tag,
+    Token,
+    TriggeredTags,
+)
+
+
+def check_token_bounds(format: Format) -> None:
+    """Raises `StructuralTagError` for a text whose tokens can't be counted."""
+    _check(format, begins=True, ends=True)
+
+
+def _check(format: Format, *, begins: bool, ends: bool) -> None:
+    """`begins`, `ends`: whether it is certain where `format` does."""
+    match format:
+        case AnyText() | AnyTokens():
+            _check_text(format, begins, ends)
+        case Sequence(elements=elements):
+            for at, element in enumerate(elements):
+                last = at == len(elements) - 1
+                _check(element, begins=begins, ends=ends and last)
+                begins = begins and _is_mark(element)
+        case Or(elements=elements):
+            for element in elements:
+                _check(element, begins=begins, ends=ends)
+        case Repeated(content=content):
+            _check(content, begins=begins and _is_mark(content), ends=False)
+        case Tag():
+            _check_tag(format, begins, ends)
+        case TriggeredTags(tags=tags):
+            for tag in tags:
+                _check_tag(tag, True, False)
+        case SeparatedTags(tags=tags):
+            for tag in tags:
+                _check_tag(tag, begins, False)
+        case ConstString() | JsonSchemaText() | RegexText() | GrammarText() | Token():
+            pass
+
+
+def _check_text(text: AnyText | AnyTokens, begins: bool, ends: bool) -> None:
+    if text.max_tokens is not None and not (begins and ends):
+        raise StructuralTagError(
+            "max_tokens can't be counted where it isn't certain where the text "
+            f"{'ends' if begins else 'begins'}; put it into a tag with a begin and an end, "
+            "behind nothing but tags",
+            pointer=text.pointer,
+        )
+
+
+def _check_tag(tag: Tag, begins: bool, ends: bool) -> None:
+    _check(tag.content, begins=begins, ends=ends if tag.ends == ("",) else True)
+
+
+def _is_mark(format: Format) -> bool:
+    """Whether it is certain where `format` ends, once it is where it begins."""
+    match format:
+        case ConstString(value=value):
+            return value != ""
+        case Token():
+            return True
+        case Tag(ends=marks):
+            return marks != ("",)
+        case _:
+            return False

@@ -1,0 +1,110 @@
+"""Values as Python writes them: strings in either kind of quotes, and back to JSON."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from maskwright.grammar.regular.derivative import arcs, contains
+from maskwright.grammar.regular.terms import (
+    EMPTY,
+    EPSILON,
+    Regular,
+    alt,
+    both,
+    char,
+    complement,
+    concat,
+    state,
+    words,
+)
+
+_NAMES: Final = {"true": "True", "false": "False", "null": "None"}
+"""JSON's literals and Python's."""
+
+_ESCAPES: Final = {"\\": "\\", "'": "'", '"': '"', "n": "\n", "r": "\r", "t": "\t"}
+_ESCAPED_NUL: Final = "x00"
+_NEVER_PLAIN: Final = "\0\n\r\\"
+
+_TOKEN: Final = re.compile(r"""(?P<string>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")|[A-Z][a-z]+|.""")
+
+
+def string_literal(values: Regular) -> Regular:
+    """Every way to write a string of `values`: between quotes of either kind, with the escapes
+    `\\\\ \\' \\" \\n \\r \\t` and `\\x00`, any other character as it is."""
+    return alt(*(concat(char(quote), _inside(values, quote)) for quote in "\"'"))
+
+
+def scalar_literal(scalars: Regular) -> Regular:
+    """Numbers, booleans and null, which `scalars` spells as JSON does."""
+    names = [python for name, python in _NAMES.items() if contains(scalars, name)]
+    numbers = both(scalars, complement(words(list(_NAMES))))
+    return alt(numbers, words(names)) if names else numbers
+
+
+def json_text(literal: str) -> str:
+    """The JSON text of a value that is written so."""
+    return "".join(_json_tokens(literal))
+
+
+def _json_tokens(literal: str) -> Iterator[str]:
+    json_names = {python: name for name, python in _NAMES.items()}
+    for found in _TOKEN.finditer(literal):
+        token = found[0]
+        if found["string"] is None:
+            yield json_names.get(token, token)
+        else:
+            yield json.dumps(re.sub(r"\\(x00|.)", _unescaped, token[1:-1]), ensure_ascii=False)
+
+
+def _unescaped(escape: re.Match[str]) -> str:
+    return "\0" if escape[1] == _ESCAPED_NUL else _ESCAPES[escape[1]]
+
+
+def _inside(values: Regular, quote: str) -> Regular:
+    """What is left of a string and its closing quote."""
+    if values is EMPTY:
+        return EMPTY
+    key = ("python string", values, quote)
+    return state(key, False, lambda: _moves(values, quote), plain=True)
+
+
+def _moves(values: Regular, quote: str) -> list[tuple[int, int, Regular]]:
+    found: list[tuple[int, int, Regular]] = []
+    for low, high, target in arcs(values):
+        inside = _inside(target, quote)
+        found += [(a, b, inside) for a, b in _without(low, high, _NEVER_PLAIN + quote)]
+    if values.nullable:
+        found.append((ord(quote), ord(quote), EPSILON))
+    if arcs(values):
+        escapes = state(
+            ("python escape", values, quote), False, lambda: _escapes(values, quote), plain=False
+        )
+        found.append((ord("\\"), ord("\\"), escapes))
+    return sorted(found, key=lambda arc: arc[0])
+
+
+def _escapes(values: Regular, quote: str) -> list[tuple[int, int, Regular]]:
+    found: list[tuple[int, int, Regular]] = []
+    for low, high, target in arcs(values):
+        inside = _inside(target, quote)
+        for letter, character in _ESCAPES.items():
+            if low <= ord(character) <= high:
+                found.append((ord(letter), ord(letter), inside))
+        if low == 0:
+            nul = concat(words([_ESCAPED_NUL[1:]]), inside)
+            found.append((ord("x"), ord("x"), nul))
+    return sorted(found, key=lambda arc: arc[0])
+
+
+def _without(low: int, high: int, characters: Iterable[str]) -> Iterator[tuple[int, int]]:
+    """The range without some characters."""
+    for point in sorted(map(ord, characters)):
+        if low <= point <= high:
+            if low < point:
+                yield low, point - 1
+            low = point + 1
+    if low <= high:
+        yield low, high

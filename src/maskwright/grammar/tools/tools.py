@@ -1,0 +1,144 @@
+"""The tools a client offers, and which of them may be called."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal, cast
+
+from maskwright.errors import InputError
+from maskwright.grammar.schema.tree import Json
+
+_NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+
+Mode = Literal["none", "auto", "required", "one"]
+"""May no tool be called, any number of them or none, at least one, or exactly one?"""
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A function; `parameters` is the JSON Schema of its arguments, `place` the path to it."""
+
+    name: str
+    parameters: dict[str, Any] | bool
+    place: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolChoice:
+    mode: Mode
+    tools: tuple[Tool, ...]
+    """Those that may be called."""
+
+
+def parse_tools(tools: Sequence[Json]) -> tuple[Tool, ...]:
+    """Tools as OpenAI's chat completions (`{"type": "function", "function": {…}}`) or responses
+    (the same fields in one object) send them.
+
+    Raises `InputError` with the place of the first fault.
+    """
+    found: dict[str, Tool] = {}
+    for at, item in enumerate(tools):
+        tool = _tool(item, f"tools[{at}]")
+        if tool.name in found:
+            raise InputError(
+                f"two tools are named {tool.name!r}", param=tool.place, code="duplicate_tool"
+            )
+        found[tool.name] = tool
+    return tuple(found.values())
+
+
+def _tool(item: Json, place: str) -> Tool:
+    fields = _object(item, place)
+    kind = fields.get("type", "function")
+    if kind != "function":
+        raise InputError(
+            f"{place}.type {kind!r} is not supported; use 'function'",
+            param=f"{place}.type",
+            code="unsupported_value",
+        )
+    if fields.get("function") is not None:
+        place = f"{place}.function"
+        fields = _object(fields["function"], place)
+    name = fields.get("name")
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise InputError(
+            f"{place}.name must be 1 to 64 of a-z, A-Z, 0-9, '_' and '-'", param=f"{place}.name"
+        )
+    parameters = fields.get("parameters") or {"type": "object", "additionalProperties": False}
+    if not isinstance(parameters, dict | bool):
+        raise InputError(
+            f"{place}.parameters of tool {name!r} must be a JSON Schema",
+            param=f"{place}.parameters",
+        )
+    return Tool(name, cast("dict[str, Any] | bool", parameters), f"{place}.parameters")
+
+
+def parse_tool_choice(choice: Json, tools: tuple[Tool, ...]) -> ToolChoice:
+    """`none`, `auto`, `required`, one function, or a list of allowed ones; None is `auto` where
+    there are tools. Raises `InputError` for a tool that isn't offered."""
+    if choice is None:
+        return ToolChoice("auto" if tools else "none", tools)
+    if isinstance(choice, str):
+        return ToolChoice(_mode(choice, tools, "tool_choice"), tools)
+    fields = _object(choice, "tool_choice")
+    match fields.get("type"):
+        case "function":
+            inner = fields.get("function") or fields
+            name = _object(inner, "tool_choice.function").get("name")
+            return ToolChoice("one", (_named(name, tools, "tool_choice.function.name"),))
+        case "allowed_tools":
+            inner = _object(fields.get("allowed_tools") or fields, "tool_choice.allowed_tools")
+            return _allowed(inner, tools)
+        case kind:
+            raise InputError(
+                f"tool_choice.type {kind!r} is not supported; use 'function' or 'allowed_tools'",
+                param="tool_choice.type",
+                code="unsupported_value",
+            )
+
+
+def _allowed(fields: Mapping[str, Any], tools: tuple[Tool, ...]) -> ToolChoice:
+    place = "tool_choice.allowed_tools.tools"
+    listed = fields.get("tools")
+    if not isinstance(listed, list) or not listed:
+        raise InputError(f"{place} must list the tools", param=place)
+    found: dict[str, Tool] = {}
+    for at, item in enumerate(cast(list[Json], listed)):
+        entry = _object(item, f"{place}[{at}]")
+        name = _object(entry.get("function") or entry, f"{place}[{at}]").get("name")
+        tool = _named(name, tools, f"{place}[{at}]")
+        found[tool.name] = tool
+    mode = fields.get("mode", "auto")
+    if mode not in ("auto", "required"):
+        raise InputError(
+            f"mode {mode!r} must be 'auto' or 'required'", param="tool_choice.allowed_tools.mode"
+        )
+    return ToolChoice(mode, tuple(found.values()))
+
+
+def _mode(choice: str, tools: tuple[Tool, ...], place: str) -> Mode:
+    if choice not in ("none", "auto", "required"):
+        raise InputError(
+            f"{place} {choice!r} must be 'none', 'auto', 'required' or name a function",
+            param=place,
+            code="unsupported_value",
+        )
+    if choice == "required" and not tools:
+        raise InputError("tool_choice 'required' needs tools", param=place)
+    return choice if tools else "none"
+
+
+def _named(name: object, tools: tuple[Tool, ...], place: str) -> Tool:
+    for tool in tools:
+        if tool.name == name:
+            return tool
+    offered = ", ".join(tool.name for tool in tools) or "none"
+    raise InputError(f"tool_choice names {name!r}; the tools are: {offered}", param=place)
+
+
+def _object(value: object, place: str) -> Mapping[str, Any]:
+    if isinstance(value, Mapping):
+        return cast(Mapping[str, Any], value)
+    raise InputError(f"{place} must be an object", param=place)

@@ -1,0 +1,51 @@
+"""The compiler of grammars that are written in Lark, GBNF or EBNF."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from maskwright.errors import InputError, LimitError
+from maskwright.grammar.dialects.detect import DIALECTS, Dialect
+from maskwright.grammar.dialects.read import read_grammar
+from maskwright.grammar.dialects.special import SpecialTokens
+from maskwright.grammar.schema.tree import Report, ReportEntry
+from maskwright.limits import DEFAULT_LIMITS, Limits
+from maskwright.mask.compile.rules import compile_rules
+from maskwright.mask.grammar import Grammar
+from maskwright.vocab import Vocabulary
+
+
+def compile_grammar(
+    text: str,
+    vocab: Vocabulary,
+    *,
+    dialect: Dialect | Literal["auto"] = "auto",
+    start: str | None = None,
+    limits: Limits | None = None,
+) -> Grammar:
+    """Compile a grammar in the language of Lark, llama.cpp's GBNF, or EBNF (W3C's and xgrammar's).
+
+    `dialect`: "lark", "gbnf", "ebnf", or "auto" to find out.
+    `start`: the rule that the whole text is; by default `start` in Lark and `root` in the others,
+    where in EBNF it may also be the first rule.
+
+    Raises `GrammarError` with line and column of what can't be read or enforced,
+    `UnsatisfiableGrammarError` if no text matches, `LimitError`.
+    """
+    if dialect not in ("auto", *DIALECTS):
+        raise InputError(f"dialect is one of auto, {', '.join(DIALECTS)}", param="dialect")
+    limits = limits or DEFAULT_LIMITS
+    try:
+        return _compile(text, vocab, None if dialect == "auto" else dialect, start, limits)
+    except RecursionError:
+        raise LimitError("the grammar's rules nest too deep", limit="schema_depth") from None
+
+
+def _compile(
+    text: str, vocab: Vocabulary, dialect: Dialect | None, start: str | None, limits: Limits
+) -> Grammar:
+    tokens = SpecialTokens(vocab.special_tokens, frozenset(vocab.eos))
+    read = read_grammar(text, dialect, start=start, tokens=tokens, limits=limits)
+    enforced = ReportEntry("", "grammar", f"{read.dialect}, {len(read.rules.rules)} rules")
+    unused = tuple(ReportEntry("", name, "not used") for name in read.unused)
+    return compile_rules(read.rules, vocab, report=Report((enforced,), unused), limits=limits)

@@ -1,0 +1,112 @@
+"""The compiler of JSON Schemas: from a schema to a `Grammar`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, Literal, get_args
+
+from maskwright.automaton.json.contexts import JsonContexts
+from maskwright.automaton.json.precheck import WIDE, look_ahead
+from maskwright.automaton.satisfy.shortest import Witnesses
+from maskwright.automaton.value.progress import PropertyOrder
+from maskwright.automaton.value.whitespace import WHITESPACE, WhitespaceName
+from maskwright.errors import InputError, UnsatisfiableSchemaError
+from maskwright.grammar.schema.drafts import Draft
+from maskwright.grammar.schema.parse import ParseOptions, parse_schema
+from maskwright.grammar.schema.tree import Json
+from maskwright.grammar.shape.shapes import Shapes
+from maskwright.limits import DEFAULT_LIMITS, Limits, Work
+from maskwright.mask.grammar import Grammar
+from maskwright.mask.shared.vocabulary_tables import space_of
+from maskwright.vocab import Vocabulary
+
+DraftName = Literal["4", "6", "7", "2019-09", "2020-12"]
+Formats = Literal["enforce", "annotate"]
+Integers = Literal["any", "digits"]
+Escapes = Literal["any", "needed"]
+
+_ORDERS: Final = get_args(PropertyOrder)
+_FORMATS: Final = get_args(Formats)
+_INTEGERS: Final = get_args(Integers)
+_ESCAPES: Final = get_args(Escapes)
+_DRAFTS: Final = dict(zip(get_args(DraftName), Draft, strict=True))
+
+
+def compile_json_schema(
+    schema: Json,
+    vocab: Vocabulary,
+    *,
+    property_order: PropertyOrder = "schema",
+    whitespace: WhitespaceName = "flexible",
+    draft: DraftName = "2020-12",
+    documents: Mapping[str, Json] | None = None,
+    formats: Formats = "enforce",
+    integers: Integers = "any",
+    escapes: Escapes = "any",
+    limits: Limits | None = None,
+) -> Grammar:
+    """Compile a JSON Schema (a dict, a bool, or JSON text) for a vocabulary.
+
+    `property_order`: "schema" writes declared properties in the order in which the schema lists
+    them, other names behind them; "any" allows every order. Both allow each declared name once.
+    `whitespace`: "compact" none, "spaced" one space after `,` and `:`, "pretty" two spaces of
+    indentation and a line an item, "flexible" whatever JSON allows, in runs of bounded length.
+    `draft`: what a schema without `$schema` is read as.
+    `documents`: URI → schema document, for references; nothing is ever fetched.
+    `integers`: "any" spelling of the value (`1`, `1.0`, `1e2`), or "digits" alone, which typed
+    clients prefer; every value has one.
+    `escapes`: in property names and strings that the schema lists "any" that JSON has, or only
+    those that are "needed": `"name"`, never `"n\\u0061me"`.
+    `formats`: "enforce" the known ones, or "annotate" only, as the specification has it by default.
+
+    Raises `SchemaError` (with the JSON Pointer) for what is not a schema, its subclasses
+    `UnsupportedSchemaError` and `UnsatisfiableSchemaError`, and `LimitError`.
+    """
+    if property_order not in _ORDERS:
+        raise InputError(f"property_order is one of {', '.join(_ORDERS)}", param="property_order")
+    if whitespace not in WHITESPACE:
+        raise InputError(f"whitespace is one of {', '.join(WHITESPACE)}", param="whitespace")
+    if draft not in _DRAFTS:
+        raise InputError(f"draft is one of {', '.join(_DRAFTS)}", param="draft")
+    if formats not in _FORMATS:
+        raise InputError(f"formats is one of {', '.join(_FORMATS)}", param="formats")
+    if escapes not in _ESCAPES:
+        raise InputError(f"escapes is one of {', '.join(_ESCAPES)}", param="escapes")
+    if integers not in _INTEGERS:
+        raise InputError(f"integers is one of {', '.join(_INTEGERS)}", param="integers")
+    limits = limits or DEFAULT_LIMITS
+    options = ParseOptions(
+        draft=_DRAFTS[draft],
+        documents=documents or {},
+        enforce_formats=formats == "enforce",
+        plain_integers=integers == "digits",
+        limits=limits,
+    )
+    kind = (property_order, whitespace, formats, integers, escapes, limits)
+    with Work(limits):
+        parsed = parse_schema(schema, options)
+        space = space_of(vocab)
+        with space.lock:
+            table, common = space.json(kind, limits)
+            start = table.begun(parsed.root)
+            if start is not None:
+                return Grammar(common, start, parsed.report)
+        shapes = Shapes(limits)
+        witnesses = Witnesses(shapes, property_order, limits)
+        root = frozenset([parsed.root])
+        if not witnesses.possible(root):
+            raise UnsatisfiableSchemaError("no JSON value matches the schema", pointer="")
+        if parsed.widest > WIDE:
+            look_ahead(root, shapes, witnesses, limits)
+        with space.lock:
+            contexts = JsonContexts(
+                root,
+                shapes,
+                witnesses,
+                space.leaves,
+                WHITESPACE[whitespace],
+                vocab.price,
+                bare=escapes == "needed",
+                table=table,
+            )
+            return Grammar(common, contexts.start(), parsed.report)

@@ -1,0 +1,74 @@
+"""From rules to a `Grammar`: where every dialect, tag and tool format ends up."""
+
+from __future__ import annotations
+
+from maskwright.automaton.rules.contexts import RuleContexts
+from maskwright.automaton.rules.network import RuleNetwork
+from maskwright.automaton.rules.values import RuleValues
+from maskwright.errors import InputError
+from maskwright.grammar.rules.captures import captures_in_start
+from maskwright.grammar.rules.fold import fold_rules
+from maskwright.grammar.rules.tree import (
+    Rules,
+    SpecialToken,
+    all_parts,
+)
+from maskwright.grammar.schema.tree import Report
+from maskwright.limits import DEFAULT_LIMITS, Limits, Work
+from maskwright.mask.grammar import Grammar
+from maskwright.mask.shared.machine import Common
+from maskwright.mask.shared.vocabulary_tables import space_of
+from maskwright.vocab import Vocabulary
+
+
+def compile_rules(
+    rules: Rules,
+    vocab: Vocabulary,
+    *,
+    report: Report | None = None,
+    limits: Limits | None = None,
+    told_apart: bool = False,
+) -> Grammar:
+    """Compile a context-free grammar for a vocabulary.
+
+    `told_apart`: JSON values are known to be told from what is beside them, so that this need not
+    be looked at.
+
+    Raises `UnsatisfiableGrammarError` if no text matches, `InputError` for a special token that the
+    vocabulary doesn't have, `UnsupportedGrammarError` for a JSON value that can't be told from the
+    text beside it, `LimitError`.
+    """
+    limits = limits or DEFAULT_LIMITS
+    _check_tokens(rules, vocab)
+    space = space_of(vocab)
+    with Work(limits):
+        values = RuleValues(space.leaves, limits)
+        written = fold_rules(captures_in_start(rules, limits))
+        network = RuleNetwork(written, values.possible, limits)
+        with space.lock:
+            contexts = RuleContexts(network, values, space.leaves, limits)
+            if not told_apart:
+                contexts.check_values()
+            common = Common(space, contexts, limits)
+            return Grammar(common, contexts.start(), report or Report((), ()))
+
+
+def _check_tokens(rules: Rules, vocab: Vocabulary) -> None:
+    for body in rules.rules.values():
+        for expression in all_parts(body):
+            if isinstance(expression, SpecialToken):
+                for first, last in expression.ids:
+                    _check_range(first, last, vocab)
+
+
+def _check_range(first: int, last: int, vocab: Vocabulary) -> None:
+    for token in range(first, last + 1):
+        if not 0 <= token < vocab.size:
+            raise InputError(f"token {token} is not in the vocabulary of {vocab.size} tokens")
+        if token in vocab.eos:
+            raise InputError(
+                f"token {token} ends the text, so that a grammar can't contain it: "
+                "it comes of itself where the grammar ends"
+            )
+        if token not in vocab.special:
+            raise InputError(f"token {token} is no special token: write its text instead")

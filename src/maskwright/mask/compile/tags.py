@@ -1,0 +1,252 @@
+"""Compilers for what alternates free text and structure: structural tags and tool calls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import get_args
+
+from maskwright.automaton.value.progress import PropertyOrder
+from maskwright.automaton.value.whitespace import WHITESPACE, WhitespaceName
+from maskwright.errors import InputError, LimitError, RegexError, SchemaError, StructuralTagError
+from maskwright.grammar.dialects.read import read_grammar
+from maskwright.grammar.dialects.special import SpecialTokens
+from maskwright.grammar.pattern.translate import full_match
+from maskwright.grammar.rules.tree import (
+    Capture,
+    Expression,
+    JsonValue,
+    Ref,
+    Rules,
+    Terminal,
+    renamed,
+)
+from maskwright.grammar.schema.parse import ParseOptions, parse_schema
+from maskwright.grammar.schema.tree import Json, Report, ReportEntry, Schema
+from maskwright.grammar.shape.shapes import Shapes
+from maskwright.grammar.tags.parse import parse_tag
+from maskwright.grammar.tags.rules import TagRules
+from maskwright.grammar.tags.tree import GrammarText, JsonSchemaText, RegexText
+from maskwright.grammar.tools.arguments import Parameters, object_schema
+from maskwright.grammar.tools.formats import ToolFormat, tool_format
+from maskwright.grammar.tools.python_arguments import PythonArguments
+from maskwright.grammar.tools.rules import Reasoning, ToolRules
+from maskwright.grammar.tools.tools import Tool, ToolChoice, parse_tool_choice, parse_tools
+from maskwright.limits import DEFAULT_LIMITS, Limits
+from maskwright.mask.compile.json_schema import Escapes, Integers
+from maskwright.mask.compile.rules import compile_rules
+from maskwright.mask.grammar import Grammar
+from maskwright.mask.shared.known_tools import Arguments
+from maskwright.mask.shared.vocabulary_tables import space_of
+from maskwright.vocab import Vocabulary
+
+_START = "start"
+_PARAMETERS = {"qwen_xml": "qwen_coder", "minimax_xml": "minimax", "glm_xml": "glm"}
+"""The tool format of each style."""
+_COLLECTED = ("rules", "enforced", "annotations")
+"""Fields of `_Parts` that are no options."""
+
+
+def compile_structural_tag(
+    tag: Json,
+    vocab: Vocabulary,
+    *,
+    whitespace: WhitespaceName = "flexible",
+    property_order: PropertyOrder = "schema",
+    integers: Integers = "any",
+    escapes: Escapes = "any",
+    limits: Limits | None = None,
+) -> Grammar:
+    """Compile a structural tag (a dict, or JSON text); docs/tags-and-tools.md lists the formats.
+
+    `whitespace`, `property_order`, `integers` and `escapes` are those of JSON values, as for
+    `compile_json_schema`. Raises `StructuralTagError` with the JSON Pointer of a fault in the tag,
+    and the errors of the schemas, patterns and grammars within.
+    """
+    parts = _Parts(whitespace, property_order, integers, escapes, limits or DEFAULT_LIMITS)
+    rules = TagRules(
+        vocab.special_tokens,
+        vocab.tokens,
+        lambda leaf: parts.leaf(leaf, vocab),
+        frozenset(vocab.eos),
+    )
+    parts.rules[_START] = rules.expression(parse_tag(tag))
+    return parts.compiled(vocab)
+
+
+def compile_tools(
+    tools: Sequence[Json] | Sequence[Tool],
+    tool_choice: Json | ToolChoice,
+    vocab: Vocabulary,
+    *,
+    format: str = "hermes",
+    parallel: bool = True,
+    reasoning: Reasoning = "none",
+    reasoning_tokens: int | None = None,
+    response_schema: Json = None,
+    stop: Sequence[str] = (),
+    whitespace: WhitespaceName = "flexible",
+    property_order: PropertyOrder = "schema",
+    integers: Integers = "any",
+    escapes: Escapes = "any",
+    limits: Limits | None = None,
+) -> Grammar:
+    """Compile an answer that may or must call tools.
+
+    `tools` and `tool_choice` are those of OpenAI's APIs. Arguments obey their tool's schema under
+    every choice. `format`: how the model's family writes calls (see `tool_format_names`).
+    `parallel`: whether one answer may hold several calls. `reasoning`: whether a reasoning section
+    comes first, or has been "begun" in the prompt; it has at most `reasoning_tokens` tokens.
+    `response_schema`: the JSON Schema of an answer that calls nothing; free text without. `stop`:
+    strings that end an answer in words.
+
+    Raises `InputError`, for a tool's schema with the tool's name and place.
+    """
+    offered = parse_tools([t for t in tools if not isinstance(t, Tool)]) or tuple(
+        tool for tool in tools if isinstance(tool, Tool)
+    )
+    choice = (
+        tool_choice
+        if isinstance(tool_choice, ToolChoice)
+        else parse_tool_choice(tool_choice, offered)
+    )
+    if reasoning not in get_args(Reasoning):
+        raise InputError(f"reasoning is one of {', '.join(get_args(Reasoning))}", param="reasoning")
+    if reasoning_tokens is not None and reasoning_tokens < 1:
+        raise InputError("reasoning_tokens must be at least 1", param="reasoning_tokens")
+    parts = _Parts(whitespace, property_order, integers, escapes, limits or DEFAULT_LIMITS)
+    spelled = tool_format(format)
+    rules = ToolRules(
+        spelled,
+        vocab.special_tokens,
+        parts.arguments(spelled, vocab),
+        stop=tuple(stop),
+        reasoning_tokens=reasoning_tokens,
+    )
+    answer = None
+    if response_schema is not None:
+        answer = Capture("text", parts.value(parts.schema(response_schema, "")))
+    parts.rules[_START] = rules.expression(
+        choice, parallel=parallel, reasoning=reasoning, answer=answer
+    )
+    return parts.compiled(vocab, told_apart=True)
+
+
+@dataclass(slots=True)
+class _Parts:
+    """What stands between the marks of a tag or a call, and what was done with its keywords."""
+
+    whitespace: WhitespaceName
+    property_order: PropertyOrder
+    integers: Integers
+    escapes: Escapes
+    limits: Limits
+    rules: dict[str, Expression] = field(default_factory=dict[str, Expression])
+    enforced: list[ReportEntry] = field(default_factory=list[ReportEntry])
+    annotations: list[ReportEntry] = field(default_factory=list[ReportEntry])
+
+    def __post_init__(self) -> None:
+        if self.whitespace not in WHITESPACE:
+            raise InputError(f"whitespace is one of {', '.join(WHITESPACE)}", param="whitespace")
+        if self.property_order not in get_args(PropertyOrder):
+            orders = ", ".join(get_args(PropertyOrder))
+            raise InputError(f"property_order is one of {orders}", param="property_order")
+        if self.integers not in get_args(Integers):
+            raise InputError("integers is one of any, digits", param="integers")
+        if self.escapes not in get_args(Escapes):
+            raise InputError("escapes is one of any, needed", param="escapes")
+
+    def compiled(self, vocab: Vocabulary, *, told_apart: bool = False) -> Grammar:
+        report = Report(tuple(self.enforced), tuple(self.annotations))
+        rules = Rules(_START, self.rules)
+        return compile_rules(rules, vocab, report=report, limits=self.limits, told_apart=told_apart)
+
+    def schema(self, source: Json, pointer: str) -> Schema:
+        """Parse a schema that stands at `pointer`."""
+        options = ParseOptions(plain_integers=self.integers == "digits", limits=self.limits)
+        parsed = parse_schema(source, options)
+        for found, entries in (
+            (parsed.report.enforced, self.enforced),
+            (parsed.report.annotations, self.annotations),
+        ):
+            entries += [entry._replace(pointer=pointer + entry.pointer) for entry in found]
+        return parsed.root
+
+    def value(self, schema: Schema) -> JsonValue:
+        return JsonValue(schema, self.whitespace, self.property_order, self.escapes)
+
+    def _written(self, leaf: JsonSchemaText, schema: Schema) -> JsonValue:
+        """A value with the options that its format has, and for the others those of all."""
+        whitespace = "compact" if leaf.compact else self.whitespace
+        order = self.property_order
+        if leaf.any_order is not None:
+            order = "any" if leaf.any_order else "schema"
+        return JsonValue(schema, whitespace, order, self.escapes)
+
+    def leaf(self, leaf: JsonSchemaText | RegexText | GrammarText, vocab: Vocabulary) -> Expression:
+        """What a tag's format says of the text in it. Faults are told with their place."""
+        try:
+            match leaf:
+                case JsonSchemaText(schema=source, style="json"):
+                    return self._written(leaf, self.schema(source, leaf.pointer))
+                case JsonSchemaText(schema=source, style=style):
+                    root = self.schema(source, leaf.pointer)
+                    template = tool_format(_PARAMETERS[style]).parameter
+                    return self._parameters(template, vocab).expression(root)
+                case RegexText(pattern=pattern):
+                    return Terminal(full_match(pattern, self.limits))
+                case GrammarText(grammar=text):
+                    tokens = SpecialTokens(vocab.special_tokens, frozenset(vocab.eos))
+                    read = read_grammar(text, tokens=tokens, limits=self.limits)
+                    return self._included(read.rules)
+        except SchemaError as error:
+            raise type(error)(error.reason, pointer=leaf.pointer + error.pointer) from None
+        except (RegexError, LimitError):
+            raise
+        except InputError as error:
+            raise StructuralTagError(error.message, pointer=leaf.pointer) from error
+
+    def _included(self, rules: Rules) -> Expression:
+        """The start of another grammar, whose rules get names of their own."""
+        prefix = f"{len(self.rules)}:"
+        for name, body in rules.rules.items():
+            self.rules[prefix + name] = renamed(body, prefix)
+        return Ref(prefix + rules.start)
+
+    def arguments(self, format: ToolFormat, vocab: Vocabulary) -> Callable[[Tool], Expression]:
+        known = space_of(vocab).tools
+        own = (getattr(self, each.name) for each in fields(self) if each.name not in _COLLECTED)
+        options = (*own, format.parameter, format.literals)
+
+        def written(tool: Tool) -> Expression:
+            found = known.get(
+                tool.parameters, (tool.name, *options), lambda: self._arguments(tool, format, vocab)
+            )
+            self.rules |= found.rules
+            self.enforced += found.enforced
+            self.annotations += found.annotations
+            return found.expression
+
+        return written
+
+    def _arguments(self, tool: Tool, format: ToolFormat, vocab: Vocabulary) -> Arguments:
+        parts = replace(self, rules={}, enforced=[], annotations=[])
+        try:
+            root = parts.schema(tool.parameters, f"/{tool.name}")
+            if format.literals == "python":
+                python = PythonArguments(Shapes(self.limits), tool.name, parts.rules)
+                said = python.expression(root)
+            elif format.parameter:
+                said = parts._parameters(format.parameter, vocab).expression(root)
+            else:
+                said = parts.value(object_schema(root))
+        except SchemaError as error:
+            told = f"tool {tool.name!r}: {error.reason}"
+            raise type(error)(told, pointer=error.pointer, param=tool.place) from None
+        except (RegexError, LimitError) as error:
+            error.param = tool.place
+            raise
+        return Arguments(said, parts.rules, tuple(parts.enforced), tuple(parts.annotations))
+
+    def _parameters(self, template: tuple[str, ...], vocab: Vocabulary) -> Parameters:
+        return Parameters(template, vocab.special_tokens, Shapes(self.limits), self.value)

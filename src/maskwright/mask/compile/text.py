@@ -1,0 +1,97 @@
+"""Compilers for texts that are one regular language: a pattern, a choice, a quotation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NoReturn, get_args
+
+from maskwright.automaton.rules.text_contexts import TextContexts
+from maskwright.errors import InputError, RegexError
+from maskwright.grammar.pattern.flags import Flags, Syntax
+from maskwright.grammar.pattern.translate import full_match
+from maskwright.grammar.pattern.translate import search as found_in
+from maskwright.grammar.regular.derivative import is_live
+from maskwright.grammar.regular.substrings import UNITS, Unit, substrings
+from maskwright.grammar.regular.terms import EMPTY, Regular, words
+from maskwright.grammar.schema.tree import Report, ReportEntry
+from maskwright.limits import DEFAULT_LIMITS, Limits, Work
+from maskwright.mask.grammar import Grammar
+from maskwright.mask.shared.machine import Common
+from maskwright.mask.shared.vocabulary_tables import space_of
+from maskwright.vocab import Vocabulary
+
+
+def compile_regex(
+    pattern: str,
+    vocab: Vocabulary,
+    *,
+    search: bool = False,
+    syntax: Syntax = "ecma",
+    flags: str = "",
+    algebra: bool = False,
+    limits: Limits | None = None,
+) -> Grammar:
+    """Compile a regular expression that the whole text must match.
+
+    `search`: it need only be found somewhere in the text.
+    `syntax`: that of ECMA-262 ("ecma") or of Python's `re` ("python"); they differ in what `$`,
+    `.`, `\\d`, `\\w` and `\\s` match, and in flags.
+    `flags`: letters out of `imsu` for ECMA-262, out of `aimsux` for Python.
+    `algebra`: read `a&b` as what both match and `~a` as what `a` does not match.
+
+    Raises `RegexError` with the position of what can't be parsed or is not regular, `LimitError`.
+    """
+    limits = limits or DEFAULT_LIMITS
+    if syntax not in get_args(Syntax):
+        raise InputError(f"syntax is one of {', '.join(get_args(Syntax))}", param="syntax")
+
+    chosen = Flags(syntax=syntax, algebra=algebra).having(flags, _refuse_flag)
+    term = (found_in if search else full_match)(pattern, limits, chosen)
+    if not is_live(term, limits.witness_search):
+        raise RegexError("the pattern matches no text", pattern=pattern, position=0)
+    return _compile(term, "pattern", vocab, limits)
+
+
+def compile_choice(
+    strings: Sequence[str], vocab: Vocabulary, *, limits: Limits | None = None
+) -> Grammar:
+    """Compile a list of strings, one of which the text must be; a hundred thousand are fine.
+
+    Raises `InputError` for an empty list, `LimitError`.
+    """
+    if isinstance(strings, str):
+        raise InputError("strings is a list of strings, not one string", param="strings")
+    if not strings:
+        raise InputError("a choice needs at least one string", param="strings")
+    return _compile(words(tuple(strings)), "choice", vocab, limits or DEFAULT_LIMITS)
+
+
+def compile_substring(
+    document: str, vocab: Vocabulary, *, unit: Unit = "word", limits: Limits | None = None
+) -> Grammar:
+    """Compile a document, of which the text must be a part, word for word, and not empty.
+
+    `unit`: what the part is made of. "word": it begins and ends with a run of letters, digits and
+    underscores, or one other character that isn't a space; "line": with a whole line; "char": it is
+    any part. What stands between must stand so in the document.
+
+    Raises `InputError` for a document without such a part.
+    """
+    if unit not in UNITS:
+        raise InputError(f"unit is one of {', '.join(UNITS)}", param="unit")
+    term = substrings(document, unit)
+    if term is EMPTY:
+        raise InputError(f"the document has no {unit}", param="document")
+    return _compile(term, "substring", vocab, limits or DEFAULT_LIMITS)
+
+
+def _refuse_flag(reason: str) -> NoReturn:
+    raise InputError(reason, param="flags")
+
+
+def _compile(term: Regular, kind: str, vocab: Vocabulary, limits: Limits) -> Grammar:
+    space = space_of(vocab)
+    with Work(limits), space.lock:
+        report = Report((ReportEntry("", kind),), ())
+        contexts = TextContexts(term, space.leaves)
+        return Grammar(Common(space, contexts, limits), contexts.start(), report)

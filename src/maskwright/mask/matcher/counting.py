@@ -1,0 +1,97 @@
+"""A matcher that also counts the tokens of texts that may have only so many."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from maskwright.mask.matcher.matcher import Matcher
+from maskwright.mask.matcher.token_counts import TokenCounts, Unfinished, first_inside
+from maskwright.mask.position import Position
+
+if TYPE_CHECKING:
+    from maskwright.mask.grammar import Grammar
+
+
+class CountingMatcher(Matcher):
+    """Beside each position it keeps the tokens that have been read there of a bounded text. Bytes
+    that are accepted in one go count as one token."""
+
+    __slots__ = ("_counts", "_tokens")
+
+    def __init__(self, grammar: Grammar, counts: TokenCounts) -> None:
+        super().__init__(grammar)
+        self._counts = counts
+        self._tokens = [0]
+
+    def fill_mask(self, out: npt.NDArray[np.int32], budget: int | None = None) -> None:
+        here = self._path[-1]
+        if budget is None or not isinstance(here, Unfinished):
+            super().fill_mask(out, budget)
+            return
+        grammar = self._grammar
+        plain = grammar.position(here.configuration)
+        grammar.budgets.fill(plain, budget, out, bytes(self._read()))
+        out &= grammar.space.table[here.row]
+
+    def accept(self, token: int) -> bool:
+        if not super().accept(token):
+            return False
+        self._count(self._grammar.vocabulary.spellings[token])
+        return True
+
+    def accept_bytes(self, data: bytes) -> int:
+        if not isinstance(self._path[-1], Unfinished):
+            taken = super().accept_bytes(data)
+            if taken:
+                self._count(data[:taken])
+            return taken
+        size = first_inside(data)
+        taken = super().accept_bytes(data[:size])
+        if taken:
+            self._count(data[:taken])
+        if taken == size < len(data) and size:
+            taken += self._join(self.accept_bytes(data[size:]))
+        return taken
+
+    def _join(self, taken: int) -> int:
+        """Make one step of the last two, if there was one with the last `taken` bytes."""
+        if taken:
+            self._steps[-2:] = [b"".join(map(bytes, self._steps[-2:]))]  # both are bytes
+            del self._path[-2], self._tokens[-2]
+            del self._ends[len(self._steps) :]
+            del self._text[self._ends[-1] :]
+        return taken
+
+    def _behind(self, token: int) -> Position | None:
+        return None if isinstance(self._path[-1], Unfinished) else super()._behind(token)
+
+    def _count(self, data: bytes) -> None:
+        """Look again at the position that the last step led to."""
+        here, following = self._path[-2:]
+        if following is self._grammar.ended:
+            self._tokens.append(0)
+            return
+        position, tokens = self._counts.behind(
+            here, self._tokens[-1], data, following, lambda: self._read()[: self._ends[-2]]
+        )
+        self._path[-1] = position
+        self._tokens.append(tokens)
+
+    def forced_tokens(self) -> list[int]:
+        return [] if isinstance(self._path[-1], Unfinished) else super().forced_tokens()
+
+    def rollback(self, count: int) -> None:
+        super().rollback(count)
+        del self._tokens[len(self._path) :]
+
+    def fork(self) -> Matcher:
+        twin = CountingMatcher(self._grammar, self._counts)
+        twin._adopt(self)
+        twin._tokens = self._tokens.copy()
+        return twin
+
+    def reset(self) -> None:
+        self.__init__(self._grammar, self._counts)

@@ -1,0 +1,227 @@
+"""The one mutable object of a request: where its text stands in the grammar."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from maskwright.automaton.events.events import Event
+from maskwright.mask.matcher.forced import forced_tokens
+from maskwright.mask.matcher.reader import EventReader
+from maskwright.mask.walk.row_table import write_row
+
+if TYPE_CHECKING:
+    from maskwright.mask.grammar import Grammar
+    from maskwright.mask.position import Position
+
+_INT32: Final = np.dtype(np.int32)
+
+
+class Matcher:
+    """A position in a grammar, moved by tokens.
+
+    All of its state is the text, and the positions after each accepted token, so rolling back and
+    forking are list operations, and equal texts give equal states. Not thread-safe; matchers of one
+    grammar may be used in different threads.
+    """
+
+    __slots__ = ("_ends", "_events", "_grammar", "_path", "_steps", "_text", "_told", "_words")
+
+    def __init__(self, grammar: Grammar) -> None:
+        self._grammar = grammar
+        self._words = (grammar.vocabulary.words,)
+        self._path = [grammar.first]
+        self._steps: list[int | bytes] = []
+        self._text = bytearray()
+        self._ends = [0]
+        self._events: EventReader | None = None
+        self._told = 0
+        """Bytes of the text whose events have been told."""
+
+    @property
+    def row(self) -> int:
+        """The number of the present mask in the row table of the vocabulary."""
+        here = self._path[-1]
+        if not here.record:
+            self._grammar.find(here, self._read)
+        return here.row
+
+    @property
+    def known(self) -> bool:
+        """Whether the present mask has been found before, in this text or another."""
+        return bool(self._path[-1].record)
+
+    @property
+    def state(self) -> tuple[int, ...]:
+        """Where the text stands, in the machine's numbers; equal texts have equal ones."""
+        return tuple(self._path[-1].configuration)
+
+    def fill_mask(self, out: npt.NDArray[np.int32], budget: int | None = None) -> None:
+        """Write the mask: bit i of word w of `out` (int32, ceil(V/32)) allows token 32*w+i.
+
+        `budget` is the number of tokens that may still come, the next one included; near the end
+        only tokens stay allowed after which the text can be completed within it. Raises
+        `BudgetError` if that is no longer possible, `ValueError` for an array of another type or
+        shape. After an end token nothing is allowed. Where `accept_bytes` has led to a place from
+        which the vocabulary can't spell any way on, `UnspellableError` says so.
+        """
+        if out.dtype != _INT32 or out.shape != self._words:
+            words = self._words[0]
+            raise ValueError(f"out must be int32 of shape ({words},), not {out.dtype} {out.shape}")
+        here = self._path[-1]
+        if budget is not None and budget < here.enough:
+            self._grammar.budgets.fill(here, budget, out, bytes(self._read()))
+            return
+        if not here.record:
+            self._grammar.find(here, self._read)
+        try:
+            write_row(here.record, out)
+        except TypeError:  # the words don't lie side by side
+            row = np.empty(out.shape, _INT32)
+            write_row(here.record, row)
+            out[:] = row
+
+    def accept(self, token: int) -> bool:
+        """Move on by a token; False, and nothing changes, if the mask doesn't allow it."""
+        path = self._path
+        following = path[-1].moves.get(token)
+        if following is None:
+            following = self._behind(token)
+            if following is None:
+                return False
+        path.append(following)
+        self._steps.append(token)
+        return True
+
+    def _behind(self, token: int) -> Position | None:
+        """The position behind a token that was not taken from here before."""
+        grammar, here = self._grammar, self._path[-1]
+        if here is grammar.ended or not 0 <= token < grammar.vocabulary.size:
+            return None
+        if token in grammar.vocabulary.eos:
+            return grammar.ended if grammar.accepting(here.configuration) else None
+        if not grammar.vocabulary.spellings[token]:
+            return None
+        return grammar.after(here, int(token), self._read)
+
+    def _read(self) -> bytearray:
+        """The text so far."""
+        spellings = self._grammar.vocabulary.spellings
+        for step in self._steps[len(self._ends) - 1 :]:
+            self._text += step if isinstance(step, bytes) else spellings[step]
+            self._ends.append(len(self._text))
+        return self._text
+
+    def accept_bytes(self, data: bytes) -> int:
+        """Move on by as many of the bytes as fit, as one step; returns how many fitted."""
+        grammar = self._grammar
+        if self._path[-1] is grammar.ended:
+            return 0
+        taken = 0
+        here = self._path[-1].configuration
+        text = self._read()
+        while taken < len(data):
+            following = grammar.advance(here, data[taken : taken + 1], text + data[:taken])
+            if following is None:
+                break
+            here = following
+            taken += 1
+        if taken:
+            self._path.append(grammar.position(here))
+            self._steps.append(data[:taken])
+        return taken
+
+    @property
+    def accepting(self) -> bool:
+        """Whether the text so far is complete."""
+        here = self._path[-1]
+        known = here.accepting
+        return self._grammar.accepting(here.configuration) if known is None else known
+
+    @property
+    def complete(self) -> bool:
+        """Whether the text is complete and nothing but an end token may follow."""
+        here = self._path[-1]
+        known = here.complete
+        return self._grammar.complete(here) if known is None else known
+
+    @property
+    def terminated(self) -> bool:
+        """Whether an end token has been accepted."""
+        return self._path[-1] is self._grammar.ended
+
+    @property
+    def min_tokens(self) -> int:
+        """Tokens after which the text can be complete, 0 if it is; see `budget` for the bound."""
+        if self.terminated:
+            return 0
+        return self._grammar.budgets.tokens_needed(
+            self._path[-1].configuration, bytes(self._read())
+        )
+
+    def next_bytes(self) -> bytes:
+        """The bytes that may come next, ascending."""
+        if self.terminated:
+            return b""
+        return self._grammar.next_bytes(self._path[-1].configuration)
+
+    def forced_tokens(self) -> list[int]:
+        """The tokens that must come next whatever is sampled, as the tokenizer would cut them."""
+        if self.terminated:
+            return []
+        here = self._path[-1]
+        if here.forced == b"":
+            return []
+        return forced_tokens(self._grammar, here.configuration, bytes(self._read()))
+
+    def events(self, *, final: bool = False) -> list[Event]:
+        """What the text accepted since the last call says: captures, and JSON's structure.
+
+        Joined, the pieces of text are the same however the text was cut into tokens and calls.
+        `final`: the text goes no further, so that what was held back is told.
+        What has been told is not taken back when tokens are rolled back; events go on from there.
+        """
+        text, ended = bytes(self._read()), self.terminated or (final and self.accepting)
+        reader = self._events
+        if reader is None or reader.read > len(text) or (reader.ended and not ended):
+            reader = self._events = EventReader(self._grammar)
+            if self._told:
+                reader.go_on(text[: self._told], ended=False)
+        found = reader.go_on(text[reader.read :], ended=ended, final=final)
+        self._told = reader.read
+        return found
+
+    def rollback(self, count: int) -> None:
+        """Undo the last `count` accepted tokens; `ValueError` if there were fewer."""
+        left = len(self._steps) - count
+        if count < 0 or left < 0:
+            raise ValueError(f"can't roll back {count} of {len(self._steps)} tokens")
+        del self._path[left + 1 :]
+        del self._steps[left:]
+        del self._ends[left + 1 :]
+        del self._text[self._ends[-1] :]
+        self._told = min(self._told, len(self._text))
+
+    def fork(self) -> Matcher:
+        """An independent matcher at the same position."""
+        twin = Matcher(self._grammar)
+        twin._adopt(self)
+        return twin
+
+    def _adopt(self, other: Matcher) -> None:
+        """Stand where another matcher of the same grammar does."""
+        self._path = other._path.copy()
+        self._steps = other._steps.copy()
+        self._text = other._text.copy()
+        self._ends = other._ends.copy()
+        self._told = other._told
+
+    def reset(self) -> None:
+        """Back to the start of the text."""
+        self.__init__(self._grammar)
+
+    def __repr__(self) -> str:
+        here = "the end" if self.terminated else tuple(self._path[-1].configuration)
+        return f"Matcher({len(self._steps)} tokens, at {here})"

@@ -1,0 +1,67 @@
+"""Reads events off a text's way through a grammar; see `automaton.events`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from maskwright.automaton.events.captures import CaptureReader
+from maskwright.automaton.events.events import Event
+from maskwright.automaton.events.json import JsonReader, may_read_string
+from maskwright.automaton.machine.trace import Left, Trace
+from maskwright.automaton.rules.contexts import Began, RuleContexts
+
+if TYPE_CHECKING:
+    from maskwright.mask.grammar import Grammar
+
+
+class EventReader:
+    """Reads one text from its start. There is no second parser: all it knows is what the machine
+    leaves and enters on the way."""
+
+    def __init__(self, grammar: Grammar) -> None:
+        self._grammar = grammar
+        self._trace = Trace(grammar.machine, grammar.start)
+        contexts = grammar.machine.contexts
+        self._contexts = contexts
+        self._json = JsonReader(self._trace.text)
+        self.ended = False
+        """Whether the end of the text has been told."""
+        self._captures: CaptureReader | None = None
+        if isinstance(contexts, RuleContexts) and contexts.network.captures:
+            self._captures = CaptureReader(contexts, self._trace.text)
+
+    @property
+    def read(self) -> int:
+        """Bytes read so far."""
+        return len(self._trace.text)
+
+    def go_on(self, data: bytes, *, ended: bool = False, final: bool = False) -> list[Event]:
+        """The events of the next piece of the text, which the grammar must accept.
+
+        `ended`: it is the last one of a complete text; `final`: of any text.
+        """
+        with self._grammar.space.lock:
+            found: list[Event] = []
+            for left in self._trace.read(data):
+                found += self._left(left)
+            if ended and not self.ended:
+                self.ended = True
+                for left in self._trace.end():
+                    found += self._left(left)
+            level = None if self._trace.done else self._contexts.level(self._trace.stack[-1])
+            if level is not None and may_read_string(level):
+                found += self._json.string_text(self.read)
+            if self._captures is not None:
+                found += self._captures.pieces(final=final)
+            return found
+
+    def _left(self, left: Left) -> Iterator[Event]:
+        level = self._contexts.level(left.context)
+        if level is not None:
+            yield from self._json.left(level, left)
+        elif isinstance(left.label, Began):
+            self._json.begin(left.at - 1)
+        if self._captures is not None:
+            self._captures.left(left, self._trace.stack)
+            yield from self._captures.marks()

@@ -1,0 +1,328 @@
+"""Which tokens stay inside a JSON string: trie × automaton over characters, in compiled code.
+
+The bytes of a token are read as JSON spells characters: as UTF-8, or escaped. So the automaton
+knows neither bytes nor escapes, and the walk needs none of the leaf table's rows. A token may end
+within a character; it stays inside if a character that it begins can follow.
+"""
+
+# Compiled code: array elements are plain numbers here, which numpy's types don't say.
+# pyright: reportUntypedFunctionDecorator=false, reportArgumentType=false, reportReturnType=false
+# pyright: reportAssignmentType=false
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from maskwright.automaton.leaf.character_arrays import UNKNOWN, CharacterArrays
+from maskwright.mask.ready_rows.subtrees import Subtrees
+from maskwright.vocab.trie import Trie
+
+# How much of a character has been read.
+BETWEEN: Final = 0
+"""Nothing. From 1 to 3: so many bytes of UTF-8 are missing."""
+BACKSLASH: Final = 4
+DIGITS: Final = 4
+"""With a number from 1 to 4 added: so many digits of a \\uXXXX are missing."""
+PAIR: Final = 9
+"""A high surrogate; the backslash before the low one comes next."""
+PAIR_U: Final = 10
+PAIR_DIGITS: Final = 10
+"""With a number added: so many digits of the low surrogate are missing."""
+ANY_BYTES: Final = 15
+ANY_DIGITS: Final = 20
+"""With a number added: so many bytes or digits are missing, and all of them lead to one state."""
+
+_LISTED = -3
+"""In `start`: not known, and already in the list."""
+
+
+class Measure(NamedTuple):
+    """Bounds on the characters of a string, and what says whether they can be kept."""
+
+    fewest: npt.NDArray[np.int32]
+    """[lengths, states], see `Explored.fewest`; no rows where nothing is bounded."""
+    least: int
+    most: int
+
+
+class Path(NamedTuple):
+    """By depth in the trie; scratch."""
+
+    state: npt.NDArray[np.int32]
+    part: npt.NDArray[np.int32]
+    """How much of a character has been read."""
+    value: npt.NDArray[np.int32]
+    """What of the code point is known."""
+    read: npt.NDArray[np.int32]
+    """Characters read."""
+
+    @classmethod
+    def of_height(cls, height: int) -> Path:
+        state, part, value, read = (np.zeros(height + 2, np.int32) for _ in range(4))
+        return cls(state, part, value, read)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _alive(measure: Measure, state: int, count: int) -> bool:
+    """Whether a string can end that has come to `state` with `count` characters."""
+    if len(measure.fewest) == 0:
+        return True
+    missing = max(measure.least - count, 0)
+    return count + measure.fewest[missing, state] <= measure.most
+
+
+@njit(cache=True, nogil=True)
+def _first(characters: CharacterArrays, state: int, point: int) -> int:
+    """The first transition of a state that ends at `point` or behind it."""
+    low, high = characters.start[state], characters.stop[state]
+    while low < high:
+        middle = (low + high) // 2
+        if characters.high[middle] < point:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@njit(cache=True, nogil=True)
+def _after(characters: CharacterArrays, state: int, point: int) -> int:
+    at = _first(characters, state, point)
+    if at < characters.stop[state] and characters.low[at] <= point:
+        return characters.target[at]
+    return -1
+
+
+@njit(cache=True, nogil=True)
+def _some(
+    characters: CharacterArrays, measure: Measure, state: int, count: int, low: int, high: int
+) -> bool:
+    """Whether one of the characters from `low` to `high`, but a surrogate, may follow."""
+    for at in range(_first(characters, state, low), characters.stop[state]):
+        first, last = max(characters.low[at], low), min(characters.high[at], high)
+        if first > high:
+            return False
+        spelled = first <= last and (first < 0xD800 or last > 0xDFFF)
+        if spelled and _alive(measure, characters.target[at], count + 1):
+            return True
+    return False
+
+
+@njit(cache=True, nogil=True)
+def _goes_on(
+    characters: CharacterArrays, measure: Measure, state: int, count: int, part: int, value: int
+) -> bool:
+    """Whether a character that has been begun can be completed."""
+    if part >= ANY_BYTES:
+        return True
+    if part < BACKSLASH:
+        low = value << (6 * part)
+        high = low + (1 << (6 * part)) - 1
+        if part == 1 and low < 0x80:
+            low = 0x80
+        if part == 2 and low < 0x800:
+            low = 0x800
+        if part == 3 and low < 0x10000:
+            low = 0x10000
+        return _some(characters, measure, state, count, low, min(high, 0x10FFFF))
+    if part == BACKSLASH:
+        return _some(characters, measure, state, count, 0, 0x10FFFF)
+    if part <= DIGITS + 4:
+        size = 4 * (part - DIGITS)
+        low = value << size
+        high = low + (1 << size) - 1
+        if _some(characters, measure, state, count, low, high):
+            return True
+        first, last = max(low, 0xD800), min(high, 0xDBFF)
+        if first > last:
+            return False
+        low = 0x10000 + ((first - 0xD800) << 10)
+        high = 0x10000 + ((last - 0xD800) << 10) + 0x3FF
+        return _some(characters, measure, state, count, low, high)
+    unit, size = 0, 16
+    if part > PAIR_U:
+        size = 4 * (part - PAIR_DIGITS)
+        unit = (value & 0xFFFF) << size
+    plane = 0x10000 + ((value >> 16) << 10)
+    first, last = max(unit, 0xDC00), min(unit + (1 << size) - 1, 0xDFFF)
+    return first <= last and _some(
+        characters, measure, state, count, plane + first - 0xDC00, plane + last - 0xDC00
+    )
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _digit(byte: int) -> int:
+    if 0x30 <= byte <= 0x39:
+        return byte - 0x30
+    if 0x41 <= byte <= 0x46:
+        return byte - 0x37
+    if 0x61 <= byte <= 0x66:
+        return byte - 0x57
+    return -1
+
+
+@njit(cache=True, nogil=True)
+def _read(byte: int, part: int, value: int) -> tuple[int, int]:
+    """The part and value behind a byte within a character or at the start of one that is not plain
+    ASCII. (0, point) for a character that is complete, (0, -1) for one that has been counted before
+    the walk; a part < 0 where the byte can't stand."""
+    if part == BETWEEN:
+        if byte == 0x5C:
+            return BACKSLASH, 0
+        if 0xC2 <= byte < 0xE0:
+            return 1, byte & 0x1F
+        if 0xE0 <= byte < 0xF0:
+            return 2, byte & 0x0F
+        if 0xF0 <= byte < 0xF5:
+            return 3, byte & 0x07
+        return -1, 0
+    if part < BACKSLASH:
+        if byte & 0xC0 != 0x80:
+            return -1, 0
+        value = value << 6 | (byte & 0x3F)
+        if part == 2 and (value < 0x20 or 0x360 <= value < 0x380):
+            return -1, 0
+        if part == 3 and (value < 0x10 or value >= 0x110):
+            return -1, 0
+        return part - 1, value
+    if part == BACKSLASH:
+        if byte == 0x75:
+            return DIGITS + 4, 0
+        if byte == 0x22 or byte == 0x5C or byte == 0x2F:
+            return BETWEEN, byte
+        if byte == 0x62:
+            return BETWEEN, 8
+        if byte == 0x66:
+            return BETWEEN, 12
+        if byte == 0x6E:
+            return BETWEEN, 10
+        if byte == 0x72:
+            return BETWEEN, 13
+        if byte == 0x74:
+            return BETWEEN, 9
+        return -1, 0
+    if part == PAIR:
+        return (PAIR_U if byte == 0x5C else -1), value
+    if part == PAIR_U:
+        return (PAIR_DIGITS + 4 if byte == 0x75 else -1), value
+    if ANY_BYTES < part < ANY_DIGITS:
+        left = part - 1 if byte & 0xC0 == 0x80 else -1
+        return (BETWEEN if left == ANY_BYTES else left), -1
+    digit = _digit(byte)
+    if digit < 0:
+        return -1, 0
+    if part > ANY_DIGITS:
+        return (BETWEEN if part - 1 == ANY_DIGITS else part - 1), -1
+    value = (value & 0x3FF0000) | (value & 0xFFFF) << 4 | digit
+    part -= 1
+    if part == DIGITS:
+        if 0xD800 <= value < 0xDC00:
+            return PAIR, (value - 0xD800) << 16
+        if 0xDC00 <= value < 0xE000:
+            return -1, 0
+        return BETWEEN, value
+    if part == PAIR_DIGITS:
+        low = value & 0xFFFF
+        if not 0xDC00 <= low < 0xE000:
+            return -1, 0
+        return BETWEEN, 0x10000 + ((value >> 16) << 10) + (low - 0xDC00)
+    return part, value
+
+
+@njit(cache=True, nogil=True)
+def walk_string(
+    trie: Trie,
+    subtrees: Subtrees,
+    characters: CharacterArrays,
+    measure: Measure,
+    path: Path,
+    state: int,
+    part: int,
+    value: int,
+    out: np.ndarray,
+    missing: np.ndarray,
+) -> tuple[int, int]:
+    """Set in `out` (int32 words) the tokens that stay inside a string from `state` on, of a
+    character of which `part` and `value` have been read.
+
+    Returns how often a state was met whose transitions are not known (`missing`, int32, lists some
+    of these states, other elements stay as they are; `out` is not complete then), and how many
+    characters a string must have room for so that each of these tokens can be followed by an end.
+    """
+    ascii_rows, start = characters.ascii, characters.start
+    trie_byte, trie_depth, trie_skip, trie_token = trie.byte, trie.depth, trie.skip, trie.token
+    states, parts, values, counts = path.state, path.part, path.value, path.read
+    loop_low, loop_high = characters.loop_low, characters.loop_high
+    subtree_low, subtree_high, first = subtrees.low, subtrees.high, subtrees.first
+    bounded = len(measure.fewest) > 0
+    states[0] = state
+    parts[0], values[0] = part, value
+    counts[0] = 0
+    lacking = listed = 0
+    needed = 0
+    at = 0
+    size = len(trie_byte)
+    while at < size:
+        depth = trie_depth[at] - 1
+        byte = trie_byte[at]
+        here, part, value, count = states[depth], parts[depth], values[depth], counts[depth]
+        if start[here] < 0:
+            if start[here] == UNKNOWN and listed < len(missing):
+                start[here] = _LISTED
+                missing[listed] = here
+                listed += 1
+            lacking += 1
+            at = trie_skip[at]
+            continue
+        if (
+            part == 0
+            and subtree_low[at] & ~loop_low[here] == 0
+            and subtree_high[at] & ~loop_high[here] == 0
+        ):
+            longest = count + subtrees.height[at]
+            fits = True
+            if bounded:
+                # All lengths up to the longest occur; with a least length, some may not do.
+                longest += measure.fewest[0, here]
+                fits = longest <= measure.most and measure.least <= count
+            if fits:
+                needed = max(needed, longest)
+                for place in range(first[at], first[trie_skip[at]]):
+                    token = subtrees.order[place]
+                    out[token >> 5] |= np.int32(1) << np.int32(token & 31)
+                at = trie_skip[at]
+                continue
+        target = -1
+        if part == 0 and byte < 0x80 and byte != 0x5C:
+            part = 0
+            if byte >= 0x20 and byte != 0x22:
+                target = ascii_rows[here, byte]
+                count += 1
+        else:
+            part, value = _read(byte, part, value)
+            if part == 0 and value < 0:
+                target = here
+            elif part == 0:
+                target = _after(characters, here, value)
+                count += 1
+            elif part > 0 and (
+                trie_token[at] < 0 or _goes_on(characters, measure, here, count, part, value)
+            ):
+                target = here
+        if target < 0 or (part == 0 and not _alive(measure, target, count)):
+            at = trie_skip[at]
+            continue
+        if part == 0 and bounded:
+            needed = max(needed, count + measure.fewest[max(measure.least - count, 0), target])
+        token = trie_token[at]
+        while token >= 0:
+            out[token >> 5] |= np.int32(1) << np.int32(token & 31)
+            token = trie.twin[token]
+        states[depth + 1] = target
+        parts[depth + 1] = part
+        values[depth + 1] = value
+        counts[depth + 1] = count
+        at += 1
+    return lacking, needed

@@ -1,0 +1,122 @@
+"""Sets of characters that may come again and again in a text."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from maskwright.grammar.regular.character_classes import Split, split
+from maskwright.grammar.regular.charset import LAST
+from maskwright.grammar.regular.terms import (
+    EMPTY,
+    EPSILON,
+    Alt,
+    Both,
+    Chars,
+    Complement,
+    Concat,
+    Regular,
+    Repeat,
+    Words,
+    alt,
+    both,
+    concat,
+)
+
+FEWEST: Final = 12
+"""Characters of a set that is worth a row."""
+
+
+class Letters(NamedTuple):
+    """A set of characters: bit n of `low` for n < 64, of `high` for 64 <= n < 128; `beyond` are all
+    characters outside ASCII, none of them otherwise."""
+
+    low: int
+    high: int
+    beyond: bool
+
+    @property
+    def size(self) -> int:
+        return self.low.bit_count() + self.high.bit_count() + 128 * self.beyond
+
+    def within(self, other: Letters) -> bool:
+        return (
+            self.low & ~other.low == 0
+            and self.high & ~other.high == 0
+            and other.beyond >= self.beyond
+        )
+
+
+class Run(NamedTuple):
+    """A text that goes on with one of `first`, then with any of `later` again and again."""
+
+    first: Letters
+    later: Letters
+
+
+def widest_run(term: Regular) -> Run | None:
+    """The run with the largest set of characters with which a text may go on."""
+    found = split(_without_exceptions(term))
+    best: Run | None = None
+    for target in found.targets:
+        first = _letters(found, target)
+        if first.size < (FEWEST if best is None else best.first.size + 1):
+            continue
+        later = _letters(split(target), target)
+        if first.within(later):
+            best = Run(first, later)
+    return best
+
+
+def _without_exceptions(term: Regular) -> Regular:
+    """`term` without the finitely many texts that are excluded at its end, as key words are no
+    names.
+
+    Its runs are those of `term`: a text in a run goes on in it for ever, and so beyond the longest
+    that is excluded, or else it is all within what comes before that part of the term.
+    """
+    match term:
+        case Both(parts=parts):
+            kept = [p for p in parts if not (isinstance(p, Complement) and _is_finite(p.body))]
+            return both(*kept) if kept else term
+        case Concat(head=head, tail=tail):
+            return concat(head, _without_exceptions(tail))
+        case Alt(options=options):
+            return alt(*map(_without_exceptions, options))
+        case _:
+            return term
+
+
+def _is_finite(term: Regular) -> bool:
+    """Whether a language has finitely many texts, as far as that shows at once."""
+    match term:
+        case Chars() | Words():
+            return True
+        case Concat():
+            while isinstance(term, Concat):
+                if not _is_finite(term.head):
+                    return False
+                term = term.tail
+            return _is_finite(term)
+        case Alt(options=options):
+            return all(_is_finite(option) for option in options)
+        case Both(parts=parts):
+            return any(_is_finite(part) for part in parts)
+        case Repeat(body=body, most=most):
+            return most is not None and _is_finite(body)
+        case _:
+            return term is EMPTY or term is EPSILON
+
+
+_ALL: Final = (1 << 64) - 1
+_BEYOND: Final = (((0x80, LAST),), ((0x80, 0xD7FF), (0xE000, LAST)))
+"""All characters outside ASCII; surrogates are in no text."""
+
+
+def _letters(found: Split, target: Regular) -> Letters:
+    """The characters that lead to `target`."""
+    bits = 0
+    for low, high, after in found.ascii:
+        if after is target:
+            bits |= (1 << (high + 1)) - (1 << low)
+    every = any(after is target and some.ranges in _BEYOND for some, after in found.beyond)
+    return Letters(bits & _ALL, bits >> 64, every)

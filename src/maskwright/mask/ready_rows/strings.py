@@ -1,0 +1,321 @@
+"""Ready rows: the tokens that stay inside a JSON string, whatever surrounds it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from maskwright.automaton.leaf.character_arrays import Characters
+from maskwright.automaton.leaf.keys import (
+    Continuation,
+    Escape,
+    Hex,
+    Key,
+    LowHex,
+    LowSurrogate,
+    Partial,
+    Text,
+)
+from maskwright.automaton.leaf.rows import DEAD
+from maskwright.automaton.leaf.table import LeafTable
+from maskwright.grammar.regular.character_dfa import NEVER, Explored
+from maskwright.grammar.regular.derivative import parted, place
+from maskwright.grammar.regular.length_bounds import counted
+from maskwright.grammar.regular.terms import (
+    ANY_CHAR,
+    ANYTHING,
+    EMPTY,
+    EPSILON,
+    Alt,
+    Both,
+    Complement,
+    Concat,
+    Measured,
+    Regular,
+    Repeat,
+    Vector,
+    Words,
+)
+from maskwright.mask.ready_rows.inside import (
+    ANY_BYTES,
+    ANY_DIGITS,
+    BACKSLASH,
+    BETWEEN,
+    DIGITS,
+    PAIR,
+    PAIR_DIGITS,
+    Measure,
+    Path,
+    walk_string,
+)
+from maskwright.mask.ready_rows.subtrees import Subtrees
+from maskwright.mask.walk.row_table import packed
+from maskwright.mask.walk.walk import classify
+from maskwright.vocab import Vocabulary
+from maskwright.vocab.kept import Arrays
+from maskwright.vocab.trie import Trie
+
+MOST_BYTES: Final = 12 << 20
+"""Ready rows, and arrays of the automata walked for them, that are kept; then all of them go. With
+the terms that these automata keep it comes to about twice as much."""
+AT_ONCE: Final = 64
+"""States explored before the first walk: a small automaton is then known in full."""
+
+Row = npt.NDArray[np.int32]
+
+_UNBOUNDED: Final = Measure(np.zeros((0, 0), np.int32), 0, NEVER)
+
+
+class StringRows:
+    """From inside a JSON string nearly every token stays inside it, whatever surrounds it.
+
+    Those that stay are a ready row; the few that pass the closing quote stand in a small trie of
+    their own, and only they have to be walked. Where at most n more characters may come, whichever,
+    the tokens that stay are those of at most n characters. Under a pattern they are found by a walk
+    over its automaton, and one walk serves every length bound that leaves enough room.
+    """
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self._vocabulary = vocabulary
+        self._trie = vocabulary.trie
+        kept = vocabulary.kept("strings", lambda: _classified(self._trie, vocabulary.size))
+        self._stays = kept["stays"] == 1
+        self._lengths = kept["lengths"]
+        self._longest = int(self._lengths[self._stays].max(initial=0))
+        quoting = [at for at, token in enumerate(vocabulary.spellings) if b'"' in token]
+        self.leaving = Trie.build(vocabulary.spellings, quoting)
+        """All tokens that may pass a closing quote; they are in no ready row."""
+        marks = np.zeros(vocabulary.size, np.bool_)
+        marks[quoting] = True
+        self._others = ~packed(marks)
+        self._subtrees = Subtrees.of(self._trie, self._stays)
+        self._path = Path.of_height(self._trie.height)
+        self._by_length: dict[int, Row] = {}
+        self._walked: dict[tuple[Explored, int, int, int, int, int], tuple[Row, int]] = {}
+        self._characters: dict[Explored, Characters] = {}
+        self._held = 0
+        self._of_term(EPSILON, BETWEEN, 0)  # loads the walk's code: longer than any row takes
+
+    def ready(self, leaf: int, keys: Sequence[Key]) -> Row:
+        """The row of the tokens that stay inside from `leaf`, a place within a string, without
+        those in `leaving`."""
+        if self._held > MOST_BYTES:
+            self.forget()
+        match keys[leaf]:
+            case Text(term=term):
+                return self._behind(term, BETWEEN, 0)
+            case Partial(term=term, base=base, left=left):
+                return self._behind(term, left, base >> (6 * left))
+            case Escape(term=term):
+                return self._behind(term, BACKSLASH, 0)
+            case Hex(term=term, base=base, left=left):
+                return self._behind(term, DIGITS + left, base >> (4 * left))
+            case LowSurrogate(term=term, high=high, seen=seen):
+                return self._behind(term, PAIR + seen, (high - 0xD800) << 16)
+            case LowHex(term=term, high=high, base=base, left=left):
+                value = (high - 0xD800) << 16 | base >> (4 * left)
+                return self._behind(term, PAIR_DIGITS + left, value)
+            case Continuation(digits=digits, left=left, target=target):
+                behind = keys[target]
+                assert isinstance(behind, Text)
+                return self._behind(behind.term, (ANY_DIGITS if digits else ANY_BYTES) + left, 0)
+            case key:
+                raise AssertionError(f"{key} is no place within a string")
+
+    def farthest(self, term: Regular) -> int | None:
+        """The most bytes that a string can still need, wherever between two characters of `term`
+        it stands; None if that can't be told from an automaton of some size."""
+        core, least, _ = parted(term)
+        automaton, _ = place(core)
+        if not automaton.can_measure(least):
+            return None
+        lengths = automaton.fewest(least)[: least + 1]
+        return automaton.widest * int(lengths[lengths < NEVER].max(initial=0))
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the rows and arrays that are kept."""
+        return self._held
+
+    def forget(self) -> None:
+        """Let go of all rows under a pattern; they are made again when they are asked for."""
+        self._walked.clear()
+        self._characters.clear()
+        self._held = 0
+
+    def _of_length(self, most: int | None) -> Row:
+        """The tokens that stay inside when at most `most` characters may follow, whichever."""
+        bound = self._longest if most is None else min(most, self._longest)
+        row = self._by_length.get(bound)
+        if row is None:
+            row = packed(self._stays & (self._lengths <= bound)) & self._others
+            self._by_length[bound] = row
+        return row
+
+    def _behind(self, term: Regular, part: int, value: int) -> Row:
+        """The row behind `part` and `value` of a character; see `walk_string`."""
+        if part == BETWEEN:
+            bound = characters_left(term)
+            if bound != NARROW:
+                return self._of_length(bound)
+        if isinstance(term, Vector):  # a string goes on as long as it does in one of the languages
+            rows = [self._behind(p, part, value) for p in set(term.parts) if p is not EMPTY]
+            return np.bitwise_or.reduce(rows)
+        return self._of_term(counted(term), part, value)
+
+    def _of_term(self, term: Regular, part: int, value: int) -> Row:
+        core, least, most = parted(term)
+        automaton, state = place(core)
+        if core is term:
+            return self._unmeasured(automaton, state, part, value)
+        if not automaton.can_measure(least):
+            return self._unmeasured(*place(term), part, value)
+        fewest = automaton.fewest(least)[: least + 1]
+        farthest = int(fewest.max())  # from any state to an end
+        if farthest < NEVER:
+            if most is None or most >= self._longest + farthest:
+                return self._unmeasured(automaton, state, part, value)
+            if least <= 1:  # which the first character takes care of
+                row, needed = self._walk(
+                    automaton, state, part, value, Measure(fewest[:1], 0, NEVER)
+                )
+                if needed <= most:
+                    return row
+        measure = Measure(fewest, least, NEVER - 1 if most is None else most)
+        return self._walk(automaton, state, part, value, measure)[0]
+
+    def _unmeasured(self, automaton: Explored, state: int, part: int, value: int) -> Row:
+        automaton.explore(max(0, AT_ONCE - len(automaton.found)))
+        measure = _UNBOUNDED
+        if automaton.complete:
+            if part == BETWEEN and state in automaton.free:
+                return self._of_length(None)
+            measure = Measure(automaton.fewest(0)[:1], 0, NEVER)
+        return self._walk(automaton, state, part, value, measure)[0]
+
+    def _walk(
+        self, automaton: Explored, state: int, part: int, value: int, measure: Measure
+    ) -> tuple[Row, int]:
+        """The tokens that stay within `measure`, and the room that all of them need."""
+        key = (automaton, state, part, value, measure.least, measure.most)
+        known = self._walked.get(key)
+        if known is None:
+            known = self._walked_afresh(automaton, state, part, value, measure)
+            self._walked[key] = known
+        return known
+
+    def _walked_afresh(
+        self, automaton: Explored, state: int, part: int, value: int, measure: Measure
+    ) -> tuple[Row, int]:
+        characters = self._characters.get(automaton)
+        if characters is None:
+            characters = self._characters[automaton] = Characters(automaton)
+        before = characters.nbytes
+        missing = np.zeros(AT_ONCE, np.int32)
+        while True:
+            row = np.zeros(self._vocabulary.words, np.int32)
+            missing[:] = -1
+            lacking, needed = walk_string(
+                self._trie,
+                self._subtrees,
+                characters.update(),
+                measure,
+                self._path,
+                state,
+                part,
+                value,
+                row,
+                missing,
+            )
+            if not lacking:
+                self._held += row.nbytes + characters.nbytes - before
+                return row & self._others, needed
+            for other in missing[missing >= 0].tolist():
+                automaton.find(other)
+            automaton.explore(AT_ONCE)  # what the next row would lack
+
+
+def term_within(leaf: int, keys: Sequence[Key]) -> Regular:
+    """The term of a place within a string; for one in the middle of a character, that before it or
+    that behind it."""
+    match keys[leaf]:
+        case Continuation(target=target):
+            return term_within(target, keys)
+        case Text() | Partial() | Escape() | Hex() | LowSurrogate() | LowHex() as key:
+            return key.term
+        case key:
+            raise AssertionError(f"{key} is no place within a string")
+
+
+def is_within(leaf: int, keys: Sequence[Key]) -> bool:
+    """Whether a leaf state is a place within a JSON string."""
+    match keys[leaf]:
+        case Text(inside=inside) | Partial(inside=inside):
+            return inside
+        case Escape() | Hex() | LowSurrogate() | LowHex():
+            return True
+        case Continuation(target=target):
+            behind = keys[target]
+            return isinstance(behind, Text) and behind.inside
+        case _:
+            return False
+
+
+def _classified(trie: Trie, size: int) -> Arrays:
+    """What each token does from inside a string of any characters; see `classify`."""
+    leaves = LeafTable()
+    leaf = leaves.state(Text(inside=True, term=ANYTHING))
+    leaves.expand(leaf, AT_ONCE)
+    stays, lengths = np.zeros(size, np.uint8), np.zeros(size, np.int32)
+    while True:
+        missing = classify(leaves.arrays, trie, leaf, stays, lengths)
+        if missing == DEAD:
+            return {"stays": stays, "lengths": lengths}
+        leaves.build(missing)
+
+
+NARROW: Final = -1
+
+
+def characters_left(term: Regular) -> int | None:
+    """How many arbitrary characters may still come inside a string of `term`.
+
+    None is any number. NARROW if not every next character is possible, or that can't be told from
+    the look of the term.
+    """
+    if term is ANY_CHAR:
+        return 1
+    match term:
+        case Repeat(body=body, most=most) if body is ANY_CHAR:
+            return most
+        case Concat(head=head) if head is ANYTHING:
+            return None
+        case Alt(options=parts) | Vector(parts=parts):
+            bounds = [characters_left(part) for part in parts if part is not EMPTY]
+            if None in bounds:
+                return None
+            return max(b for b in bounds if b is not None) if NARROW not in bounds else NARROW
+        case Complement() | Both():
+            return NARROW if _longest_exception(term) is None else None
+        case Measured(core=core, most=most):
+            longest = _longest_exception(core)
+            return NARROW if longest is None or (most is not None and most <= longest) else most
+        case _:
+            return NARROW
+
+
+def _longest_exception(term: Regular) -> int | None:
+    """Of all strings but finitely many the length of the longest of these; longer ones can always
+    still be written. None for other languages."""
+    parts = term.parts if isinstance(term, Both) else (term,)
+    longest = 0
+    for part in parts:
+        if not isinstance(part, Complement) or not isinstance(part.body, Words):
+            return None
+        words = part.body
+        strings = words.table.strings[words.low : words.high]
+        longest = max(longest, max(map(len, strings)) - words.depth)
+    return longest

@@ -1,0 +1,226 @@
+"""Ready rows of plain text in which one set of characters may come any number of times.
+
+Identifiers, words, the inside of a quoted string: a token all of whose characters are in the set
+only goes on with the text, whatever surrounds it. Which tokens those are is told by the characters
+alone; what else begins with one of the characters stands in a trie of its own, and only that is
+walked.
+"""
+
+# Compiled code: array elements are plain numbers here, which numpy's types don't say.
+# pyright: reportUntypedFunctionDecorator=false, reportArgumentType=false
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from maskwright.grammar.regular.terms import Regular
+from maskwright.mask.ready_rows.runs import Letters, Run, widest_run
+from maskwright.mask.walk.arrays import Begun, FanTable, Spelling
+from maskwright.mask.walk.row_table import RowTable
+from maskwright.vocab.trie import Fan, Trie
+
+# What a token's text is.
+NONE: Final = 0
+ASCII: Final = 1
+BEYOND: Final = 2
+"""Characters, some of them outside ASCII; the last may be cut off."""
+BROKEN: Final = 3
+"""It begins within a character, or is no text."""
+
+
+class Texts(NamedTuple):
+    """What texts are made of; in the order of the texts' bytes."""
+
+    token: npt.NDArray[np.int32]
+    """Whose text it is."""
+    low: npt.NDArray[np.uint64]
+    high: npt.NDArray[np.uint64]
+    """Its ASCII characters, as in `Letters`."""
+    kind: npt.NDArray[np.uint8]
+    begins: npt.NDArray[np.int32]
+    """[257]: the first text that begins with each byte, or what comes behind it."""
+
+    @classmethod
+    def of(cls, spelling: Spelling, order: npt.NDArray[np.int32], skipped: int) -> Texts:
+        """Of the tokens in `order`, without the first `skipped` bytes of each."""
+        count = len(order)
+        low, high = np.zeros(count, np.uint64), np.zeros(count, np.uint64)
+        kind, begins = np.zeros(count, np.uint8), np.zeros(257, np.int32)
+        _describe(spelling.data, spelling.start, order, skipped, low, high, kind, begins)
+        return cls(order, low, high, kind, begins)
+
+
+class TextRows:
+    """Of one vocabulary, each made when first needed."""
+
+    def __init__(self, trie: Trie, spelling: Spelling, table: RowTable) -> None:
+        order = _in_order(trie)
+        self._table = table
+        self._spelling = spelling
+        self._whole = Texts.of(spelling, order, 0)
+        spaced = order[self._whole.begins[0x20] : self._whole.begins[0x21]]
+        longer = spelling.start[spaced + 1] - spelling.start[spaced] > 1
+        self._behind_space = Texts.of(spelling, spaced[longer], 1)
+        self._runs: dict[Regular, Run | None] = {}
+        self._known: dict[tuple[Run | None, Run | None], _Kept] = {}
+
+    def run(self, parts: tuple[Regular, ...]) -> Run | None:
+        """The widest run with which one of `parts` may go on."""
+        best: Run | None = None
+        for part in parts:
+            if part not in self._runs:
+                self._runs[part] = widest_run(part)
+            run = self._runs[part]
+            if run is not None and (best is None or run.first.size > best.first.size):
+                best = run
+        return best
+
+    def begun(self, run: Run | None, spaced: Run | None) -> Begun:
+        """What of a mask is known where the text may go on with `run`, or with a space and then
+        `spaced`."""
+        if run is not None and run.first.low >> 32 & 1:
+            spaced = None
+        known = self._known.get((run, spaced))
+        if known is None:
+            known = self._known[run, spaced] = self._make(run, spaced)
+        return known.begun
+
+    def _make(self, run: Run | None, spaced: Run | None) -> _Kept:
+        allowed = np.zeros(self._table.words, np.int32)
+        others: list[npt.NDArray[np.int32]] = []
+        skipped = np.zeros(768, np.uint8)
+        for texts, each, at in ((self._whole, run, 0), (self._behind_space, spaced, 256)):
+            if each is not None:
+                first = skipped[at : at + 256]
+                _mark_first_bytes(each.first, first)
+                found = np.empty(len(texts.token), np.int32)
+                low, high, beyond = each.later
+                count = _part(
+                    *texts, first, np.uint64(low), np.uint64(high), beyond, allowed, found
+                )
+                others.append(found[:count])
+        rest = others[0] if len(others) == 1 else self._merged(*others)
+        trie = Trie.of_ordered(self._spelling.data, self._spelling.start, rest)
+        table = FanTable(Fan.of(trie))
+        begun = Begun(*self._table.ready(allowed), table.address, int(skipped.ctypes.data))
+        return _Kept(begun, table, skipped)
+
+    def _merged(
+        self, whole: npt.NDArray[np.int32], spaced: npt.NDArray[np.int32]
+    ) -> npt.NDArray[np.int32]:
+        """Tokens in order, those that begin with a space in their place."""
+        data, start = self._spelling.data, self._spelling.start
+        at = int(np.searchsorted(data[start[whole]], 0x20)) if len(whole) else 0
+        return np.concatenate([whole[:at], spaced, whole[at:]])
+
+
+class _Kept(NamedTuple):
+    """What is at hand, and what its addresses point to."""
+
+    begun: Begun
+    table: FanTable
+    skipped: npt.NDArray[np.uint8]
+
+
+def _mark_first_bytes(letters: Letters, found: npt.NDArray[np.uint8]) -> None:
+    """Set `found` (uint8 [256]) to 1 for the bytes with which one of the characters begins."""
+    bits = letters.high << 64 | letters.low
+    found[[point for point in range(128) if bits >> point & 1]] = 1
+    if letters.beyond:
+        found[0xC2:0xF5] = 1
+
+
+@njit(cache=True)
+def _in_order(trie: Trie) -> npt.NDArray[np.int32]:
+    """The tokens of a trie by their texts."""
+    order = np.empty(len(trie.twin), np.int32)
+    count = 0
+    for first in trie.token:
+        token = first
+        while token >= 0:
+            order[count] = token
+            count += 1
+            token = trie.twin[token]
+    return order[:count].copy()
+
+
+@njit(cache=True)
+def _part(
+    tokens: np.ndarray,
+    low: np.ndarray,
+    high: np.ndarray,
+    kind: np.ndarray,
+    begins: np.ndarray,
+    first: np.ndarray,
+    later_low: np.uint64,
+    later_high: np.uint64,
+    beyond: bool,
+    allowed: np.ndarray,
+    others: np.ndarray,
+) -> int:
+    """Allow (int32 words) the texts that stay within a run, and list the others that begin with one
+    of the bytes in `first`, those with which a run begins; returns how many there are."""
+    count = 0
+    most = BEYOND if beyond else ASCII
+    for byte in range(256):
+        if first[byte] == 0:
+            continue
+        for at in range(begins[byte], begins[byte + 1]):
+            token = tokens[at]
+            if (
+                kind[at] <= most
+                and (low[at] & ~later_low) == np.uint64(0)
+                and (high[at] & ~later_high) == np.uint64(0)
+            ):
+                allowed[token >> 5] |= np.int32(1) << np.int32(token & 31)
+            elif kind[at] < BROKEN:
+                others[count] = token
+                count += 1
+    return count
+
+
+@njit(cache=True)
+def _describe(
+    data: np.ndarray,
+    start: np.ndarray,
+    order: np.ndarray,
+    skipped: int,
+    low: np.ndarray,
+    high: np.ndarray,
+    kind: np.ndarray,
+    begins: np.ndarray,
+) -> None:
+    """By text: its ASCII characters (as in `Letters`) and what it is; and where the texts are
+    that begin with each byte."""
+    one = np.uint64(1)
+    for number in range(len(order)):
+        at, stop = start[order[number]] + skipped, start[order[number] + 1]
+        if at == stop:
+            continue
+        begins[np.int64(data[at]) + 1] += 1
+        kind[number] = ASCII
+        while at < stop:
+            byte = data[at]
+            at += 1
+            if byte < 64:
+                low[number] |= one << np.uint64(byte)
+            elif byte < 128:
+                high[number] |= one << np.uint64(byte - 64)
+            else:
+                kind[number] = max(kind[number], BEYOND)
+                left = 1 if byte < 0xE0 else 2 if byte < 0xF0 else 3
+                if byte < 0xC2 or byte > 0xF4:
+                    kind[number] = BROKEN
+                    break
+                least = 0xA0 if byte == 0xE0 else 0x90 if byte == 0xF0 else 0x80
+                most = 0x9F if byte == 0xED else 0x8F if byte == 0xF4 else 0xBF
+                for _ in range(min(left, stop - at)):
+                    if data[at] < least or data[at] > most:
+                        kind[number] = BROKEN
+                    least, most = 0x80, 0xBF
+                    at += 1
+    for byte in range(256):
+        begins[byte + 1] += begins[byte]

@@ -1,0 +1,191 @@
+"""What all grammars over one vocabulary share: leaf automata, mask rows, ready rows of strings."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from functools import cached_property
+from threading import RLock
+from typing import Final
+
+import numpy as np
+
+from maskwright.automaton.finish.bounds import BEGUN
+from maskwright.automaton.json.levels import Levels
+from maskwright.automaton.leaf.keys import Entry, Text
+from maskwright.automaton.leaf.table import LeafTable
+from maskwright.grammar.number.spellings import number
+from maskwright.grammar.pattern.translate import full_match, search
+from maskwright.grammar.regular.derivative import made
+from maskwright.grammar.regular.terms import EMPTY, Parallel, Regular, alive
+from maskwright.grammar.regular.word_lists import is_bare
+from maskwright.grammar.shape.scalars import lone_scalars
+from maskwright.limits import Limits
+from maskwright.mask.ready_rows.runs import Run
+from maskwright.mask.ready_rows.strings import (
+    NARROW,
+    StringRows,
+    characters_left,
+    is_within,
+    term_within,
+)
+from maskwright.mask.ready_rows.text_rows import TextRows
+from maskwright.mask.shared.known_tools import KnownTools
+from maskwright.mask.shared.leaf_bounds import ENDLESS, LeafNeeds
+from maskwright.mask.shared.machine import Common
+from maskwright.mask.walk.arrays import Begun, FanTable, Scratch, Spelling
+from maskwright.mask.walk.row_table import RowTable
+from maskwright.vocab import Vocabulary
+from maskwright.vocab.trie import Fan
+from maskwright.vocab.vocabulary import WORTH_KEEPING
+
+MOST_LEAVES: Final = 40_000
+"""Leaf states after which new grammars start a fresh table; the old one goes with its grammars.
+With all that hangs on them they took about 1.2 KB each over 240 MaskBench schemas."""
+MOST_ROW_BYTES: Final = 32 << 20
+"""The same for the rows of masks."""
+MOST_TERMS: Final = 60_000
+"""The same for regular terms: a leaf state of a pattern keeps all that was derived from it."""
+MOST_TRANSITIONS: Final = 400_000
+"""The same for transitions worked out meanwhile, of which each takes some 140 bytes."""
+
+MOST_KNOWN_BYTES: Final = 48 << 20
+"""What grammars know together (see `mask.common`) before new ones start afresh."""
+
+NOTHING: Final = Begun(0, 0, 0, 0)
+
+_UTF_8: Final = frozenset((*range(0xC0), *range(0xC2, 0xF5)))
+
+
+class Space:
+    """One vocabulary's tables. `lock` guards them all; holders keep it for short work only."""
+
+    def __init__(self, vocabulary: Vocabulary, before: Space | None = None) -> None:
+        """`before`: a space of the same vocabulary, whose trie and ready rows serve on.
+
+        All of these are made at once, so that it is a compile that takes the time, and no mask.
+        """
+        self.vocabulary = vocabulary
+        self.lock = RLock()
+        self.leaves = LeafTable()
+        self.table = RowTable(vocabulary.words)
+        self.trie = vocabulary.trie
+        self.whole = before.whole if before else FanTable(Fan.of(self.trie))
+        self.spelling = before.spelling if before else Spelling.of(vocabulary)
+        self.strings = before.strings if before else StringRows(vocabulary)
+        self._leaving = before._leaving if before else FanTable(Fan.of(self.strings.leaving))
+        self.tools = KnownTools()
+        self.scratch: Final = Scratch.of(self.trie.height, vocabulary.words)
+        """That of all walks, for there is one at a time."""
+        self.needs = LeafNeeds()
+        self._begun: dict[int, Begun | None] = {}
+        self._json: dict[Hashable, tuple[Levels, Common]] = {}
+        self._every_byte = np.ones(768, np.uint8)
+        self._terms = alive()
+        self._made = made()
+        if vocabulary.size >= WORTH_KEEPING:
+            _ = self._leaving  # nearly every grammar has strings, and no mask should wait for them
+            _ = self.texts
+
+    @cached_property
+    def prefixes(self) -> frozenset[bytes]:
+        """All proper, non-empty beginnings of tokens."""
+        return frozenset(t[:n] for t in self.vocabulary.tokens for n in range(1, len(t)))
+
+    @cached_property
+    def has_every_byte(self) -> bool:
+        """Whether each byte that UTF-8 has is a token, so that every text can be spelled, and n
+        bytes never need more than n tokens."""
+        return {token[0] for token in self.vocabulary.tokens if len(token) == 1} >= _UTF_8
+
+    @cached_property
+    def texts(self) -> TextRows:
+        """The ready rows of plain text, made when the first is reached."""
+        return TextRows(self.trie, self.spelling, self.table)
+
+    def json(self, kind: Hashable, limits: Limits) -> tuple[Levels, Common]:
+        """What the grammars of JSON Schemas share that have these options."""
+        if sum(common.nbytes for _, common in self._json.values()) > MOST_KNOWN_BYTES:
+            self._json.clear()
+        known = self._json.get(kind)
+        if known is None:
+            levels = Levels()
+            known = self._json[kind] = levels, Common(self, levels, limits)
+        return known
+
+    @property
+    def is_full(self) -> bool:
+        """Whether new grammars had better start afresh."""
+        self._terms = min(self._terms, alive())  # those of the space before go one by one
+        return (
+            self.leaves.weight > MOST_LEAVES
+            or self.table.nbytes > MOST_ROW_BYTES
+            or alive() - self._terms > MOST_TERMS
+            or made() - self._made > MOST_TRANSITIONS
+        )
+
+    def begun_string(self, leaf: int) -> Begun | None:
+        """What of the mask at `leaf` is at hand, where that is within a string; None if it isn't,
+        or the context has a say in it."""
+        if leaf not in self._begun:
+            self._begun[leaf] = self._find_begun(leaf)
+        return self._begun[leaf]
+
+    def _find_begun(self, leaf: int) -> Begun | None:
+        leaves, keys = self.leaves, self.leaves.keys
+        if leaves.arrays.gate_high[leaf]:
+            return None
+        trie = keys.trie(leaf)
+        if trie is not None and trie.beside.open:  # whatever is one of the words, others go on so
+            return self.begun_string(leaves.state(trie.beyond(leaf)))
+        if not is_within(leaf, keys) or is_bare(term_within(leaf, keys)):
+            return None
+        ready = self.table.ready(self.strings.ready(leaf, keys))
+        return Begun(*ready, self._leaving.address, int(self._every_byte.ctypes.data))
+
+    def is_text(self, leaf: int) -> bool:
+        """Whether plain text is read at `leaf`."""
+        return self._text(leaf) is not EMPTY
+
+    def run(self, leaf: int) -> Run | None:
+        """The widest run of characters with which plain text may go on at `leaf`."""
+        term = self._text(leaf)
+        return self.texts.run(term.parts if isinstance(term, Parallel) else (term,))
+
+    def _text(self, leaf: int) -> Regular:
+        key = self.leaves.keys[leaf]
+        if isinstance(key, Entry):
+            return key.text
+        return key.term if isinstance(key, Text) and not key.inside else EMPTY
+
+    def within(self, leaf: int, limits: Limits) -> int:
+        """How many bytes may still be needed to leave a string behind any of the tokens that stay
+        in it from `leaf` on; `ENDLESS` if that isn't known."""
+        term = term_within(leaf, self.leaves.keys)
+        if characters_left(term) == NARROW:
+            farthest = self.strings.farthest(term)
+            return ENDLESS if farthest is None else BEGUN + 1 + farthest
+        text = self.leaves.state(Text(inside=True, term=term))
+        return BEGUN + self.needs.find(self.leaves, text, limits)
+
+
+_making = RLock()
+
+
+def space_of(vocabulary: Vocabulary) -> Space:
+    """The present tables of a vocabulary; they live as long as it does, or a grammar of them."""
+    with _making:
+        space = vocabulary.shared
+        if not isinstance(space, Space):
+            space = vocabulary.shared = Space(vocabulary)
+        elif space.is_full:
+            space.strings.forget()
+            _forget_languages()
+            space = vocabulary.shared = Space(vocabulary, space)
+        return space
+
+
+def _forget_languages() -> None:
+    """Let go of the languages of patterns and numbers met so far, for all that has been derived
+    from one hangs on it; those that living grammars have stay what they are."""
+    for known in (search, full_match, number, lone_scalars):
+        known.cache_clear()

@@ -1,0 +1,264 @@
+"""The row table: every mask that has been needed, each content once, known by its number.
+
+Most masks are a few tokens, or a ready row (`mask.space`) and a few tokens. So a row is stored as
+a *record*: the ready row that it is based on, or none, and the words that differ from it. Records
+stand in pages that never move, so that writing one out needs its address and nothing else, and no
+lock.
+"""
+
+# Compiled code: array elements are plain numbers here, which numpy's types don't say.
+# pyright: reportUntypedFunctionDecorator=false, reportArgumentType=false, reportReturnType=false
+# pyright: reportUnknownParameterType=false, reportUnknownVariableType=false
+# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false
+# pyright: reportMissingParameterType=false
+from __future__ import annotations
+
+from typing import Final, NamedTuple, overload
+from weakref import ref
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from maskwright.automaton.machine.addresses import copy_bytes, int32s, int64s
+
+Row = npt.NDArray[np.int32]
+
+FULL: Final = -2
+"""Instead of a row's number: the table has to be extended first."""
+
+_PAGE: Final = 1 << 16
+"""Words of a page, 512 KiB."""
+
+
+class Ready(NamedTuple):
+    """A row that others are based on: where its words are, and its fingerprint."""
+
+    address: int
+    fingerprint: int
+
+
+class RowArrays(NamedTuple):
+    """The table as compiled code reads and extends it."""
+
+    slots: npt.NDArray[np.int32]
+    """Open-addressing hash of fingerprint → number, a power of two, -1 is empty."""
+    records: npt.NDArray[np.int64]
+    """[rows]: the address of each record, which is int64: [0] the fingerprint, [1] the address of
+    the row that it is based on, or 0, [2] how many words differ, then those: word << 32 | bits."""
+    page: npt.NDArray[np.int64]
+    """Where new records go."""
+    counts: npt.NDArray[np.int64]
+    """[0] rows, [1] words used in the page."""
+
+
+class RowTable:
+    """`table[n]` is mask n: int32 words, bit i of word w allows token 32*w+i. Grows only. Row 0
+    allows nothing.
+
+    A mirror on a device asks for `table[known:len(table)]` to catch up.
+    """
+
+    def __init__(self, words: int) -> None:
+        self.words: Final = words
+        self._ready: dict[bytes, tuple[Ready, Row]] = {}
+        self._seen: dict[int, tuple[ref[Row], Ready]] = {}
+        """The rows given to `ready`, by where they are, so that most are known without a look."""
+        self._pages: list[npt.NDArray[np.int64]] = [np.empty(max(_PAGE, 4 * words), np.int64)]
+        page = self._pages[0]
+        page[:3] = 0  # row 0 has no tokens
+        self.arrays = RowArrays(
+            slots=np.full(256, -1, np.int32),
+            records=np.full(128, page.ctypes.data, np.int64),
+            page=page,
+            counts=np.array([1, 3], np.int64),
+        )
+        _rehash(self.arrays.slots, self.arrays.records, 1)
+
+    def ready(self, row: Row) -> Ready:
+        """A row to base others on, which doesn't change; kept as long as the table."""
+        seen = self._seen.get(id(row))
+        if seen is not None and seen[0]() is row:
+            return seen[1]
+        found = self._ready_of(row)
+        self._seen[id(row)] = ref(row), found
+        return found
+
+    def _ready_of(self, row: Row) -> Ready:
+        data = row.tobytes()
+        known = self._ready.get(data)
+        if known is None:
+            kept = np.frombuffer(data, np.int32)
+            ready = Ready(int(kept.ctypes.data), int(_fingerprint(kept)))
+            known = self._ready[data] = ready, kept
+        return known[0]
+
+    def number(self, row: Row) -> int:
+        """The number of a row given as a whole."""
+        touched = np.flatnonzero(row).astype(np.int32)
+        work = np.empty(2 * self.words, np.int32)
+        while True:
+            number = row_number(self.arrays, _fingerprint(row), 0, row, touched, len(touched), work)
+            if number != FULL:
+                return int(number)
+            self.grow()
+
+    def grow(self) -> None:
+        """Make room for further rows."""
+        slots, records, page, counts = self.arrays
+        if counts[1] + 3 + self.words > len(page):
+            page = np.empty_like(page)
+            self._pages.append(page)
+            counts[1] = 0
+        if counts[0] == len(records):
+            records = np.concatenate([records, np.zeros_like(records)])
+            slots = np.full(2 * len(slots), -1, np.int32)
+            _rehash(slots, records, int(counts[0]))
+        self.arrays = RowArrays(slots, records, page, counts)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the records."""
+        return sum(page.nbytes for page in self._pages)
+
+    def __len__(self) -> int:
+        return int(self.arrays.counts[0])
+
+    @overload
+    def __getitem__(self, index: int) -> Row: ...
+    @overload
+    def __getitem__(self, index: slice) -> npt.NDArray[np.int32]: ...
+    def __getitem__(self, index: int | slice) -> Row:
+        """A row (int32 [words]), or several ([n, words]), written out."""
+        numbers = range(len(self))[index]
+        if isinstance(numbers, int):
+            out = np.empty(self.words, np.int32)
+            write_row(self.address(numbers), out)
+            return out
+        out = np.empty((len(numbers), self.words), np.int32)
+        for at, number in enumerate(numbers):
+            write_row(self.address(number), out[at])
+        return out
+
+    def address(self, number: int) -> int:
+        """Where the record of a row is, for `write_row`; valid as long as the table lives."""
+        return int(self.arrays.records[number])
+
+
+def packed(allowed: npt.NDArray[np.bool_]) -> Row:
+    """A bool per token as a mask row."""
+    bits = np.zeros((len(allowed) + 31) // 32 * 32, np.bool_)
+    bits[: len(allowed)] = allowed
+    return np.packbits(bits, bitorder="little").view("<i4").astype(np.int32)
+
+
+@njit(["int64(int64, int32[::1])"], cache=True)
+def write_row(address, out):
+    """Write the row of a record; `out` (int32) has as many words as the table's rows."""
+    head = int64s(address, 3)
+    if head[1]:
+        copy_bytes(out.ctypes.data, head[1], 4 * len(out))  # pyright: ignore[reportCallIssue]
+    else:
+        out[:] = 0
+    count = head[2]
+    patches = int64s(address + 24, count)
+    for at in range(count):
+        patch = patches[at]
+        out[patch >> 32] = np.int32(patch & 0xFFFFFFFF)
+    return count
+
+
+@njit(cache=True)
+def row_number(rows, fingerprint, base, added, touched, count, whole):
+    """The number of the row of `base` with the bits in `added`; FULL if there is no room for it.
+
+    `touched` lists the `count` words of `added` (int32, which has no bit of the base) that are not
+    zero. `whole` is int32 [2 * words] to work in.
+    """
+    mask = len(rows.slots) - 1
+    slot = fingerprint & mask
+    while True:
+        number = rows.slots[slot]
+        if number < 0:
+            break
+        record = rows.records[number]
+        if _is_row(record, fingerprint, base, added, touched, count, whole):
+            return number
+        slot = (slot + 1) & mask
+    number, used = rows.counts[0], rows.counts[1]
+    if number == len(rows.records) or used + 3 + count > len(rows.page):
+        return FULL
+    page = rows.page
+    page[used] = fingerprint
+    page[used + 1] = base
+    page[used + 2] = count
+    words = int32s(base, len(added))
+    for at in range(count):
+        word = touched[at]
+        content = added[word] | words[word] if base else added[word]
+        page[used + 3 + at] = (np.int64(word) << 32) | (np.int64(content) & 0xFFFFFFFF)
+    rows.records[number] = page.ctypes.data + 8 * used
+    rows.counts[0] = number + 1
+    rows.counts[1] = used + 3 + count
+    rows.slots[slot] = number
+    return number
+
+
+@njit(cache=True)
+def _is_row(record, fingerprint, base, added, touched, count, whole):
+    """Whether a record has this very content; compared in full, if the fingerprint agrees."""
+    head = int64s(record, 3)
+    if head[0] != fingerprint:
+        return False
+    if head[1] == base:
+        if head[2] != count:
+            return False
+        words = int32s(base, len(added))
+        patches = int64s(record + 24, count)
+        for at in range(count):
+            word = patches[at] >> 32
+            content = added[word] | words[word] if base else added[word]
+            if added[word] == 0 or content != np.int32(patches[at] & 0xFFFFFFFF):
+                return False
+        return True
+    ours, theirs = whole[: len(added)], whole[len(added) :]
+    write_row(record, theirs)
+    if base:
+        copy_bytes(ours.ctypes.data, base, 4 * len(ours))  # pyright: ignore[reportCallIssue]
+    else:
+        ours[:] = 0
+    for at in range(count):
+        ours[touched[at]] |= added[touched[at]]
+    return bool((ours == theirs).all())
+
+
+@njit(cache=True, inline="always")
+def scattered(token):
+    """64 bits of a token, as good as random (the finalizer of splitmix64); a row's fingerprint is
+    the sum over its tokens."""
+    bits = np.uint64(token + 1) * np.uint64(0x9E3779B97F4A7C15)
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.int64(bits ^ (bits >> np.uint64(31)))
+
+
+@njit(cache=True)
+def _fingerprint(row):
+    total = np.int64(0)
+    for word in range(len(row)):
+        bits = row[word]
+        for bit in range(32):
+            if (bits >> bit) & 1:
+                total += scattered(32 * word + bit)
+    return total
+
+
+@njit(cache=True)
+def _rehash(slots, records, count):
+    mask = len(slots) - 1
+    for number in range(count):
+        head = int64s(records[number], 1)
+        slot = head[0] & mask
+        while slots[slot] >= 0:
+            slot = (slot + 1) & mask
+        slots[slot] = number

@@ -1,0 +1,375 @@
+"""Trie × machine: which tokens may follow a configuration.
+
+One pass over the trie, without recursion: the configuration at each depth of the present path is
+kept in `Scratch`; where a byte leads nowhere, its whole subtree is left out. Configurations inside
+a token are not interned; only stack nodes are. A walk that lacks something stands still, and goes
+on from there when it has been supplied.
+"""
+
+# Compiled code: array elements are plain numbers here, which numpy's types don't say.
+# pyright: reportUntypedFunctionDecorator=false, reportArgumentType=false, reportReturnType=false
+# pyright: reportUnknownParameterType=false, reportUnknownVariableType=false
+# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false
+# pyright: reportMissingParameterType=false
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+from numba import njit
+
+from maskwright.automaton.leaf.rows import DEAD, UNBUILT, LeafArrays
+from maskwright.automaton.machine.addresses import int32s, leaf_arrays, machine_arrays, uint8s
+from maskwright.automaton.machine.step import (
+    TOO_MANY,
+    advance,
+    ask,
+    gate_open,
+    is_accepting,
+    leave,
+    next_leaf,
+)
+from maskwright.mask.walk.arrays import (
+    CHAIN,
+    MEMO,
+    fan,
+    leaf_needs,
+    node_needs,
+    row_arrays,
+    scratch_arrays,
+    spelling,
+)
+from maskwright.mask.walk.row_table import row_number, scattered
+from maskwright.vocab.trie import Trie
+
+PENDING: Final = -1
+"""Instead of a row's number or a configuration: the machine has to be supplied first."""
+UNMEASURED: Final = -2
+LEAF_NEED: Final = -2
+NODE_NEED: Final = -3
+"""What a measured walk asks for: (leaf or node, this)."""
+NOWHERE: Final = -3
+DYNAMIC: Final = -4
+
+_WALKING: Final = 0
+_RESTING: Final = 1
+_ENDING: Final = 2
+_NUMBERING: Final = 3
+
+
+@njit(cache=True)
+def find_row(address, leaf, node, base, fingerprint, rest, skipped, limit, resumed, found):
+    """The number of the mask row at (leaf, node); PENDING or FULL if something has to be supplied
+    first, after which the same is called `resumed`.
+
+    `base`, `fingerprint`, `rest` and `skipped` say what is at hand, see `Begun`. If `found` is not
+    0, it is the address of int32 [3, V], where each token that is walked and allowed is listed with
+    the leaf and node behind it; state[6] of the scratch says how many. With a `limit` other than
+    UNMEASURED the bytes needed behind each are bounded (`mask.needs`): state[5] is the largest of
+    them, and only tokens that may need more than the limit are listed.
+    """
+    scratch = scratch_arrays(address)
+    state = scratch.state
+    if not resumed:
+        for at in range(state[2]):  # an error stopped the last walk
+            scratch.added[scratch.touched[at]] = 0
+        scratch.leaf[0] = leaf
+        scratch.node[0] = node
+        scratch.passed[0] = 0
+        scratch.known[0] = 1
+        scratch.living[:4] = 0
+        scratch.cursor[0] = 0
+        scratch.stop[0] = fan(address, 0).roots
+        scratch.left[:] = -1
+        state[0] = _WALKING
+        state[1] = 0
+        state[2] = 0
+        state[3] = fingerprint
+        state[4] = 0
+        state[5] = 0
+        state[6] = 0
+    if state[0] == _WALKING:
+        if not _walk(address, 0, skipped, limit, found):
+            return PENDING
+        state[0] = _ENDING
+        if rest:
+            scratch.cursor[0] = 0
+            scratch.stop[0] = fan(address, rest).roots
+            state[0] = _RESTING
+            state[1] = 0
+    if state[0] == _RESTING:
+        if not _walk(address, rest, 0, limit, found):
+            return PENDING
+        state[0] = _ENDING
+    if state[0] == _ENDING:
+        accepting = is_accepting(address, leaf, node)
+        counts = machine_arrays(address).counts
+        if counts[1] or counts[2]:
+            return PENDING
+        if accepting:
+            for token in spelling(address).eos:
+                _add(scratch, token)
+        state[0] = _NUMBERING
+    number = row_number(
+        row_arrays(address), state[3], base, scratch.added, scratch.touched, state[2], scratch.row
+    )
+    if number >= 0:
+        for at in range(state[2]):
+            scratch.added[scratch.touched[at]] = 0
+        state[2] = 0
+    return number
+
+
+@njit(cache=True, inline="always")
+def _add(scratch, token):
+    """Allow a token."""
+    word = token >> 5
+    if scratch.added[word] == 0:
+        scratch.touched[scratch.state[2]] = word
+        scratch.state[2] += 1
+    scratch.added[word] |= np.int32(1) << np.int32(token & 31)
+    scratch.state[3] += scattered(token)
+
+
+@njit(cache=True, inline="always")
+def _left(address, left, label, leaf, node, passed, counts):
+    """The configuration behind a leaf, and what of dynamic exits has then been passed (see
+    `step.behind_end`), as `step.leave` finds it; what a walk has left before, it remembers in
+    `left`, as if nothing had been passed."""
+    key = (np.int64(label[leaf]) << 32) | np.int64(node)
+    slot = 3 * ((label[leaf] * 0x9E37 + node * 0x85EB) & (MEMO - 1))
+    if left[slot] == key:
+        behind = left[slot + 1]
+        here, below, more = behind >> 32, behind & 0xFFFFFFFF, left[slot + 2]
+    else:
+        counts[8] = 0
+        reached, above = leave(address, leaf, node)
+        here, below, more = np.int64(reached), np.int64(above), np.int64(counts[8])
+        if not (counts[1] or counts[2]):
+            left[slot] = key
+            left[slot + 1] = (here << 32) | below
+            left[slot + 2] = more
+    if passed and more:
+        counts[8] = passed
+        leave(address, leaf, node)
+        more = np.int64(counts[8])
+    return here, below, more if more else np.int64(passed)
+
+
+@njit(cache=True)
+def _walk(address, rest, skipped, limit, found):
+    """Walk on from where the scratch stands; False if something is missing."""
+    leaves, machine = leaf_arrays(address), machine_arrays(address)
+    trie, scratch = fan(address, rest), scratch_arrays(address)
+    skip = uint8s(skipped, 768)
+    rows, base, label = leaves.rows, leaves.base, leaves.label
+    override_start, override_stop = leaves.override_start, leaves.override_stop
+    override_byte, override_next = leaves.override_byte, leaves.override_next
+    eager, counts = leaves.eager, machine.counts
+    trie_byte, trie_first, trie_children = trie.byte, trie.first, trie.children
+    trie_token, trie_twin = trie.token, trie.twin
+    chain_leaf, chain_node, chain_passed = scratch.leaf, scratch.node, scratch.passed
+    state, left, living = scratch.state, scratch.left, scratch.living
+    bytes_needed, more_needed = leaf_needs(address), node_needs(address)
+    measured = limit != UNMEASURED
+    size = len(trie_twin)
+    listed = int32s(found, 3 * size)
+    depth = state[1]
+    visited = 0
+    while depth >= 0:
+        at, stop = scratch.cursor[depth], scratch.stop[depth]
+        known = scratch.known[depth]
+        chain = depth * CHAIN
+        waiting = False
+        down = -1
+        while known > 0:  # the leaf itself, then what can be reached by leaving it
+            place = chain + known - 1
+            here = chain_leaf[place]
+            row = base[here]
+            if row == UNBUILT:
+                ask(machine, here, -1)
+                waiting = True
+                break
+            for word in range(4):
+                bits = leaves.living[row, word]
+                for override in range(override_start[here], override_stop[here]):
+                    byte = override_byte[override]
+                    if byte >> 6 == word:
+                        bit = np.uint64(1) << np.uint64(byte & 63)
+                        bits = bits & ~bit if override_next[override] == DEAD else bits | bit
+                living[4 * depth + word] |= bits
+            if known == CHAIN or label[here] == 0:
+                known = -known
+                break
+            below, more = chain_node[place], chain_passed[place]
+            here, below, more = _left(address, left, label, here, below, more, counts)
+            if counts[1] or counts[2]:
+                waiting = True
+                break
+            if here == DEAD or more >= TOO_MANY:
+                known = -known
+                break
+            chain_leaf[place + 1] = here
+            chain_node[place + 1] = below
+            chain_passed[place + 1] = more
+            known += 1
+        visited += stop - at
+        while at < stop and not waiting:
+            byte = trie_byte[at]
+            lives = (living[4 * depth + (byte >> 6)] >> np.uint64(byte & 63)) & np.uint64(1)
+            if lives == 0 or (skipped and depth < 2 and skip[byte + (state[7] if depth else 0)]):
+                at += 1
+                continue
+            target = DEAD
+            place = chain
+            while place - chain < -known:
+                here = chain_leaf[place]
+                target = rows[base[here], byte]
+                for override in range(override_start[here], override_stop[here]):
+                    if override_byte[override] == byte:
+                        target = override_next[override]
+                if target != DEAD and not gate_open(leaves, machine, target, chain_node[place]):
+                    target = DEAD
+                if target != DEAD:
+                    break
+                place += 1
+            if target == DEAD:
+                at += 1
+                continue
+            below = chain_node[place]
+            passed = chain_passed[place]
+            if eager[target]:
+                counts[8] = passed
+                target, below = leave(address, target, below)
+                passed = counts[8]
+                if counts[1] or counts[2]:
+                    waiting = True
+                    break
+                if target == DEAD or passed >= TOO_MANY:
+                    at += 1
+                    continue
+            token = trie_token[at]
+            if token >= 0:
+                alive, beneath = target, below
+                more = passed
+                while alive != DEAD and label[alive] != 0 and base[alive] <= 0:
+                    if base[alive] == UNBUILT:
+                        ask(machine, alive, -1)
+                        break
+                    if override_start[alive] != override_stop[alive]:
+                        break  # more of it may be read
+                    alive, beneath, more = _left(address, left, label, alive, beneath, more, counts)
+                    if counts[1] or counts[2]:
+                        break
+                if counts[1] or counts[2]:
+                    waiting = True
+                    break
+                if more >= TOO_MANY:
+                    alive = DEAD
+                doubtful = found != 0
+                if measured and alive != DEAD:
+                    if bytes_needed[alive] < 0:
+                        ask(machine, alive, LEAF_NEED)
+                        waiting = True
+                        break
+                    if more_needed[beneath] < 0:
+                        ask(machine, beneath, NODE_NEED)
+                        waiting = True
+                        break
+                    need = bytes_needed[alive] + more_needed[beneath]
+                    state[5] = max(state[5], need)
+                    doubtful = doubtful and need > limit
+                while alive != DEAD and token >= 0:
+                    _add(scratch, token)
+                    if doubtful:
+                        slot = state[6]
+                        listed[slot] = token
+                        listed[size + slot] = alive
+                        listed[2 * size + slot] = beneath
+                        state[6] += 1
+                    token = trie_twin[token]
+            if trie_children[at] > 0:
+                down = at
+                if depth == 0:
+                    state[7] = 256 if byte == 0x20 else 512
+                chain_leaf[chain + CHAIN] = target
+                chain_node[chain + CHAIN] = below
+                chain_passed[chain + CHAIN] = passed
+                at += 1
+                break
+            at += 1
+        scratch.known[depth] = known
+        scratch.cursor[depth] = at
+        visited -= stop - at
+        if waiting:
+            break
+        if down >= 0:
+            depth += 1
+            scratch.known[depth] = 1
+            living[4 * depth : 4 * depth + 4] = 0
+            scratch.cursor[depth] = trie_first[down]
+            scratch.stop[depth] = trie_first[down] + trie_children[down]
+        else:
+            depth -= 1
+    state[1] = depth
+    state[4] += visited
+    return depth < 0
+
+
+@njit(cache=True)
+def take_token(address, leaf, node, token):
+    """The configuration after a token as leaf << 32 | node, or why there is none: NOWHERE,
+    PENDING, or DYNAMIC where that depends on the text; see `step.advance`."""
+    texts = spelling(address)
+    data = texts.data[texts.start[token] : texts.start[token + 1]]
+    return take_bytes(address, leaf, node, data)
+
+
+@njit(cache=True)
+def take_bytes(address, leaf, node, data):
+    """The same after `data` (uint8)."""
+    leaf, node = advance(address, leaf, node, data)
+    counts = machine_arrays(address).counts
+    if counts[1] or counts[2]:
+        return PENDING
+    if counts[7]:
+        return DYNAMIC
+    return NOWHERE if leaf == DEAD else (np.int64(leaf) << 32) | np.int64(node)
+
+
+@njit(cache=True, nogil=True)
+def classify(
+    leaves: LeafArrays, trie: Trie, leaf: int, stays: np.ndarray, characters: np.ndarray
+) -> int:
+    """What each token does from `leaf`, by that leaf's automaton alone.
+
+    `stays[token]` (uint8): 1 if the token stays inside the leaf, 2 if it passes a state where the
+    leaf can be left, else 0. `characters[token]` (int32): how often it passes `leaf` itself, the
+    state between two characters. Returns a state whose row is missing, or DEAD when done.
+    """
+    height = 1
+    for depth in trie.depth:
+        height = max(height, depth + 1)
+    path = np.zeros(height, np.int32)
+    passed = np.zeros(height, np.int32)
+    path[0] = leaf
+    at = 0
+    while at < len(trie.byte):
+        depth = trie.depth[at]
+        before = path[depth - 1]
+        if leaves.base[before] == UNBUILT:
+            return before
+        left = leaves.label[before] != 0
+        target = before if left else next_leaf(leaves, before, trie.byte[at])
+        if target == DEAD:
+            at = trie.skip[at]
+            continue
+        path[depth] = target
+        passed[depth] = passed[depth - 1] + (before == leaf)
+        token = trie.token[at]
+        while token >= 0:
+            stays[token] = 2 if leaves.label[target] != 0 else 1
+            characters[token] = passed[depth]
+            token = trie.twin[token]
+        at += 1
+    return DEAD

@@ -1,0 +1,8 @@
+"""Models of the transformers library, run on our key/value pool.
+
+- `decoder`: A model of the transformers library that reads its keys and values from a paged pool.
+- `guard`: Which models of the transformers library can read a paged pool.
+- `load`: A checkpoint as a model of the transformers library, once guard and self-check have
+  passed it.
+- `self_check`: A test at load.
+"""

@@ -1,0 +1,256 @@
+"""A model of the transformers library that reads its keys and values from a paged pool.
+
+The library's own code computes everything but attention, which it hands to a registered function
+together with the layer's window, cap and sinks. So one class serves every architecture that passes
+the guard and the self-check; the dense decoder is faster where it fits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+from transformers import AttentionInterface, PreTrainedModel
+
+from maskwright.kernels.kv_pool import KvDtype, KvPool, new_pool, position_bytes, store_kv
+from maskwright.kernels.low_rank import add_low_rank
+from maskwright.kernels.reference import Span, paged_attention, plan_attention
+from maskwright.models.adapter import AdapterRows, Shapes
+from maskwright.models.batch import ForwardBatch, Plan
+from maskwright.models.compiled.attention import CompiledPlan
+from maskwright.models.decoder import SMALL
+from maskwright.models.transformers_backend.guard import unsupported
+
+INTERFACE = "maskwright_paged"
+"""What the attention function is registered as. No mask function has that name, so that the library
+makes no mask: the plan has it."""
+
+
+PROBE_ROWS = 2
+"""Tokens of the forward that shows how a model calls its parts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attention:
+    """One layer's call: `query` `[rows, heads, head_dim]`, `keys`, `values` `[rows, kv_heads, …]`,
+    rotated and normed; `sinks` `[heads]`."""
+
+    layer: int
+    query: Tensor
+    keys: Tensor
+    values: Tensor
+    scale: float
+    window: int | None
+    softcap: float | None
+    sinks: Tensor | None
+
+
+_ATTEND: ContextVar[Callable[[Attention], Tensor]] = ContextVar("attend")
+_ADAPTERS: ContextVar[tuple[AdapterRows, ...]] = ContextVar("adapters", default=())
+
+
+def _interface(
+    module: torch.nn.Module,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attention_mask: Tensor | None = None,
+    *,
+    scaling: float | None = None,
+    sliding_window: int | None = None,
+    softcap: float | None = None,
+    s_aux: Tensor | None = None,
+    **_: Any,
+) -> tuple[Tensor, None]:
+    """The library's attention interface: `[1, heads, rows, head_dim]` in, `[1, rows, heads, …]`
+    out."""
+    call = Attention(
+        layer=int(getattr(module, "layer_idx", -1)),
+        query=query[0].transpose(0, 1),
+        keys=key[0].transpose(0, 1),
+        values=value[0].transpose(0, 1),
+        scale=query.shape[-1] ** -0.5 if scaling is None else scaling,
+        window=sliding_window,
+        softcap=softcap,
+        sinks=s_aux,
+    )
+    return _ATTEND.get()(call)[None], None
+
+
+AttentionInterface.register(INTERFACE, _interface)
+
+
+class TransformersDecoder:
+    """The pool has the largest layer's heads and widths; smaller layers are padded with zeros."""
+
+    def __init__(self, model: PreTrainedModel) -> None:
+        model.set_attn_implementation(INTERFACE)
+        self.model = model.eval()
+        calls, self.vocab_size = _probe(model)
+        self.max_positions = int(getattr(model.config, "max_position_embeddings"))  # noqa: B009
+        self.dtype = calls[0].query.dtype
+        windows = [call.window for call in calls if call.window is not None]
+        self.window = max(windows) if len(windows) == len(calls) else None
+        self._layers = {call.layer: number for number, call in enumerate(calls)}
+        if len(self._layers) < len(calls):
+            raise unsupported(
+                f"{type(model).__name__} is not supported: a layer calls its attention twice."
+            )
+        self.adapter_shapes: Shapes = {
+            name: (module.out_features, module.in_features)
+            for name, module in _products_of_all_rows(model)
+        }
+        for name in self.adapter_shapes:
+            model.get_submodule(name).register_forward_hook(partial(_adapt, name))
+        self._kv_heads = max(call.keys.shape[1] for call in calls)
+        self._width = max(max(call.keys.shape[2], call.values.shape[2]) for call in calls)
+
+    @property
+    def small(self) -> bool:
+        """Whether one thread decodes fastest."""
+        return self.weight_bytes < SMALL
+
+    @property
+    def weight_bytes(self) -> int:
+        """Bytes of all weights, shared ones counted once."""
+        return sum(weight.nbytes for weight in self.model.parameters())
+
+    @property
+    def row_bytes(self) -> int:
+        """What the widest layers hold of one row, for the library computes in many small steps."""
+        widths = [max(w.shape) for w in self.model.parameters() if w.shape[0] != self.vocab_size]
+        return 16 * max(widths) * self.dtype.itemsize
+
+    def new_pool(self, blocks: int, block_size: int, kind: KvDtype = "auto") -> KvPool:
+        """A zeroed key/value pool of `blocks` blocks; block 0 is the trash block."""
+        shape = (blocks, len(self._layers), 2, block_size, self._kv_heads, self._width)
+        return new_pool(shape, self.dtype, kind)
+
+    def block_bytes(self, block_size: int, kind: KvDtype = "auto") -> int:
+        """Bytes of one block through all layers."""
+        position = position_bytes(self._kv_heads, self._width, self.dtype, kind)
+        return block_size * len(self._layers) * position
+
+    def plan(self, spans: Sequence[Span], block_size: int) -> Plan:
+        """What attention needs to know of a step."""
+        return plan_attention(spans, block_size)
+
+    @torch.inference_mode()
+    def forward(self, batch: ForwardBatch, pool: KvPool) -> Tensor:
+        """Write the rows' keys and values to `pool`; logits float32 `[s, vocab]` of `select`."""
+        attend = partial(self._attend, batch, pool)
+        before = _ADAPTERS.set(batch.adapters)
+        try:
+            return _run(self.model, attend, batch.tokens, batch.positions, batch.select)
+        finally:
+            _ADAPTERS.reset(before)
+
+    def _attend(self, batch: ForwardBatch, pool: KvPool, call: Attention) -> Tensor:
+        assert not isinstance(batch.attention, CompiledPlan)
+        layer, real = self._layers[call.layer], len(batch.blocks)
+        keys, values = self._padded(call.keys[:real]), self._padded(call.values[:real])
+        store_kv(pool, layer, batch.blocks, batch.offsets, keys, values)
+        rows, heads, width = call.query.shape
+        kv_heads = call.keys.shape[1]
+        group = heads // kv_heads
+        more = self._kv_heads - kv_heads
+        # [rows, kv_heads, group, width]: room for key heads that this layer doesn't have
+        query = call.query.reshape(rows, kv_heads, group, width)
+        query = F.pad(query, (0, self._width - width, 0, 0, 0, more))
+        sinks = call.sinks
+        if sinks is not None:
+            sinks = F.pad(sinks.view(kv_heads, group), (0, 0, 0, more)).flatten()
+        mixed = paged_attention(
+            query.flatten(1, 2),
+            pool,
+            layer,
+            batch.attention,
+            scale=call.scale,
+            window=call.window,
+            softcap=call.softcap,
+            sinks=sinks,
+        )
+        mixed = mixed.view(rows, self._kv_heads, group, self._width)
+        return mixed[:, :kv_heads, :, : call.values.shape[2]].flatten(1, 2)
+
+    def _padded(self, numbers: Tensor) -> Tensor:
+        """Keys or values `[n, heads, width]` as wide as the pool's."""
+        _, heads, width = numbers.shape
+        return F.pad(numbers, (0, self._width - width, 0, self._kv_heads - heads))
+
+
+def _adapt(name: str, _: torch.nn.Module, given: tuple[Tensor, ...], out: Tensor) -> None:
+    """Behind the product of one module: what adapters add to their rows."""
+    for group in _ADAPTERS.get():
+        part = group.adapter.modules.get(name)
+        if part is not None:
+            x, rows = given[0].flatten(0, -2), out.flatten(0, -2)
+            add_low_rank(rows, x, group.rows, group.count, part.down, part.up)
+
+
+def _products_of_all_rows(model: PreTrainedModel) -> Iterator[tuple[str, torch.nn.Linear]]:
+    """Modules by name that compute every row once: neither the head, whose rows are chosen, nor
+    experts, nor what a forward leaves out."""
+    head = model.get_output_embeddings()
+    products = {
+        module: name
+        for name, module in model.named_modules()
+        if isinstance(module, torch.nn.Linear) and module is not head and ".experts." not in name
+    }
+    seen: list[torch.nn.Module] = []
+
+    def look(module: torch.nn.Module, given: tuple[Tensor, ...], _: Tensor) -> None:
+        if given and given[0].shape[:-1].numel() == PROBE_ROWS:
+            seen.append(module)
+
+    hooks = [module.register_forward_hook(look) for module in products]
+    _probe(model)
+    for hook in hooks:
+        hook.remove()
+    for module, name in products.items():
+        if seen.count(module) == 1:
+            yield name, module
+
+
+def _probe(model: PreTrainedModel) -> tuple[list[Attention], int]:
+    """Each layer's call in a forward of two tokens, and the logits of a row."""
+    calls: list[Attention] = []
+
+    def record(call: Attention) -> Tensor:
+        calls.append(call)
+        heads, width = call.query.shape[1], call.values.shape[2]
+        return call.query.new_zeros(len(call.query), heads, width)
+
+    with torch.inference_mode():
+        two = torch.arange(PROBE_ROWS)
+        logits = _run(model, record, torch.zeros_like(two), two, two)
+    if not calls:
+        raise unsupported(f"{type(model).__name__} is not supported: it has no attention to page.")
+    return calls, logits.shape[-1]
+
+
+def _run(
+    model: PreTrainedModel,
+    attend: Callable[[Attention], Tensor],
+    tokens: Tensor,
+    positions: Tensor,
+    select: Tensor,
+) -> Tensor:
+    """Logits float32 `[s, vocab]`, with `attend` in the place of attention."""
+    before = _ATTEND.set(attend)
+    try:
+        found = model(
+            input_ids=tokens[None],
+            position_ids=positions[None],
+            use_cache=False,
+            logits_to_keep=select,
+        )
+    finally:
+        _ATTEND.reset(before)
+    return found.logits[0].float()

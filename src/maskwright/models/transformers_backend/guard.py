@@ -1,0 +1,63 @@
+"""Which models of the transformers library can read a paged pool, and which are refused.
+
+What is refused here would run without an error and answer wrongly, as
+`tests/models/transformers_backend/test_guard.py` shows for each of them.
+
+All requests of a step are one flat run of rows, so a model must hand its attention over to the
+registered function, take every token's place from `position_ids`, and keep nothing between steps.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator, Mapping
+from typing import Any, cast
+
+from transformers import PreTrainedConfig, PreTrainedModel
+
+from maskwright.errors import InputError
+
+LAYER_TYPES = frozenset({"full_attention", "sliding_attention"})
+WHOLE_BATCH_ROPE = frozenset({"dynamic", "longrope"})
+"""Rope whose frequencies follow the longest position of the whole batch: a long neighbour would
+change everybody's logits."""
+
+
+def check_supported(kind: type[PreTrainedModel], config: PreTrainedConfig) -> None:
+    """Raise `InputError` that names the model and the first reason why it can't be served."""
+    reason = next(_reasons(kind, config), None)
+    if reason is not None:
+        raise unsupported(f"{kind.__name__} is not supported: {reason}.")
+
+
+def unsupported(message: str) -> InputError:
+    """A refusal of a checkpoint's model."""
+    return InputError(message, param="model", code="unsupported_model")
+
+
+def _reasons(kind: type[PreTrainedModel], config: PreTrainedConfig) -> Iterator[str]:
+    if getattr(config, "is_encoder_decoder", False):
+        yield "it has an encoder"
+    if getattr(config, "quantization_config", None) is not None:
+        yield "quantization_config: its weights are quantised"
+    # How the library itself marks what goes through its attention interface, and what doesn't.
+    if getattr(kind, "_is_stateful", False):
+        yield "it keeps a state besides keys and values"
+    if not getattr(kind, "_supports_attention_backend", False):
+        yield "its attention can't be replaced (no attention backend)"
+    for name in ("position_ids", "logits_to_keep"):
+        if name not in inspect.signature(kind.forward).parameters:
+            yield f"its forward takes no {name}"
+    for layer in sorted(set(getattr(config, "layer_types", None) or ()) - LAYER_TYPES):
+        yield f"layer type {layer!r}"
+    for rope in sorted(_rope_types(config) & WHOLE_BATCH_ROPE):
+        yield f"rope type {rope!r}, whose frequencies depend on the whole batch"
+    if not isinstance(getattr(config, "max_position_embeddings", None), int):
+        yield "config.json does not say how many positions it has"
+
+
+def _rope_types(config: PreTrainedConfig) -> set[str]:
+    """Of all layers: `rope_parameters` is one mapping, or one for each layer type."""
+    parameters = cast(Mapping[str, Any], getattr(config, "rope_parameters", None) or {})
+    groups = [parameters, *(part for part in parameters.values() if isinstance(part, Mapping))]
+    return {str(group["rope_type"]) for group in groups if "rope_type" in group}

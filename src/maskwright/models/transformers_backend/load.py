@@ -1,0 +1,76 @@
+"""A checkpoint as a model of the transformers library, once guard and self-check have passed it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, cast
+
+import torch
+from transformers import AutoConfig, PreTrainedConfig, PreTrainedModel
+from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING
+
+from maskwright.errors import InputError
+from maskwright.models.transformers_backend.decoder import TransformersDecoder
+from maskwright.models.transformers_backend.guard import check_supported, unsupported
+from maskwright.models.transformers_backend.self_check import check_architecture
+from maskwright.models.weights import weight_files
+
+
+def load_transformers(directory: Path, dtype: torch.dtype) -> TransformersDecoder:
+    """The decoder; `InputError` names what isn't supported. Code beside a checkpoint isn't run."""
+    config = _config(directory)
+    kind = _model_class(config)
+    check_supported(kind, config)
+    check_architecture(kind, config)
+    weight_files(directory)
+    try:
+        loaded: Any = kind.from_pretrained(
+            directory,
+            config=config,
+            dtype=dtype,
+            attn_implementation="eager",
+            use_safetensors=True,
+            local_files_only=True,
+            output_loading_info=True,
+        )
+    except Exception as error:  # as many kinds as there are ways for files to be wrong
+        raise InputError(
+            f"The checkpoint could not be loaded: {type(error).__name__}: {error}", param="model"
+        ) from error
+    model, told = cast(tuple[PreTrainedModel, dict[str, Any]], loaded)
+    for what in ("missing_keys", "mismatched_keys", "error_msgs"):
+        found = sorted(map(str, told.get(what) or ()))
+        if found:
+            raise InputError(
+                f"The checkpoint does not fill {kind.__name__}: {what.replace('_', ' ')}: "
+                f"{found[0]}, {len(found)} in all.",
+                param="model",
+            )
+    return TransformersDecoder(model)
+
+
+def _config(directory: Path) -> PreTrainedConfig:
+    try:
+        return AutoConfig.from_pretrained(directory, local_files_only=True, trust_remote_code=False)
+    except Exception as error:  # whatever a configuration class makes of a wrong value
+        raise unsupported(
+            f"config.json is none of the transformers library: {str(error).strip()}"
+        ) from error
+
+
+def _model_class(config: PreTrainedConfig) -> type[PreTrainedModel]:
+    """The class that writes text, which must be the one that config.json names."""
+    named = ", ".join(config.architectures or ()) or "none"
+    try:
+        kind = cast(type[PreTrainedModel], MODEL_FOR_CAUSAL_LM_MAPPING[type(config)])
+    except KeyError:
+        raise unsupported(
+            f"Architecture {named} ({config.model_type}) is not supported: it is no decoder that "
+            "writes text."
+        ) from None
+    if named != kind.__name__:
+        raise unsupported(
+            f"Architecture {named} is not supported; {config.model_type} is served as "
+            f"{kind.__name__}."
+        )
+    return kind

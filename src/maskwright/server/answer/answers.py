@@ -1,0 +1,137 @@
+"""The bodies of answers: a whole chat completion, its chunks, the model list."""
+
+from __future__ import annotations
+
+import json
+import time
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from maskwright.server.answer.choices import Answer
+from maskwright.server.answer.parts import ArgumentsText, CallBegun, Message, Part, Reasoning, Words
+from maskwright.server.json import Json
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of one request; those of all its choices together."""
+
+    prompt_tokens: int
+    completion_tokens: int
+
+    def body(self) -> Json:
+        return {
+            "prompt_tokens": self.prompt_tokens,
+            "completion_tokens": self.completion_tokens,
+            "total_tokens": self.prompt_tokens + self.completion_tokens,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Envelope:
+    """What all bodies of one answer repeat."""
+
+    model: str
+    id: str = field(default_factory=lambda: f"chatcmpl-{uuid.uuid4().hex[:24]}")
+    created: int = field(default_factory=lambda: int(time.time()))
+
+    def completion(self, answers: list[Answer], usage: Usage, own: Callable[[int], Json]) -> Json:
+        """A `chat.completion`; `refusal` is always present, and null. `own` is what each choice
+        holds besides."""
+        choices = [
+            {
+                "index": index,
+                "message": _message(answer.message),
+                "logprobs": _logprobs(answer.logprobs),
+                "finish_reason": answer.finish_reason,
+                **own(index),
+            }
+            for index, answer in enumerate(answers)
+        ]
+        return {**self._head("chat.completion"), "choices": choices, "usage": usage.body()}
+
+    def chunk(
+        self,
+        index: int,
+        delta: Json,
+        finish_reason: str | None = None,
+        logprobs: list[Json] | None = None,
+        own: Json | None = None,
+    ) -> Json:
+        """A `chat.completion.chunk` of one choice; `delta` is there even when empty."""
+        choice: Json = {
+            "index": index,
+            "delta": delta,
+            "logprobs": _logprobs(logprobs),
+            "finish_reason": finish_reason,
+            **(own or {}),
+        }
+        return {**self._head("chat.completion.chunk"), "choices": [choice]}
+
+    def usage_chunk(self, usage: Usage) -> Json:
+        """The last chunk of a stream whose client asked for usage: no choices."""
+        return {**self._head("chat.completion.chunk"), "choices": [], "usage": usage.body()}
+
+    def _head(self, kind: str) -> Json:
+        return {
+            "id": self.id,
+            "object": kind,
+            "created": self.created,
+            "model": self.model,
+            "system_fingerprint": None,
+        }
+
+
+def _logprobs(entries: list[Json] | None) -> Json | None:
+    return None if entries is None else {"content": entries, "refusal": None}
+
+
+def _message(message: Message) -> Json:
+    """`content` is null beside tool calls, `tool_calls` only there when something was called."""
+    body: Json = {
+        "role": "assistant",
+        "content": message.words if message.words or not message.calls else None,
+        "refusal": None,
+    }
+    if message.reasoning:
+        body["reasoning_content"] = message.reasoning
+    if message.calls:
+        body["tool_calls"] = [
+            {"id": id, "type": "function", "function": {"name": name, "arguments": arguments}}
+            for id, name, arguments in message.calls
+        ]
+    return body
+
+
+def part_delta(part: Part) -> Json:
+    """The delta that streams a part. A call's id, type and name come once: clients join them."""
+    match part:
+        case Words(text=text):
+            return {"content": text}
+        case Reasoning(text=text):
+            return {"reasoning_content": text}
+        case CallBegun(index=index, id=id, name=name):
+            function = {"name": name, "arguments": ""}
+            call = {"index": index, "id": id, "type": "function", "function": function}
+            return {"tool_calls": [call]}
+        case ArgumentsText(index=index, text=text):
+            return {"tool_calls": [{"index": index, "function": {"arguments": text}}]}
+
+
+def model_card(name: str, created: int, max_context: int, base: str | None) -> Json:
+    """One entry of `/v1/models`; `base` is the model that an adapter changes."""
+    return {
+        "id": name,
+        "object": "model",
+        "created": created,
+        "owned_by": "maskwright",
+        "max_model_len": max_context,
+        **({} if base is None else {"parent": base}),
+    }
+
+
+def event(body: Json) -> bytes:
+    """One server-sent event."""
+    text = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
+    return f"data: {text}\n\n".encode()

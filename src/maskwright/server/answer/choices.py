@@ -1,0 +1,159 @@
+"""The n generations of one request, read as one sequence of (index, delta)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from dataclasses import dataclass
+
+from maskwright.engine import Completion, Delta, FinishReason, Generation
+from maskwright.errors import GenerationError
+from maskwright.server.answer.logprobs import ScoreReader
+from maskwright.server.answer.parts import CallBegun, Message, Part, PartReader, WordReader
+from maskwright.server.answer.token_trace import TokenTrace
+from maskwright.server.errors import HttpError
+from maskwright.server.json import Json
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A generation that has ended; `finish_reason` as OpenAI names it."""
+
+    message: Message
+    tokens: int
+    finish_reason: str
+    logprobs: list[Json] | None
+
+
+@dataclass(frozen=True, slots=True)
+class ChoiceDelta:
+    """What one generation just produced; `finish_reason` as OpenAI names it, on the last one.
+    `logprobs` are entries as OpenAI has them, None where nobody asked."""
+
+    index: int
+    parts: list[Part]
+    tokens: int
+    finish_reason: str | None
+    logprobs: list[Json] | None
+
+
+class Choices:
+    """Generations under way. `cancel` may be called at any time, and more than once."""
+
+    def __init__(
+        self,
+        generations: Sequence[Generation],
+        prompt_tokens: int,
+        reader: Callable[[], PartReader] = WordReader,
+        warnings: Sequence[str] = (),
+        *,
+        scores: Callable[[], ScoreReader] | None = None,
+        token_traces: Sequence[TokenTrace] | None = None,
+    ) -> None:
+        """`warnings` are what the client should be told of its schema; `scores` reads those of an
+        answer, if it was asked to; `token_traces`, one a choice, as well."""
+        self._generations = generations
+        self._readers = [reader() for _ in generations]
+        self._scores = [None if scores is None else scores() for _ in generations]
+        self.token_traces = token_traces
+        self.prompt_tokens = prompt_tokens
+        self.warnings = warnings
+
+    def __len__(self) -> int:
+        return len(self._generations)
+
+    def cancel(self) -> None:
+        """Free what the generations hold; those that ended are left alone."""
+        for generation in self._generations:
+            generation.cancel()
+
+    async def answers(self) -> list[Answer]:
+        """All choices, once the last has ended. Raises the first failure."""
+        ended = await asyncio.gather(*(generation.aresult() for generation in self._generations))
+        for trace, one in zip(self.token_traces or (), ended, strict=False):
+            trace.take(one.scores)
+        return [_answer(*each) for each in zip(ended, self._readers, self._scores, strict=True)]
+
+    def deltas(self, idle: float) -> AsyncGenerator[ChoiceDelta | None]:
+        """All deltas as they come, choices interleaved; None after `idle` silent seconds.
+
+        Nothing is read ahead: while the caller is busy with one delta, each generation joins what
+        it makes and, once that is too much, pauses: from this call on, not from the first delta
+        asked for. Raises the first generation's failure.
+        """
+        return self._deltas([aiter(generation) for generation in self._generations], idle)
+
+    async def _deltas(
+        self, sources: list[AsyncIterator[Delta]], idle: float
+    ) -> AsyncGenerator[ChoiceDelta | None]:
+        arrived: asyncio.Queue[tuple[int, Delta | Exception]] = asyncio.Queue(maxsize=1)
+        readers = [
+            asyncio.create_task(_read(index, source, arrived))
+            for index, source in enumerate(sources)
+        ]
+        running = len(readers)
+        called: set[int] = set()
+        try:
+            while running:
+                try:
+                    # Not wait_for: Python 3.11's loses a cancellation that meets an arrival.
+                    async with asyncio.timeout(idle):
+                        index, delta = await arrived.get()
+                except TimeoutError:
+                    yield None
+                    continue
+                if isinstance(delta, Exception):
+                    raise delta
+                if delta.error is not None:
+                    raise delta.error
+                final = delta.finish_reason is not None
+                parts = self._readers[index].read(delta.text, delta.token_ids, final=final)
+                if self.token_traces is not None:
+                    self.token_traces[index].take(delta.scores)
+                scores = self._scores[index]
+                logprobs = None
+                if scores is not None:
+                    logprobs = scores.read(delta.text, delta.token_ids, delta.scores)
+                called.update(index for part in parts if isinstance(part, CallBegun))
+                reason = None
+                if delta.finish_reason is not None:
+                    running -= 1
+                    reason = _openai_reason(delta.finish_reason, called=index in called)
+                yield ChoiceDelta(index, parts, len(delta.token_ids), reason, logprobs)
+        finally:
+            for reader in readers:
+                reader.cancel()
+
+
+async def _read(
+    index: int, source: AsyncIterator[Delta], arrived: asyncio.Queue[tuple[int, Delta | Exception]]
+) -> None:
+    try:
+        async for delta in source:
+            await arrived.put((index, delta))
+    except Exception as error:
+        await arrived.put((index, error))
+
+
+def _answer(completion: Completion, reader: PartReader, scores: ScoreReader | None) -> Answer:
+    message = Message()
+    for part in reader.read(completion.text, completion.token_ids, final=True):
+        message.add(part)
+    reason = _openai_reason(completion.finish_reason, called=bool(message.calls))
+    logprobs = None
+    if scores is not None:
+        logprobs = scores.read(completion.text, completion.token_ids, completion.scores)
+    return Answer(message, completion.completion_tokens, reason, logprobs)
+
+
+def _openai_reason(reason: FinishReason, *, called: bool) -> str:
+    """OpenAI's word for the end of a generation."""
+    match reason:
+        case FinishReason.STOP | FinishReason.STOP_STRING | FinishReason.GRAMMAR:
+            return "tool_calls" if called else "stop"
+        case FinishReason.LENGTH:
+            return "length"
+        case FinishReason.TIMEOUT:
+            raise HttpError(504, "the answer was not whole when its time was up", code="timeout")
+        case FinishReason.ERROR | FinishReason.CANCELLED:
+            raise GenerationError(f"a generation ended with {reason} while its answer was read")

@@ -1,0 +1,137 @@
+"""An answer as it comes out of the engine, told apart: words, reasoning, tool calls."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import string
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Protocol, TypeAlias
+
+from maskwright.grammar.tools.python_literals import json_text
+from maskwright.mask import CaptureBegun, CaptureEnded, CaptureText, Event, Grammar
+
+_ID_LETTERS: Final = string.ascii_letters + string.digits
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """A piece of the answer's text."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reasoning:
+    """A piece of the reasoning section."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class CallBegun:
+    """A tool is being called; `index` counts the calls of an answer."""
+
+    index: int
+    id: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentsText:
+    """A piece of the JSON text of a call's arguments."""
+
+    index: int
+    text: str
+
+
+Part: TypeAlias = Words | Reasoning | CallBegun | ArgumentsText
+
+
+class PartReader(Protocol):
+    """Reads one answer from its start."""
+
+    def read(self, text: str, token_ids: Sequence[int], *, final: bool) -> list[Part]:
+        """What the next text and tokens say; `final` with the last ones."""
+        ...
+
+
+class WordReader:
+    """Everything is words."""
+
+    def read(self, text: str, token_ids: Sequence[int], *, final: bool) -> list[Part]:
+        return [Words(text)] if text else []
+
+
+class ToolReader:
+    """Tells calls from words by where the answer's grammar is."""
+
+    def __init__(self, grammar: Grammar) -> None:
+        self._matcher = grammar.matcher()
+        self._call = -1
+        self._members = 0
+
+    def read(self, text: str, token_ids: Sequence[int], *, final: bool) -> list[Part]:
+        for token in token_ids:
+            accepted = self._matcher.accept(token)
+            assert accepted, "the engine sampled a token that the grammar forbids"
+        events = self._matcher.events(final=final)
+        return [part for event in events for part in self._parts(event)]
+
+    def _parts(self, event: Event) -> Iterator[Part]:
+        match event:
+            case CaptureText(name="text", text=text):
+                yield Words(text)
+            case CaptureText(name="reasoning", text=text):
+                yield Reasoning(text)
+            case CaptureBegun(name=name) if name.startswith("call:"):
+                self._call += 1
+                self._members = 0
+                yield CallBegun(self._call, _call_id(), name.removeprefix("call:"))
+            case CaptureText(name="arguments", text=text):
+                yield ArgumentsText(self._call, text)
+            case CaptureBegun(name="parameters"):
+                yield ArgumentsText(self._call, "{")
+            case CaptureEnded(name="parameters"):
+                yield ArgumentsText(self._call, "}")
+            case CaptureEnded(name=name, text=text) if name.startswith("json:"):
+                yield self._member(name.removeprefix("json:"), text)
+            case CaptureEnded(name=name, text=text) if name.startswith("python:"):
+                yield self._member(name.removeprefix("python:"), json_text(text))
+            case CaptureEnded(name=name, text=text) if name.startswith("string:"):
+                value = json.dumps(text, ensure_ascii=False)
+                yield self._member(name.removeprefix("string:"), value)
+            case _:
+                pass
+
+    def _member(self, key: str, value: str) -> Part:
+        comma = ", " if self._members else ""
+        self._members += 1
+        return ArgumentsText(self._call, f"{comma}{json.dumps(key)}: {value}")
+
+
+def _call_id() -> str:
+    return "call_" + "".join(secrets.choice(_ID_LETTERS) for _ in range(24))
+
+
+@dataclass(slots=True)
+class Message:
+    """All parts of an answer, put together."""
+
+    words: str = ""
+    reasoning: str = ""
+    calls: list[tuple[str, str, str]] = field(default_factory=list[tuple[str, str, str]])
+    """(id, name, JSON text of the arguments)."""
+
+    def add(self, part: Part) -> None:
+        match part:
+            case Words(text=text):
+                self.words += text
+            case Reasoning(text=text):
+                self.reasoning += text
+            case CallBegun(id=id, name=name):
+                self.calls.append((id, name, ""))
+            case ArgumentsText(text=text):
+                id, name, before = self.calls[-1]
+                self.calls[-1] = (id, name, before + text)

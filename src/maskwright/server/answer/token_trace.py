@@ -1,0 +1,62 @@
+"""How each token of an answer was chosen: everything that a replay needs, and what to hold it
+against."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from maskwright.engine import Request, TokenScore
+from maskwright.sampling import CHAIN
+from maskwright.server.answer.logprobs import LEAST
+from maskwright.server.json import Json
+from maskwright.vocab import Vocabulary
+
+
+class TokenTrace:
+    """Of one choice; `request` is what the engine was asked for, `seed` what it drew with."""
+
+    def __init__(self, request: Request, seed: int, vocab: Vocabulary) -> None:
+        self._request = request
+        self._seed = seed
+        self._texts = vocab.tokens
+        self._steps: list[Json] = []
+
+    def take(self, scores: Sequence[TokenScore]) -> None:
+        """The scores of the tokens that come next."""
+        self._steps += map(self._step, scores, range(len(self._steps), 1 << 60))
+
+    def body(self) -> Json:
+        """`seed` is signed, as the field of that name takes it. `tokens[].position` is that of the
+        random stream."""
+        asked, params = self._request, asdict(self._request.params)
+        for name in ("seed", "logprobs", "scale", "plain"):
+            del params[name]
+        return {
+            "processors": [processor.__name__ for processor in CHAIN],
+            "params": params,
+            "seed": self._seed - (1 << 64) if self._seed >> 63 else self._seed,
+            "prompt_token_ids": list(asked.prompt),
+            "max_tokens": asked.max_tokens,
+            "stop": list(asked.stop),
+            "tokens": self._steps,
+        }
+
+    def _step(self, told: TokenScore, number: int) -> Json:
+        place = told.place
+        return {
+            "position": len(self._request.prompt) + number,
+            "token": told.token,
+            "bytes": list(self._texts[told.token]),
+            "raw": max(told.raw, LEAST),
+            "masked": max(told.masked, LEAST),
+            "kept": told.kept,
+            "processed": max(told.processed, LEAST),
+            "support": told.support,
+            "allowed": told.allowed,
+            "forced": told.forced,
+            "mask": told.mask,
+            "row": None if place is None else place.row,
+            "state": None if place is None or place.state is None else list(place.state),
+            "canonical": place is not None and place.canonical,
+        }

@@ -1,0 +1,90 @@
+"""Prometheus metrics: the engine's, and those of HTTP. Each server has its own registry."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client.exposition import choose_encoder
+
+from maskwright.engine import Engine
+from maskwright.server.exchange import Exchange, GrammarSource
+from maskwright.server.observe.engine_metrics import EngineMetrics
+from maskwright.server.observe.traces import RequestTrace
+
+SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0)
+COMPILING = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 30.0)
+PER_TOKEN = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0)
+
+
+class Metrics:
+    """To be used from any thread."""
+
+    def __init__(self, engine: Engine, model: str) -> None:
+        self._registry = registry = CollectorRegistry()
+        registry.register(EngineMetrics(engine))
+        about = Gauge("maskwright_info", "What runs.", ["version", "model"], registry=registry)
+        about.labels(version("maskwright"), model).set(1)
+        self._requests = Counter(
+            "maskwright_http_requests", "Answered HTTP requests.", ["route", "method", "status"],
+            registry=registry,
+        )  # fmt: skip
+        self._seconds = Histogram(
+            "maskwright_http_request_seconds", "From request to end of answer.", ["route"],
+            buckets=SECONDS, registry=registry,
+        )  # fmt: skip
+        self._refusals = Counter(
+            "maskwright_refusals", "Requests that ended with an error, by its code.", ["code"],
+            registry=registry,
+        )  # fmt: skip
+        self._grammars = Counter(
+            "maskwright_grammars", "Grammars asked for, by where they came from.", ["source"],
+            registry=registry,
+        )  # fmt: skip
+        self._compiling = Histogram(
+            "maskwright_grammar_compile_seconds", "Compiling a grammar.", ["outcome"],
+            buckets=COMPILING, registry=registry,
+        )  # fmt: skip
+        self._client_ttft = Histogram(
+            "maskwright_client_ttft_seconds", "From a request to its first text, when streamed.",
+            buckets=SECONDS, registry=registry,
+        )  # fmt: skip
+        self._client_tpot = Histogram(
+            "maskwright_client_tpot_seconds", "Mean time of a token after the first text.",
+            buckets=PER_TOKEN, registry=registry,
+        )  # fmt: skip
+        self._streaming = Histogram(
+            "maskwright_stream_seconds", "From the first text to the last.",
+            buckets=SECONDS, registry=registry,
+        )  # fmt: skip
+
+    def answered(self, exchange: Exchange) -> None:
+        """A request is over."""
+        route, status = exchange.route, str(exchange.status)
+        self._requests.labels(route, exchange.method, status).inc()
+        self._seconds.labels(route).observe(exchange.seconds)
+        if exchange.code is not None:
+            self._refusals.labels(exchange.code).inc()
+
+    def got_grammar(self, source: GrammarSource) -> None:
+        """A request has the grammar it asked for."""
+        self._grammars.labels(source).inc()
+
+    def compiled(self, seconds: float, *, failed: bool) -> None:
+        """A grammar was compiled, or could not be."""
+        self._compiling.labels("failed" if failed else "compiled").observe(seconds)
+
+    def traced(self, trace: RequestTrace) -> None:
+        """A choice is over."""
+        for histogram, value in (
+            (self._client_ttft, trace.client_ttft),
+            (self._client_tpot, trace.client_tpot),
+            (self._streaming, trace.streaming),
+        ):
+            if value is not None:
+                histogram.observe(value)
+
+    def page(self, accept: str) -> tuple[bytes, str]:
+        """All of them, and the media type, in the format that a scraper prefers."""
+        encode, kind = choose_encoder(accept)
+        return encode(self._registry), kind

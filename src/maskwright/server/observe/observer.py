@@ -1,0 +1,62 @@
+"""Where everything goes that is told of a request: metrics, traces, the log."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Sequence
+from functools import partial
+
+from maskwright.engine import Trace
+from maskwright.server.exchange import Exchange
+from maskwright.server.observe.metrics import Metrics
+from maskwright.server.observe.traces import RequestTrace, TraceSink
+
+PROBES = frozenset({"/health", "/metrics", "/v1/health", "/v1/metrics"})
+"""Asked every few seconds by machines; they are no news."""
+
+log = logging.getLogger("maskwright.requests")
+
+
+class Observer:
+    """Told of each exchange once, when it has ended."""
+
+    def __init__(self, metrics: Metrics, sinks: Sequence[TraceSink] = ()) -> None:
+        self.metrics = metrics
+        self._sinks = sinks
+
+    def ended(self, exchange: Exchange) -> None:
+        """The answer is sent, or will never be. Its choices are traced once the engine is done
+        with them, which for a client that went away is a little later."""
+        exchange.seconds = time.monotonic() - exchange.started
+        self.metrics.answered(exchange)
+        log.log(
+            logging.DEBUG if exchange.route in PROBES else logging.INFO,
+            "%s %s %d in %.0f ms%s",
+            exchange.method,
+            exchange.path,
+            exchange.status,
+            1000 * exchange.seconds,
+            "" if exchange.code is None else f" ({exchange.code})",
+            extra={
+                "fields": {
+                    "method": exchange.method,
+                    "path": exchange.path,
+                    "status": exchange.status,
+                    "code": exchange.code,
+                    "ms": round(1000 * exchange.seconds, 3),
+                }
+            },
+        )
+        for index, generation in enumerate(exchange.generations):
+            generation.when_ended(partial(self._traced, exchange, index))
+
+    def _traced(self, exchange: Exchange, index: int, engine: Trace) -> None:
+        """Maybe in the engine's thread, which must not fail on a full disk."""
+        trace = RequestTrace(exchange, index, engine)
+        try:
+            self.metrics.traced(trace)
+            for sink in self._sinks:
+                sink(trace)
+        except Exception:
+            log.exception("the trace of request %s was lost", exchange.request_id)

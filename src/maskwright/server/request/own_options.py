@@ -1,0 +1,57 @@
+"""The field `maskwright`: what only this server's clients can ask for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import cast, get_args
+
+from maskwright.errors import InputError
+from maskwright.sampling import Scale
+from maskwright.server.request.fields import Fields, as_number, invalid
+
+
+@dataclass(frozen=True, slots=True)
+class OwnOptions:
+    """`logprobs`: which log-probabilities are told, where any are. `trace`: each choice comes with
+    its trace; `trace_tokens`: and with how each token was chosen. `service` is the request's class,
+    the engine's first where none is named; `timeout` the seconds that its answer may take."""
+
+    logprobs: Scale = "raw"
+    trace: bool = False
+    trace_tokens: bool = False
+    service: str | None = None
+    timeout: float | None = None
+
+
+def parse_own_options(body: Fields) -> OwnOptions:
+    """Read the field; absent means the defaults."""
+    own = body.object("maskwright")
+    if own is None:
+        return OwnOptions()
+    own.only("logprobs", "trace", "service", "timeout")
+    scale = own.choice("logprobs", get_args(Scale))
+    if scale is not None and not body.boolean("logprobs"):
+        raise InputError(
+            "maskwright.logprobs says which log-probabilities are told; send logprobs: true",
+            param="maskwright.logprobs",
+        )
+    trace = own.get("trace")
+    if not (trace is None or isinstance(trace, bool) or trace == "tokens"):
+        raise invalid(own.at("trace"), 'true, false or "tokens"', trace)
+    return OwnOptions(
+        cast(Scale, scale or "raw"),
+        bool(trace),
+        trace == "tokens",
+        own.string("service"),
+        _timeout(own),
+    )
+
+
+def _timeout(own: Fields) -> float | None:
+    value = own.get("timeout")
+    if value is None:
+        return None
+    seconds = as_number(value)
+    if seconds is None or seconds <= 0:
+        raise invalid(own.at("timeout"), "a number of seconds above 0", value)
+    return seconds

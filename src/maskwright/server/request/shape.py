@@ -1,0 +1,287 @@
+"""The shape an answer must take, wherever in the request it stands.
+
+OpenAI's `response_format` is one place; clients of other servers send `structured_outputs`,
+`guided_*`, `regex`, `ebnf`, `grammar` or `json_schema`. All of them are enforced. A request has one
+shape: two different ones are refused, equal ones are one.
+
+`strict` never decides whether a schema is enforced (most clients that need the guarantee send
+false, or nothing): it always is.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, cast
+
+from maskwright.errors import InputError
+from maskwright.grammar.dialects.detect import DIALECTS, Dialect
+from maskwright.server.request.fields import Fields, invalid, missing, shown
+
+Schema: TypeAlias = dict[str, object] | bool
+
+KINDS = ("text", "json_object", "json_schema", "regex", "grammar", "structural_tag")
+_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+
+
+@dataclass(frozen=True, slots=True)
+class FreeText:
+    """No constraint."""
+
+
+@dataclass(frozen=True, slots=True)
+class JsonShape:
+    """The whole answer is one instance of the schema that `text` spells, compact and with the
+    properties in the client's order.
+
+    `place` is the dotted path the schema came from. `shown` says whether the model is told of
+    the schema: not where the client sent none.
+    """
+
+    text: str
+    place: str
+    shown: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class RegexShape:
+    """The whole answer matches the pattern."""
+
+    pattern: str
+    place: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChoiceShape:
+    """The answer is one of the strings."""
+
+    strings: tuple[str, ...]
+    place: str
+
+
+@dataclass(frozen=True, slots=True)
+class GrammarShape:
+    """The answer is a text of a grammar."""
+
+    grammar: str
+    dialect: Dialect | Literal["auto"]
+    place: str
+
+
+@dataclass(frozen=True, slots=True)
+class TagShape:
+    """The answer has the form of the structural tag that `text` spells."""
+
+    text: str
+    place: str
+
+
+Shape: TypeAlias = FreeText | JsonShape | RegexShape | ChoiceShape | GrammarShape | TagShape
+
+FIELDS = frozenset(
+    {
+        "ebnf",
+        "grammar",
+        "guided_choice",
+        "guided_grammar",
+        "guided_json",
+        "guided_regex",
+        "json_schema",
+        "regex",
+        "response_format",
+        "structural_tag",
+        "structured_outputs",
+    }
+)
+"""Where a shape may stand."""
+
+
+def parse_shape(body: Fields) -> Shape:
+    """The one shape of a request. Raises InputError with the dotted path of the fault."""
+    found = list(_shapes(body))
+    for other in found[1:]:
+        if _content(other) != _content(found[0]):
+            raise InputError(
+                f"{found[0].place} and {other.place} ask for different shapes; send one",
+                param=other.place,
+                code="conflicting_constraints",
+            )
+    return found[0] if found else FreeText()
+
+
+Constraint: TypeAlias = JsonShape | RegexShape | ChoiceShape | GrammarShape | TagShape
+
+
+def _content(shape: Constraint) -> tuple[object, ...]:
+    match shape:
+        case JsonShape(text=text):
+            return JsonShape, text
+        case RegexShape(pattern=pattern):
+            return RegexShape, pattern
+        case ChoiceShape(strings=strings):
+            return ChoiceShape, strings
+        case GrammarShape(grammar=grammar):
+            return GrammarShape, grammar
+        case TagShape(text=text):
+            return TagShape, text
+
+
+def _shapes(body: Fields) -> Iterator[Constraint]:
+    format = _response_format(body)
+    if not isinstance(format, FreeText):
+        yield format
+    outputs = body.object("structured_outputs")
+    if outputs is not None:
+        yield _structured_outputs(outputs)
+    for name in ("guided_json", "json_schema"):
+        if body.has(name):
+            yield _schema_of(body, name)
+    for name in ("guided_regex", "regex"):
+        if body.has(name):
+            yield RegexShape(_text(body, name), body.at(name))
+    if body.has("guided_choice"):
+        yield _choice(body, "guided_choice")
+    for name in ("guided_grammar", "grammar", "ebnf"):
+        if body.has(name):
+            yield GrammarShape(_text(body, name), "auto", body.at(name))
+    if body.has("structural_tag"):
+        yield _tag(body, "structural_tag")
+
+
+def _response_format(body: Fields) -> Shape:
+    fields = body.object("response_format")
+    if fields is None:
+        return FreeText()
+    match fields.string("type"):
+        case None:
+            raise missing(fields.at("type"))
+        case "text":
+            fields.only("type")
+            return FreeText()
+        case "json_object":
+            fields.only("type", "schema")
+            return _object(fields)
+        case "json_schema":
+            fields.only("type", "json_schema", "schema", "name", "description", "strict")
+            return _schema(fields)
+        case "regex":
+            fields.only("type", "regex", "pattern", "value")
+            name = next((n for n in ("pattern", "value") if fields.has(n)), "regex")
+            return RegexShape(_text(fields, name), fields.at(name))
+        case "grammar":
+            fields.only("type", "grammar", "syntax")
+            syntax = fields.choice("syntax", ("auto", *DIALECTS))
+            dialect = cast("Dialect | Literal['auto']", syntax or "auto")
+            return GrammarShape(_text(fields, "grammar"), dialect, fields.at("grammar"))
+        case "structural_tag":
+            return TagShape(_compact(fields.values), fields.place)
+        case other:
+            raise InputError(
+                f"{fields.at('type')} {shown(other)} is not supported; use one of "
+                f"{', '.join(map(repr, KINDS))}",
+                param=fields.at("type"),
+                code="unsupported_value",
+            )
+
+
+def _structured_outputs(fields: Fields) -> Constraint:
+    """vLLM's: exactly one of its constraints."""
+    names = ("json", "regex", "choice", "grammar", "json_object", "structural_tag")
+    fields.only(*names)
+    given = [name for name in names if fields.has(name)]
+    if len(given) != 1:
+        raise InputError(
+            f"{fields.place} must hold exactly one of {', '.join(names)}",
+            param=fields.place,
+            code="conflicting_constraints",
+        )
+    match given[0]:
+        case "json":
+            return _schema_of(fields, "json")
+        case "regex":
+            return RegexShape(_text(fields, "regex"), fields.at("regex"))
+        case "choice":
+            return _choice(fields, "choice")
+        case "grammar":
+            return GrammarShape(_text(fields, "grammar"), "auto", fields.at("grammar"))
+        case "json_object":
+            if not fields.boolean("json_object"):
+                raise invalid(fields.at("json_object"), "true", False)
+            return _any_object(fields.at("json_object"))
+        case _:
+            return _tag(fields, "structural_tag")
+
+
+def _any_object(place: str) -> JsonShape:
+    return JsonShape(_compact({"type": "object"}), place)
+
+
+def _object(fields: Fields) -> JsonShape:
+    if fields.has("schema"):
+        return _schema_of(fields, "schema")
+    return _any_object(fields.place)
+
+
+def _schema(fields: Fields) -> JsonShape:
+    """`json_schema: {name, schema, strict}`, or the same fields one level up."""
+    inner = fields.object("json_schema")
+    if inner is None:
+        if not fields.has("schema"):
+            raise missing(fields.at("json_schema"))
+        inner = fields
+    else:
+        fields.only("type", "json_schema")
+        inner.only("name", "description", "schema", "strict")
+    name = inner.string("name")
+    if name is not None and not _NAME.fullmatch(name):
+        raise invalid(inner.at("name"), "1 to 64 of a-z, A-Z, 0-9, '_' and '-'", name)
+    inner.string("description")
+    inner.boolean("strict")
+    if not inner.has("schema"):
+        return JsonShape("true", inner.place, shown=False)
+    return _schema_of(inner, "schema")
+
+
+def _schema_of(fields: Fields, name: str) -> JsonShape:
+    """A schema, or its JSON text."""
+    schema = fields.get(name)
+    place = fields.at(name)
+    if isinstance(schema, str):
+        try:
+            schema = json.loads(schema)
+        except (ValueError, RecursionError):
+            raise InputError(f"{place} is not JSON", param=place) from None
+    if isinstance(schema, dict | bool):
+        return JsonShape(_compact(cast(Schema, schema)), place)
+    raise invalid(place, "a JSON Schema (an object, true or false)", schema)
+
+
+def _choice(fields: Fields, name: str) -> ChoiceShape:
+    if not isinstance(fields.get(name), list) or not fields.strings(name):
+        raise invalid(fields.at(name), "an array of strings", fields.get(name))
+    return ChoiceShape(fields.strings(name), fields.at(name))
+
+
+def _tag(fields: Fields, name: str) -> TagShape:
+    """A structural tag, or its JSON text."""
+    tag = fields.get(name)
+    if isinstance(tag, str):
+        return TagShape(tag, fields.at(name))
+    if isinstance(tag, dict):
+        return TagShape(_compact(cast(dict[str, object], tag)), fields.at(name))
+    raise invalid(fields.at(name), "a structural tag (an object, or its JSON text)", tag)
+
+
+def _text(fields: Fields, name: str) -> str:
+    text = fields.string(name)
+    if text is None:
+        raise missing(fields.at(name))
+    if not text:
+        raise InputError(f"{fields.at(name)} is empty", param=fields.at(name))
+    return text
+
+
+def _compact(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -1,0 +1,64 @@
+"""When a leaf of several texts is left: at once where the next byte can't decide."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+import pytest
+
+from maskwright.automaton.leaf.exits import Over, leaving
+from maskwright.automaton.rules.contexts import RuleContexts
+from maskwright.grammar.pattern.translate import full_match
+from maskwright.grammar.regular.derivative import derivative
+from maskwright.grammar.regular.parallel import beside
+from maskwright.grammar.regular.terms import Parallel
+from maskwright.grammar.rules.tree import Ref, Repeat, Rules, Sequence, Terminal
+from maskwright.mask.compile.rules import compile_rules
+from tests.matching import EVERY_BYTE, after
+
+NAME, IF = full_match("[a-z]+"), full_match("if")
+
+
+def ahead(*characters: str) -> tuple[int, ...]:
+    return tuple(sum(1 << byte for byte in set(some.encode())) for some in characters)
+
+
+@pytest.mark.parametrize(
+    ("text", "follow", "expected"),
+    [
+        ("i", ahead(" ", " "), (Over((NAME,)), False)),
+        ("if", ahead(" ", "("), (Over((NAME, IF)), False)),
+        ("ify", ahead(" ", "a"), (Over((NAME,)), False)),
+        ("if", ahead(" ", "a"), "at once"),
+        ("i", ahead("a", " "), "at once"),
+        ("i", None, "at once"),
+        ("", ahead("a", "a"), (None, False)),
+        ("", None, (None, False)),
+    ],
+)
+def test_leaving(
+    text: str, follow: tuple[int, ...] | None, expected: tuple[Hashable, bool] | str
+) -> None:
+    state = derivative(beside((NAME, IF), follow), text)
+    assert isinstance(state, Parallel)
+    assert leaving(state) == ((state, True) if expected == "at once" else expected)
+
+
+def test_what_dies_is_left_out_and_what_cannot_come_is_forgotten() -> None:
+    wide = derivative(beside((NAME, IF), ahead(" a", " ")), "ab")
+    narrow = derivative(beside((NAME,), ahead("\na")), "xy")
+    assert wide is narrow
+
+
+def test_names_take_one_context_whatever_they_are() -> None:
+    rules = {
+        "start": Sequence((Ref("call"), Terminal(full_match(";")))),
+        "call": Sequence((Terminal(NAME), Terminal(full_match(r"\(")), Ref("more"))),
+        "more": Sequence((Repeat(Ref("call"), 0, 1), Terminal(full_match(r"\)")))),
+    }
+    grammar = compile_rules(Rules("start", rules), EVERY_BYTE)
+    assert isinstance(grammar.machine.contexts, RuleContexts)
+    assert after(grammar, "a(b(") is not None
+    exits = grammar.machine.exits
+    assert after(grammar, "iffy(names(") is not None
+    assert grammar.machine.exits == exits

@@ -1,0 +1,39 @@
+"""Reading a text from its end: the last value, and the brackets that are open."""
+
+from __future__ import annotations
+
+import pytest
+
+from maskwright.automaton.value.last_value import last_value, open_bracket
+
+LAST = [
+    ("[1,23", "23"),
+    ('["a', None),
+    (r'["a\"b"', r'"a\"b"'),
+    (r'["a\\","b"', '"b"'),
+    ('{"a":{"b":[1,2]}', '{"b":[1,2]}'),
+    ('{"a]":[ "}" ]', '[ "}" ]'),
+    ("[1, true", "true"),
+    ('{"name"', '"name"'),
+]
+
+
+@pytest.mark.parametrize(("text", "value"), [each for each in LAST if each[1]])
+def test_last_value(text: str, value: str) -> None:
+    assert last_value(text.encode()) == value
+
+
+OPEN = [
+    ("[1,[2", [0, 3]),
+    ('{"a":[{"b":"]}"', [0, 5, 6]),
+    (r'["\"[","{\\"', [0]),
+    ('a "text" [ before: [1,{"a":', [19, 22]),
+    ('[[],{"a":{}', [0, 4]),
+    ('[["\\\\"],[', [0, 8]),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), OPEN)
+def test_open_bracket(text: str, expected: list[int]) -> None:
+    found = [open_bracket(text.encode(), count) for count in range(1, len(expected) + 1)]
+    assert found[::-1] == expected

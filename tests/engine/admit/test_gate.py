@@ -1,0 +1,342 @@
+"""Early refusal on a clock that a machine with known costs moves on."""
+
+from __future__ import annotations
+
+import random
+from concurrent.futures import Future
+from dataclasses import dataclass, replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from maskwright.engine import Engine, EngineConfig
+from maskwright.engine.admit.forecast import Room, Task, ahead, forecast
+from maskwright.engine.admit.gate import Claim, Gate
+from maskwright.engine.admit.history import ENOUGH, WINDOW, History
+from maskwright.engine.kv.blocks import BlockPool
+from maskwright.engine.schedule.scheduler import Scheduler
+from maskwright.engine.schedule.sequence import Phase, Sequence
+from maskwright.engine.schedule.service import ServiceClass
+from maskwright.engine.schedule.step_time import Line, Pace
+from maskwright.errors import InputError, OverloadedError
+from maskwright.models import LoadedModel
+from tests.engine.simulation import Costs, Simulation
+from tests.engine.step.test_loop import request, wait_until
+from tests.engine.tiny import LiteralGrammar
+
+COSTS = Costs()
+
+
+@dataclass
+class Asked:
+    """One request of a load: when it comes, and what it wants."""
+
+    at: float
+    prompt: int
+    output: int
+    cap: int
+    rank: int = 0
+    client: str = ""
+    refused: float | None = None
+    """Seconds after which it was told to come back."""
+    expected: float | None = None
+
+
+@dataclass
+class Machine:
+    """A simulated engine, with its gate open or at work."""
+
+    classes: tuple[ServiceClass, ...]
+    refusing: bool
+    slots: int = 8
+    blocks: int = 400
+
+    def __post_init__(self) -> None:
+        self.pace = Pace(256, 4.0)
+        pool = BlockPool(self.blocks, 16)
+        self.scheduler = Scheduler(
+            pool, max_running=self.slots, max_batch_tokens=256, classes=self.classes
+        )
+        self.simulation = Simulation(self.scheduler, self.pace, COSTS)
+        self.gate = Gate(self.classes, self.pace, slots=self.slots, positions=self.blocks * 16)
+        self.live: dict[int, tuple[Asked, Sequence]] = {}
+        self.taken: dict[int, Asked] = {}
+        self.number = 0
+
+    def submit(self, asked: Asked) -> None:
+        number = self.number = self.number + 1
+        claim = Claim(asked.rank, asked.client, asked.prompt, asked.cap)
+        expected = self.gate.expect(claim)
+        asked.expected = None if expected is None else expected.ttft
+        try:
+            if self.refusing:
+                self.gate.check(claim)
+        except OverloadedError as error:
+            asked.refused = error.retry_after
+            return
+        tokens = [number * 5000 + place for place in range(asked.prompt)]
+        sequence = Sequence(
+            number, tokens, asked.prompt, asked.prompt + asked.output, asked.rank, asked.client
+        )
+        claim.sequence = sequence
+        self.gate.enter(number, claim)
+        self.live[number] = (asked, sequence)
+        self.taken[number] = asked
+        self.simulation.add(sequence, [1] * asked.output)
+
+    def step(self) -> None:
+        self.simulation.step()
+        for number, (asked, sequence) in list(self.live.items()):
+            if sequence.phase is Phase.ENDED:
+                self.gate.leave(number, steps=asked.output, output=asked.output, cached=0,
+                                whole=True)  # fmt: skip
+                del self.live[number]
+
+    def run(self, load: list[Asked]) -> None:
+        todo = sorted(load, key=lambda asked: asked.at)
+        while todo or self.live:
+            if not self.live:
+                self.simulation.now = max(self.simulation.now, todo[0].at)
+            while todo and todo[0].at <= self.simulation.now:
+                self.submit(todo.pop(0))
+            if self.live:
+                self.step()
+
+    def good(self, load: list[Asked]) -> int:
+        """Requests that met the objectives of their class."""
+        count = 0
+        taken = {id(asked): number for number, asked in self.taken.items()}
+        for asked in load:
+            if id(asked) in taken:
+                times = self.simulation.times[taken[id(asked)]]
+                service = self.classes[asked.rank]
+                tpot = (times[-1] - times[0]) / max(1, len(times) - 1)
+                count += (service.ttft is None or times[0] - asked.at <= service.ttft) and (
+                    service.tpot is None or tpot <= service.tpot
+                )
+        return count
+
+
+def random_load(rng: random.Random, rate: float, seconds: float, long: bool) -> list[Asked]:
+    load, at = [], 0.0
+    while at < seconds:
+        at += rng.expovariate(rate)
+        output = max(1, int(rng.expovariate(1 / 40)))
+        prompt = rng.randint(300, 900) if long and rng.random() < 0.2 else rng.randint(20, 120)
+        load.append(Asked(at, prompt, output, cap=max(output, 200), client=rng.choice("abc")))
+    return load
+
+
+@settings(max_examples=6, deadline=None)
+@given(st.integers(0, 2**32), st.sampled_from([0.3, 0.6]), st.sampled_from([None, 0.02]))
+def test_refusing_early_serves_more_in_time(seed: int, ttft: float, tpot: float | None) -> None:
+    """Under overload at least as many of the same requests meet the objectives as where everybody
+    is let in; the others are told at once, and a sensible time."""
+    rng = random.Random(seed)
+    load = random_load(rng, rate=rng.uniform(26, 40), seconds=9, long=rng.random() < 0.5)
+    classes = (ServiceClass("only", 1.0, ttft=ttft, tpot=tpot),)
+    open_to_all, gated = Machine(classes, refusing=False), Machine(classes, refusing=True)
+    open_to_all.run(load)
+    late = open_to_all.good(load)
+    gated.run(load)
+    assert gated.good(load) >= late
+    assert gated.good(load) > 0.3 * len(gated.taken)
+    told = [asked.refused for asked in load if asked.refused is not None]
+    assert told, "no overload"
+    worst = max(t[0] - gated.taken[n].at for n, t in gated.simulation.times.items())
+    assert all(0 < seconds < 10 * max(worst, ttft) for seconds in told)
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.integers(0, 2**32))
+def test_nobody_is_refused_where_nobody_is_at_work(seed: int) -> None:
+    """However long it takes: it won't be sooner later."""
+    rng = random.Random(seed)
+    machine = Machine((ServiceClass("only", 1.0, ttft=1e-6, tpot=1e-6),), refusing=True)
+    load = [Asked(1e3 * n, rng.randint(1, 900), rng.randint(1, 60), 60) for n in range(20)]
+    machine.run(load)
+    assert len(machine.taken) == len(load)
+
+
+def test_who_comes_back_when_told_is_let_in() -> None:
+    """A burst; the refused come back after their time and nobody else comes: most are let in by
+    then, all in the end."""
+    classes = (ServiceClass("only", 1.0, ttft=0.3),)
+    machine = Machine(classes, refusing=True, slots=4)
+    machine.run([Asked(0.01 * n, 60, 30, 60) for n in range(60)])  # so that speeds are known
+    start = machine.simulation.now
+    load = [Asked(start + 0.001 * n, 60, 30, 60) for n in range(40)]
+    machine.run(load)
+    rounds = []
+    while refused := [asked for asked in load if asked.refused is not None]:
+        rounds.append(len(refused))
+        load = [replace(asked, at=asked.at + asked.refused, refused=None) for asked in refused]
+        machine.run(load)
+        assert len(rounds) < 12
+    assert rounds[0] > 20
+    assert rounds[1] < rounds[0]
+
+
+def test_forecasts_are_what_comes() -> None:
+    """Steady load below capacity, and lengths that are known: the mean error is small."""
+    rng = random.Random(5)
+    machine = Machine((ServiceClass("only", 1.0),), refusing=False, slots=4)
+    load = [Asked(rng.uniform(0, 40), 80, 40, 40) for _ in range(400)]
+    machine.run(load)
+    pairs = [
+        (machine.simulation.times[number][0] - asked.at, asked.expected)
+        for number, asked in machine.taken.items()
+        if asked.expected is not None and asked.at > 4
+    ]
+    real, told = sum(r for r, _ in pairs), sum(t for _, t in pairs)
+    assert len(pairs) > 200
+    assert told == pytest.approx(real, rel=0.35)
+    assert max(seconds for seconds, _ in pairs) > 0.1, "somebody waited"
+
+
+# In the engine ------------------------------------------------------------------------------------
+
+
+def test_the_engine_refuses_what_would_come_too_late(loaded: LoadedModel) -> None:
+    classes = (ServiceClass("strict", 4.0, ttft=1e-5), ServiceClass("patient", 1.0))
+    config = EngineConfig(blocks=64, max_running=2, max_batch_tokens=32, classes=classes)
+    with Engine(loaded, config) as engine:
+        for seed in range(2):
+            engine.submit(request(loaded, seed, service="strict")).result()
+        patient = [engine.submit(request(loaded, n, 90, service="patient")) for n in range(6)]
+        with pytest.raises(OverloadedError, match="'strict' are let in up to 1e-05") as refused:
+            engine.submit(request(loaded, service="strict"))
+        for generation in patient:
+            generation.result()
+        wait_until(lambda: not engine._gate._claims)
+        engine.submit(request(loaded, service="strict")).result()
+        stats = engine.stats()
+    assert 0 < refused.value.retry_after < 10
+    assert stats.refused == {"queue": 0, "objective": 1}
+    assert stats.submitted == 9
+
+
+def test_a_late_grammar_is_a_claim_too(loaded: LoadedModel) -> None:
+    late: Future = Future()
+    with Engine(loaded, EngineConfig(blocks=64, max_running=2, max_batch_tokens=32)) as engine:
+        first = engine.submit(request(loaded, grammar=late, eos=None))
+        (claim,) = engine._gate._claims.values()
+        assert claim.sequence is None
+        late.set_result(LiteralGrammar(loaded.vocab, b"the cat"))
+        assert first.result().text == "the cat"
+        assert claim.sequence is not None
+        gone = engine.submit(request(loaded, grammar=Future(), eos=None))
+        gone.cancel()
+        gone.result()
+        wait_until(lambda: not engine._gate._claims)
+
+
+# The parts ----------------------------------------------------------------------------------------
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.integers(1, 300), max_size=WINDOW + 60), st.integers(0, 300), st.integers(1, 300)
+)
+def test_history_is_of_the_last(lengths: list[int], done: int, cap: int) -> None:
+    history = History()
+    for length in lengths:
+        history.note(output=length, steps=max(1, length // 2), prompt=10, cached=4)
+    last = sorted(lengths[-WINDOW:])
+    if len(last) < ENOUGH:
+        assert history.reserved(cap) == cap
+        assert history.to_come(done, cap) == max(1, cap - done)
+        return
+    reserved = history.reserved(10**6)
+    assert sum(length <= reserved for length in last) >= 0.95 * len(last)
+    assert sum(length < reserved for length in last) < 0.95 * len(last)
+    longer = [length - done for length in last if length > done]
+    mean = sum(longer) / len(longer) if longer else 1.0
+    assert history.to_come(done, 10**6) == pytest.approx(max(1.0, mean))
+    assert history.computed == pytest.approx(0.6)
+
+
+def task(**changes: object) -> Task:
+    return Task(0, "", 100.0, 20.0, 1.0, 200, False)._replace(**changes)
+
+
+def known_pace() -> Pace:
+    pace = Pace(256, 4.0)
+    for rows in (1, 4, 8, 2, 6) * 20:
+        pace.observe(rows, 0, COSTS.of(rows, 0))
+        pace.observe(rows, 100, COSTS.of(rows, 100))
+    return pace
+
+
+def test_the_line_finds_what_a_row_costs() -> None:
+    pace = known_pace()
+    for rows in (1, 5, 16):
+        assert pace.step(rows) == pytest.approx(COSTS.of(rows, 0), rel=0.02)
+    assert pace.prompt(100) == pytest.approx(100 * COSTS.token, rel=0.1)
+    line = Line()
+    assert line.at(1) is None
+    line.note(8, 0.008)
+    assert line.at(8) == pytest.approx(0.008)
+    assert 0 < line.at(1) < 0.008 < line.at(16) <= 0.016
+    line.note(8, 100.0)
+    assert line.at(8) < 0.02, "one step that took for ever says little"
+
+
+@pytest.mark.parametrize(
+    ("waiting", "ahead_of_it"),
+    [
+        ([task(client="a"), task(client="a")], 2),
+        ([task(client="b"), task(client="b"), task(client="b")], 1),  # its client's first
+        ([task(rank=1)] * 9, 0),  # of a class with an eighth of the weight
+        ([task(rank=1, prompt=1.0, output=1.0)] * 9, 5),
+    ],
+)
+def test_who_comes_before(waiting: list[Task], ahead_of_it: int) -> None:
+    assert len(ahead(task(client="a"), waiting, (8.0, 1.0))) == ahead_of_it
+
+
+def test_what_makes_a_request_wait() -> None:
+    pace, room = known_pace(), Room(slots=4, positions=2000, weights=(8.0, 1.0))
+    running = [task(running=True, prompt=0.0)] * 4
+
+    def ttft(asked: Task, live: list[Task], room: Room = room) -> float:
+        found = forecast(asked, live, room, pace)
+        assert found is not None
+        return found.ttft
+
+    free = ttft(task(), running[:3])
+    full = ttft(task(), running)
+    assert full > free + 15 * COSTS.of(4, 0), "a slot comes free when the first has ended"
+    assert ttft(task(), [*running, task()]) > full
+    assert ttft(task(prompt=400.0), running[:3]) > free + 300 * COSTS.token
+    few = replace(room, positions=500)
+    assert ttft(task(), running[:2], few) > ttft(task(), running[:2]) + 10 * COSTS.of(3, 0)
+    batch = [item._replace(rank=1) for item in running]
+    assert ttft(task(), batch) < full, "a worse class gives way"
+    assert forecast(task(), running, room, Pace(256, 4.0)) is None, "nothing is known"
+
+
+def test_when_tokens_would_come_too_slowly() -> None:
+    pace = known_pace()
+    gate = Gate([ServiceClass("only", 1.0, tpot=COSTS.of(5, 0))], pace, slots=8, positions=9999)
+    claim = Claim(0, "", 20, 40)
+    for number in range(8):
+        if number < 4:
+            gate.check(claim)
+        sequence = Sequence(number, [1] * 21, 20, 60, phase=Phase.RUNNING, computed=20)
+        gate.enter(number, Claim(0, "", 20, 40, sequence))
+    with pytest.raises(
+        OverloadedError, match=r"^At this load each further token would take"
+    ) as refused:
+        gate.check(claim)
+    assert 30 * COSTS.of(4, 0) < refused.value.retry_after < 90 * COSTS.of(8, 0)
+    for number in range(4):
+        gate.leave(number, steps=40, output=40, cached=0, whole=True)
+    gate.check(claim)
+
+
+@pytest.mark.parametrize("objective", ["ttft", "tpot"])
+def test_an_objective_is_a_time(objective: str) -> None:
+    with pytest.raises(InputError, match=f"has the {objective} 0"):
+        ServiceClass("a", 1.0, **{objective: 0})

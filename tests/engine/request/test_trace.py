@@ -1,0 +1,258 @@
+"""What is told of requests, held against what was counted in steps."""
+
+from __future__ import annotations
+
+import json
+import random
+import threading
+from concurrent.futures import Future
+from dataclasses import asdict, replace
+
+import pytest
+
+from maskwright.engine import Engine, EngineConfig, EngineStats, FinishReason, Request, Trace
+from maskwright.engine.observations import Distribution, Histogram
+from maskwright.errors import InputError
+from maskwright.mask import compile_json_schema
+from maskwright.models import LoadedModel
+from maskwright.sampling import SamplingParams
+from tests.engine.step.test_loop import request, wait_until
+from tests.engine.tiny import LiteralGrammar
+
+CONFIG = EngineConfig(
+    block_size=4, blocks=60, max_running=6, max_batch_tokens=32, reader_tokens=8, reader_seconds=30
+)
+SCHEMA = {
+    "type": "object",
+    "properties": {"ok": {"type": "boolean"}, "n": {"type": "integer", "maximum": 99}},
+    "required": ["ok", "n"],
+    "additionalProperties": False,
+}
+
+
+def serve_all(engine: Engine, asked: list[Request], *, cancel: frozenset[int]) -> list[Trace]:
+    """Submit everything; a reader for each, some cancelled; the traces, once all have ended."""
+    told: list[Trace] = []
+    lock = threading.Lock()
+
+    def listen(trace: Trace) -> None:
+        with lock:
+            told.append(trace)
+
+    generations = []
+    for number, one in enumerate(asked):
+        generation = engine.submit(one)
+        generation.when_ended(listen)
+        generations.append(generation)
+        if number in cancel:
+            generation.cancel()
+    wait_until(lambda: len(told) == len(asked), seconds=120)  # where nothing is compiled yet
+    return told
+
+
+def random_load(rng: random.Random, loaded: LoadedModel, count: int) -> list[Request]:
+    schema = compile_json_schema(SCHEMA, loaded.vocab)
+    late: Future = Future()
+    threading.Timer(0.05, late.set_result, [LiteralGrammar(loaded.vocab, b"the cat")]).start()
+    grammars = [None, None, schema, LiteralGrammar(loaded.vocab, b'{"the":"cat"}'), late]
+    prompts = [[rng.randrange(256) for _ in range(n)] for n in (2, 20, 40)]
+    asked = []
+    for _ in range(count):
+        grammar = rng.choice(grammars)
+        asked.append(
+            Request(
+                [*rng.choice(prompts), rng.randrange(256)],
+                SamplingParams(temperature=rng.choice([0.0, 1.0]), seed=rng.getrandbits(60)),
+                max_tokens=rng.randint(40, 60),
+                grammar=grammar,
+                eos=None if grammar is not None else (),
+                stop=("t",) if grammar is None and rng.random() < 0.2 else (),
+                service=rng.choice(["interactive", "batch"]),
+                timeout=rng.choice([None, None, None, 0.02]),
+            )
+        )
+    return asked
+
+
+def seconds(traces: list[Trace], name: str) -> list[float]:
+    return [value / 1000 for t in traces if (value := getattr(t, f"{name}_ms")) is not None]
+
+
+def hold(stats: EngineStats, traces: list[Trace]) -> None:
+    """Invariant 14: the metrics equal the sums of the traces."""
+    for counted, name in [
+        (stats.sampled_tokens, "sampled_tokens"),
+        (stats.forced_tokens, "forced_tokens"),
+        (stats.drafted_tokens, "drafted_tokens"),
+        (stats.accepted_tokens, "accepted_tokens"),
+        (stats.model_drafted_tokens, "model_drafted_tokens"),
+        (stats.model_accepted_tokens, "model_accepted_tokens"),
+        (stats.prompt_tokens, "prompt_tokens"),
+        (stats.preemptions, "preemptions"),
+        (stats.mask_rows, "mask_rows"),
+        (stats.mask_hits, "mask_hits"),
+    ]:
+        assert counted == sum(getattr(trace, name) for trace in traces), name
+    reasons = [trace.finish_reason.value for trace in traces]
+    assert stats.finished == {reason: reasons.count(reason) for reason in set(reasons)}
+    assert stats.submitted == len(traces)
+    for name in ("compile", "queue", "prefill", "decode", "ttft", "tpot", "total"):
+        seen, told = stats.observations[name], seconds(traces, name)
+        assert seen.count == len(told), name
+        assert seen.total == pytest.approx(sum(told)), name
+    assert stats.observations["mask"].count == stats.mask_rows
+    assert stats.observations["mask"].total == pytest.approx(sum(seconds(traces, "mask")))
+    between = sum(trace.steps for trace in traces) - stats.observations["ttft"].count
+    assert stats.observations["inter_token"].count == between
+
+
+@pytest.mark.parametrize(("overlap", "swap_bytes"), [(False, 0), (True, 0), (False, 1 << 18)])
+def test_metrics_equal_the_sums_of_traces(
+    loaded: LoadedModel, overlap: bool, swap_bytes: int
+) -> None:
+    asked = random_load(random.Random(7), loaded, 60)
+    with Engine(loaded, replace(CONFIG, overlap=overlap, swap_bytes=swap_bytes)) as engine:
+        traces = serve_all(engine, asked, cancel=frozenset(range(5, 60, 11)))
+        stats = engine.stats()
+        hold(stats, traces)
+    assert {trace.id for trace in traces} == set(range(1, 61))
+    assert {FinishReason.CANCELLED, FinishReason.GRAMMAR} <= {t.finish_reason for t in traces}
+    assert stats.preemptions > 0
+    assert (stats.swaps > 0) == (swap_bytes > 0)
+    assert stats.swaps <= stats.preemptions
+    assert stats.forced_tokens > 0
+    assert stats.mask_hits > 0
+    assert stats.observations["compile"].count > 0
+    for trace in traces:
+        whole = (trace.compile_ms or 0) + trace.queue_ms
+        if trace.decode_ms is not None and trace.prefill_ms is not None:
+            whole += trace.prefill_ms + trace.decode_ms
+            assert whole == pytest.approx(trace.total_ms)
+        json.dumps(asdict(trace), allow_nan=False)
+
+
+def test_a_trace_tells_what_the_client_got(loaded: LoadedModel) -> None:
+    with Engine(loaded, CONFIG) as engine:
+        prompt = list(range(60, 90))
+        first = engine.submit(request(loaded, prompt=prompt, max_tokens=20))
+        got = first.result()
+        trace = first.trace
+        assert trace is not None
+        assert trace.completion_tokens == len(got.token_ids) == 20
+        assert (trace.prompt_tokens, trace.cached_tokens) == (30, 0)
+        assert trace.finish_reason is got.finish_reason
+        assert trace.seed == first.seed
+        assert trace.kv_blocks_peak >= 12  # 49 positions of 4
+        again = engine.submit(request(loaded, prompt=prompt, max_tokens=20))
+        assert again.result() == got
+        assert again.trace is not None
+        assert again.trace.cached_tokens == 29 == engine.stats().prefix_hits
+        assert again.trace.steps < 20 or again.trace.accepted_tokens == 0
+        assert again.trace.mask_rows == 0
+
+
+def test_what_never_ran_has_no_times_of_running(loaded: LoadedModel) -> None:
+    with Engine(loaded, CONFIG) as engine:
+        gone = engine.submit(request(loaded, grammar=Future(), eos=None))
+        gone.cancel()
+        gone.result()
+        trace = gone.trace
+        assert trace is not None
+        assert trace.finish_reason is FinishReason.CANCELLED
+        assert trace.compile_ms == pytest.approx(trace.total_ms)
+        assert (trace.queue_ms, trace.prefill_ms, trace.decode_ms, trace.ttft_ms) == (
+            0.0, None, None, None,
+        )  # fmt: skip
+
+
+def test_the_time_of_a_slow_reader_is_told(loaded: LoadedModel) -> None:
+    with Engine(loaded, replace(CONFIG, reader_seconds=0.1)) as engine:
+        stuck = engine.submit(request(loaded, max_tokens=100))
+        next(iter(stuck))
+        wait_until(lambda: stuck.trace is not None)
+        assert stuck.trace is not None
+        assert stuck.trace.finish_reason is FinishReason.TIMEOUT
+        assert 100 <= stuck.trace.paused_ms <= stuck.trace.total_ms
+
+
+def test_a_listener_that_comes_late_is_told_at_once(loaded: LoadedModel) -> None:
+    with Engine(loaded, CONFIG) as engine:
+        generation = engine.submit(request(loaded))
+        generation.result()
+        wait_until(lambda: generation.trace is not None)
+        told: list[Trace] = []
+        generation.when_ended(told.append)
+        assert told == [generation.trace]
+
+
+def test_an_error_is_told_by_its_code(loaded: LoadedModel) -> None:
+    late: Future = Future()
+    with Engine(loaded, CONFIG) as engine:
+        generation = engine.submit(request(loaded, grammar=late, eos=None))
+        late.set_exception(InputError("no", code="invalid_grammar"))
+        with pytest.raises(InputError):
+            generation.result()
+        assert generation.trace is not None
+        assert generation.trace.error == "invalid_grammar"
+
+
+# Replay -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("grammar", ["none", "schema", "literal"])
+def test_a_replay_gives_the_same_tokens_under_the_same_masks(
+    loaded: LoadedModel, grammar: str
+) -> None:
+    """Alone, then among neighbours, with other settings, from what the trace holds alone."""
+    made = {
+        "none": None,
+        "schema": compile_json_schema(SCHEMA, loaded.vocab),
+        "literal": LiteralGrammar(loaded.vocab, b'{"the":"cat"}'),
+    }[grammar]
+    asked = Request(
+        [70, 71, 72],
+        SamplingParams(temperature=1.3, top_k=40, min_p=0.01, seed=None, logprobs=2),
+        max_tokens=40,
+        grammar=made,
+        trace=True,
+    )
+    with Engine(loaded, CONFIG) as engine:
+        generation = engine.submit(asked)
+        got = generation.result()
+        trace = generation.trace
+    assert trace is not None
+    assert [told.token for told in got.scores] == list(got.token_ids)
+    params = replace(asked.params, seed=trace.seed)
+    with Engine(loaded, replace(CONFIG, overlap=True, max_batch_tokens=12, drafts=3)) as engine:
+        crowd = [engine.submit(request(loaded, n, 50)) for n in range(4)]
+        again = engine.submit(replace(asked, params=params)).result()
+        for other in crowd:
+            other.result()
+    assert again.token_ids == got.token_ids
+    for then, now in zip(got.scores, again.scores, strict=True):
+        assert replace(then, place=None) == replace(now, place=None)
+        assert then.place is not None
+        assert now.place is not None
+        assert then.place.canonical == now.place.canonical
+        assert (then.place.state is None) == (grammar == "none" or then.place.canonical)
+    if grammar == "schema":
+        assert len({told.mask for told in got.scores}) > 1
+        rows = {(t.place.row, t.mask) for t in got.scores if t.place and t.place.row is not None}
+        assert len({row for row, _ in rows}) > 1
+
+
+def test_a_trace_needs_scores() -> None:
+    with pytest.raises(InputError, match="trace"):
+        Request([1], SamplingParams(), 1, trace=True)
+
+
+# Histograms ---------------------------------------------------------------------------------------
+
+
+def test_a_histogram_counts_up_to_its_bounds() -> None:
+    histogram = Histogram((1.0, 2.0))
+    for value in (0.5, 1.0, 1.5, 2.0, 9.0):
+        histogram.note(value)
+    histogram.note(1.2, 3)
+    assert histogram.read() == Distribution((1.0, 2.0), (2, 5, 1), pytest.approx(17.6))
+    assert histogram.read().count == 8

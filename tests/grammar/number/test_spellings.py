@@ -1,0 +1,107 @@
+"""Spellings of numbers against `decimal`: every short text of digits, signs, points, exponents."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from itertools import product
+
+import pytest
+
+from maskwright.grammar.number.interval import Interval
+from maskwright.grammar.number.spellings import MOST_DIGITS, exactly, number
+from maskwright.grammar.regular.derivative import derivative
+from maskwright.grammar.regular.terms import Regular
+
+_JSON_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+TEXTS = ["".join(text) for size in range(1, 6) for text in product("0159.-", repeat=size)]
+SPELLED = [text for text in TEXTS if _JSON_NUMBER.fullmatch(text)]
+
+BOUNDS = [None, "0", "1", "5", "9", "10", "15", "-1", "-9", "0.5", "0.05", "1.5", "-0.5", "99.5"]
+INTERVALS = [
+    (low, high, low_open, high_open)
+    for low, high in product(BOUNDS, BOUNDS)
+    for low_open, high_open in ((False, False), (True, False), (True, True))
+    if (low is not None or not low_open) and (high is not None or not high_open)
+]
+
+
+def contains(term: Regular, text: str) -> bool:
+    return derivative(term, text).nullable
+
+
+def interval(low: str | None, high: str | None, low_open: bool, high_open: bool) -> Interval:
+    return Interval(low and Decimal(low), high and Decimal(high), low_open, high_open)
+
+
+def inside(value: Decimal, within: Interval) -> bool:
+    above = (
+        within.low is None or value > within.low or (value == within.low and not within.low_open)
+    )
+    below = (
+        within.high is None
+        or value < within.high
+        or (value == within.high and not within.high_open)
+    )
+    return above and below
+
+
+@pytest.mark.parametrize("whole", [False, True], ids=["number", "integer"])
+def test_every_short_text(whole: bool) -> None:
+    for place, bounds in enumerate(INTERVALS):
+        within = interval(*bounds)
+        term = number(within, integer=whole)
+        for text in SPELLED[place % 7 :: 7]:
+            value = Decimal(text)
+            expected = inside(value, within) and (not whole or value == int(value))
+            assert contains(term, text) is expected, (text, within)
+
+
+def test_what_is_no_number() -> None:
+    term = number(Interval(), integer=False)
+    for text in TEXTS:
+        assert contains(term, text) is (_JSON_NUMBER.fullmatch(text) is not None), text
+
+
+EXPONENTS = ["1e5", "-1E+05", "1.5e10", "5e-3", "1.05e1", "-1.5e-1", "1e0"]
+
+
+@pytest.mark.parametrize("whole", [False, True], ids=["number", "integer"])
+def test_exponents(whole: bool) -> None:
+    for place, bounds in enumerate(INTERVALS):
+        within = interval(*bounds)
+        term = number(within, integer=whole)
+        for text in EXPONENTS[place % 3 :: 3]:
+            value = Decimal(text)
+            expected = inside(value, within) and (not whole or value == int(value))
+            assert contains(term, text) is expected, (text, within)
+
+
+@pytest.mark.parametrize(
+    ("value", "spellings", "others"),
+    [
+        (
+            0,
+            ["0", "-0", "0.0", "-0.00", "0e0", "-0.0E+7"],
+            ["00", "0.", "0.01", "1", "", "1e0", "0e"],
+        ),
+        (12, ["12", "12.0", "12.000"], ["012", "12.5", "-12", "1", "120"]),
+        (-1.5, ["-1.5", "-1.50"], ["1.5", "-1.05", "-1", "-1.55"]),
+        (1e30, ["1e+30", "1" + "0" * 30, "1" + "0" * 30 + ".0"], ["1", "1e30x", "1" + "0" * 29]),
+        (1e-7, ["1e-07", "0.0000001", "0.00000010"], ["0.000001", "1e-08"]),
+        (10**50, ["1" + "0" * 50], ["1" + "0" * 49]),
+    ],
+)
+def test_exactly(value: float, spellings: list[str], others: list[str]) -> None:
+    term = exactly(value)
+    assert [contains(term, text) for text in spellings] == [True] * len(spellings)
+    assert [contains(term, text) for text in others] == [False] * len(others)
+
+
+def test_digits_are_bounded() -> None:
+    whole = number(Interval(), integer=True)
+    assert contains(whole, "1" * MOST_DIGITS)
+    assert not contains(whole, "1" * (MOST_DIGITS + 1))
+    assert not contains(number(Interval(), integer=False), "0." + "1" * (MOST_DIGITS + 1))
+    long = Decimal("1" * 60)
+    assert contains(number(Interval(low=long), integer=True), "1" * 60), "bounds of more digits"

@@ -1,0 +1,60 @@
+"""Automata written out: where a term stands in them, and how long they live."""
+
+from __future__ import annotations
+
+import gc
+from weakref import ref
+
+from maskwright import compile_json_schema
+from maskwright.grammar.regular.character_dfa import known_place
+from maskwright.grammar.regular.derivative import place
+from maskwright.grammar.regular.shortest import shortest
+from maskwright.grammar.regular.terms import Regular, alive, both, char, concat, length, repeat
+from tests.matching import vocabulary
+
+_APART = ["ab1", "b12", "bc1", "c12", "ca1", "a12"]
+HEAVY = {"type": "string", "allOf": [{"pattern": each} for each in _APART], "maxLength": 60}
+"""Hundreds of intersections of patterns, which end in the language of every string."""
+
+
+def test_an_automaton_lives_as_long_as_the_term_it_was_made_for() -> None:
+    kept = repeat(concat(char("o"), char("w"), char("l")))
+    root = concat(char("n"), kept)
+    automaton = ref(place(root)[0])
+    place(root)[0].explore(10)
+    assert known_place(kept) is not None
+    gc.collect()
+    assert known_place(root) is not None
+    assert known_place(root) == place(root)
+    del root
+    gc.collect()
+    assert automaton() is None
+    assert known_place(kept) is None
+    assert place(kept)[1] == 0  # it gets one of its own
+
+
+def test_lengths_are_found_again_when_an_automaton_has_gone() -> None:
+    """The core of a term within bounds may have stood in somebody else's."""
+    rest: Regular = repeat(concat(char("r"), char("e")))
+    root = concat(char("t"), rest)
+    place(root)[0].explore(10)
+    bounded = both(rest, length(3, None))
+    assert shortest(bounded) == "rere"
+    del root
+    gc.collect()
+    assert shortest(both(rest, length(5, 6))) == "rerere"
+    assert shortest(both(rest, length(5, 5))) is None
+
+
+def test_terms_die_with_their_grammar_and_its_vocabulary() -> None:
+    def compile_once() -> None:
+        vocab = vocabulary("a1", "b12")
+        grammar = compile_json_schema(HEAVY, vocab)
+        assert grammar.matcher().accept_bytes(b'"ab12') == 5
+        assert alive() > before + 400
+
+    gc.collect()
+    before = alive()
+    compile_once()
+    gc.collect()
+    assert alive() < before + 100  # each pattern by itself is kept for the next grammar

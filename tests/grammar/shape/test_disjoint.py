@@ -1,0 +1,70 @@
+"""What shows of a schema at a glance is true, though not all that is true shows."""
+
+from __future__ import annotations
+
+import pytest
+
+from maskwright.grammar.schema.parse import ParseOptions, parse_schema
+from maskwright.grammar.schema.tree import Json, Schema, negated
+from maskwright.grammar.shape.disjoint import apart, is_easy, members_apart
+
+
+def schema(document: Json) -> Schema:
+    return parse_schema(document, ParseOptions()).root
+
+
+APART: list[tuple[Json, Json, bool]] = [
+    ({"type": "string"}, {"type": "integer"}, True),
+    ({"type": "number"}, {"type": "integer"}, False),
+    ({"const": "a"}, {"enum": ["b", "c"]}, True),
+    ({"const": 1}, {"const": 1.0}, False),
+    ({"const": 1}, {"const": True}, True),
+    ({"const": "a"}, {"not": {"enum": ["a", "b"]}}, True),
+    ({"enum": ["a", "z"]}, {"not": {"enum": ["a", "b"]}}, False),
+    ({"const": "a"}, {"anyOf": [{"const": "b"}, {"type": "null"}]}, True),
+    ({"const": "a"}, {"anyOf": [{"const": "b"}, {"type": "string"}]}, False),
+    ({"type": "array"}, {"enum": [1, [2]]}, False),
+    ({"type": "object"}, {"enum": [1, [2]]}, True),
+    ({"enum": ["a"]}, False, True),
+    ({}, {}, False),
+]
+
+
+@pytest.mark.parametrize(("left", "right", "expected"), APART)
+def test_apart(left: Json, right: Json, expected: bool) -> None:
+    assert apart([schema(left)], schema(right)) is expected
+    assert apart([schema(right)], schema(left)) is expected
+
+
+def test_a_schema_and_its_negation() -> None:
+    one = schema({"properties": {"a": {"minimum": 3}}})
+    assert apart([one], negated(one))
+
+
+EASY: list[tuple[Json, bool]] = [
+    ({}, True),
+    (False, False),
+    ({"type": ["string", "array"], "uniqueItems": True}, True),
+    ({"type": "object", "properties": {"a": False}}, True),
+    ({"type": "object", "required": ["a"]}, False),
+    ({"enum": [None]}, True),
+    ({"enum": [[]]}, False),  # nobody looks into it for half a surrogate pair
+    ({"enum": []}, False),
+    ({"type": "string", "enum": [1]}, False),
+    ({"$ref": "#/$defs/a", "$defs": {"a": {"type": "null"}}}, True),
+    ({"$ref": "#"}, False),
+]
+
+
+@pytest.mark.parametrize(("document", "expected"), EASY)
+def test_easy(document: Json, expected: bool) -> None:
+    assert is_easy(schema(document)) is expected
+
+
+def test_objects_told_apart_by_a_required_member() -> None:
+    def kind(value: str, *required: str) -> Schema:
+        return schema({"properties": {"kind": {"const": value}}, "required": [*required]})
+
+    assert members_apart(kind("a", "kind"), kind("b"))
+    assert not members_apart(kind("a"), kind("b"))
+    assert not members_apart(kind("a", "kind"), kind("a", "kind"))

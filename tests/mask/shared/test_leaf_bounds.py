@@ -1,0 +1,161 @@
+"""The rough bound of a budget is never below the exact one, and is asked for first."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+
+from maskwright import Grammar, compile_json_schema, compile_regex
+from maskwright.mask.position import UNKNOWN, Position
+from maskwright.mask.shared.leaf_bounds import ENDLESS
+from tests.matching import EVERY_BYTE, allowed, vocabulary
+
+VOCABULARY = vocabulary(
+    '":', '{"', '"}', '",', '","', '":"', "[]", "[[", "true", '\\"', "ab", "é", "12"
+)
+
+
+def closed(required: int, **properties: Any) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties)[:required],
+        "additionalProperties": False,
+    }
+
+
+SCHEMAS: list[Any] = [
+    True,
+    {"type": "string", "maxLength": 5},
+    {"type": "string", "pattern": "^(a|b[0-9]{20})$"},
+    {"type": "string", "pattern": '^[\\u0000-\\u001f]{3}["]{2}(é[äö]{4})?[\\u0800-\\uffff]{3}$'},
+    {"type": "string", "pattern": "^([^,]+,)([^a-z]{2}[^0-9A-Za-z ]{3})$", "maxLength": 12},
+    {"type": "integer", "minimum": 1000},
+    {"enum": ["a", "abab", 12, None, [1], {"a": "b"}]},
+    {"type": "array", "items": {"type": "array", "items": True, "minItems": 2}, "minItems": 3},
+    {"prefixItems": [{"const": 1}, {"const": "long enough"}], "minItems": 5, "items": {"const": 7}},
+    closed(2, a={"type": "string"}, ab={"const": "a long constant"}, c=closed(1, d={"enum": [1]})),
+    closed(0, a={"pattern": "^x{9}$"}, b={"minItems": 4}),
+    {"type": "object", "additionalProperties": {"const": "twelve bytes"}, "required": ["z"]},
+    {"anyOf": [closed(1, a={"const": 1}), closed(2, a={"const": 1}, b={"const": 123456})]},
+    {"patternProperties": {"^a": {"const": "under a"}}, "additionalProperties": {"const": 1}},
+    {"$defs": {"t": closed(1, v={"const": 1}, t={"$ref": "#/$defs/t"})}, "$ref": "#/$defs/t"},
+]
+TO_SEARCH: list[Any] = [
+    {"type": "array", "uniqueItems": True, "items": {"enum": [1, 2, 3]}, "minItems": 2},
+    {"type": "object", "minProperties": 3},
+    {"patternProperties": {"^a{9}$": True}, "additionalProperties": False},
+    {"type": "array", "contains": {"const": "within"}},
+]
+
+
+def walked(grammar: Grammar, seed: int) -> list[tuple[Position, bytes]]:
+    """Positions along random texts, each with a text that leads there."""
+    random = Random(seed)
+    found: dict[Position, bytes] = {}
+    for _ in range(6):
+        matcher = grammar.matcher()
+        for _ in range(25):
+            found.setdefault(matcher._path[-1], bytes(matcher._read()))
+            tokens = sorted(allowed(matcher) - set(grammar.vocabulary.eos))
+            if not tokens:
+                break
+            matcher.accept(random.choice(tokens))
+    return list(found.items())
+
+
+def longest(grammar: Grammar, position: Position, text: bytes) -> int:
+    """The tokens of the longest of the shortest completions behind the tokens at a position."""
+    spellings = grammar.vocabulary.spellings
+    sizes = [
+        len(grammar.vocabulary.spelled(grammar.budgets._text(place, text + spellings[token])))
+        for place, token in grammar.successors(position.configuration)
+    ]
+    return max(sizes, default=0)
+
+
+@pytest.mark.parametrize("order", ["schema", "any"])
+@pytest.mark.parametrize("whitespace", ["compact", "spaced", "flexible"])
+@pytest.mark.parametrize("schema", SCHEMAS, ids=str)
+def test_bounds_hold(schema: Any, order: Any, whitespace: Any) -> None:
+    grammar = compile_json_schema(schema, VOCABULARY, property_order=order, whitespace=whitespace)
+    bounded = 0
+    for position, text in walked(grammar, seed=3):
+        grammar.measure(position)
+        assert position.row == grammar.row(position.configuration)
+        exact = longest(grammar, position, text)
+        assert position.enough > exact, (text, position.configuration)
+        bounded += position.enough < ENDLESS
+    assert bounded > 5 or schema == {"type": "integer", "minimum": 1000}
+
+
+def test_long_texts_are_counted_in_tokens() -> None:
+    """Else a search is made wherever fewer tokens are left than the required parts have bytes."""
+    schema = closed(1, a={"const": "ab" * 40})
+    grammar = compile_json_schema(schema, VOCABULARY, whitespace="compact")
+    grammar.measure(grammar.first)
+    assert grammar.first.enough < 2 * 80  # what is required, and what may come before that
+
+
+def test_a_search_is_not_repeated_under_another_budget() -> None:
+    schema = {"type": "array", "items": {"type": "string"}, "contains": {"const": "within"}}
+    grammar = compile_json_schema(schema, VOCABULARY)
+    out = np.zeros(VOCABULARY.words, np.int32)
+    matcher = grammar.matcher()
+    assert matcher.accept(ord("["))
+    matcher.fill_mask(out, 60)
+    enough = matcher._path[-1].enough
+    assert enough < 60
+    grammar.budgets._climb = None  # type: ignore[assignment,method-assign]
+    grammar.budgets._keep_fitting = None  # type: ignore[assignment,method-assign]
+    for budget in range(60, matcher.min_tokens - 1, -1):
+        matcher.fill_mask(out, budget)
+        fresh = compile_json_schema(schema, VOCABULARY).matcher()
+        assert fresh.accept(ord("["))
+        expected = np.zeros(VOCABULARY.words, np.int32)
+        fresh.fill_mask(expected, budget)
+        assert out.tolist() == expected.tolist(), f"{budget} left"
+        assert budget >= enough or out.tolist() != grammar.space.table[matcher.row].tolist()
+
+
+@pytest.mark.parametrize("schema", TO_SEARCH, ids=str)
+def test_what_only_a_search_can_tell(schema: Any) -> None:
+    grammar = compile_json_schema(schema, VOCABULARY)
+    found = {position for position, _ in walked(grammar, seed=1)}
+    for position in found:
+        grammar.measure(position)
+    assert any(position.enough > ENDLESS for position in found)
+
+
+def test_an_ample_budget_needs_no_search() -> None:
+    schema = closed(2, a={"type": "string"}, ab={"const": "a long constant"})
+    grammar = compile_json_schema(schema, VOCABULARY)
+    matcher = grammar.matcher()
+    out = np.zeros(VOCABULARY.words, np.int32)
+    grammar.budgets._climb = None  # type: ignore[assignment,method-assign]
+    for token in b'{"a":"x","ab":"a ':
+        matcher.fill_mask(out, 10_000)
+        assert matcher._path[-1].enough < UNKNOWN
+        assert matcher.accept(token)
+    with pytest.raises(TypeError):
+        matcher.fill_mask(out, 20)
+
+
+def test_a_plain_text() -> None:
+    grammar = compile_regex("a{3}(b{50})?", VOCABULARY)
+    for position, text in walked(grammar, seed=2):
+        grammar.measure(position)
+        assert ENDLESS > position.enough > longest(grammar, position, text)
+
+
+def test_items_that_must_differ_are_looked_at_one_by_one_near_the_limit() -> None:
+    schema = {"type": "array", "uniqueItems": True, "items": {"type": "string"}, "minItems": 2}
+    matcher = compile_json_schema(schema, EVERY_BYTE, whitespace="compact").matcher()
+    assert matcher.accept_bytes(b'["a","b') == 7
+    kept = [len(allowed(matcher, budget)) for budget in (2, 3, 12)]
+    assert kept[0] == 1  # the quote
+    assert kept[1] >= 16  # a letter leaves two tokens, which are enough
+    assert kept[2] == len(allowed(matcher))

@@ -1,0 +1,90 @@
+"""What a vocabulary's tables let go of when they are begun afresh."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+
+import pytest
+
+from maskwright import Vocabulary, compile_json_schema
+from maskwright.grammar.pattern.translate import search
+from maskwright.mask.ready_rows import strings
+from maskwright.mask.shared import vocabulary_tables as space
+from maskwright.mask.shared.vocabulary_tables import space_of
+from tests.matching import BYTES, allowed
+
+
+def own_vocabulary() -> Vocabulary:
+    """One that no other test has tables of."""
+    return Vocabulary((*BYTES, b""), eos=256)
+
+
+def read(pattern: str, vocabulary: Vocabulary, text: str) -> None:
+    """Write out the masks along a text of the pattern."""
+    schema = {"type": "string", "pattern": pattern}
+    matcher = compile_json_schema(schema, vocabulary).matcher()
+    for byte in f'"{text}"'.encode():
+        matcher.next_bytes()
+        assert matcher.accept(byte)
+
+
+@pytest.mark.parametrize("bound", ["MOST_LEAVES", "MOST_TERMS", "MOST_TRANSITIONS"])
+def test_fresh_tables_let_go_of_patterns(bound: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    vocabulary = own_vocabulary()
+    read("^(ab|cd)*xyzzy$", vocabulary, "abxyzzy")
+    language = weakref.ref(search("^(ab|cd)*xyzzy$"))
+    leaves = weakref.ref(space_of(vocabulary).leaves)
+    gc.collect()
+    assert language() is not None
+    assert leaves() is not None
+    monkeypatch.setattr(space, bound, 0)
+    compile_json_schema({"type": "null"}, vocabulary)
+    gc.collect()
+    assert leaves() is None
+    assert language() is None
+
+
+def test_a_grammar_keeps_its_tables(monkeypatch: pytest.MonkeyPatch) -> None:
+    vocabulary = own_vocabulary()
+    grammar = compile_json_schema({"type": "string", "pattern": "^q*$"}, vocabulary)
+    monkeypatch.setattr(space, "MOST_LEAVES", 0)
+    read("^(ab)*$", vocabulary, "abab")
+    matcher = grammar.matcher()
+    assert all(matcher.accept(byte) for byte in b'"qq"')
+    assert matcher.accepting
+
+
+def test_ready_rows_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(strings, "MOST_BYTES", 20_000)
+    vocabulary = own_vocabulary()
+    rows = space_of(vocabulary).strings
+    largest = 0
+    for at in range(30):
+        before = rows.nbytes
+        schema = {"type": "string", "pattern": f"^([a-f]{{{at}}}|[x-z])*$"}
+        matcher = compile_json_schema(schema, vocabulary).matcher()
+        assert matcher.accept(ord('"'))
+        assert allowed(matcher)
+        largest = max(largest, rows.nbytes - before)
+    assert 0 < rows.nbytes <= 20_000 + largest
+
+
+def test_a_long_list_without_repeats_is_one_list() -> None:
+    """Whichever of its words have come: their states were made over again for each item."""
+    names = [f"{group}/{at}" for group in ("css", "dom", "es6", "forms") for at in range(50)]
+    items = {"enum": names}
+    schema = {"type": "array", "items": items, "uniqueItems": True, "minItems": 190}
+    vocabulary = own_vocabulary()
+    matcher = compile_json_schema(schema, vocabulary, whitespace="compact").matcher()
+    leaves = space_of(vocabulary).leaves
+    assert matcher.accept(ord("["))
+    sizes: list[int] = []
+    for name in reversed(names):
+        text = f'"{name}"'.encode()
+        assert matcher.accept_bytes(text) == len(text)
+        sizes.append(leaves.count)
+        matcher.accept(ord(","))
+        assert matcher.fork().accept_bytes(text) < len(text)
+    assert matcher.next_bytes() == b"]"
+    assert sizes[-1] < sizes[2] + 100

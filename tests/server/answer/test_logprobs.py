@@ -1,0 +1,83 @@
+"""Entries of tokens beside the text they are of, however both are cut."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from maskwright.engine import TokenScore
+from maskwright.engine.request.emission import Emitter
+from maskwright.engine.request.stops import StopAutomaton
+from maskwright.sampling import Alternative
+from maskwright.server.answer.logprobs import LEAST, ScoreReader
+from maskwright.server.json import Json
+from maskwright.vocab import Vocabulary
+
+TOKENS = [b"a", b"bc", b"\xf0\x9f", b"\x98\x80", "né".encode(), b"END", b"\xff", b"<|end|>"]
+VOCAB = Vocabulary(TOKENS, special=[7], eos=7)
+
+
+def told(token: int, raw: float = -1.0, top: tuple[Alternative, ...] = ()) -> TokenScore:
+    return TokenScore(token, raw, raw + 0.5, 0.6, 0.0, 1, 2, top, False, "")
+
+
+def read_cut(ids: list[int], stops: tuple[str, ...], cuts: list[int]) -> tuple[str, list[Json]]:
+    """The text and entries, with the tokens coming in pieces that end at `cuts`."""
+    emitter = Emitter(StopAutomaton(stops) if stops else None)
+    reader, text, entries = ScoreReader(VOCAB, "raw"), "", []
+    for start, end in zip([0, *cuts], [*cuts, len(ids)], strict=True):
+        piece = "".join(emitter.push(VOCAB.tokens[token]) for token in ids[start:end])
+        if end == len(ids):
+            piece += emitter.finish()
+        text += piece
+        entries += reader.read(piece, ids[start:end], [told(token) for token in ids[start:end]])
+        assert joined(entries).decode(errors="replace").startswith(text)
+    return text, entries
+
+
+def joined(entries: list[Json]) -> bytes:
+    return b"".join(bytes(entry["bytes"]) for entry in entries)
+
+
+@pytest.mark.parametrize(
+    ("ids", "stops", "expected"),
+    [
+        ([0, 1, 7], (), [0, 1]),  # an end token has no text
+        ([0, 2, 3, 1], (), [0, 2, 3, 1]),
+        ([0, 1, 5], ("END",), [0, 1]),
+        ([0, 1, 5], ("cEND",), [0, 1]),  # the stop string begins inside a token
+        ([0, 5, 0], ("ENDb",), [0, 5, 0]),  # held back, and then it was none
+        ([4, 2], (), [4, 2]),  # half a character at the end
+        ([6, 0], (), [6, 0]),  # a byte that is none
+        ([7], (), []),
+        ([0, 2, 7], (), [0, 2]),
+    ],
+)
+def test_entries_are_those_of_the_text(
+    ids: list[int], stops: tuple[str, ...], expected: list[int]
+) -> None:
+    rng = random.Random(1)
+    for _ in range(20):
+        cuts = sorted(rng.sample(range(1, len(ids)), rng.randrange(len(ids)))) if ids else []
+        text, entries = read_cut(ids, stops, cuts)
+        assert [bytes(entry["bytes"]) for entry in entries] == [TOKENS[i] for i in expected]
+        if "�" not in text and not stops:
+            assert joined(entries) == text.encode()
+
+
+@pytest.mark.parametrize("scale", ["raw", "masked"])
+def test_an_entry(scale) -> None:
+    top = (Alternative(7, -0.1, None), Alternative(0, -2.0, -1.5), Alternative(2, -1e6, -1e6))
+    (entry,) = ScoreReader(VOCAB, scale).read("a", [0], [told(0, -2.0, top)])
+    raw = scale == "raw"
+    assert entry == {
+        "token": "a",
+        "logprob": -2.0 if raw else -1.5,
+        "bytes": [97],
+        "top_logprobs": [
+            {"token": "<|end|>", "logprob": -0.1 if raw else LEAST, "bytes": []},
+            {"token": "a", "logprob": -2.0 if raw else -1.5, "bytes": [97]},
+            {"token": "�", "logprob": LEAST, "bytes": [0xF0, 0x9F]},
+        ],
+    }

@@ -1,0 +1,139 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from maskwright.errors import InputError
+from maskwright.server.request.fields import Fields
+from maskwright.server.request.shape import (
+    ChoiceShape,
+    FreeText,
+    GrammarShape,
+    JsonShape,
+    RegexShape,
+    Shape,
+    TagShape,
+    parse_shape,
+)
+
+SCHEMA = {"type": "object", "properties": {"z": {}, "a": {}, "m": {}}}
+TEXT = '{"type":"object","properties":{"z":{},"a":{},"m":{}}}'
+OBJECT = '{"type":"object"}'
+INNER = "response_format.json_schema.schema"
+
+FORMATS: list[tuple[Any, Shape]] = [
+    (None, FreeText()),
+    ({"type": "text"}, FreeText()),
+    ({"type": "json_object"}, JsonShape(OBJECT, "response_format")),
+    ({"type": "json_object", "schema": SCHEMA}, JsonShape(TEXT, "response_format.schema")),
+    ({"type": "json_schema", "json_schema": {"schema": SCHEMA}}, JsonShape(TEXT, INNER)),
+    (
+        {"type": "json_schema", "json_schema": {"name": "n", "schema": SCHEMA, "strict": True}},
+        JsonShape(TEXT, INNER),
+    ),
+    (
+        {"type": "json_schema", "json_schema": {"name": "n", "schema": SCHEMA, "strict": False}},
+        JsonShape(TEXT, INNER),
+    ),
+    (
+        {
+            "type": "json_schema",
+            "json_schema": {"schema": SCHEMA, "description": "d"},
+        },
+        JsonShape(TEXT, INNER),
+    ),
+    ({"type": "json_schema", "schema": SCHEMA}, JsonShape(TEXT, "response_format.schema")),
+    (
+        {"type": "json_schema", "name": "n", "strict": True, "schema": SCHEMA},
+        JsonShape(TEXT, "response_format.schema"),
+    ),
+    (
+        {"type": "json_schema", "json_schema": {"name": "any"}},
+        JsonShape("true", "response_format.json_schema", shown=False),
+    ),
+    ({"type": "json_schema", "json_schema": {"schema": False}}, JsonShape("false", INNER)),
+    ({"type": "json_schema", "json_schema": {"schema": TEXT}}, JsonShape(TEXT, INNER)),
+    ({"type": "regex", "regex": "a+"}, RegexShape("a+", "response_format.regex")),
+    ({"type": "regex", "pattern": "a+"}, RegexShape("a+", "response_format.pattern")),
+    ({"type": "regex", "value": "a+"}, RegexShape("a+", "response_format.value")),
+    (
+        {"type": "grammar", "grammar": "start: A", "syntax": "lark"},
+        GrammarShape("start: A", "lark", "response_format.grammar"),
+    ),
+    (
+        {"type": "structural_tag", "format": {"type": "any_text"}},
+        TagShape('{"type":"structural_tag","format":{"type":"any_text"}}', "response_format"),
+    ),
+]
+
+ELSEWHERE: list[tuple[dict[str, Any], Shape]] = [
+    ({"guided_json": SCHEMA}, JsonShape(TEXT, "guided_json")),
+    ({"json_schema": TEXT}, JsonShape(TEXT, "json_schema")),
+    ({"guided_regex": "a"}, RegexShape("a", "guided_regex")),
+    ({"regex": "a"}, RegexShape("a", "regex")),
+    ({"guided_choice": ["a", "b"]}, ChoiceShape(("a", "b"), "guided_choice")),
+    ({"guided_grammar": "x"}, GrammarShape("x", "auto", "guided_grammar")),
+    ({"grammar": "x"}, GrammarShape("x", "auto", "grammar")),
+    ({"ebnf": "x"}, GrammarShape("x", "auto", "ebnf")),
+    ({"structural_tag": "{}"}, TagShape("{}", "structural_tag")),
+    ({"structured_outputs": {"json": SCHEMA}}, JsonShape(TEXT, "structured_outputs.json")),
+    (
+        {"structured_outputs": {"json_object": True}},
+        JsonShape(OBJECT, "structured_outputs.json_object"),
+    ),
+    ({"structured_outputs": {"regex": "a"}}, RegexShape("a", "structured_outputs.regex")),
+    ({"structured_outputs": {"choice": ["a"]}}, ChoiceShape(("a",), "structured_outputs.choice")),
+    (
+        {"structured_outputs": {"grammar": "x"}},
+        GrammarShape("x", "auto", "structured_outputs.grammar"),
+    ),
+    (
+        {"structured_outputs": {"structural_tag": "{}"}},
+        TagShape("{}", "structured_outputs.structural_tag"),
+    ),
+    # the same one twice is one
+    (
+        {"guided_grammar": "x", "structured_outputs": {"grammar": "x"}},
+        GrammarShape("x", "auto", "structured_outputs.grammar"),
+    ),
+    ({"response_format": {"type": "text"}, "regex": "a"}, RegexShape("a", "regex")),
+]
+
+
+@pytest.mark.parametrize(("sent", "read"), FORMATS, ids=str)
+def test_response_formats(sent: Any, read: Shape) -> None:
+    assert parse_shape(Fields({"response_format": sent})) == read
+
+
+@pytest.mark.parametrize(("body", "read"), ELSEWHERE, ids=str)
+def test_shapes_elsewhere(body: dict[str, Any], read: Shape) -> None:
+    assert parse_shape(Fields(body)) == read
+
+
+REFUSED: list[tuple[dict[str, Any], str]] = [
+    ({"guided_json": 5}, "guided_json"),
+    ({"guided_json": "{"}, "guided_json"),
+    ({"regex": ""}, "regex"),
+    ({"guided_choice": []}, "guided_choice"),
+    ({"guided_choice": "a"}, "guided_choice"),
+    ({"guided_choice": [1]}, "guided_choice[0]"),
+    ({"structured_outputs": {}}, "structured_outputs"),
+    ({"structured_outputs": {"regex": "a", "choice": ["a"]}}, "structured_outputs"),
+    ({"structured_outputs": {"json_object": False}}, "structured_outputs.json_object"),
+    ({"structured_outputs": {"jason": {}}}, "structured_outputs.jason"),
+    ({"structural_tag": 5}, "structural_tag"),
+    ({"regex": "a", "guided_regex": "b"}, "regex"),
+    ({"response_format": {"type": "json_object"}, "regex": "b"}, "regex"),
+    (
+        {"response_format": {"type": "grammar", "grammar": "x", "syntax": "y"}},
+        "response_format.syntax",
+    ),
+]
+
+
+@pytest.mark.parametrize(("body", "param"), REFUSED, ids=str)
+def test_faulty_shapes_are_refused(body: dict[str, Any], param: str) -> None:
+    with pytest.raises(InputError) as refused:
+        parse_shape(Fields(body))
+    assert refused.value.param == param
