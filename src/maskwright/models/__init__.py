@@ -5,6 +5,7 @@
 - `adapter`: Low-rank adapters.
 - `batch`: The rows of one step as tensors.
 - `chat`: What a client wrote stays text.
+- `compiled_plan`: What the compiled attention reads in one step: positions and blocks, row by row.
 - `config`: What a checkpoint's config.json says about its decoder.
 - `decoder`: What the engine asks of a model, whichever way it is computed.
 - `dense`: A dense decoder (Llama, Mistral, Qwen2, Qwen3 shapes) that reads its keys and values

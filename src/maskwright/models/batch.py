@@ -10,7 +10,7 @@ from torch import Tensor
 
 from maskwright.kernels.reference import AttentionPlan, Span, pad_rows
 from maskwright.models.adapter import Adapter, AdapterRows
-from maskwright.models.compiled.attention import CompiledPlan
+from maskwright.models.compiled_plan import CompiledPlan
 
 Plan = AttentionPlan | CompiledPlan
 

@@ -26,8 +26,8 @@ from maskwright.kernels.reference import (
 )
 from maskwright.models.adapter import Shapes
 from maskwright.models.batch import ForwardBatch, Plan
-from maskwright.models.compiled.attention import CompiledPlan, plan_compiled
 from maskwright.models.compiled.decoder import CompiledDense
+from maskwright.models.compiled_plan import CompiledPlan, plan_compiled
 from maskwright.models.config import ModelConfig
 from maskwright.models.decoder import SMALL
 from maskwright.models.layer import Layer, Linear

@@ -8,7 +8,8 @@ import torch
 
 from maskwright.kernels.kv_pool import KvPool, store_kv
 from maskwright.kernels.reference import Span, pad_rows, paged_attention, plan_attention
-from maskwright.models.compiled.attention import plan_compiled, store_and_attend
+from maskwright.models.compiled.attention import store_and_attend
+from maskwright.models.compiled_plan import plan_compiled
 
 SCALE = 0.3
 

@@ -16,8 +16,6 @@ over the numbers they stand for.
 # pyright: reportArgumentType=false, reportCallIssue=false
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
@@ -26,7 +24,6 @@ from numba import njit
 from numpy.typing import NDArray
 
 from maskwright.kernels.kv_pool import KvPool, store_kv
-from maskwright.kernels.reference import Span
 from maskwright.models.compiled.rows import exp, norm
 from maskwright.models.compiled.tiles import (
     LANES,
@@ -38,36 +35,10 @@ from maskwright.models.compiled.tiles import (
     largest,
     total,
 )
+from maskwright.models.compiled_plan import CompiledPlan, Ints
 
-Ints = NDArray[np.int64]
 Floats = NDArray[np.float32]
 Codes = NDArray[np.uint8]
-
-
-@dataclass(frozen=True, slots=True)
-class CompiledPlan:
-    """What the queries of one step read: row i is at `positions[i]` of the sequence whose blocks
-    begin at `starts[i]` in `tables`. All int64; real rows only."""
-
-    positions: Ints
-    starts: Ints
-    tables: Ints
-
-
-def plan_compiled(spans: Sequence[Span], block_size: int) -> CompiledPlan:
-    """The plan of `spans`, which follow each other row by row."""
-    positions: list[int] = []
-    starts: list[int] = []
-    tables: list[int] = []
-    for span in spans:
-        positions += range(span.start, span.start + span.count)
-        starts += [len(tables)] * span.count
-        tables += span.table[: (span.start + span.count - 1) // block_size + 1]
-    return CompiledPlan(
-        np.array(positions, np.int64),
-        np.array(starts, np.int64),
-        np.array(tables, np.int64),
-    )
 
 
 def store_and_attend(

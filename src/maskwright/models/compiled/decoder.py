@@ -13,9 +13,10 @@ from torch import Tensor
 from maskwright.kernels.kv_pool import KvPool
 from maskwright.models.adapter import AdapterRows
 from maskwright.models.batch import ForwardBatch
-from maskwright.models.compiled.attention import CompiledPlan, rotate, store_and_attend
+from maskwright.models.compiled.attention import rotate, store_and_attend
 from maskwright.models.compiled.product import multiply, pack
 from maskwright.models.compiled.rows import add_and_norm, silu_multiply
+from maskwright.models.compiled_plan import CompiledPlan
 from maskwright.models.config import ModelConfig
 from maskwright.models.layer import Layer, Linear
 

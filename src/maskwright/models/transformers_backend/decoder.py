@@ -23,7 +23,7 @@ from maskwright.kernels.low_rank import add_low_rank
 from maskwright.kernels.reference import Span, paged_attention, plan_attention
 from maskwright.models.adapter import AdapterRows, Shapes
 from maskwright.models.batch import ForwardBatch, Plan
-from maskwright.models.compiled.attention import CompiledPlan
+from maskwright.models.compiled_plan import CompiledPlan
 from maskwright.models.decoder import SMALL
 from maskwright.models.transformers_backend.guard import unsupported
 
