@@ -1,0 +1,108 @@
+"""The sources as syntax trees, for tests that hold the structure of the code."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "src" / "maskwright"
+
+
+@dataclass(frozen=True)
+class Module:
+    """A source file: its dotted name, its path and its syntax tree."""
+
+    name: str
+    path: Path
+    tree: ast.Module
+
+
+def tracked(*patterns: str) -> list[Path]:
+    """Files that git tracks or would track, symbolic links left out."""
+    listing = subprocess.run(
+        ["git", "ls-files", "-z", "-c", "-o", "--exclude-standard", *patterns],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    paths = sorted({ROOT / name for name in listing.split("\0") if name})
+    return [path for path in paths if path.is_file() and not path.is_symlink()]
+
+
+@cache
+def modules() -> tuple[Module, ...]:
+    """Every module of the package, those of `kernels/` as `maskwright.kernels`."""
+    found = [
+        Module(dotted_name(path), path, ast.parse(path.read_text()))
+        for path in tracked("src/*.py", "kernels/*.py")
+    ]
+    assert len(found) > 200
+    return tuple(found)
+
+
+def dotted_name(path: Path) -> str:
+    base = PACKAGE if path.is_relative_to(PACKAGE) else ROOT
+    parts = ("maskwright", *path.relative_to(base).with_suffix("").parts)
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def imports(module: Module, known: Iterable[str]) -> set[str]:
+    """The modules among `known` that a module imports, wherever the import stands in it."""
+    names = set(known)
+    found: set[str] = set()
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names} & names
+        elif isinstance(node, ast.ImportFrom) and node.module is not None:
+            for alias in node.names:
+                dotted = f"{node.module}.{alias.name}"
+                found |= {dotted if dotted in names else node.module} & names
+    return found - {module.name}
+
+
+def circles(graph: Mapping[str, set[str]]) -> list[list[str]]:
+    """The strongly connected components of more than one node (Tarjan's algorithm), sorted."""
+    index: dict[str, int] = {}
+    low: dict[str, int] = {}
+    stack: list[str] = []
+    found: list[list[str]] = []
+
+    def visit(node: str) -> None:
+        index[node] = low[node] = len(index)
+        stack.append(node)
+        for target in graph[node]:
+            if target not in index:
+                visit(target)
+                low[node] = min(low[node], low[target])
+            elif target in stack:
+                low[node] = min(low[node], index[target])
+        if low[node] == index[node]:
+            component: list[str] = []
+            while not component or component[-1] != node:
+                component.append(stack.pop())
+            if len(component) > 1:
+                found.append(sorted(component))
+
+    for node in graph:
+        if node not in index:
+            visit(node)
+    return sorted(found)
+
+
+def functions(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    """Every function and method, nested ones included."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node
+
+
+def body_lines(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """Lines from the first statement after the docstring to the last one."""
+    body = function.body[1:] if ast.get_docstring(function) is not None else function.body
+    return (body[-1].end_lineno or 0) - body[0].lineno + 1 if body else 0

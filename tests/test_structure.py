@@ -1,0 +1,135 @@
+"""What keeps the house in order: no circles, small folders, short functions, one name a thing."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter, defaultdict
+from pathlib import Path
+
+import pytest
+
+from tests.source_tree import (
+    ROOT,
+    Module,
+    body_lines,
+    circles,
+    functions,
+    imports,
+    modules,
+    tracked,
+)
+
+MOST_FILES = 16
+MOST_LINES = 60
+# Node classes of separate syntax trees may share a name: each tree is read on its own.
+SYNTAX_TREES = frozenset(
+    {
+        "maskwright.grammar.dialects.syntax",
+        "maskwright.grammar.pattern.tree",
+        "maskwright.grammar.regular.terms",
+        "maskwright.grammar.rules.tree",
+        "maskwright.grammar.schema.tree",
+        "maskwright.grammar.tags.tree",
+    }
+)
+# Compiled functions whose loops lose speed when they are split, each with its reason.
+LONG_FUNCTIONS: dict[str, str] = {}
+
+
+def import_graph() -> dict[str, set[str]]:
+    names = [module.name for module in modules()]
+    return {module.name: imports(module, names) for module in modules()}
+
+
+def package_graph(graph: dict[str, set[str]], package: str) -> dict[str, set[str]]:
+    """The imports among the direct children of a package, its own `__init__` left out."""
+    prefix = package + "."
+
+    def child(name: str) -> str:
+        return prefix + name.removeprefix(prefix).partition(".")[0]
+
+    among: dict[str, set[str]] = defaultdict(set)
+    for name, targets in graph.items():
+        if name.startswith(prefix):
+            inner = {child(target) for target in targets if target.startswith(prefix)}
+            among[child(name)] |= inner - {child(name)}
+    return among
+
+
+@pytest.mark.xfail(reason="circles that are being taken apart", strict=True)
+def test_no_circle_of_files() -> None:
+    assert circles(import_graph()) == []
+
+
+@pytest.mark.xfail(reason="circles that are being taken apart", strict=True)
+def test_no_circle_of_packages() -> None:
+    graph = import_graph()
+    packages = {module.name for module in modules() if module.path.name == "__init__.py"}
+    found = [circle for name in sorted(packages) for circle in circles(package_graph(graph, name))]
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    ("graph", "expected"),
+    [
+        ({"a": {"b"}, "b": {"c"}, "c": set()}, []),
+        ({"a": {"b"}, "b": {"a"}, "c": {"a"}}, [["a", "b"]]),
+        (
+            {"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"e"}, "e": {"d"}},
+            [["a", "b", "c"], ["d", "e"]],
+        ),
+    ],
+)
+def test_a_circle_is_found(graph: dict[str, set[str]], expected: list[list[str]]) -> None:
+    assert circles(graph) == expected
+
+
+def test_an_import_for_type_checking_counts() -> None:
+    source = "if TYPE_CHECKING:\n    from package.other import Name\n"
+    module = Module("package.this", Path("this.py"), ast.parse(source))
+    assert imports(module, {"package.this", "package.other"}) == {"package.other"}
+
+
+@pytest.mark.xfail(reason="the demo model's folder holds eighteen", strict=True)
+def test_no_folder_holds_more_than_sixteen_files() -> None:
+    files = tracked("*.py")
+    counts = Counter(str(path.parent.relative_to(ROOT)) for path in files)
+    assert {folder: count for folder, count in counts.items() if count > MOST_FILES} == {}
+
+
+@pytest.mark.xfail(reason="names that are being changed", strict=True)
+def test_a_class_name_stands_for_one_thing() -> None:
+    places: dict[str, list[str]] = defaultdict(list)
+    for module in modules():
+        for node in ast.walk(module.tree):
+            if isinstance(node, ast.ClassDef):
+                places[node.name].append(module.name)
+    shared = {
+        name: where
+        for name, where in places.items()
+        if len(where) > 1 and not (set(where) <= SYNTAX_TREES and len(set(where)) == len(where))
+    }
+    assert shared == {}
+
+
+@pytest.mark.xfail(reason="functions that are being taken apart", strict=True)
+def test_function_bodies_are_at_most_sixty_lines() -> None:
+    long = {
+        f"{module.name}.{function.name}": lines
+        for module in modules()
+        for function in functions(module.tree)
+        if (lines := body_lines(function)) > MOST_LINES
+    }
+    assert {name: lines for name, lines in long.items() if name not in LONG_FUNCTIONS} == {}
+    assert sorted(LONG_FUNCTIONS) == sorted(long), "an exception that is no longer needed"
+
+
+def test_an_exception_to_the_complexity_rule_gives_its_reason() -> None:
+    bare = [
+        f"{path.relative_to(ROOT)}:{number}"
+        for path in tracked("*.py")
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        if re.search(r"#\s*noqa:[^#]*C901\s*$", line)
+    ]
+    assert bare == []
