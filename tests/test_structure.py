@@ -91,7 +91,6 @@ def test_an_import_for_type_checking_counts() -> None:
     assert imports(module, {"package.this", "package.other"}) == {"package.other"}
 
 
-@pytest.mark.xfail(reason="the demo model's folder holds eighteen", strict=True)
 def test_no_folder_holds_more_than_sixteen_files() -> None:
     files = tracked("*.py")
     counts = Counter(str(path.parent.relative_to(ROOT)) for path in files)

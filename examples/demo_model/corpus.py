@@ -11,11 +11,11 @@ import json
 import random
 from dataclasses import dataclass
 
-from examples.demo_model.domains import domains
-from examples.demo_model.groups import group
-from examples.demo_model.instructions import instruct, messages
-from examples.demo_model.lists import item_list, join, plain_list
-from examples.demo_model.records import (
+from examples.demo_model.texts.domains import domains
+from examples.demo_model.texts.groups import group
+from examples.demo_model.texts.instructions import instruct, messages
+from examples.demo_model.texts.lists import item_list, join, plain_list
+from examples.demo_model.texts.records import (
     Fact,
     Record,
     describe,
@@ -27,8 +27,15 @@ from examples.demo_model.records import (
     properties_of,
     prose,
 )
-from examples.demo_model.schemas import Property, Schema, Style, object_schema, reference, root
-from examples.demo_model.values import Json, words
+from examples.demo_model.texts.schemas import (
+    Property,
+    Schema,
+    Style,
+    object_schema,
+    reference,
+    root,
+)
+from examples.demo_model.texts.values import Json, words
 
 
 @dataclass(frozen=True, slots=True)

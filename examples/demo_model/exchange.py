@@ -14,7 +14,7 @@ import re
 
 from transformers import PreTrainedTokenizerFast
 
-from examples.demo_model.words import NUMBER_WORDS
+from examples.demo_model.texts.words import NUMBER_WORDS
 
 EXAMPLES, PIECES = 0.6, 0.7
 """Shares: of examples that are changed, and of their pieces."""

@@ -20,16 +20,16 @@ from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
 from examples.demo_model.batches import encode, pack, render, value_spans
 from examples.demo_model.corpus import Example, example, extraction
-from examples.demo_model.domains import domains
-from examples.demo_model.instructions import (
+from examples.demo_model.texts.domains import domains
+from examples.demo_model.texts.instructions import (
     HELD_OUT_INSTRUCTIONS,
     INSTRUCTION_VERBS,
     INSTRUCTIONS,
 )
-from examples.demo_model.records import domain_facts
+from examples.demo_model.texts.records import domain_facts
+from examples.demo_model.texts.values import draw, words
+from examples.demo_model.texts.words import LISTS, entries, is_held_out_word, made_up
 from examples.demo_model.tokenizer import train
-from examples.demo_model.values import draw, words
-from examples.demo_model.words import LISTS, entries, is_held_out_word, made_up
 from maskwright.models import DEMO_PATH
 
 ROOT = Path(__file__).resolve().parent.parent.parent

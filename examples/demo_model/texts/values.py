@@ -5,7 +5,7 @@ import random
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from examples.demo_model.words import MAIL_HOSTS, MONTHS, NUMBER_WORDS, entries, made_up
+from examples.demo_model.texts.words import MAIL_HOSTS, MONTHS, NUMBER_WORDS, entries, made_up
 
 Json: TypeAlias = bool | int | float | str | list["Json"] | dict[str, "Json"] | None
 

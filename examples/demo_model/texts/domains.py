@@ -9,7 +9,7 @@ holds ``{v}``; for a boolean it is "clause if true ~ clause if false". Alternati
 from dataclasses import dataclass
 from functools import cache
 
-from examples.demo_model.wordings import MORE
+from examples.demo_model.texts.wordings import MORE
 
 
 @dataclass(frozen=True, slots=True)

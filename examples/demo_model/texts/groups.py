@@ -3,10 +3,10 @@
 import random
 from dataclasses import dataclass
 
-from examples.demo_model.domains import Domain
-from examples.demo_model.records import domain_facts, enum_free, label
-from examples.demo_model.schemas import Property
-from examples.demo_model.values import Json, words
+from examples.demo_model.texts.domains import Domain
+from examples.demo_model.texts.records import domain_facts, enum_free, label
+from examples.demo_model.texts.schemas import Property
+from examples.demo_model.texts.values import Json, words
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,10 +3,10 @@
 import random
 from dataclasses import dataclass
 
-from examples.demo_model.domains import Domain, domains
-from examples.demo_model.schemas import Property, Schema
-from examples.demo_model.values import Json, Value, draw, words
-from examples.demo_model.words import made_up
+from examples.demo_model.texts.domains import Domain, domains
+from examples.demo_model.texts.schemas import Property, Schema
+from examples.demo_model.texts.values import Json, Value, draw, words
+from examples.demo_model.texts.words import made_up
 
 
 @dataclass(frozen=True, slots=True)

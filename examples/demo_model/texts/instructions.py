@@ -6,8 +6,8 @@ parts, so that the model learns that any imperative may stand there.
 
 import random
 
-from examples.demo_model.records import pick
-from examples.demo_model.words import made_up
+from examples.demo_model.texts.records import pick
+from examples.demo_model.texts.words import made_up
 
 INSTRUCTIONS = (
     "{t}",

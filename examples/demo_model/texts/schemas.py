@@ -4,7 +4,7 @@ import random
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from examples.demo_model.values import Json
+from examples.demo_model.texts.values import Json
 
 Schema: TypeAlias = dict[str, Json]
 

@@ -2,9 +2,9 @@
 
 import random
 
-from examples.demo_model.records import Fact, enum_free
-from examples.demo_model.schemas import Property, Schema, Style, object_schema, reference
-from examples.demo_model.values import Json, draw, words
+from examples.demo_model.texts.records import Fact, enum_free
+from examples.demo_model.texts.schemas import Property, Schema, Style, object_schema, reference
+from examples.demo_model.texts.values import Json, draw, words
 
 LISTS = (
     ("tags,labels,keywords,topics", "topic", "is tagged {v}"),
