@@ -38,7 +38,7 @@ from benchmarks.vocabularies import tekken, tekken_encoding  # noqa: E402
 from maskwright import Grammar, Vocabulary, compile_json_schema  # noqa: E402
 from maskwright.automaton.leaf.rows import DEAD  # noqa: E402
 from maskwright.automaton.machine.addresses import machine_arrays  # noqa: E402
-from maskwright.automaton.machine.machine import Configuration  # noqa: E402
+from maskwright.automaton.machine.exits import Configuration  # noqa: E402
 from maskwright.automaton.machine.step import move, settle  # noqa: E402
 from maskwright.mask.shared.vocabulary_tables import NOTHING  # noqa: E402
 from maskwright.mask.walk.arrays import Begun  # noqa: E402

@@ -9,17 +9,8 @@ import numpy.typing as npt
 
 from maskwright.automaton.leaf.exits import Over
 from maskwright.automaton.leaf.rows import DEAD
-from maskwright.automaton.machine.machine import (
-    BLOCKED,
-    NO_FRAME,
-    NO_NODE,
-    POP,
-    PUSH,
-    Added,
-    Configuration,
-    Contexts,
-    Exit,
-)
+from maskwright.automaton.machine.exits import BLOCKED, Configuration, Contexts, Exit, apply_exit
+from maskwright.automaton.machine.machine import NO_NODE, Added
 from maskwright.automaton.machine.step import (
     TOO_MANY,
     behind_end,
@@ -383,7 +374,7 @@ class Grammar:
         read = None if text is None else last_value(text)
         with self.machine.work:
             found = self.machine.contexts.exit(context, self.space.leaves.labels[label], read)
-        return None if found.kind == BLOCKED else self.entered(found, node)
+        return self.entered(found, node)
 
     def _tells_more(self, stopped: tuple[int, int, int]) -> bool:
         """Whether more may follow behind a dynamic exit once the text is known."""
@@ -407,17 +398,21 @@ class Grammar:
                 return False
             here = following
 
-    def entered(self, found: Exit, node: int) -> Configuration:
-        """The configuration behind an exit from the context of `node`."""
+    def entered(self, found: Exit, node: int) -> Configuration | None:
+        """The configuration after an exit from the context of `node`; None if that exit, or one
+        that it leads to on a level below, is blocked."""
         machine = self.machine
-        while found.kind & 3 == POP:
-            node = int(machine.arrays.node_parent[node])
-            context = int(machine.arrays.node_context[node])
-            found = machine.contexts.exit(context, found.result)
-        parent = int(machine.arrays.node_parent[node])
-        if found.kind & 3 == PUSH:
-            parent = node if found.frame == NO_FRAME else self._node(found.frame, parent)
-        return Configuration(found.leaf, self._node(found.context, parent))
+        while found.kind != BLOCKED:
+            removed, added = apply_exit(found)
+            if removed:
+                node = int(machine.arrays.node_parent[node])
+            for context in added:
+                node = self._node(context, node)
+            if not found.pops:
+                return Configuration(found.leaf, node)
+            below = int(machine.arrays.node_context[node])
+            found = machine.contexts.exit(below, found.result)
+        return None
 
     def _node(self, context: int, parent: int) -> int:
         self.machine.know_context(context)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from maskwright.automaton.machine.machine import Configuration
+from maskwright.automaton.machine.exits import Configuration
 
 UNKNOWN: Final = 1 << 60
 

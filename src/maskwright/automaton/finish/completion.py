@@ -14,16 +14,8 @@ from maskwright.automaton.finish.bounds import Bound
 from maskwright.automaton.finish.levels import Ending
 from maskwright.automaton.leaf.exits import Over
 from maskwright.automaton.leaf.keys import Entry, Text
-from maskwright.automaton.machine.machine import (
-    BLOCKED,
-    DONE,
-    DYNAMIC,
-    NO_FRAME,
-    POP,
-    PUSH,
-    Configuration,
-    Machine,
-)
+from maskwright.automaton.machine.exits import BLOCKED, DONE, DYNAMIC, Configuration, apply_exit
+from maskwright.automaton.machine.machine import Machine
 from maskwright.automaton.value.last_value import last_value
 from maskwright.automaton.value.witness_text import spelled
 from maskwright.errors import LimitError
@@ -81,7 +73,8 @@ class Completion:
         return here in self._known
 
     def _search(self, here: Configuration, before: bytes) -> bytes | None:
-        if self._machine.arrays.node_context[here.node] == DONE:
+        context = int(self._machine.arrays.node_context[here.node])
+        if context == DONE:
             return b""
         leaves = self._machine.leaves
         if isinstance(leaves.keys[here.leaf], Entry):
@@ -117,7 +110,7 @@ class Completion:
             if direct:
                 continue
             for byte, target in sorted(leaves.next_states(leaf).items(), key=_readable_first):
-                if target not in seen and self._open(target, here.node):
+                if target not in seen and self._machine.gate_open(target, context):
                     seen.add(target)
                     queue.append((target, text + bytes([byte])))
             if len(seen) > self._limits.witness_search:
@@ -128,15 +121,6 @@ class Completion:
         """The rest of one string or text; a leaf state's term always has one."""
         text = shortest(key.term, self._limits.witness_search) or ""
         return spelled(text)[1:].encode() if key.inside else text.encode()
-
-    def _open(self, leaf: int, node: int) -> bool:
-        arrays = self._machine.leaves.arrays
-        high = int(arrays.gate_high[leaf])
-        gate = self._machine.contexts.gate(int(self._machine.arrays.node_context[node]))
-        if high == 0 or gate is None:
-            return True
-        low = int(arrays.gate_low[leaf])
-        return bool((gate[0] >> low) & ((1 << (high - low)) - 1))
 
     def _behind(self, node: int, label: Hashable, text: bytes) -> bytes | None:
         """The completion once the leaf on top of `node` has been left with `label`.
@@ -151,16 +135,14 @@ class Completion:
                 step = self._machine.contexts.exit(stack[0], label, last_value(text))
             if step.kind == BLOCKED:
                 return None
-            if step.kind == POP:
-                stack = stack[1:]
+            removed, added = apply_exit(step)
+            stack = [*reversed(added), *stack[removed:]]
+            if step.pops:
                 label = step.result
                 continue
             if step.context == DONE:
                 return b""
-            below = stack[1:]
-            if step.kind == PUSH:
-                below = [stack[0] if step.frame == NO_FRAME else step.frame, *below]
-            ending = self._finisher.finish([step.context, *below], step.leaf, text)
+            ending = self._finisher.finish(stack, step.leaf, text)
             self._dynamic |= ending.by_text
             return ending.text
 

@@ -32,7 +32,7 @@ from maskwright.automaton.json.plain_names import PlainReader, PlainShapes
 from maskwright.automaton.json.values import Read, ValueReader
 from maskwright.automaton.leaf.keys import Choice, End, Literal, Padded, Spaced
 from maskwright.automaton.leaf.table import LeafTable
-from maskwright.automaton.machine.machine import (
+from maskwright.automaton.machine.exits import (
     BLOCKED,
     DONE,
     DYNAMIC,

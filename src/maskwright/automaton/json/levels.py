@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from maskwright.automaton.finish.bounds import Bound
 from maskwright.automaton.finish.levels import Ending
-from maskwright.automaton.machine.machine import Exit
+from maskwright.automaton.machine.exits import Exit
 from maskwright.automaton.value.level import Level, Phase, Thread
 from maskwright.grammar.regular.terms import Regular
 from maskwright.grammar.schema.tree import Schema

@@ -1,88 +1,30 @@
 """The byte machine: leaf states over a stack of contexts, both ints.
 
-A *configuration* is a pair (leaf state, stack node). Within a leaf, a byte moves the leaf state
-alone. Where a leaf can be left, the *context* on top of the stack says what comes next, by the
-leaf's label: stay on this level in another context, push a level, or pop and hand a result to the
-level below. Contexts are made by a `Contexts` (JSON, plain text); the machine asks for each
-(context, label) once and keeps the answer, so after a while it runs on tables alone.
+Within a leaf, a byte moves the leaf state alone. Where a leaf can be left, the *context* on top of
+the stack says what comes next, by the leaf's label: stay on this level in another context, push a
+level, or pop and hand a result to the level below (see `automaton.machine.exits`). Contexts are
+made by a `Contexts` (JSON, plain text); the machine asks for each (context, label) once and keeps
+the answer, so after a while it runs on tables alone.
 
 Nodes (context, parent) are interned: equal stacks are equal ints.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from maskwright.automaton.leaf.table import LeafTable
+from maskwright.automaton.machine.exits import BLOCKED, NO_FRAME, POP, Contexts, Exit
 from maskwright.automaton.machine.hash_tables import hash_nodes, move_exits
-from maskwright.automaton.value.level import Level
 from maskwright.errors import LimitError
 from maskwright.limits import DEFAULT_LIMITS, Limits, Work
-
-BLOCKED: Final = 0
-"""The leaf can't be left with this label here."""
-STAY: Final = 1
-PUSH: Final = 2
-POP: Final = 3
-DYNAMIC: Final = 4
-"""Added to STAY or PUSH: where this leads depends on the text read; see `Contexts.exit`."""
-
-DONE: Final = 0
-"""The context of a finished text; every machine's context 0."""
 
 _Int32 = npt.NDArray[np.int32]
 
 NO_NODE: Final = -1
-NO_FRAME: Final = -1
-
-
-class Exit(NamedTuple):
-    """What leaving a leaf leads to: the new context and leaf state, or the result of a `POP`.
-
-    A `PUSH` leaves the present context below the new one, or `frame` in its place. `then` lists
-    further exits that the text will come to.
-    """
-
-    kind: int
-    context: int = 0
-    leaf: int = 0
-    result: Hashable = None
-    frame: int = NO_FRAME
-    then: tuple[Further, ...] = ()
-
-
-Further = tuple[int, Hashable, Exit | None]
-"""A context, a label, and the exit with it; None if it has still to be asked for."""
-
-
-class Configuration(NamedTuple):
-    leaf: int
-    node: int
-
-
-class Contexts(Protocol):
-    """The structural half of a grammar."""
-
-    def exit(self, context: int, label: Hashable, text: str | None = None) -> Exit:
-        """What follows when a leaf is left with `label` in `context`.
-
-        Where that depends on the text that was read (the name or item that ends here, as JSON),
-        `text` gives it; without, the answer is as if the text differed from all before it, and
-        its kind has DYNAMIC added.
-        """
-        ...
-
-    def gate(self, context: int) -> tuple[int, int] | None:
-        """(bits, width): the names still allowed in `context`, if its leaf has gates."""
-        ...
-
-    def level(self, context: int) -> Level | None:
-        """The level of JSON that a context stands for, if it does."""
-        ...
 
 
 class MachineArrays(NamedTuple):
@@ -250,6 +192,16 @@ class Machine:
             self.arrays.gate_bits[start + at] = (bits >> (64 * at)) & 0xFFFF_FFFF_FFFF_FFFF
         self.arrays.gate_start[context] = start
         self._gate_words += words
+
+    def gate_open(self, leaf: int, context: int) -> bool:
+        """Whether `context` still allows a name that can be reached from `leaf`; see
+        `automaton.machine.step.gate_open`, its compiled twin."""
+        low, high = int(self.leaves.arrays.gate_low[leaf]), int(self.leaves.arrays.gate_high[leaf])
+        gate = self.contexts.gate(context) if high else None
+        if gate is None:
+            return True
+        bits, _ = gate
+        return bool((bits >> low) & ((1 << (high - low)) - 1))
 
     def _grow_exits(self) -> None:
         old = self.arrays

@@ -22,16 +22,8 @@ from numba import njit
 
 from maskwright.automaton.leaf.rows import DEAD, UNBUILT, LeafArrays
 from maskwright.automaton.machine.addresses import leaf_arrays, machine_arrays
-from maskwright.automaton.machine.machine import (
-    BLOCKED,
-    DONE,
-    DYNAMIC,
-    NO_FRAME,
-    NO_NODE,
-    POP,
-    PUSH,
-    MachineArrays,
-)
+from maskwright.automaton.machine.exits import BLOCKED, DONE, DYNAMIC, NO_FRAME, POP, PUSH
+from maskwright.automaton.machine.machine import NO_NODE, MachineArrays
 
 TOO_MANY: Final = 1 << 30
 """Exits in one token whose outcome depends on the text: after the second, nothing is offered.

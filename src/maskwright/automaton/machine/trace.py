@@ -9,17 +9,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from typing import NamedTuple
 
-from maskwright.automaton.machine.machine import (
-    BLOCKED,
-    DONE,
-    DYNAMIC,
-    NO_FRAME,
-    POP,
-    PUSH,
-    Configuration,
-    Exit,
-    Machine,
-)
+from maskwright.automaton.machine.exits import DONE, DYNAMIC, Configuration, Exit, apply_exit
+from maskwright.automaton.machine.machine import Machine
 from maskwright.automaton.value.last_value import last_value
 
 
@@ -52,7 +43,7 @@ class Trace:
         for byte in data:
             while True:
                 target = self._machine.leaves.next_states(self.leaf).get(byte)
-                if target is not None and self._open(target):
+                if target is not None and self._machine.gate_open(target, self.stack[-1]):
                     break
                 yield from self._leave()
             self.leaf = target
@@ -72,32 +63,18 @@ class Trace:
             return False
         return bool(leaves.arrays.eager[self.leaf]) or not leaves.next_states(self.leaf)
 
-    def _open(self, leaf: int) -> bool:
-        leaves = self._machine.leaves.arrays
-        high = int(leaves.gate_high[leaf])
-        gate = self._machine.contexts.gate(self.stack[-1]) if high else None
-        if gate is None:
-            return True
-        low = int(leaves.gate_low[leaf])
-        return bool((gate[0] >> low) & ((1 << (high - low)) - 1))
-
     def _leave(self) -> Iterator[Left]:
         label = self._machine.leaves.label_of(self.leaf)
         while True:
             context = self.stack[-1]
             found = self._exit(context, label)
-            assert found.kind != BLOCKED, "a trace reads only what the machine accepts"
             yield Left(len(self.text), context, label, found)
-            if found.kind & 3 != POP:
+            removed, added = apply_exit(found)
+            del self.stack[len(self.stack) - removed :]
+            self.stack += added
+            if not found.pops:
                 break
-            self.stack.pop()
             label = found.result
-        if found.kind == PUSH:
-            if found.frame != NO_FRAME:
-                self.stack[-1] = found.frame
-            self.stack.append(found.context)
-        else:
-            self.stack[-1] = found.context
         self.leaf = found.leaf
 
     def _exit(self, context: int, label: Hashable) -> Exit:

@@ -27,7 +27,7 @@ from maskwright.automaton.leaf.keys import End, Entry, TokenId, TokenRead
 from maskwright.automaton.leaf.keys import Text as TextState
 from maskwright.automaton.leaf.special_tokens import LEAD, LENGTH
 from maskwright.automaton.leaf.table import LeafTable
-from maskwright.automaton.machine.machine import BLOCKED, DONE, NO_FRAME, POP, PUSH, STAY, Exit
+from maskwright.automaton.machine.exits import BLOCKED, DONE, NO_FRAME, POP, PUSH, STAY, Exit
 from maskwright.automaton.rules.finish import RuleFinish
 from maskwright.automaton.rules.follow import bytes_ahead
 from maskwright.automaton.rules.item_sets import (

@@ -8,7 +8,7 @@ from maskwright.automaton.finish.bounds import Bound
 from maskwright.automaton.finish.levels import Ending
 from maskwright.automaton.leaf.keys import Text
 from maskwright.automaton.leaf.table import LeafTable
-from maskwright.automaton.machine.machine import DONE, STAY, Exit
+from maskwright.automaton.machine.exits import DONE, STAY, Exit
 from maskwright.grammar.regular.terms import Regular
 
 _READING = 1

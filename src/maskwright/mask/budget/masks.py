@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from maskwright.automaton.machine.machine import Configuration
+from maskwright.automaton.machine.exits import Configuration
 from maskwright.errors import BudgetError, UnspellableError
 from maskwright.mask.position import UNKNOWN
 from maskwright.mask.shared.leaf_bounds import ENDLESS

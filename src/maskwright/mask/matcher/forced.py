@@ -8,7 +8,7 @@ from maskwright.automaton.leaf import special_tokens as special
 from maskwright.errors import UnspellableError
 
 if TYPE_CHECKING:
-    from maskwright.automaton.machine.machine import Configuration
+    from maskwright.automaton.machine.exits import Configuration
     from maskwright.mask.grammar import Grammar
 
 MOST_BYTES: Final = 1024

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from maskwright.automaton.machine.machine import Configuration
+from maskwright.automaton.machine.exits import Configuration
 from maskwright.mask.position import Position
 from maskwright.mask.walk.row_table import Row, RowTable, packed
 

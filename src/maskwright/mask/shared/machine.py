@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Protocol
 
 from maskwright.automaton.finish.completion import Completion, Finisher
-from maskwright.automaton.machine.machine import Configuration, Contexts, Machine
+from maskwright.automaton.machine.exits import Configuration, Contexts
+from maskwright.automaton.machine.machine import Machine
 from maskwright.mask.budget.masks import Found
 from maskwright.mask.position import Position
 from maskwright.mask.shared.leaf_bounds import NodeNeeds

@@ -1,0 +1,110 @@
+"""Exits: what leaving a leaf leads to, and what that does to the stack of contexts.
+
+A *configuration* is a pair (leaf state, stack node). Where a leaf can be left, the context on top
+of the stack answers with an `Exit`. This module defines exits and their effect for Python code;
+`automaton.machine.step.leave` is the compiled twin of `apply_exit`, and
+tests/automaton/machine/test_exits.py compares the two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Final, NamedTuple, Protocol
+
+from maskwright.automaton.value.level import Level
+
+BLOCKED: Final = 0
+"""The leaf can't be left with this label here."""
+STAY: Final = 1
+"""The innermost context is replaced by another one."""
+PUSH: Final = 2
+"""A context is pushed; the present one may be replaced by `Exit.frame`."""
+POP: Final = 3
+"""The innermost context is removed, and the one below is left with `Exit.result`."""
+DYNAMIC: Final = 4
+"""Added to STAY or PUSH: where this leads depends on the text read; see `Contexts.exit`."""
+
+DONE: Final = 0
+"""The context of a finished text; every machine's context 0."""
+
+NO_FRAME: Final = -1
+"""The `frame` of an exit that leaves the present context as it is."""
+
+
+class Exit(NamedTuple):
+    """What leaving a leaf leads to: the new context and leaf state, or the result of a `POP`.
+
+    A `PUSH` leaves the present context below the new one, or `frame` in its place. `then` lists
+    further exits that the text will come to.
+    """
+
+    kind: int
+    context: int = 0
+    leaf: int = 0
+    result: Hashable = None
+    frame: int = NO_FRAME
+    then: tuple[Further, ...] = ()
+
+    @property
+    def pops(self) -> bool:
+        """Whether the innermost level ends, so that the one below has to be left too."""
+        return self.kind & ~DYNAMIC == POP
+
+
+Further = tuple[int, Hashable, Exit | None]
+"""A context, a label, and the exit with it; None if it has still to be asked for."""
+
+
+class Replacement(NamedTuple):
+    """The effect of an exit on the stack of contexts."""
+
+    removed: int
+    """How many of the innermost contexts are removed: 0 or 1."""
+    added: tuple[int, ...] = ()
+    """The contexts pushed then, the innermost last."""
+
+
+def apply_exit(found: Exit) -> Replacement:
+    """Return what `found`, which must not be BLOCKED, does to the stack.
+
+    After an exit that `pops`, the context that has become the innermost is left with
+    `found.result`; after any other, the text goes on in leaf state `found.leaf`.
+    """
+    kind = found.kind & ~DYNAMIC
+    if kind == POP:
+        return Replacement(1)
+    if kind == STAY:
+        return Replacement(1, (found.context,))
+    if kind != PUSH:
+        raise ValueError(f"an exit of kind {found.kind} leads nowhere")
+    if found.frame == NO_FRAME:
+        return Replacement(0, (found.context,))
+    return Replacement(1, (found.frame, found.context))
+
+
+class Configuration(NamedTuple):
+    """Where a text stands in a machine."""
+
+    leaf: int
+    node: int
+
+
+class Contexts(Protocol):
+    """The structural half of a grammar."""
+
+    def exit(self, context: int, label: Hashable, text: str | None = None) -> Exit:
+        """What follows when a leaf is left with `label` in `context`.
+
+        Where that depends on the text that was read (the name or item that ends here, as JSON),
+        `text` gives it; without, the answer is as if the text differed from all before it, and
+        its kind has DYNAMIC added.
+        """
+        ...
+
+    def gate(self, context: int) -> tuple[int, int] | None:
+        """(bits, width): the names still allowed in `context`, if its leaf has gates."""
+        ...
+
+    def level(self, context: int) -> Level | None:
+        """The level of JSON that a context stands for, if it does."""
+        ...
