@@ -8,6 +8,8 @@ SGLang take them) and the older list of structures with triggers (`{"structures"
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import cast, get_args
 
 from maskwright.errors import StructuralTagError
@@ -35,6 +37,14 @@ MOST_DEPTH = 64
 """Formats within formats."""
 
 MOST_REPEATS = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class _FormatKind:
+    """A kind of format: the fields it may have beside its type, and what reads it."""
+
+    fields: tuple[str, ...]
+    read: Callable[[TagNode], Format]
 
 
 def parse_tag(source: Json) -> Format:
@@ -70,88 +80,36 @@ def _legacy(node: TagNode) -> Format:
 def _format(node: TagNode) -> Format:
     if node.depth > MOST_DEPTH:
         raise StructuralTagError(f"formats nest deeper than {MOST_DEPTH}", pointer=node.pointer)
-    kind = node.string("type")
-    match kind:
-        case "const_string":
-            node.only("type", "value")
-            return ConstString(node.string("value"))
-        case "json_schema":
-            names = ("style", "any_order", "max_whitespace_cnt", "excludes")
-            node.only("type", "json_schema", *names)
-            return _json_schema(node)
-        case "qwen_xml_parameter":
-            node.only("type", "json_schema")
-            schema = _schema(node, "json_schema")
-            return JsonSchemaText(schema, f"{node.pointer}/json_schema", "qwen_xml")
-        case "any_text":
-            node.only("type", "excludes", "max_chars", "max_tokens")
-            bounds = node.count("max_chars"), node.count("max_tokens")
-            return AnyText(_some(node, "excludes"), *bounds, node.pointer)
-        case "any_tokens":
-            node.only("type", "exclude_tokens", "max_tokens")
-            excludes = node.tokens("exclude_tokens")
-            return AnyTokens(excludes, node.count("max_tokens"), node.pointer)
-        case "exclude_token":
-            raise StructuralTagError(
-                "one token that is not among some could be a text of any length; use any_tokens, "
-                "or token for one that is known",
-                pointer=f"{node.pointer}/type",
-            )
-        case "regex":
-            node.only("type", "pattern")
-            return RegexText(node.string("pattern"), f"{node.pointer}/pattern")
-        case "grammar":
-            node.only("type", "grammar")
-            return GrammarText(node.string("grammar"), f"{node.pointer}/grammar")
-        case "token":
-            node.only("type", "token")
-            return Token(node.token("token"), f"{node.pointer}/token")
-        case "sequence":
-            node.only("type", "elements")
-            return Sequence(tuple(map(_format, node.children("elements"))))
-        case "or":
-            node.only("type", "elements")
-            return Or(tuple(map(_format, node.some_children("elements"))))
-        case "optional":
-            node.only("type", "content")
-            return Repeated(_format(node.child("content")), 0, 1)
-        case "star":
-            node.only("type", "content")
-            return Repeated(_format(node.child("content")), 0, None)
-        case "plus":
-            node.only("type", "content")
-            return Repeated(_format(node.child("content")), 1, None)
-        case "repeat":
-            node.only("type", "content", "min", "max")
-            return _repeat(node)
-        case "tag":
-            return _tag(node)
-        case "triggered_tags" | "token_triggered_tags":
-            return _triggered(node, kind)
-        case "dispatch" | "token_dispatch":
-            return _dispatch(node, kind)
-        case "tags_with_separator":
-            node.only("type", "tags", "separator", "at_least_one", "stop_after_first")
-            return SeparatedTags(
-                tuple(map(_tag, node.some_children("tags"))),
-                node.string("separator"),
-                node.flag("at_least_one"),
-                node.flag("stop_after_first"),
-            )
-        case _:
-            raise StructuralTagError(
-                f"unknown format {kind!r}; known are {', '.join(KINDS)}",
-                pointer=f"{node.pointer}/type",
-            )
+    name = node.string("type")
+    kind = _KINDS.get(name)
+    if kind is None:
+        unknown = f"unknown format {name!r}; known are {', '.join(_KINDS)}"
+        raise StructuralTagError(_REFUSED.get(name, unknown), pointer=f"{node.pointer}/type")
+    node.only("type", *kind.fields)
+    return kind.read(node)
 
 
-KINDS = (
-    *("const_string", "json_schema", "qwen_xml_parameter", "regex", "grammar"),
-    *("any_text", "any_tokens", "token"),
-    *("sequence", "or", "optional", "star", "plus", "repeat"),
-    *("tag", "triggered_tags", "token_triggered_tags", "tags_with_separator"),
-    *("dispatch", "token_dispatch"),
-)
+def _qwen_xml(node: TagNode) -> JsonSchemaText:
+    schema = _schema(node, "json_schema")
+    return JsonSchemaText(schema, f"{node.pointer}/json_schema", "qwen_xml")
+
+
+def _any_text(node: TagNode) -> AnyText:
+    bounds = node.count("max_chars"), node.count("max_tokens")
+    return AnyText(_some(node, "excludes"), *bounds, node.pointer)
+
+
+def _any_tokens(node: TagNode) -> AnyTokens:
+    return AnyTokens(node.tokens("exclude_tokens"), node.count("max_tokens"), node.pointer)
+
+
+def _separated_tags(node: TagNode) -> SeparatedTags:
+    return SeparatedTags(
+        tuple(map(_tag, node.some_children("tags"))),
+        node.string("separator"),
+        node.flag("at_least_one"),
+        node.flag("stop_after_first"),
+    )
 
 
 def _json_schema(node: TagNode) -> JsonSchemaText:
@@ -202,7 +160,8 @@ def _repeat(node: TagNode) -> Repeated:
 
 
 def _tag(node: TagNode) -> Tag:
-    node.only("type", "begin", "content", "end")
+    """A tag, whose type may be left out where only a tag can stand."""
+    node.only("type", *_TAG_FIELDS)
     if node.string("type", "tag") != "tag":
         raise StructuralTagError("must be a tag", pointer=node.pointer)
     ends: tuple[str | Token, ...]
@@ -230,37 +189,33 @@ def _mark(node: TagNode, name: str) -> str | Token:
     raise node.wrong(name, "a string or a token")
 
 
-def _triggered(node: TagNode, kind: str) -> TriggeredTags:
-    triggers: tuple[str | Token, ...]
-    if kind == "triggered_tags":
-        node.only("type", "triggers", "tags", "at_least_one", "stop_after_first", "excludes")
-        triggers = node.strings("triggers")
-    else:
-        names = ("at_least_one", "stop_after_first", "exclude_tokens")
-        node.only("type", "trigger_tokens", "tags", *names)
-        triggers = node.tokens("trigger_tokens")
+def _triggered(node: TagNode, triggers: tuple[str | Token, ...]) -> TriggeredTags:
     tags = tuple(map(_tag, node.some_children("tags")))
     flags = node.flag("at_least_one"), node.flag("stop_after_first")
     return _checked(TriggeredTags(triggers, tags, *flags, _excluded(node)), node)
 
 
-def _dispatch(node: TagNode, kind: str) -> TriggeredTags:
+def _dispatch(node: TagNode) -> TriggeredTags:
     """Rules (pattern, format) are tags without an end, each with its pattern as the trigger."""
-    node.only("type", "rules", "loop", "excludes" if kind == "dispatch" else "exclude_tokens")
+    return _dispatched(node, lambda rule: rule.string("0"))
+
+
+def _token_dispatch(node: TagNode) -> TriggeredTags:
+    """Rules (token, format), read like those of `dispatch`."""
+    return _dispatched(node, lambda rule: Token(rule.token("0"), f"{rule.pointer}/0"))
+
+
+def _dispatched(node: TagNode, begin: Callable[[TagNode], str | Token]) -> TriggeredTags:
     tags: dict[str | int, Tag] = {}
     for rule in node.some_children("rules"):
         if not isinstance(rule.value, list) or len(rule.value) != 2:
             raise StructuralTagError("must be a pattern and a format", pointer=rule.pointer)
         pattern, format = rule.value
         pair = TagNode({"0": pattern, "1": format}, rule.pointer, rule.depth)
-        begin: str | Token
-        if kind == "dispatch":
-            begin = pair.string("0")
-        else:
-            begin = Token(pair.token("0"), f"{rule.pointer}/0")
+        first = begin(pair)
         if pattern in tags:
             raise StructuralTagError("two rules for one pattern", pointer=f"{rule.pointer}/0")
-        tags[pattern] = Tag(begin, _format(pair.child("1")), ("",), rule.pointer)
+        tags[pattern] = Tag(first, _format(pair.child("1")), ("",), rule.pointer)
     once = node.has("loop") and not node.flag("loop")
     found = tuple(tags.values())
     begins = tuple(tag.begin for tag in found)
@@ -296,3 +251,60 @@ def _some(node: TagNode, name: str) -> tuple[str, ...]:
     if "" in found:
         raise node.wrong(name, "an array of strings that aren't empty")
     return found
+
+
+def _content(least: int, most: int | None) -> _FormatKind:
+    """A kind that repeats its content."""
+    return _FormatKind(
+        ("content",), lambda node: Repeated(_format(node.child("content")), least, most)
+    )
+
+
+_TAG_FIELDS = ("begin", "content", "end")
+_TAGS_FIELDS = ("tags", "at_least_one", "stop_after_first")
+
+_KINDS: dict[str, _FormatKind] = {
+    "const_string": _FormatKind(("value",), lambda node: ConstString(node.string("value"))),
+    "json_schema": _FormatKind(
+        ("json_schema", "style", "any_order", "max_whitespace_cnt", "excludes"), _json_schema
+    ),
+    "qwen_xml_parameter": _FormatKind(("json_schema",), _qwen_xml),
+    "regex": _FormatKind(
+        ("pattern",), lambda node: RegexText(node.string("pattern"), f"{node.pointer}/pattern")
+    ),
+    "grammar": _FormatKind(
+        ("grammar",), lambda node: GrammarText(node.string("grammar"), f"{node.pointer}/grammar")
+    ),
+    "any_text": _FormatKind(("excludes", "max_chars", "max_tokens"), _any_text),
+    "any_tokens": _FormatKind(("exclude_tokens", "max_tokens"), _any_tokens),
+    "token": _FormatKind(
+        ("token",), lambda node: Token(node.token("token"), f"{node.pointer}/token")
+    ),
+    "sequence": _FormatKind(
+        ("elements",), lambda node: Sequence(tuple(map(_format, node.children("elements"))))
+    ),
+    "or": _FormatKind(
+        ("elements",), lambda node: Or(tuple(map(_format, node.some_children("elements"))))
+    ),
+    "optional": _content(0, 1),
+    "star": _content(0, None),
+    "plus": _content(1, None),
+    "repeat": _FormatKind(("content", "min", "max"), _repeat),
+    "tag": _FormatKind(_TAG_FIELDS, _tag),
+    "triggered_tags": _FormatKind(
+        (*_TAGS_FIELDS, "triggers", "excludes"),
+        lambda node: _triggered(node, node.strings("triggers")),
+    ),
+    "token_triggered_tags": _FormatKind(
+        (*_TAGS_FIELDS, "trigger_tokens", "exclude_tokens"),
+        lambda node: _triggered(node, node.tokens("trigger_tokens")),
+    ),
+    "tags_with_separator": _FormatKind((*_TAGS_FIELDS, "separator"), _separated_tags),
+    "dispatch": _FormatKind(("rules", "loop", "excludes"), _dispatch),
+    "token_dispatch": _FormatKind(("rules", "loop", "exclude_tokens"), _token_dispatch),
+}
+
+_REFUSED = {
+    "exclude_token": "one token that is not among some could be a text of any length; use "
+    "any_tokens, or token for one that is known",
+}
