@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from maskwright.engine import Engine, EngineConfig
-from maskwright.engine.admit.forecast import Room, Task, ahead, forecast
+from maskwright.engine.admit.forecast import Forecast, Room, Task, ahead, forecast
 from maskwright.engine.admit.gate import Claim, Gate
 from maskwright.engine.admit.history import ENOUGH, WINDOW, History
 from maskwright.engine.kv.blocks import BlockPool
@@ -40,7 +40,8 @@ class Asked:
     client: str = ""
     refused: float | None = None
     """Seconds after which it was told to come back."""
-    expected: float | None = None
+    expected: Forecast | None = None
+    """What was foretold when it came."""
 
 
 @dataclass
@@ -67,8 +68,7 @@ class Machine:
     def submit(self, asked: Asked) -> None:
         number = self.number = self.number + 1
         claim = Claim(asked.rank, asked.client, asked.prompt, asked.cap)
-        expected = self.gate.expect(claim)
-        asked.expected = None if expected is None else expected.ttft
+        asked.expected = self.gate.expect(claim)
         try:
             if self.refusing:
                 self.gate.check(claim)
@@ -142,10 +142,42 @@ def test_refusing_early_serves_more_in_time(seed: int, ttft: float, tpot: float 
     gated.run(load)
     assert gated.good(load) >= late
     assert gated.good(load) > 0.3 * len(gated.taken)
-    told = [asked.refused for asked in load if asked.refused is not None]
-    assert told, "no overload"
-    worst = max(t[0] - gated.taken[n].at for n, t in gated.simulation.times.items())
-    assert all(0 < seconds < 10 * max(worst, ttft) for seconds in told)
+    refused = [asked for asked in load if asked.refused is not None]
+    assert refused, "no overload"
+    for asked in refused:
+        assert asked.expected is not None
+        if asked.expected.ttft > ttft:
+            assert asked.refused == pytest.approx(asked.expected.ttft - ttft)
+        else:
+            assert tpot is not None
+            assert asked.expected.tpot > tpot
+            assert asked.refused in asked.expected.ends, "when one of those at work has ended"
+
+
+@pytest.mark.parametrize("slots", [1, 4, 8])
+@pytest.mark.parametrize("ttft", [0.03, 0.06, 0.12])
+def test_the_time_told_is_the_time_that_it_takes(slots: int, ttft: float) -> None:
+    """Answers of a length that is known wait for a slot: had nobody else come, the last of those
+    refused would be let in at the time that it was told, and not sooner."""
+    prompt, output = 20, 100
+    machine = Machine((ServiceClass("only", 1.0, ttft=ttft),), refusing=False, slots=slots)
+    machine.run([Asked(0.01 * n, prompt, output, output) for n in range(60)])  # to know speeds
+    machine.refusing = True
+    start = machine.simulation.now
+    load = [Asked(start, prompt, output, output) for _ in range(40)]
+    for asked in load:
+        machine.submit(asked)
+    last = load[-1]
+    assert last.refused is not None
+    refused = True
+    while refused:
+        machine.step()
+        try:
+            machine.gate.check(Claim(0, "", prompt, output))
+        except OverloadedError:
+            continue
+        refused = False
+    assert last.refused == pytest.approx(machine.simulation.now - start, rel=0.05)
 
 
 @settings(max_examples=10, deadline=None)
@@ -185,7 +217,7 @@ def test_forecasts_are_what_comes() -> None:
     load = [Asked(rng.uniform(0, 40), 80, 40, 40) for _ in range(400)]
     machine.run(load)
     pairs = [
-        (machine.simulation.times[number][0] - asked.at, asked.expected)
+        (machine.simulation.times[number][0] - asked.at, asked.expected.ttft)
         for number, asked in machine.taken.items()
         if asked.expected is not None and asked.at > 4
     ]

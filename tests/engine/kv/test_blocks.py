@@ -6,10 +6,11 @@ from hypothesis import strategies as st
 
 from maskwright.engine.kv.blocks import BlockPool
 
+ACTIONS = ["take", "share", "find", "drop", "cache", "evict"]
+
 
 @settings(max_examples=100, deadline=None)
-@given(st.lists(st.tuples(st.sampled_from(["take", "share", "drop", "cache", "evict"]),
-                          st.integers(0, 9))))  # fmt: skip
+@given(st.lists(st.tuples(st.sampled_from(ACTIONS), st.integers(0, 9)), min_size=20))
 def test_books_hold_under_any_use(actions: list[tuple[str, int]]) -> None:
     pool = BlockPool(12, 16)
     tables: list[list[int]] = []
@@ -21,6 +22,10 @@ def test_books_hold_under_any_use(actions: list[tuple[str, int]]) -> None:
             table = tables[number % len(tables)]
             pool.share(table)
             tables.append(list(table))
+        elif action == "find" and tree:
+            found = tree[: number + 1]  # a new request finds its prompt's beginning in the tree
+            pool.share(found)
+            tables.append(found)
         elif action == "drop" and tables:
             pool.release(tables.pop(number % len(tables)))
         elif action == "cache" and tables:
@@ -36,6 +41,23 @@ def test_books_hold_under_any_use(actions: list[tuple[str, int]]) -> None:
         assert pool.used == len(used)
         assert pool.cached == len(set(tree) - used)
         assert pool.available == pool.total - pool.used
+
+
+def test_a_cached_block_that_is_found_is_used_again() -> None:
+    """It is counted once, so that no more is promised than there is."""
+    pool = BlockPool(4, 16)
+    table = pool.allocate(3)
+    for block in table:
+        pool.adopt(block)
+    pool.release(table)
+    assert (pool.used, pool.cached, pool.available) == (0, 3, 4)
+    pool.share(table[:2])
+    assert (pool.used, pool.cached, pool.available) == (2, 1, 2)
+    pool.share(table[:2])
+    pool.release(table[:2])
+    assert (pool.used, pool.cached, pool.available) == (2, 1, 2)
+    pool.release(table[:2])
+    assert (pool.used, pool.cached, pool.available) == (0, 3, 4)
 
 
 @pytest.mark.parametrize(("positions", "blocks"), [(0, 0), (1, 1), (16, 1), (17, 2)])

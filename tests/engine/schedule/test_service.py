@@ -1,6 +1,7 @@
 """Who is served next: the bound of the virtual token counter, and what lifting is for."""
 
 import random
+from collections import Counter
 
 import pytest
 from hypothesis import given, settings
@@ -77,6 +78,59 @@ def test_clients_with_work_are_served_alike(rng: random.Random) -> None:
             served[chunk.sequence.client] += OUTPUT_PRICE * chunk.samples
         advance(scheduler, plan)
         assert abs(served["greedy"] - served["modest"]) <= bound
+
+
+def test_the_price_of_an_answer_is_two_of_a_prompt() -> None:
+    """Requests of 30 + 10 tokens weigh as much as those of 10 + 20: of two clients that always have
+    some waiting for the one slot, each gets as many served."""
+    scheduler = Scheduler(BlockPool(80, 4), max_running=1, max_batch_tokens=64, prefix_cache=False)
+    shapes = {"asks much": (30, 10), "gets much": (10, 20)}
+    number = 0
+    served: Counter[str] = Counter()
+    while served.total() < 60:
+        for client, (prompt, output) in shapes.items():
+            while sum(waiting.client == client for waiting in scheduler.waiting) < 2:
+                number += 1
+                made = sequence(number, prompt, output)
+                made.client = client
+                scheduler.add(made)
+        plan = scheduler.plan()
+        served.update(entered.client for entered in plan.admitted)
+        advance(scheduler, plan)
+    assert abs(served["asks much"] - served["gets much"]) <= 1
+
+
+def test_classes_enter_by_their_weights() -> None:
+    """Of two classes with equal requests that wait for the one slot, the one with three times the
+    weight gets three times as many served."""
+    classes = (ServiceClass("quick", 3.0), ServiceClass("slow", 1.0))
+    scheduler = Scheduler(
+        BlockPool(80, 4), max_running=1, max_batch_tokens=64, classes=classes, prefix_cache=False
+    )
+    number = 0
+    served = [0, 0]
+    while sum(served) < 80:
+        for rank in range(2):
+            while sum(waiting.rank == rank for waiting in scheduler.waiting) < 2:
+                number += 1
+                made = sequence(number, 10, 5)
+                made.rank = rank
+                scheduler.add(made)
+        plan = scheduler.plan()
+        for entered in plan.admitted:
+            served[entered.rank] += entered.preemptions == 0
+        advance(scheduler, plan)
+    assert served[0] == pytest.approx(60, abs=2)
+
+
+@pytest.mark.parametrize(
+    ("weights", "served"), [({}, 12.0), ({"one": 4.0}, 3.0), ({"other": 4.0}, 12.0)]
+)
+def test_work_counts_by_weight(weights: dict[str, float], served: float) -> None:
+    share = FairShare(weights)
+    share.enter("one")
+    share.charge("one", 12)
+    assert share.served("one") == served
 
 
 def test_classes_get_their_parts_of_the_budget() -> None:

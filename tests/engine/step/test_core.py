@@ -14,6 +14,7 @@ from maskwright.engine.admit.admission import Admission
 from maskwright.engine.draft.model import DraftModel
 from maskwright.engine.draft.pace import DraftPace
 from maskwright.engine.kv.blocks import TRASH, BlockPool
+from maskwright.engine.schedule.plan import StepPlan
 from maskwright.engine.schedule.scheduler import Scheduler
 from maskwright.engine.step.core import Core
 from maskwright.engine.step.post_step import Digests
@@ -383,6 +384,30 @@ def test_a_row_that_waited_for_its_mask_is_not_sampled_beside_its_successor(
     alone.add(Request([1, 2, 3], SamplingParams(seed=1), 6, eos=()), 0)
     alone.run()
     assert harness.completion(0).token_ids == alone.completion(0).token_ids
+
+
+def test_a_request_that_is_paused_during_a_forward_gets_no_token(loaded: LoadedModel) -> None:
+    """Its reader is full, which shows only once the mask is there: the row is kept, and sampled
+    when the reader goes on."""
+    harness = Harness(loaded, EngineConfig(drafts=0, overlap=False))
+    request = Request([1, 2, 3], SamplingParams(seed=1), 6, eos=())
+    harness.add(request, 0)
+    harness.step()
+    (active,) = harness.core._active.values()
+    commit = harness.scheduler.commit
+
+    def commit_and_pause(plan: StepPlan) -> None:
+        commit(plan)
+        harness.scheduler.pause(active.sequence)
+
+    harness.scheduler.commit = commit_and_pause
+    harness.core.step()
+    harness.scheduler.commit = commit
+    assert harness.core.idle, "nothing is left to do before the reader goes on"
+    assert (harness.core.counts.held, harness.core.counts.sampled) == (1, 1)
+    harness.core.resume(0)
+    harness.run()
+    assert harness.completion(0) == alone(loaded, request)
 
 
 @pytest.mark.parametrize(
