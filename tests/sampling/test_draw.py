@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from maskwright.kernels.reference import draw
+from maskwright.kernels.reference import draw, random_words
 from maskwright.sampling import ChainBatch, SampleRow, SamplingParams, sample
 from maskwright.sampling.draw import draw_rows
 
@@ -58,6 +58,43 @@ def test_numbers_that_are_none_count_where_they_are_allowed(bad: float) -> None:
     first, second = both(logits, words, np.ones(2, np.float32), 0)
     assert first == -2
     assert second >= 0
+
+
+WIDE = 65_536
+"""Tokens among which two often get equal random words."""
+
+
+@pytest.fixture(scope="module")
+def equal_words() -> tuple[int, int, int, list[int]]:
+    """A seed, two tokens of different blocks whose words at position 1 are equal, and all words."""
+    for seed in range(100):
+        words = random_words(torch.tensor([seed]), torch.tensor([1]), WIDE)[0].tolist()
+        seen: dict[int, int] = {}
+        for token, word in enumerate(words):
+            if word in seen and token // 64 != seen[word] // 64:
+                return seed, seen[word], token, words
+            seen[word] = token
+    pytest.fail("no two words are equal")
+
+
+@pytest.mark.parametrize("later_first", [False, True])
+def test_of_equal_scores_the_lowest_token_is_taken(
+    equal_words: tuple[int, int, int, list[int]], later_first: bool
+) -> None:
+    """In whichever order they are looked at: the block that has the highest logit comes first."""
+    seed, low, high, words = equal_words
+    logits = torch.zeros(1, WIDE)
+    allowed = [low, high]
+    if later_first:  # beside a higher logit, whose noise makes up for it
+        beside = range(high // 64 * 64, high // 64 * 64 + 64)
+        loser = max(beside, key=words.__getitem__)
+        logits[0, loser] = 1e-6
+        allowed.append(loser)
+    mask = np.zeros(WIDE, np.bool_)
+    mask[allowed] = True
+    row = SampleRow(SamplingParams(), [0], 1, seed)
+    packed = torch.from_numpy(np.packbits(mask, bitorder="little").view("<i4")[None])
+    assert sample(logits, ChainBatch([row], packed)) == [low]
 
 
 def test_plain_rows_choose_as_the_chain_does() -> None:

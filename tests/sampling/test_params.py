@@ -1,6 +1,7 @@
 """What SamplingParams accepts and refuses."""
 
 import math
+from dataclasses import fields
 
 import pytest
 
@@ -52,3 +53,32 @@ ACCEPTED = [
 @pytest.mark.parametrize("values", ACCEPTED)
 def test_accepted(values: dict) -> None:
     assert SamplingParams(**values).tokens() <= {1, 2, 3, 5}
+
+
+MORE = [
+    {"top_k": 3},
+    {"top_p": 0.9},
+    {"min_p": 0.1},
+    {"repetition_penalty": 1.1},
+    {"presence_penalty": 0.1},
+    {"frequency_penalty": -0.1},
+    {"logit_bias": {5: 1.0}},
+    {"bad_words": ((1, 2),)},
+    {"no_repeat_ngram": 3},
+    {"logprobs": 0},
+]
+"""Each alone asks for more than a mask and a temperature."""
+
+
+@pytest.mark.parametrize("values", MORE, ids=[next(iter(values)) for values in MORE])
+def test_what_asks_for_the_chain_or_scores_is_not_plain(values: dict) -> None:
+    assert not SamplingParams(**values).plain
+    assert not SamplingParams(temperature=0, **values).plain
+
+
+def test_a_temperature_and_a_seed_are_plain() -> None:
+    assert SamplingParams().plain
+    assert SamplingParams(temperature=0, seed=5, scale="masked").plain
+    named = {field.name for field in fields(SamplingParams) if field.init}
+    others = {name for values in MORE for name in values}
+    assert named == others | {"temperature", "seed", "scale"}, "a field that isn't looked at here"

@@ -62,9 +62,26 @@ def test_no_token_that_could_win_is_passed_over(scale: float, hidden: float) -> 
     assert draw(logits, rows) == expected
 
 
-def test_truncated_draws_stay_inside() -> None:
+@pytest.mark.parametrize(
+    ("option", "inside"),
+    [
+        ({"top_k": 3}, {0, 1, 2}),
+        ({"top_p": 0.3}, {0, 1, 2}),
+        ({"min_p": 0.7}, {0, 1, 2}),
+        ({"min_p": 1.0}, {0}),
+        ({"logit_bias": {44: 100.0}}, {44}),
+        ({"no_repeat_ngram": 1, "top_k": 1}, {1}),
+        ({"bad_words": ((0,),), "top_k": 1}, {1}),
+        ({"presence_penalty": 2.0, "top_k": 1}, {1}),
+        ({"frequency_penalty": 2.0, "top_k": 1}, {1}),
+        ({"repetition_penalty": 2.0, "top_k": 1}, {1}),
+    ],
+)
+def test_an_option_is_obeyed(option: dict, inside: set[int]) -> None:
+    """Tokens 0, 1, 2 … have 13, 11, 10 … percent; the prompt and the output are token 0."""
     logits = torch.linspace(3, -3, VOCAB).expand(500, VOCAB)
-    assert set(draw(logits, [row(s, top_k=3) for s in range(500)])) == {0, 1, 2}
+    rows = [SampleRow(SamplingParams(**option), [0, 0], 1, seed) for seed in range(500)]
+    assert set(draw(logits, rows)) == inside
 
 
 @pytest.mark.parametrize("scale", [0.1, 3.0, 30.0])

@@ -20,6 +20,17 @@ ARCHITECTURES: tuple[Architecture, ...] = (
     "Qwen3ForCausalLM",
 )
 
+KV_HEADS: Mapping[Architecture, int] = {
+    "MistralForCausalLM": 8,
+    "Qwen2ForCausalLM": 32,
+    "Qwen3ForCausalLM": 32,
+}
+"""What a configuration of the family means that doesn't mention its key/value heads, as in the
+transformers library; elsewhere, and where it says null, there are as many as there are heads."""
+
+WINDOW = 4096
+"""The sliding window, in positions, of a configuration that doesn't mention it; null means none."""
+
 
 @dataclass(frozen=True, slots=True)
 class RopeConfig:
@@ -107,7 +118,7 @@ def _parse(raw: Mapping[str, Any]) -> ModelConfig:
         intermediate=int(raw["intermediate_size"]),
         layers=layers,
         heads=heads,
-        kv_heads=int(raw.get("num_key_value_heads") or heads),
+        kv_heads=int(raw.get("num_key_value_heads", KV_HEADS.get(architecture)) or heads),
         head_dim=int(raw.get("head_dim") or _default_head_dim(raw, architecture, heads)),
         max_positions=int(raw["max_position_embeddings"]),
         norm_eps=float(raw.get("rms_norm_eps", 1e-6)),
@@ -173,8 +184,7 @@ def _rope(raw: Mapping[str, Any]) -> RopeConfig:
 def _windows(
     raw: Mapping[str, Any], architecture: Architecture, layers: int
 ) -> tuple[int | None, ...]:
-    # A Mistral configuration that doesn't mention the window means 4,096; null means none.
-    window = raw.get("sliding_window", 4096 if architecture == "MistralForCausalLM" else None)
+    window = raw.get("sliding_window", WINDOW)
     if architecture == "LlamaForCausalLM" or window is None:
         return (None,) * layers
     if architecture == "MistralForCausalLM":
