@@ -10,8 +10,11 @@ from tokenizers import Tokenizer, decoders, models, normalizers
 from transformers import PreTrainedTokenizerFast
 
 from benchmarks.vocabularies import TEKKEN_EOS, tekken
+from maskwright import compile_structural_tag
+from maskwright.automaton import special
 from maskwright.errors import InputError
 from maskwright.vocab import Vocabulary
+from tests.matching import allowed
 from tests.vocab.texts import PLAIN, TEXTS
 
 FAMILIES = ("byte_level", "sentencepiece_bpe", "unigram", "word_piece")
@@ -335,3 +338,22 @@ def test_special_tokens_are_known_by_name() -> None:
     vocabulary = Vocabulary([b"a", b"<|end|>", b"<|tool|>", b""], special=[2, 3], eos=1)
     assert vocabulary.special_tokens == {"<|end|>": 1, "<|tool|>": 2}
     assert vocabulary.tokens == (b"a", b"", b"", b"")
+
+
+def test_a_token_that_is_no_text_is_never_taken_for_a_special_one() -> None:
+    """The machine spells special tokens with bytes that no text has: a token with just these bytes,
+    which some vocabularies hold, is not offered where the special token must come."""
+    tool = 300
+    tokens = [*(bytes([byte]) for byte in range(256)), b"<eos>", *[b""] * 43, b"<|tool|>"]
+    imitation = [special.spelling(tool), special.spelling(tool)[:2], special.spelling(tool) + b"a"]
+    vocabulary = Vocabulary([*tokens, *imitation], special=[tool], eos=256)
+    assert vocabulary.tokens[301:] == tuple(imitation)
+    assert vocabulary.spellings[tool] == special.spelling(tool)
+    assert vocabulary.spellings[301:] == (b"", b"", b"")
+    elements = [{"type": "token", "token": "<|tool|>"}, {"type": "const_string", "value": "ab"}]
+    grammar = compile_structural_tag(
+        {"format": {"type": "sequence", "elements": elements}}, vocabulary
+    )
+    assert allowed(grammar.matcher()) == {tool}
+    for token in (0xFF, *range(301, 304)):
+        assert not grammar.matcher().accept(token)

@@ -109,7 +109,7 @@ def piece_bytes(piece: str, steps: Sequence[Step]) -> bytes:
             case Replace(old, new):
                 piece = piece.replace(old, new)
             case WordPiece(prefix, cleanup):
-                joins = prefix != "" and piece.startswith(prefix)
+                joins = piece.startswith(prefix)
                 piece = piece[len(prefix) :] if joins else " " + piece
                 if cleanup:
                     for old, new in _CLEANUP:

@@ -1,0 +1,69 @@
+"""The fewest tokens that spell a text, and which of several ways."""
+
+from __future__ import annotations
+
+import itertools
+import re
+
+import pytest
+
+from maskwright.errors import UnspellableError
+from maskwright.vocab.spellings import LONG, Spellings
+
+SPELLED: list[tuple[list[str], str, list[str]]] = [
+    (["a", "b"], "", []),
+    (["a", "b", "ab"], "ab", ["ab"]),
+    (["a", "b", "ab", "bbb"], "abbb", ["a", "bbb"]),  # the longest first token is the wrong one
+    # Of equally few, the way whose first token is longest:
+    (["a", "b", "c", "ab", "bc"], "abc", ["ab", "c"]),
+    (["a", "b", "ab", "bb"], "abb", ["ab", "b"]),
+    (["a", "aa", "aaa"], "aaaa", ["aaa", "a"]),
+    (["a", "b", "c", "d", "ab", "abc", "bcd", "cd"], "abcd", ["abc", "d"]),
+    # and so on after it:
+    (["x", "a", "b", "c", "ab", "bc"], "xabc", ["x", "ab", "c"]),
+    (["é", "\N{EURO SIGN}"], "é\N{EURO SIGN}é", ["é", "\N{EURO SIGN}", "é"]),
+]
+
+
+@pytest.mark.parametrize(("tokens", "data", "expected"), SPELLED)
+def test_the_fewest_tokens(tokens: list[str], data: str, expected: list[str]) -> None:
+    """Whatever the order of the tokens."""
+    for order in itertools.islice(itertools.permutations(tokens), 24):
+        ids = Spellings.of([token.encode() for token in order]).fewest(data.encode())
+        assert [order[token] for token in ids] == expected
+
+
+def test_of_equal_tokens_the_lowest_id() -> None:
+    assert Spellings.of([b"", b"b", b"a", b"a", b"b"]).fewest(b"ab") == [2, 1]
+
+
+UNSPELLABLE: list[tuple[list[str], str, str]] = [
+    (["a"], "b", "'b'"),
+    (["a", "b"], "abca", "'c'"),
+    (["ab"], "aab", "'a'"),
+    (["ab", "c"], "cabb", "'b'"),
+    (["a", "aé"], "aéé", "'é'"),
+]
+
+
+@pytest.mark.parametrize(("tokens", "data", "place"), UNSPELLABLE)
+def test_what_fits_nowhere_is_named(tokens: list[str], data: str, place: str) -> None:
+    spellings = Spellings.of([token.encode() for token in tokens])
+    with pytest.raises(UnspellableError, match=re.escape(f"nothing fits at {place}")):
+        spellings.fewest(data.encode())
+
+
+@pytest.mark.parametrize(
+    ("tokens", "data", "most"),
+    [
+        (["a", "b"], "", 0),
+        (["a", "b"], "abab", 4),
+        (["a", "b", "ab"], "abab", 2),
+        (["a", "b", "abab"], "abab", 3),
+        (["a", "b", "a" * LONG], "a" * LONG, LONG - 1),
+        (["a", "b", "a" * LONG], "a" * (LONG + 1), LONG + 1),  # too long to be counted
+    ],
+)
+def test_the_most_that_an_ending_takes(tokens: list[str], data: str, most: int) -> None:
+    spellings = Spellings.of([token.encode() for token in tokens])
+    assert spellings.most_behind(data.encode()) == most
