@@ -11,7 +11,7 @@ from transformers import PreTrainedTokenizerFast
 
 from benchmarks.vocabularies import TEKKEN_EOS, tekken
 from maskwright import compile_structural_tag
-from maskwright.automaton import special
+from maskwright.automaton.leaf import special_tokens as special
 from maskwright.errors import InputError
 from maskwright.vocab import Vocabulary
 from tests.matching import allowed

@@ -7,12 +7,12 @@ from dataclasses import replace
 import pytest
 
 from maskwright.engine import Delta, EngineConfig, FinishReason, Generation, Request
-from maskwright.engine.active import Active
+from maskwright.engine.request.active import Active
 from maskwright.errors import GenerationError
 from maskwright.mask import compile_regex
 from maskwright.models import LoadedModel
 from maskwright.sampling import SamplingParams
-from tests.engine.test_core import PLAIN, Harness
+from tests.engine.step.test_core import PLAIN, Harness
 
 
 def activate(loaded: LoadedModel, request: Request) -> tuple[Active, list[Delta]]:
