@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, assert_never
 
 from maskwright.grammar.regular.derivative import contains
+from maskwright.grammar.regular.terms import Regular
 from maskwright.grammar.rules.tree import (
     Bounded,
     Capture,
@@ -50,19 +51,9 @@ class Reader:
         text = self._text
         match expression:
             case Terminal(language=language) | Bounded(body=Terminal(language=language)):
-                for end in range(start, len(text) + 1):
-                    if end > start and SPECIAL <= ord(text[end - 1]) < 0xF900:
-                        break
-                    if contains(language, text[start:end]):
-                        yield end, ()
+                yield from ((end, ()) for end in self._terminal(language, start))
             case JsonValue(schema=schema):
-                for end in range(start + 1, len(text) + 1):
-                    try:
-                        value = json.loads(text[start:end])
-                    except ValueError:
-                        continue
-                    if self._judge(schema, value):
-                        yield end, ()
+                yield from ((end, ()) for end in self._value(schema, start))
             case SpecialToken(ids=ids):
                 token = ord(text[start]) - SPECIAL if start < len(text) else -1
                 if any(low <= token <= high for low, high in ids):
@@ -82,6 +73,24 @@ class Reader:
                 yield from self._from(self._rules[name], start)
             case _:
                 assert_never(expression)
+
+    def _terminal(self, language: Regular, start: int) -> Iterator[int]:
+        """Where a string of the language may end; none of them holds a special token."""
+        for end in range(start, len(self._text) + 1):
+            if end > start and SPECIAL <= ord(self._text[end - 1]) < 0xF900:
+                break
+            if contains(language, self._text[start:end]):
+                yield end
+
+    def _value(self, schema: Schema, start: int) -> Iterator[int]:
+        """Where a JSON value of the schema may end."""
+        for end in range(start + 1, len(self._text) + 1):
+            try:
+                value = json.loads(self._text[start:end])
+            except ValueError:
+                continue
+            if self._judge(schema, value):
+                yield end
 
     def _series(self, parts: tuple[Expression, ...], start: int) -> Iterator[tuple[int, Captured]]:
         if not parts:
