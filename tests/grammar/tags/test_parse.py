@@ -76,7 +76,7 @@ TRIGGERED = {"type": "triggered_tags", "triggers": ["<a"], "tags": [named("<a>")
         ),
         ({"type": "any_text", "max_tokens": 5}, AnyText((), None, 5, "/format")),
         (
-            {"type": "any_tokens", "exclude_tokens": ["<end>", 7], "max_tokens": 2},
+            {"type": "any_tokens", "exclude_tokens": ["<|end|>", 7], "max_tokens": 2},
             AnyTokens(
                 (
                     Token("<|end|>", "/format/exclude_tokens/0"),
