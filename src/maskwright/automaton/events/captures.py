@@ -1,10 +1,11 @@
-"""Events of captures, from the leaves that a text leaves.
+"""Events of captures, derived from the leaves that a text leaves.
 
-As long as the rules leave open how a text is to be read, each *thread* (a step of the start rule
-that a set of the machine holds) has *logs* of where captures began and ended; what all of them
-agree on has happened. Captures of rules that others call are brought into the start rule before
-(`grammar.capture_rules`); those of recursive rules are not reported: one text may be read by such a
-rule in several places at once.
+As in Pike's simulation of automata with submatches, there are *threads*: the items of the start
+rule that the machine's item sets hold. Each thread has *logs* of where captures began and ended,
+one for each reading of the text that leads to it. What all logs agree on has happened, and becomes
+events. Captures of called rules have been moved into the start rule before (see
+`grammar.rules.captures`); those of recursive rules are not reported, as such a rule may read one
+text in several places at once.
 """
 
 from __future__ import annotations
@@ -19,45 +20,52 @@ from typing import Final, NamedTuple
 from maskwright.automaton.events.events import CaptureBegun, CaptureEnded, CaptureText, Event
 from maskwright.automaton.leaf.special_tokens import pieces
 from maskwright.automaton.machine.trace import Left
-from maskwright.automaton.rules.contexts import Began, Mark, Read, Reading, RuleContexts, Waiting
-from maskwright.automaton.rules.item_sets import BELOW, WHOLE, Place, Return
-from maskwright.automaton.rules.nodes import Call, Edge, Symbol
+from maskwright.automaton.rules.contexts import (
+    ItemSetContext,
+    ReadSymbols,
+    ReturnFrame,
+    RuleContexts,
+    RuleLabel,
+    ValueBegan,
+)
+from maskwright.automaton.rules.item_sets import BELOW, OUTERMOST, RulePosition, start_position
+from maskwright.automaton.rules.nodes import CaptureBoundary, RuleCall, Symbol
 
 MOST_LOGS: Final = 64
-"""Readings of one text that are told apart in one place."""
+"""The most readings of a text that are distinguished in one thread."""
 
 
-class Passed(NamedTuple):
-    """A capture began or ended behind `at` bytes of text."""
+class LogEntry(NamedTuple):
+    """A capture began or ended after `at` bytes of text."""
 
     at: int
     ends: bool
     name: str
 
 
-Log = tuple[Passed, ...]
+Log = tuple[LogEntry, ...]
 
 
-class Thread(NamedTuple):
-    """The start rule waits for `symbol`, then goes on at `place`."""
+class CaptureThread(NamedTuple):
+    """The start rule waits for `symbol`, then goes on at `position`."""
 
     symbol: Symbol
-    place: Place
+    position: RulePosition
 
 
 THE_END: Final = None
-"""The thread of a start rule that may be over."""
+"""The thread of a start rule that may have ended."""
 
-Threads = dict[Thread | None, set[Log]]
+Threads = dict[CaptureThread | None, set[Log]]
 
 
 @dataclass(slots=True)
 class _Open:
-    """A capture that has begun."""
+    """A capture that has begun: its text from byte `start` on is reported up to `reported`."""
 
     name: str
     start: int
-    told: int
+    reported: int
 
 
 class CaptureReader:
@@ -68,103 +76,110 @@ class CaptureReader:
         self._network = contexts.network
         self._sets = contexts.sets
         self._text = text
-        self._told: list[_Open] = []
-        """The captures that have been told to begin, and not to end."""
+        self._open: list[_Open] = []
+        """The captures whose beginning has been reported, and not their end; the innermost last."""
         self._threads: Threads = defaultdict(set)
-        start = self._network.start
-        whole = Place(self._network.starts[start], (), Return(start, WHOLE))
-        self._go_on(whole, {()}, 0, self._threads)
+        self._go_on(start_position(self._network), {()}, 0, self._threads)
 
     def left(self, left: Left, stack: list[int]) -> None:
-        """A leaf or a context is about to be left; `stack` is the contexts, the innermost last."""
-        if left.label is Mark.COMPLETE:
+        """Follow the leaving of a leaf or a context; `stack` holds the contexts before it, the
+        innermost last."""
+        if left.label is RuleLabel.COMPLETE:
             self._threads = defaultdict(set, {THE_END: self._threads[THE_END]})
-        elif isinstance(self._contexts.context(left.context), Reading | Waiting) and not isinstance(
-            left.label, Began
-        ):
+            return
+        context = self._contexts.context(left.context)
+        reads_items = isinstance(context, ItemSetContext | ReturnFrame)
+        if reads_items and not isinstance(left.label, ValueBegan):
             self._move(left, stack)
 
     def _move(self, left: Left, stack: list[int]) -> None:
-        read = self._contexts.read(left.context, left.label)
+        read = self._contexts.read_symbols(left.context, left.label)
         found: Threads = defaultdict(set)
         for thread in self._calling(read, stack[:-1]):
             found[thread] |= self._threads.get(thread, set())
         for before, item in read.kept:
-            place = Place(item.next, item.counters, item.then)
-            logs = self._threads.get(Thread(before, place))
+            position = RulePosition(item.next, item.counters, item.return_to)
+            logs = self._threads.get(CaptureThread(before, position))
             if logs:
-                found[Thread(item.symbol, place)] |= logs
-        seen: set[tuple[Symbol, Place]] = set()
-        for symbol, place in read.ended:
-            self._end(symbol, place, left.at, found, seen)
+                found[CaptureThread(item.symbol, position)] |= logs
+        seen: set[tuple[Symbol, RulePosition]] = set()
+        for symbol, position in read.ended:
+            self._end(symbol, position, left.at, found, seen)
         self._threads = found
 
     def _end(
         self,
         symbol: Symbol,
-        place: Place,
+        position: RulePosition,
         at: int,
         found: Threads,
-        seen: set[tuple[Symbol, Place]],
+        seen: set[tuple[Symbol, RulePosition]],
     ) -> None:
-        """`symbol` has been read, and its rule goes on at `place`."""
-        if (symbol, place) in seen:
+        """Follow the end of `symbol`, after which its rule goes on at `position`."""
+        if (symbol, position) in seen:
             return
-        seen.add((symbol, place))
-        rule, kernel = place.then
-        if kernel == WHOLE:
-            self._go_on(place, self._threads.get(Thread(symbol, place), set()), at, found)
-        elif kernel != BELOW and self._network.expand(place.node, place.counters).ends:
-            for waiting in self._sets.outlook(kernel).waiting[rule]:
-                self._end(Call(rule), waiting, at, found, seen)
+        seen.add((symbol, position))
+        rule, kernel = position.return_to
+        if kernel == OUTERMOST:
+            logs = self._threads.get(CaptureThread(symbol, position), set())
+            self._go_on(position, logs, at, found)
+        elif kernel != BELOW and self._network.closure(position.node, position.counters).may_end:
+            for caller in self._sets.closure(kernel).waiting[rule]:
+                self._end(RuleCall(rule), caller, at, found, seen)
 
-    def _go_on(self, place: Place, logs: set[Log], at: int, found: Threads) -> None:
+    def _go_on(self, position: RulePosition, logs: set[Log], at: int, found: Threads) -> None:
+        """Add to `found` the threads that follow `position`, with what their paths log."""
         if not logs:
             return
-        for step, edges in self._network.ways(place.node, place.counters):
+        node, counters, return_to = position
+        for transition, boundaries in self._network.epsilon_paths(node, counters):
             passed = tuple(
-                Passed(at - len(edge.tail.encode()) if edge.ends else at, edge.ends, edge.name)
-                for edge in edges
+                LogEntry(at - len(one.tail.encode()) if one.ends else at, one.ends, one.name)
+                for one in boundaries
             )
             thread = THE_END
-            if step is not None:
-                thread = Thread(step.symbol, Place(step.next, step.counters, place.then))
+            if transition is not None:
+                symbol, after, counts = transition
+                thread = CaptureThread(symbol, RulePosition(after, counts, return_to))
             room = MOST_LOGS - len(found[thread])
             found[thread] |= {(*log, *passed) for log in islice(sorted(logs), room)}
 
-    def _calling(self, read: Read, below: list[int]) -> Iterator[Thread]:
-        """The threads that wait for a rule of which something has been read: what has just been
-        read returns to them, or what stands above one of the contexts `below`."""
-        kernels = [place.then.kernel for _, place in read.ended]
-        kernels += [item.then.kernel for _, item in read.kept]
+    def _calling(self, read: ReadSymbols, below: list[int]) -> Iterator[CaptureThread]:
+        """The threads that wait for a rule which is still being read: those to which the symbols
+        just read return, and those in the contexts `below` on the stack."""
+        kernels = [position.return_to.kernel for _, position in read.ended]
+        kernels += [item.return_to.kernel for _, item in read.kept]
         for context in map(self._contexts.context, below):
-            if isinstance(context, Reading | Waiting):
+            if isinstance(context, ItemSetContext | ReturnFrame):
                 kernels.append(context.kernel)
         seen: set[int] = set()
         while kernels:
             kernel = kernels.pop()
-            if kernel in seen or kernel in (BELOW, WHOLE):
+            if kernel in seen or kernel in (BELOW, OUTERMOST):
                 continue
             seen.add(kernel)
             for item in self._sets.kernel(kernel):
-                kernels.append(item.then.kernel)
-                if isinstance(item.symbol, Call) and item.then.kernel == WHOLE:
-                    yield Thread(item.symbol, Place(item.next, item.counters, item.then))
+                kernels.append(item.return_to.kernel)
+                if isinstance(item.symbol, RuleCall) and item.return_to.kernel == OUTERMOST:
+                    position = RulePosition(item.next, item.counters, item.return_to)
+                    yield CaptureThread(item.symbol, position)
 
     # What all logs agree on
 
-    def marks(self) -> Iterator[Event]:
-        """The beginnings and ends that have become certain since the last call."""
+    def boundaries(self) -> Iterator[Event]:
+        """The beginnings and ends of captures that have become certain since the last call, with
+        the text before each."""
         logs = [log for logs in self._threads.values() for log in logs]
-        agreed = _common_beginning(logs)
+        agreed = _common_prefix(logs)
         for passed in agreed:
-            yield from self._tell(passed.at)
+            for one in self._open:
+                yield from self._report(one, passed.at)
             if passed.ends:
-                one = self._told.pop()
+                one = self._open.pop()
                 assert one.name == passed.name, "captures nest"
                 yield CaptureEnded(one.name, self._plain(one.start, passed.at))
             else:
-                self._told.append(_Open(passed.name, passed.at, passed.at))
+                self._open.append(_Open(passed.name, passed.at, passed.at))
                 yield CaptureBegun(passed.name)
         if agreed:
             count = len(agreed)
@@ -172,29 +187,25 @@ class CaptureReader:
             self._threads = defaultdict(set, rest)
 
     def pieces(self, *, final: bool = False) -> Iterator[Event]:
-        """The text of open captures that is certain: no tail has begun there, no character. If the
-        text is `final`, that is all of it."""
+        """The new text of open captures that is certain: what may be part of a tail is held back,
+        and so is an incomplete character. If the text is `final`, nothing is held back."""
         undecided = [log[0].at for logs in self._threads.values() for log in logs if log]
         stop = len(self._text) if final else min([*undecided, len(self._text)])
-        for one in self._told:
+        for one in self._open:
             held = 0 if final else self._held(one, stop)
-            yield from self._tell_one(one, stop - held)
+            yield from self._report(one, stop - held)
 
-    def _tell(self, stop: int) -> Iterator[Event]:
-        """The text of open captures up to `stop`, which is theirs."""
-        for one in self._told:
-            yield from self._tell_one(one, stop)
-
-    def _tell_one(self, one: _Open, stop: int) -> Iterator[Event]:
-        if stop > one.told:
-            text = self._plain(one.told, stop)
-            one.told = stop
+    def _report(self, one: _Open, stop: int) -> Iterator[Event]:
+        """The text of a capture from where it was last reported to `stop`."""
+        if stop > one.reported:
+            text = self._plain(one.reported, stop)
+            one.reported = stop
             if text:
                 yield CaptureText(one.name, text)
 
     def _held(self, one: _Open, stop: int) -> int:
-        """Bytes before `stop` that may turn out to be the tail's, or are part of a character."""
-        text = bytes(self._text[one.told : stop])
+        """How many bytes before `stop` may turn out to begin a tail or a character."""
+        text = bytes(self._text[one.reported : stop])
         held = 0
         for tail in self._tails.get(one.name, ()):
             held = max(held, next(n for n in range(len(tail), -1, -1) if text.endswith(tail[:n])))
@@ -203,26 +214,29 @@ class CaptureReader:
 
     @cached_property
     def _tails(self) -> dict[str, set[bytes]]:
+        """The tails with which the captures of each name may end."""
         found: dict[str, set[bytes]] = defaultdict(set)
         for node in self._network.nodes:
-            if isinstance(node, Edge) and node.ends:
+            if isinstance(node, CaptureBoundary) and node.ends:
                 found[node.name].add(node.tail.encode())
         return found
 
     def _plain(self, start: int, stop: int) -> str:
-        """The text, special tokens left out."""
+        """The text between two places, without special tokens."""
         data = bytes(self._text[start:stop])
         return b"".join(text for text, _ in pieces(data)).decode(errors="replace")
 
 
-def _common_beginning(logs: Sequence[Log]) -> Log:
+def _common_prefix(logs: Sequence[Log]) -> Log:
+    """The entries with which all logs begin. Of sorted sequences, what the first and the last have
+    in common at the beginning, all have."""
     first, last = min(logs), max(logs)
     pairs = zip(first, last, strict=False)
     return tuple(one for one, _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def _whole_characters(text: bytes) -> bytes:
-    """`text` without a character that is cut off at its end."""
+    """`text` without an incomplete UTF-8 character at its end."""
     for size in range(1, min(4, len(text) + 1)):
         lead = text[-size]
         if lead >= 0xC0:

@@ -1,15 +1,21 @@
-"""Context-free grammars as contexts: item sets over networks of rule nodes.
+"""Context-free grammars as contexts of the byte machine.
 
-- `builder`: Making the networks of rules, each from its end backwards.
-- `contexts`: Context-free grammars as contexts of the byte machine.
-- `finish`: The shortest text that completes an item set.
-- `follow`: With which bytes a grammar's text may go on behind a place in a rule.
-- `item_sets`: Item sets.
-- `network`: Rules as networks of positions.
-- `nodes`: The nodes of a grammar's networks, and what can be read at them.
-- `text_contexts`: A grammar that is one regular language of plain text, as contexts of the byte
-  machine.
-- `value_places`: Where in a grammar's rules a JSON value may begin.
-- `values`: The JSON values that stand in a grammar, one machine of contexts for each set of
-  options.
+Every rule is a network of nodes. An *item* is a symbol (a text, a JSON value, a special token or a
+call of a rule) that may be read next, the node after it, and a return address for the end of its
+rule. All readings of a text that are still possible are one set of items, as in Earley's parser. A
+*context* is such a set: its leaf reads all texts of the set at once, and where the leaf is left,
+the next set follows from the items that have ended. A set whose items all return to one kernel
+leaves that kernel on the machine's stack as a return frame, so contexts don't depend on how deep
+they are nested. A *configuration* of the machine is then a leaf state over a stack of contexts.
+
+- `builder`: Builds the networks of rules, each from its end backwards.
+- `completion`: The shortest text that completes an item set.
+- `contexts`: Item sets as contexts of the byte machine.
+- `follow`: FIRST and FOLLOW sets of rules, in bytes: when a leaf can be left later.
+- `item_sets`: Items, return addresses, kernels and their closures.
+- `network`: Networks of rules: which nodes are live, and their epsilon closures.
+- `nodes`: The nodes of the networks, and the symbols that are read at them.
+- `text_contexts`: The contexts of a grammar that is one regular language of plain text.
+- `value_places`: Places where a JSON value and something else may begin, checked beforehand.
+- `values`: The JSON values in a grammar: those written with equal options share their contexts.
 """

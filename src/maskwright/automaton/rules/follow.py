@@ -1,7 +1,9 @@
-"""With which bytes a grammar's text may go on behind a place in a rule.
+"""FIRST and FOLLOW sets of rules, in bytes: with which bytes a text may go on at a node.
 
-What follows the end of a rule is what follows it in any of its callers (the FOLLOW sets of LL
-parsing): bytes that may come somewhere, not all of them everywhere.
+The FIRST set of a node holds the bytes that may come next up to the end of its rule. Where the rule
+may end, the FOLLOW set of the rule comes on top: the bytes that may come after the rule in any of
+its callers. As in LL parsing, that is an upper bound: each byte may come after some call of the
+rule, not after every one. A set is an int, in which bit n stands for byte n.
 """
 
 from __future__ import annotations
@@ -11,30 +13,30 @@ from typing import Final
 from maskwright.automaton.leaf.first_bytes import SPECIAL, VALUE, first_bytes
 from maskwright.automaton.rules.network import RuleNetwork
 from maskwright.automaton.rules.nodes import (
-    Again,
-    Branch,
-    Call,
-    Edge,
-    End,
-    Enter,
-    Loop,
+    BoundedEnd,
+    BranchNode,
+    CaptureBoundary,
+    LoopBack,
+    LoopEntry,
+    LoopNode,
     Node,
-    Spent,
-    Step,
+    RuleCall,
+    RuleEnd,
     Symbol,
-    Text,
+    SymbolNode,
+    TextSymbol,
 )
 from maskwright.grammar.rules.tree import JsonValue, SpecialToken
 
 _ENDS: Final = 1 << 256
-"""Beside the first bytes of what a rule goes on with: it may end without another byte."""
+"""A bit beside the bytes of a FIRST set: the rule may end without another byte (epsilon)."""
 
 
-def bytes_ahead(network: RuleNetwork) -> list[int]:
-    """[nodes]: the bytes that may come next, bit n for byte n."""
-    first = _first(network)
-    rules = _rules(network)
-    follow = _follow(network, first, rules)
+def next_bytes(network: RuleNetwork) -> list[int]:
+    """[nodes]: the bytes that may come next, those after the end of the rule included."""
+    first = _first_sets(network)
+    rules = _rules_by_node(network)
+    follow = _follow_sets(network, first, rules)
     ahead: list[int] = []
     for at, found in enumerate(first):
         if found & _ENDS:
@@ -45,13 +47,13 @@ def bytes_ahead(network: RuleNetwork) -> list[int]:
     return ahead
 
 
-def _first(network: RuleNetwork) -> list[int]:
-    """[nodes]: the first bytes up to the end of the rule, and `_ENDS`; the least that there is."""
+def _first_sets(network: RuleNetwork) -> list[int]:
+    """[nodes]: the FIRST sets, with `_ENDS`; the least fixed point, found with a worklist."""
     users: list[list[int]] = [[] for _ in network.nodes]
     for at, node in enumerate(network.nodes):
-        for used in onward(node):
+        for used in successors(node):
             users[used].append(at)
-        if isinstance(node, Step) and isinstance(node.symbol, Call):
+        if isinstance(node, SymbolNode) and isinstance(node.symbol, RuleCall):
             users[network.starts[node.symbol.rule]].append(at)
     first = [0] * len(network.nodes)
     changed = list(range(len(first)))
@@ -59,7 +61,7 @@ def _first(network: RuleNetwork) -> list[int]:
     while changed:
         at = changed.pop()
         waiting.discard(at)
-        found = _first_at(network, at, first)
+        found = _first_of_node(network, at, first)
         if found != first[at]:
             first[at] = found
             more = [user for user in users[at] if user not in waiting]
@@ -68,25 +70,25 @@ def _first(network: RuleNetwork) -> list[int]:
     return first
 
 
-def _first_at(network: RuleNetwork, at: int, first: list[int]) -> int:
+def _first_of_node(network: RuleNetwork, at: int, first: list[int]) -> int:
     match network.nodes[at]:
-        case Step(symbol=symbol, next=after):
-            found = _begins(network, symbol, first)
-            return found | first[after] if network.may_be_empty(symbol) else found
-        case End():
+        case SymbolNode(symbol=symbol, next=after):
+            found = _first_of_symbol(network, symbol, first)
+            return found | first[after] if network.is_nullable(symbol) else found
+        case RuleEnd():
             return _ENDS
         case node:
             found = 0
-            for after in onward(node):
+            for after in successors(node):
                 found |= first[after]
             return found
 
 
-def _begins(network: RuleNetwork, symbol: Symbol, first: list[int]) -> int:
+def _first_of_symbol(network: RuleNetwork, symbol: Symbol, first: list[int]) -> int:
     match symbol:
-        case Text(term=term):
+        case TextSymbol(term=term):
             return first_bytes(term)
-        case Call(rule=rule):
+        case RuleCall(rule=rule):
             return first[network.starts[rule]] & ~_ENDS
         case JsonValue():
             return VALUE
@@ -94,8 +96,8 @@ def _begins(network: RuleNetwork, symbol: Symbol, first: list[int]) -> int:
             return SPECIAL
 
 
-def _rules(network: RuleNetwork) -> list[list[int]]:
-    """[nodes]: the rules that a node is in; equal ends of rules are one node."""
+def _rules_by_node(network: RuleNetwork) -> list[list[int]]:
+    """[nodes]: the rules that a node is part of: several, where rules share their endings."""
     found: list[list[int]] = [[] for _ in network.nodes]
     for rule, start in enumerate(network.starts):
         seen = {start}
@@ -103,27 +105,27 @@ def _rules(network: RuleNetwork) -> list[list[int]]:
         while stack:
             at = stack.pop()
             found[at].append(rule)
-            new = set(onward(network.nodes[at])) - seen
+            new = set(successors(network.nodes[at])) - seen
             seen |= new
             stack += new
     return found
 
 
-def _follow(network: RuleNetwork, first: list[int], rules: list[list[int]]) -> list[int]:
-    """[rules]: the bytes that may follow the end of each."""
+def _follow_sets(network: RuleNetwork, first: list[int], rules: list[list[int]]) -> list[int]:
+    """[rules]: the FOLLOW sets; the least fixed point."""
     follow = [0] * len(network.starts)
-    ending: list[set[int]] = [set() for _ in network.starts]
-    """The rules that a rule ends, by the rule that stands last in them."""
+    ended_with: list[set[int]] = [set() for _ in network.starts]
+    """[rules]: the rules that may end with a call of each, whose FOLLOW sets are in its own."""
     for at, node in enumerate(network.nodes):
-        if isinstance(node, Step) and isinstance(node.symbol, Call):
-            behind = first[node.next]
-            follow[node.symbol.rule] |= behind & ~_ENDS
-            if behind & _ENDS:
-                ending[node.symbol.rule].update(rules[at])
+        if isinstance(node, SymbolNode) and isinstance(node.symbol, RuleCall):
+            after = first[node.next]
+            follow[node.symbol.rule] |= after & ~_ENDS
+            if after & _ENDS:
+                ended_with[node.symbol.rule].update(rules[at])
     changed = True
     while changed:
         changed = False
-        for rule, callers in enumerate(ending):
+        for rule, callers in enumerate(ended_with):
             found = follow[rule]
             for caller in callers:
                 found |= follow[caller]
@@ -132,16 +134,16 @@ def _follow(network: RuleNetwork, first: list[int], rules: list[list[int]]) -> l
     return follow
 
 
-def onward(node: Node) -> tuple[int, ...]:
-    """The nodes that come next."""
+def successors(node: Node) -> tuple[int, ...]:
+    """The nodes of the same rule that come next."""
     match node:
-        case Step(next=after) | Edge(next=after) | Spent(next=after):
+        case SymbolNode(next=after) | CaptureBoundary(next=after) | BoundedEnd(next=after):
             return (after,)
-        case Branch(options=options):
+        case BranchNode(options=options):
             return options
-        case Enter(loop=loop) | Again(loop=loop):
+        case LoopEntry(loop=loop) | LoopBack(loop=loop):
             return (loop,)
-        case Loop(body=body, next=after):
+        case LoopNode(body=body, next=after):
             return body, after
-        case End():
+        case RuleEnd():
             return ()

@@ -1,15 +1,19 @@
-"""Item sets: all ways in which a text can have been read so far, as Earley (1970) keeps them.
+"""Item sets: every way in which a text can have been read so far, as Earley (1970) keeps them.
 
-An *item* is a step of some rule that can be taken now (a terminal that is being read, a rule that
-is called), with where the rule goes on behind it, and a *return*: what happens when the rule ends.
-A *kernel* is a set of items, interned; it holds all there is to know of the past. A return names a
-rule and the kernel that called it: when the rule ends, the items of that kernel which wait for it
-go on. Since kernels are known by what they contain and not by where in the text they arose, equal
-pasts are one kernel, and a loop in a grammar is a loop here. That also makes left recursion,
-ambiguity and empty rules nothing special.
+An *item* is a symbol that is being read or that a rule waits for, the node at which its rule goes
+on afterwards, and a *return address*: what happens when that rule ends. A *kernel* is a set of
+items, interned; it holds everything that matters of the text so far. A return address names a rule
+and the kernel that called it: when the rule ends, the items of that kernel which wait for the rule
+go on. The *closure* of a kernel adds what the rules that it calls may begin with, as the closure of
+an LR item set does.
 
-Two returns are symbols. What returns `BELOW` goes on in whichever kernel stands below on the
-machine's stack; what returns to the kernel `WHOLE` ends the text.
+Kernels are identified by what they contain, not by where in the text they arose. So equal pasts are
+one kernel, and a loop in a grammar is a cycle of kernels; left recursion, ambiguity and empty rules
+need no special treatment.
+
+Two return addresses are symbolic. An item that returns to `BELOW` goes on in the kernel of the next
+return frame on the machine's stack, whichever that is. An item that returns to `OUTERMOST` ends the
+text.
 """
 
 from __future__ import annotations
@@ -18,76 +22,86 @@ from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from maskwright.automaton.rules.network import RuleNetwork
-from maskwright.automaton.rules.nodes import END, Call, Counters, Symbol, Text
+from maskwright.automaton.rules.nodes import RULE_END, Counters, RuleCall, Symbol, TextSymbol
 from maskwright.errors import LimitError
 from maskwright.grammar.regular.terms import Regular
 from maskwright.grammar.rules.tree import JsonValue, SpecialToken
 from maskwright.limits import Limits
 
 BELOW: Final = 0
-"""The kernel of the context below, whichever that is."""
-WHOLE: Final = 1
-"""The kernel that waits for the start rule."""
+"""Stands for the kernel of the next return frame on the stack."""
+OUTERMOST: Final = 1
+"""Stands for the caller of the start rule."""
 
 
-class Return(NamedTuple):
-    """What is done when a rule ends: what waits for `rule` in `kernel` goes on."""
+class ReturnAddress(NamedTuple):
+    """What happens when a rule ends: the items of `kernel` that wait for `rule` go on."""
 
     rule: int
     kernel: int
 
 
 class Item(NamedTuple):
-    """`symbol` is being read, or comes next; then its rule goes on at `next`."""
+    """`symbol` is being read, or comes next; then its rule goes on at the node `next`."""
 
     symbol: Symbol
     next: int
     counters: Counters
-    then: Return
+    return_to: ReturnAddress
 
 
 Kernel = frozenset[Item]
 
 
-class Place(NamedTuple):
-    """A rule goes on at `node`."""
+class RulePosition(NamedTuple):
+    """A rule goes on at `node`: an item whose symbol has been read."""
 
     node: int
     counters: Counters
-    then: Return
+    return_to: ReturnAddress
 
 
-class Outlook(NamedTuple):
-    """All that a kernel can read next, rules called by it included, and who waits for what."""
+def start_position(network: RuleNetwork) -> RulePosition:
+    """Where every text of a grammar begins."""
+    start = network.start
+    return RulePosition(network.starts[start], (), ReturnAddress(start, OUTERMOST))
 
-    texts: dict[Regular, list[Place]]
+
+class Closure(NamedTuple):
+    """Everything that can be read next from a kernel, in it or in the rules that it calls: by
+    symbol, where the rules go on after it."""
+
+    texts: dict[Regular, list[RulePosition]]
     """In the order of the terms' numbers."""
-    values: dict[JsonValue, list[Place]]
-    tokens: dict[SpecialToken, list[Place]]
-    waiting: dict[int, list[Place]]
+    values: dict[JsonValue, list[RulePosition]]
+    tokens: dict[SpecialToken, list[RulePosition]]
+    waiting: dict[int, list[RulePosition]]
+    """By called rule."""
 
 
-class Reached(NamedTuple):
-    """Where some places lead without reading: a kernel, the rules that end into the context below,
-    and whether the text may end."""
+class Advance(NamedTuple):
+    """Where positions lead without reading."""
 
     kernel: Kernel
     ended: frozenset[int]
-    whole: bool
+    """The rules that end and return to `BELOW`."""
+    may_end: bool
+    """Whether the whole text may end here."""
 
 
-class RuleSets:
-    """The kernels of one grammar, made when first met."""
+class ItemSets:
+    """The kernels of one grammar, numbered when they are first met."""
 
     def __init__(self, network: RuleNetwork, limits: Limits) -> None:
         self.network = network
         self._limits = limits
         self._kernels: list[Kernel] = [frozenset(), frozenset()]
         self._ids: dict[Kernel, int] = {}
-        self._outlooks: dict[int, Outlook] = {}
-        self._moved: dict[tuple[int, int], int] = {}
+        self._closures: dict[int, Closure] = {}
+        self._resolved: dict[tuple[int, int], int] = {}
 
-    def number(self, kernel: Kernel) -> int:
+    def intern(self, kernel: Kernel) -> int:
+        """The number of a kernel. Raises `LimitError` for one of too many items."""
         known = self._ids.get(kernel)
         if known is None:
             if len(kernel) > self._limits.items:
@@ -102,178 +116,189 @@ class RuleSets:
     def kernel(self, number: int) -> Kernel:
         return self._kernels[number]
 
-    def reach(self, places: Iterable[Place], items: Iterable[Item] = ()) -> Reached:
-        """Where `places` lead, rules that end on the way included; `items` are kept beside."""
+    def advance(self, positions: Iterable[RulePosition], items: Iterable[Item] = ()) -> Advance:
+        """Where `positions` lead without reading. Rules that end on the way return to their
+        callers (Earley's completion). `items` are still being read, and are added."""
         found = set(items)
         ended: set[int] = set()
-        whole = False
-        seen: set[Place] = set()
-        returned: set[Return] = set()
-        stack = list(places)
+        may_end = False
+        seen: set[RulePosition] = set()
+        returned: set[ReturnAddress] = set()
+        stack = list(positions)
         while stack:
-            place = stack.pop()
-            if place in seen:
+            position = stack.pop()
+            if position in seen:
                 continue
-            seen.add(place)
-            expansion = self.network.expand(place.node, place.counters)
-            found.update(
-                Item(step.symbol, step.next, step.counters, place.then) for step in expansion.steps
-            )
-            if not expansion.ends or place.then in returned:
+            seen.add(position)
+            node, counters, return_to = position
+            closure = self.network.closure(node, counters)
+            found.update(Item(*transition, return_to) for transition in closure.transitions)
+            if not closure.may_end or return_to in returned:
                 continue
-            returned.add(place.then)
-            rule, kernel = place.then
+            returned.add(return_to)
+            rule, kernel = return_to
             if kernel == BELOW:
                 ended.add(rule)
-            elif kernel == WHOLE:
-                whole = True
+            elif kernel == OUTERMOST:
+                may_end = True
             else:
-                stack += self.outlook(kernel).waiting[rule]
-        return Reached(self._without_lesser(found), frozenset(ended), whole)
+                stack += self.closure(kernel).waiting[rule]
+        return Advance(self._drop_dominated(found), frozenset(ended), may_end)
 
-    def _without_lesser(self, items: set[Item]) -> Kernel:
-        """`items` but for those that count higher than another, once both may stop counting."""
+    def _drop_dominated(self, items: set[Item]) -> Kernel:
+        """Drop items that differ from another in a higher count alone, where both loops may end:
+        the lower count can do all that the higher one can."""
         lowest: dict[Item, int] = {}
         kept: list[Item] = []
         for item in items:
-            counted = self.network.counted(item.next, item.counters)
+            counted = self.network.innermost_count(item.next, item.counters)
             if counted is None or counted[1] < counted[0]:
                 kept.append(item)
                 continue
-            alike = item._replace(counters=item.counters[:-1])
-            lowest[alike] = min(counted[1], lowest.get(alike, counted[1]))
+            uncounted = item._replace(counters=item.counters[:-1])
+            lowest[uncounted] = min(counted[1], lowest.get(uncounted, counted[1]))
         if not lowest:
             return frozenset(items)
         best = (i._replace(counters=(*i.counters, count)) for i, count in lowest.items())
         return frozenset((*kept, *best))
 
-    def outlook(self, number: int) -> Outlook:
-        known = self._outlooks.get(number)
+    def closure(self, number: int) -> Closure:
+        """The closure of a kernel. Raises `LimitError` for one of too many items."""
+        known = self._closures.get(number)
         if known is None:
-            known = self._outlooks[number] = self._look(self._kernels[number])
+            known = self._closures[number] = self._close(self._kernels[number])
         return known
 
-    def _look(self, kernel: Kernel) -> Outlook:
+    def _close(self, kernel: Kernel) -> Closure:
         network = self.network
-        outlook = Outlook({}, {}, {}, {})
-        called = {item.symbol.rule for item in kernel if isinstance(item.symbol, Call)}
-        rules = {rule for first in called for rule in network.reach[first]}
+        closure = Closure({}, {}, {}, {})
+        called = {item.symbol.rule for item in kernel if isinstance(item.symbol, RuleCall)}
+        rules = {rule for first in called for rule in network.left_corners[first]}
         returns = _Returns(self, kernel, rules)
         for item in kernel:
-            _note(outlook, item.symbol, Place(item.next, item.counters, item.then))
+            _note(closure, item.symbol, RulePosition(item.next, item.counters, item.return_to))
         count = len(kernel)
         for rule in sorted(rules):
-            then = returns.of(rule)
-            for step in network.expand(network.starts[rule], ()).steps:
-                _note(outlook, step.symbol, Place(step.next, step.counters, then))
+            return_to = returns.of(rule)
+            for symbol, after, counters in network.closure(network.starts[rule], ()).transitions:
+                _note(closure, symbol, RulePosition(after, counters, return_to))
                 count += 1
         if count > self._limits.items:
             raise LimitError(
                 f"a text of the grammar can go on in more than {self._limits.items:,} ways",
                 limit="items",
             )
-        texts = sorted(outlook.texts.items(), key=_number)
-        return outlook._replace(texts=dict(texts))
+        texts = sorted(closure.texts.items(), key=_number)
+        return closure._replace(texts=dict(texts))
 
-    def moved(self, items: Iterable[Item], onto: int) -> Kernel:
-        """`items` with all that returns `BELOW` returning to kernel `onto`."""
-        return frozenset(item._replace(then=self._return_moved(item.then, onto)) for item in items)
+    def resolved(self, items: Iterable[Item], frame: int) -> Kernel:
+        """`items` with `BELOW` resolved: what returned there returns to the kernel `frame`."""
+        return frozenset(
+            item._replace(
+                return_to=ReturnAddress(
+                    item.return_to.rule, self._resolved_kernel(item.return_to.kernel, frame)
+                )
+            )
+            for item in items
+        )
 
-    def _return_moved(self, then: Return, onto: int) -> Return:
-        return Return(then.rule, self._kernel_moved(then.kernel, onto))
-
-    def _kernel_moved(self, kernel: int, onto: int) -> int:
+    def _resolved_kernel(self, kernel: int, frame: int) -> int:
         if kernel == BELOW:
-            return onto
-        if kernel == WHOLE:
+            return frame
+        if kernel == OUTERMOST:
             return kernel
-        key = (kernel, onto)
-        known = self._moved.get(key)
+        key = (kernel, frame)
+        known = self._resolved.get(key)
         if known is None:
-            known = self._moved[key] = self.number(self.moved(self._kernels[kernel], onto))
+            known = self._resolved[key] = self.intern(self.resolved(self._kernels[kernel], frame))
         return known
 
-    def cut(self, kernel: Kernel) -> tuple[Kernel, int] | None:
-        """`kernel` with its returns going `BELOW`, and the one kernel to which they all go; None if
-        they don't go to one."""
-        onto = {item.then.kernel for item in kernel}
-        if len(onto) != 1:
+    def split_frame(self, kernel: Kernel) -> tuple[Kernel, int] | None:
+        """`kernel` with `BELOW` for its callers, and the one kernel that called all its rules, to
+        be pushed as a return frame; None if there is no such kernel, or it is symbolic already."""
+        callers = {item.return_to.kernel for item in kernel}
+        if len(callers) != 1:
             return None
-        [below] = onto
-        if below in (BELOW, WHOLE):
+        [frame] = callers
+        if frame in (BELOW, OUTERMOST):
             return None
-        lifted = (item._replace(then=Return(item.then.rule, BELOW)) for item in kernel)
-        return frozenset(lifted), below
+        return frozenset(
+            item._replace(return_to=ReturnAddress(item.return_to.rule, BELOW)) for item in kernel
+        ), frame
 
 
-def _number(entry: tuple[Regular, list[Place]]) -> int:
+def _number(entry: tuple[Regular, list[RulePosition]]) -> int:
     return entry[0].number
 
 
-def _note(outlook: Outlook, symbol: Symbol, place: Place) -> None:
+def _note(closure: Closure, symbol: Symbol, after: RulePosition) -> None:
     match symbol:
-        case Text(term=term):
-            outlook.texts.setdefault(term, []).append(place)
-        case Call(rule=rule):
-            outlook.waiting.setdefault(rule, []).append(place)
+        case TextSymbol(term=term):
+            closure.texts.setdefault(term, []).append(after)
+        case RuleCall(rule=rule):
+            closure.waiting.setdefault(rule, []).append(after)
         case JsonValue():
-            outlook.values.setdefault(symbol, []).append(place)
+            closure.values.setdefault(symbol, []).append(after)
         case SpecialToken():
-            outlook.tokens.setdefault(symbol, []).append(place)
+            closure.tokens.setdefault(symbol, []).append(after)
 
 
 class _Returns:
-    """To where the rules called in one kernel return."""
+    """The return addresses of the rules that one kernel calls, directly or through others."""
 
-    def __init__(self, sets: RuleSets, kernel: Kernel, rules: set[int]) -> None:
+    def __init__(self, sets: ItemSets, kernel: Kernel, rules: set[int]) -> None:
         self._sets = sets
         self._kernel = kernel
-        self._known: dict[int, Return | None] = {}
-        self._callers: dict[int, list[tuple[int, Counters, Return | int]]] = {r: [] for r in rules}
-        """By rule: where its callers go on, and their return or (called themselves) rule."""
+        self._known: dict[int, ReturnAddress | None] = {}
+        self._callers: dict[int, list[tuple[int, ReturnAddress | int]]] = {r: [] for r in rules}
+        """By called rule: the nodes at which its callers go on, and the callers' return addresses;
+        for a caller that is itself a called rule, its number."""
         network = sets.network
         for item in kernel:
-            if isinstance(item.symbol, Call):
-                self._callers[item.symbol.rule].append((item.next, item.counters, item.then))
+            if isinstance(item.symbol, RuleCall):
+                self._callers[item.symbol.rule].append((item.next, item.return_to))
         for rule in rules:
-            for step in network.expand(network.starts[rule], ()).steps:
-                if isinstance(step.symbol, Call):
-                    self._callers[step.symbol.rule].append((step.next, step.counters, rule))
+            for symbol, after, _ in network.closure(network.starts[rule], ()).transitions:
+                if isinstance(symbol, RuleCall):
+                    self._callers[symbol.rule].append((after, rule))
 
-    def of(self, rule: int) -> Return:
-        """Its callers' own return, where nothing but that comes behind it: so that recursion on
-        the right does not pile up returns. Else the items that wait for it. Captures are followed
-        by the steps of the start rule, so where there are any, those wait in any case."""
+    def of(self, rule: int) -> ReturnAddress:
+        """The return address of a called rule: the items that wait for it.
+
+        If nothing follows the rule in its callers and these share one return address, it is that
+        one (a tail call), so that right recursion does not pile up return addresses. Captures are
+        followed along the items of the start rule, so with captures these wait in any case.
+        """
         if rule in self._known:
             known = self._known[rule]
             if known is not None:
-                return known  # None: found again while looking for it
+                return known  # None: it is being looked for, and depends on itself
         else:
             self._known[rule] = None
             found = self._shared(rule)
             if found is not None:
                 self._known[rule] = found
                 return found
-        own = Return(rule, self._sets.number(self._waiting(rule)))
+        own = ReturnAddress(rule, self._sets.intern(self._waiting(rule)))
         self._known[rule] = own
         return own
 
-    def _shared(self, rule: int) -> Return | None:
-        found: set[Return] = set()
-        for after, _, then in self._callers[rule]:
-            if after != END:
+    def _shared(self, rule: int) -> ReturnAddress | None:
+        found: set[ReturnAddress] = set()
+        for after, return_to in self._callers[rule]:
+            if after != RULE_END:
                 return None
-            found.add(self.of(then) if isinstance(then, int) else then)
+            found.add(self.of(return_to) if isinstance(return_to, int) else return_to)
         if len(found) != 1:
             return None
         [one] = found
-        return None if one.kernel == WHOLE and self._sets.network.captures else one
+        return None if one.kernel == OUTERMOST and self._sets.network.has_captures else one
 
     def _waiting(self, rule: int) -> Kernel:
-        """The items of the kernel from which `rule` is called, at first or further on."""
-        reach = self._sets.network.reach
+        """The items of the kernel that call `rule`, directly or through the rules they call."""
+        left_corners = self._sets.network.left_corners
         return frozenset(
             item
             for item in self._kernel
-            if isinstance(item.symbol, Call) and rule in reach[item.symbol.rule]
+            if isinstance(item.symbol, RuleCall) and rule in left_corners[item.symbol.rule]
         )

@@ -1,9 +1,9 @@
-"""Rules as networks of positions: what a grammar's machine moves through.
+"""Rule networks: the rules of a grammar as graphs of numbered nodes through which a text moves.
 
-Each rule is a network of numbered nodes, made from the end backwards, so that equal endings are one
-node. What consumes text (a terminal, a JSON value, a special token) or calls a rule is a *step*;
-everything else only leads on to steps or to the rule's end. Repeats that count keep their number
-beside the node, innermost last.
+Every rule is a network (see `nodes`). Where a text stands in a rule is a node and the counters of
+the counted loops around it. The epsilon closure of such a place says which symbols can be read
+next and whether the rule may end there. Nodes from which the end of their rule can't be reached are
+never entered, so every symbol that is offered leads to a complete text.
 """
 
 from __future__ import annotations
@@ -12,25 +12,25 @@ from collections.abc import Callable
 from functools import cached_property
 from itertools import pairwise
 
-from maskwright.automaton.rules.builder import RuleBuilder
+from maskwright.automaton.rules.builder import NetworkBuilder
 from maskwright.automaton.rules.nodes import (
-    OUTSIDE,
-    Active,
-    Again,
-    Branch,
-    Call,
+    NO_LOOP,
+    BoundedEnd,
+    BranchNode,
+    CaptureBoundary,
     Counters,
-    Edge,
-    End,
-    Enter,
-    Expansion,
-    Loop,
+    EpsilonClosure,
+    EpsilonPath,
+    LoopBack,
+    LoopEntry,
+    LoopNode,
     Node,
-    Spent,
-    Step,
+    RuleCall,
+    RuleEnd,
     Symbol,
-    Text,
-    Way,
+    SymbolNode,
+    TextSymbol,
+    Transition,
 )
 from maskwright.errors import UnsatisfiableGrammarError
 from maskwright.grammar.regular.derivative import is_live
@@ -39,236 +39,265 @@ from maskwright.limits import Limits
 
 
 class RuleNetwork:
-    """The networks of all rules that the start can reach and that generate something."""
+    """The networks of all rules that the start rule can reach.
 
-    def __init__(self, rules: Rules, possible: Callable[[JsonValue], bool], limits: Limits) -> None:
-        made = RuleBuilder(rules, limits)
-        self.nodes = made.nodes
-        self.loops = made.loops
-        """[nodes]: the counting loop in whose body a node stands."""
-        self.names = made.names
-        self.starts = made.starts
-        self.start = made.start
-        self._nullable = made.nullable
-        self._firsts = made.firsts
+    Raises `UnsatisfiableGrammarError` if the start rule generates no text, and `LimitError` for too
+    many rules or nodes. `is_satisfiable` says whether a JSON value has any instance.
+    """
+
+    def __init__(
+        self, rules: Rules, is_satisfiable: Callable[[JsonValue], bool], limits: Limits
+    ) -> None:
+        built = NetworkBuilder(rules, limits)
+        self.nodes = built.nodes
+        self.loops = built.loops
+        """[nodes]: the innermost counted loop in whose body a node stands, or `NO_LOOP`."""
+        self.names = built.names
+        self.starts = built.starts
+        """[rules]: the first node of each rule."""
+        self.start = built.start
+        """The number of the start rule."""
+        self._nullable = built.nullable
+        self._firsts = built.firsts
         self._limits = limits
-        self._possible = possible
-        self._expansions: dict[tuple[int, Counters], Expansion] = {}
-        self._within, self._alive = self._find_living()
-        if not self._alive[self.starts[self.start]]:
+        self._is_satisfiable = is_satisfiable
+        self._closures: dict[tuple[int, Counters], EpsilonClosure] = {}
+        self._live = self._live_nodes()
+        if not self._live[self.starts[self.start]]:
             raise UnsatisfiableGrammarError(f"the rule {rules.start!r} generates no text")
 
-    # What generates something
+    # Which nodes lead to the end of their rule
 
-    def _find_living(self) -> tuple[list[bool], list[bool]]:
-        """[nodes]: whether the end of the rule, or of the loop's body, can be reached; and whether
-        the end of the rule can."""
-        within = [False] * len(self.nodes)
+    def _live_nodes(self) -> list[bool]:
+        """[nodes]: whether the end of the rule can be reached."""
+        productive = self._productive_nodes()
+        live = list(productive)
+        for at in range(len(self.nodes)):
+            loop = self.loops[at]
+            while live[at] and loop != NO_LOOP:
+                head = self.nodes[loop]
+                assert isinstance(head, LoopNode)
+                live[at] = productive[head.next]
+                loop = self.loops[loop]
+        return live
+
+    def _productive_nodes(self) -> list[bool]:
+        """[nodes]: whether the end of the rule, or of the body of the innermost counted loop, can
+        be reached. The least fixed point, as for the productive symbols of a grammar."""
+        productive = [False] * len(self.nodes)
         changed: list[int] = []
+        # A rule's nodes are numbered after those that follow them, and called rules after their
+        # callers: taken in this order, what a node depends on has mostly been decided already.
         for first, stop in reversed([*pairwise(self._firsts)]):
-            for at in range(first, stop):  # mostly, what a node needs has been looked at by now
-                within[at] = self._generates(self.nodes[at], within)
-                if not within[at]:
+            for at in range(first, stop):
+                productive[at] = self._is_productive(self.nodes[at], productive)
+                if not productive[at]:
                     changed.append(at)
         while changed:
             at = changed.pop()
-            if within[at] or not self._generates(self.nodes[at], within):
+            if productive[at] or not self._is_productive(self.nodes[at], productive):
                 continue
-            within[at] = True
-            changed += self.users[at]
-        alive = list(within)
-        for at in range(len(self.nodes)):
-            loop = self.loops[at]
-            while alive[at] and loop != OUTSIDE:
-                head = self.nodes[loop]
-                assert isinstance(head, Loop)
-                alive[at] = within[head.next]
-                loop = self.loops[loop]
-        return within, alive
+            productive[at] = True
+            changed += self.dependents[at]
+        return productive
 
     @cached_property
-    def users(self) -> list[list[int]]:
-        """[nodes]: the nodes whose texts depend on a node's."""
-        users: list[list[int]] = [[] for _ in self.nodes]
+    def dependents(self) -> list[list[int]]:
+        """[nodes]: the nodes whose texts are made of a node's texts."""
+        dependents: list[list[int]] = [[] for _ in self.nodes]
         for at, node in enumerate(self.nodes):
-            for used in self._needs(node):
-                users[used].append(at)
-        return users
+            for needed in self._dependencies(node):
+                dependents[needed].append(at)
+        return dependents
 
-    def _needs(self, node: Node) -> list[int]:
+    def _dependencies(self, node: Node) -> list[int]:
         match node:
-            case Step(symbol=symbol, next=after):
-                return [after, self.starts[symbol.rule]] if isinstance(symbol, Call) else [after]
-            case Branch(options=options):
-                return list(options)
-            case Enter(loop=loop):
-                return [loop]
-            case Loop(body=body, next=after):
-                return [body, after]
-            case Edge(next=after) | Spent(next=after):
+            case SymbolNode(symbol=RuleCall(rule=rule), next=after):
+                return [after, self.starts[rule]]
+            case SymbolNode(next=after):
                 return [after]
-            case Again() | End():
+            case BranchNode(options=options):
+                return list(options)
+            case LoopEntry(loop=loop):
+                return [loop]
+            case LoopNode(body=body, next=after):
+                return [body, after]
+            case CaptureBoundary(next=after) | BoundedEnd(next=after):
+                return [after]
+            case LoopBack() | RuleEnd():
                 return []
 
-    def _generates(self, node: Node, within: list[bool]) -> bool:
+    def _is_productive(self, node: Node, productive: list[bool]) -> bool:
         match node:
-            case Step(symbol=symbol, next=after):
-                if isinstance(symbol, Call) and not within[self.starts[symbol.rule]]:
+            case SymbolNode(symbol=symbol, next=after):
+                if isinstance(symbol, RuleCall) and not productive[self.starts[symbol.rule]]:
                     return False
-                return within[after] and self.generates(symbol)
-            case Branch(options=options):
-                return any(within[option] for option in options)
-            case Enter(loop=loop):
-                return within[loop]
-            case Loop(least=least, body=body, next=after):
-                return within[after] and (least == 0 or within[body])
-            case Edge(next=after) | Spent(next=after):
-                return within[after]
-            case Again() | End():
+                return productive[after] and self.has_text(symbol)
+            case BranchNode(options=options):
+                return any(productive[option] for option in options)
+            case LoopEntry(loop=loop):
+                return productive[loop]
+            case LoopNode(least=least, body=body, next=after):
+                return productive[after] and (least == 0 or productive[body])
+            case CaptureBoundary(next=after) | BoundedEnd(next=after):
+                return productive[after]
+            case LoopBack() | RuleEnd():
                 return True
 
-    def generates(self, symbol: Symbol) -> bool:
-        """Whether a symbol that is no call generates something."""
+    def has_text(self, symbol: Symbol) -> bool:
+        """Whether some text is read as `symbol`; always true of a call, whose rule decides."""
         match symbol:
-            case Text(term=term):
+            case TextSymbol(term=term):
                 return is_live(term, self._limits.witness_search)
             case JsonValue():
-                return self._possible(symbol)
-            case SpecialToken() | Call():
+                return self._is_satisfiable(symbol)
+            case SpecialToken() | RuleCall():
                 return True
 
-    # Moving
+    def is_live(self, node: int) -> bool:
+        """Whether a text that has come to `node` can be completed."""
+        return self._live[node]
 
-    def expand(self, node: int, counters: Counters) -> Expansion:
-        """What can be read at a position, nothing of which is in vain."""
+    # Epsilon moves
+
+    def closure(self, node: int, counters: Counters) -> EpsilonClosure:
+        """The epsilon closure of a node, without nodes that can't be completed."""
         key = (node, counters)
-        known = self._expansions.get(key)
+        known = self._closures.get(key)
         if known is None:
-            known = self._expansions[key] = self._expand(node, counters)
+            known = self._closures[key] = self._close(node, counters)
         return known
 
-    def _expand(self, node: int, counters: Counters) -> Expansion:
-        steps: dict[Active, None] = {}
-        ends = False
+    def _close(self, node: int, counters: Counters) -> EpsilonClosure:
+        transitions: dict[Transition, None] = {}
+        may_end = False
         seen: set[tuple[int, Counters]] = set()
         stack = [(node, counters)]
         while stack:
             place = stack.pop()
             at, counts = place
-            if place in seen or not self._alive[at]:
+            if place in seen or not self._live[at]:
                 continue
             seen.add(place)
             match self.nodes[at]:
-                case Step(symbol=symbol, next=after):
-                    steps[Active(symbol, after, counts)] = None
-                    if self.may_be_empty(symbol):
+                case SymbolNode(symbol=symbol, next=after):
+                    transitions[Transition(symbol, after, counts)] = None
+                    if self.is_nullable(symbol):
                         stack.append((after, counts))
-                case Branch(options=options):
+                case BranchNode(options=options):
                     stack += [(option, counts) for option in reversed(options)]
-                case Enter(loop=loop):
+                case LoopEntry(loop=loop):
                     stack.append((loop, (*counts, 0)))
-                case Again(loop=loop):
+                case LoopBack(loop=loop):
                     stack.append((loop, (*counts[:-1], self._count(loop, counts[-1] + 1))))
-                case Loop(least=least, most=most, body=body, next=after):
+                case LoopNode(least=least, most=most, body=body, next=after):
                     count = counts[-1]
                     if count >= least:
                         stack.append((after, counts[:-1]))
-                    earlier = any((at, (*counts[:-1], n)) in seen for n in range(least, count))
-                    if (most is None or count < most) and not earlier:
+                    # A lower count from `least` on can do all that a higher one can: a body that
+                    # may be empty would else be entered once for every count up to `most`.
+                    lower = any((at, (*counts[:-1], n)) in seen for n in range(least, count))
+                    if (most is None or count < most) and not lower:
                         stack.append((body, counts))
-                case Edge(next=after) | Spent(next=after):
+                case CaptureBoundary(next=after) | BoundedEnd(next=after):
                     stack.append((after, counts))
-                case End():
-                    ends = True
-        return Expansion(tuple(steps), ends)
+                case RuleEnd():
+                    may_end = True
+        return EpsilonClosure(tuple(transitions), may_end)
 
-    def ways(self, node: int, counters: Counters) -> list[Way]:
-        """As `expand`, with the edges of captures passed on each way."""
-        found: dict[Way, None] = {}
-        seen: set[tuple[int, Counters, tuple[Edge, ...]]] = set()
-        stack: list[tuple[int, Counters, tuple[Edge, ...]]] = [(node, counters, ())]
+    def epsilon_paths(self, node: int, counters: Counters) -> list[EpsilonPath]:
+        """The closure path by path, for the boundaries of captures that each path passes."""
+        found: dict[EpsilonPath, None] = {}
+        seen: set[tuple[int, Counters, tuple[CaptureBoundary, ...]]] = set()
+        stack: list[tuple[int, Counters, tuple[CaptureBoundary, ...]]] = [(node, counters, ())]
         while stack:
             place = stack.pop()
-            at, counts, edges = place
-            if place in seen or not self._alive[at] or len(set(edges)) < len(edges):
+            at, counts, passed = place
+            # A boundary passed twice without reading is a round of a loop that reads nothing.
+            if place in seen or not self._live[at] or len(set(passed)) < len(passed):
                 continue
             seen.add(place)
             match self.nodes[at]:
-                case Step(symbol=symbol, next=after):
-                    found[Way(Active(symbol, after, counts), edges)] = None
-                    if self.may_be_empty(symbol):
-                        stack.append((after, counts, edges))
-                case Branch(options=options):
-                    stack += [(option, counts, edges) for option in reversed(options)]
-                case Enter(loop=loop):
-                    stack.append((loop, (*counts, 0), edges))
-                case Again(loop=loop):
+                case SymbolNode(symbol=symbol, next=after):
+                    found[EpsilonPath(Transition(symbol, after, counts), passed)] = None
+                    if self.is_nullable(symbol):
+                        stack.append((after, counts, passed))
+                case BranchNode(options=options):
+                    stack += [(option, counts, passed) for option in reversed(options)]
+                case LoopEntry(loop=loop):
+                    stack.append((loop, (*counts, 0), passed))
+                case LoopBack(loop=loop):
                     again = self._count(loop, counts[-1] + 1)
-                    stack.append((loop, (*counts[:-1], again), edges))
-                case Loop(least=least, most=most, body=body, next=after):
+                    stack.append((loop, (*counts[:-1], again), passed))
+                case LoopNode(least=least, most=most, body=body, next=after):
                     if counts[-1] >= least:
-                        stack.append((after, counts[:-1], edges))
+                        stack.append((after, counts[:-1], passed))
                     if most is None or counts[-1] < most:
-                        stack.append((body, counts, edges))
-                case Edge(next=after) as edge:
-                    stack.append((after, counts, (*edges, edge)))
-                case Spent(next=after):
-                    stack.append((after, counts, edges))
-                case End():
-                    found[Way(None, edges)] = None
+                        stack.append((body, counts, passed))
+                case CaptureBoundary(next=after) as boundary:
+                    stack.append((after, counts, (*passed, boundary)))
+                case BoundedEnd(next=after):
+                    stack.append((after, counts, passed))
+                case RuleEnd():
+                    found[EpsilonPath(None, passed)] = None
         return list(found)
 
-    def is_alive(self, node: int) -> bool:
-        """Whether a text that comes to `node` can be completed."""
-        return self._alive[node]
-
-    @cached_property
-    def counts_tokens(self) -> bool:
-        """Whether some text is bounded by a number of tokens."""
-        return any(isinstance(node, Spent) for node in self.nodes)
-
-    def spent(self, node: int) -> Spent | None:
-        """The bound on the tokens of the text behind which `node` stands."""
-        found = self.nodes[node]
-        return found if isinstance(found, Spent) else None
-
     def _count(self, loop: int, count: int) -> int:
+        """The count to remember: without an upper bound, counts from the least on are one."""
         head = self.nodes[loop]
-        assert isinstance(head, Loop)
+        assert isinstance(head, LoopNode)
         return min(count, head.least) if head.most is None else count
 
-    def may_be_empty(self, symbol: Symbol) -> bool:
-        """Whether a symbol has the empty text."""
+    def is_nullable(self, symbol: Symbol) -> bool:
+        """Whether the empty text is read as `symbol`."""
         match symbol:
-            case Text(term=term):
+            case TextSymbol(term=term):
                 return term.nullable
-            case Call(rule=rule):
+            case RuleCall(rule=rule):
                 return self._nullable[rule]
             case JsonValue() | SpecialToken():
                 return False
 
-    def counted(self, node: int, counters: Counters) -> tuple[int, int] | None:
-        """(least, count) of the innermost loop: of two counts from `least` on the lower one can do
-        all that the higher one can."""
+    # What a grammar contains
+
+    @cached_property
+    def counts_tokens(self) -> bool:
+        """Whether some text is bounded by a number of tokens."""
+        return any(isinstance(node, BoundedEnd) for node in self.nodes)
+
+    def bounded_end(self, node: int) -> BoundedEnd | None:
+        """The bound on the tokens of the text that ends at `node`; None if it has none."""
+        found = self.nodes[node]
+        return found if isinstance(found, BoundedEnd) else None
+
+    def innermost_count(self, node: int, counters: Counters) -> tuple[int, int] | None:
+        """(least, count) of the innermost counted loop, None outside of loops.
+
+        Of two counts from `least` on, the lower one dominates: it can do all that the higher can.
+        """
         if not counters:
             return None
         head = self.nodes[self.loops[node]]
-        assert isinstance(head, Loop)
+        assert isinstance(head, LoopNode)
         return head.least, counters[-1]
 
     @cached_property
-    def captures(self) -> bool:
-        """Whether there are captures in the grammar."""
-        return any(isinstance(node, Edge) for node in self.nodes)
+    def has_captures(self) -> bool:
+        """Whether the grammar has captures."""
+        return any(isinstance(node, CaptureBoundary) for node in self.nodes)
 
     @cached_property
-    def reach(self) -> list[frozenset[int]]:
-        """[rules]: the rules with which a text of each may begin, itself included."""
+    def left_corners(self) -> list[frozenset[int]]:
+        """[rules]: the rules with which a text of each rule may begin, itself included."""
         firsts = [
-            {s.symbol.rule for s in self.expand(start, ()).steps if isinstance(s.symbol, Call)}
+            {
+                transition.symbol.rule
+                for transition in self.closure(start, ()).transitions
+                if isinstance(transition.symbol, RuleCall)
+            }
             for start in self.starts
         ]
-        found: list[frozenset[int]] = []
+        corners: list[frozenset[int]] = []
         for rule in range(len(self.starts)):
             seen = {rule}
             stack = [rule]
@@ -276,5 +305,5 @@ class RuleNetwork:
                 new = firsts[stack.pop()] - seen
                 seen |= new
                 stack += new
-            found.append(frozenset(seen))
-        return found
+            corners.append(frozenset(seen))
+        return corners

@@ -1,4 +1,9 @@
-"""The nodes of a grammar's networks, and what can be read at them."""
+"""Nodes of rule networks, and the symbols that are read at them.
+
+The networks are recursive transition networks (Woods 1970), one for each rule: a symbol in them is
+a text, a JSON value or a special token that is read, or a call of another rule. Only a `SymbolNode`
+reads; every other node is an epsilon move, which reads nothing on the way to the next.
+"""
 
 from __future__ import annotations
 
@@ -8,49 +13,59 @@ from maskwright.grammar.regular.terms import Regular
 from maskwright.grammar.rules.tree import JsonValue, SpecialToken
 
 Counters = tuple[int, ...]
+"""How often the body of each open counted loop has been read, the innermost loop last."""
 
-OUTSIDE: Final = -1
-"""The loop of nodes that stand in none."""
+NO_LOOP: Final = -1
+"""The loop of a node that stands in no counted loop."""
+
+# Symbols
 
 
-class Text(NamedTuple):
-    """Read a text of a language."""
+class TextSymbol(NamedTuple):
+    """A text of a regular language."""
 
     term: Regular
 
 
-class Call(NamedTuple):
-    """Read what a rule generates."""
+class RuleCall(NamedTuple):
+    """A text that a rule generates."""
 
     rule: int
 
 
-Symbol = Text | Call | JsonValue | SpecialToken
+Symbol = TextSymbol | RuleCall | JsonValue | SpecialToken
+
+# Nodes
 
 
-class Step(NamedTuple):
+class SymbolNode(NamedTuple):
+    """Reads `symbol`, then goes on at `next`."""
+
     symbol: Symbol
     next: int
 
 
-class Branch(NamedTuple):
+class BranchNode(NamedTuple):
+    """Goes on at any of `options`."""
+
     options: tuple[int, ...]
 
 
-class Enter(NamedTuple):
-    """Begin to count at `loop`."""
+class LoopEntry(NamedTuple):
+    """Opens a counter for `loop`, which begins at zero."""
 
     loop: int
 
 
-class Again(NamedTuple):
-    """One more copy has been read in `loop`."""
+class LoopBack(NamedTuple):
+    """Counts one more copy of the body of `loop`, and returns to its head."""
 
     loop: int
 
 
-class Loop(NamedTuple):
-    """Read `body`, which ends in `Again`, `least` to `most` times."""
+class LoopNode(NamedTuple):
+    """The head of a counted loop: `body`, which ends in a `LoopBack`, is read `least` to `most`
+    times (None: any number of times)."""
 
     least: int
     most: int | None
@@ -58,8 +73,8 @@ class Loop(NamedTuple):
     next: int
 
 
-class Edge(NamedTuple):
-    """Where a capture begins, or (`ends`) ends; nothing is read."""
+class CaptureBoundary(NamedTuple):
+    """Where a capture begins or, with `ends`, where it ends; `tail` is read, but left out."""
 
     name: str
     tail: str
@@ -67,43 +82,54 @@ class Edge(NamedTuple):
     next: int
 
 
-class Spent(NamedTuple):
-    """Behind a text that has at most `tokens` tokens and `tail` characters more; nothing is
-    read."""
+class BoundedEnd(NamedTuple):
+    """The end of a text that may take at most `tokens` tokens, and then at most `tail` more
+    characters that end it."""
 
     tokens: int
     tail: int
     next: int
 
 
-class End(NamedTuple):
+class RuleEnd(NamedTuple):
     """The end of a rule."""
 
 
-Node = Step | Branch | Enter | Again | Loop | Edge | Spent | End
+RULE_END: Final = 0
+"""The node at which every rule ends."""
+
+Node = (
+    SymbolNode
+    | BranchNode
+    | LoopEntry
+    | LoopBack
+    | LoopNode
+    | CaptureBoundary
+    | BoundedEnd
+    | RuleEnd
+)
+
+# Where nodes lead
 
 
-class Active(NamedTuple):
-    """A step that can be taken at once, and where it leads."""
+class Transition(NamedTuple):
+    """A symbol that can be read next, the node after it, and the counters there."""
 
     symbol: Symbol
     next: int
     counters: Counters
 
 
-class Expansion(NamedTuple):
-    """What a position comes to without reading: steps, and whether the rule may end here."""
+class EpsilonClosure(NamedTuple):
+    """What a node reaches without reading: transitions, and with `may_end` the rule's end."""
 
-    steps: tuple[Active, ...]
-    ends: bool
-
-
-class Way(NamedTuple):
-    """One way from a position to a step (None: to the rule's end), and what it passes."""
-
-    step: Active | None
-    edges: tuple[Edge, ...]
+    transitions: tuple[Transition, ...]
+    may_end: bool
 
 
-END: Final = 0
-"""The node at which every rule ends."""
+class EpsilonPath(NamedTuple):
+    """One path of epsilon moves from a node to a transition (None: to the rule's end), and the
+    boundaries of captures on it, in order."""
+
+    transition: Transition | None
+    boundaries: tuple[CaptureBoundary, ...]

@@ -1,4 +1,7 @@
-"""A grammar that is one regular language of plain text, as contexts of the byte machine."""
+"""The contexts of a grammar that is one regular language of plain text.
+
+There is one context and one leaf; wherever the leaf may be left, the text is complete.
+"""
 
 from __future__ import annotations
 
@@ -15,27 +18,32 @@ _READING = 1
 
 
 class TextContexts:
-    """Implements `machine.Contexts`: one leaf, and the text is done wherever it may be left."""
+    """Implements `machine.Contexts` and `completion.Finisher` for the language `term`."""
 
     def __init__(self, term: Regular, leaves: LeafTable) -> None:
         self._leaf = leaves.state(Text(inside=False, term=term))
         self._dead = leaves.dead
 
     def start(self) -> tuple[int, int]:
+        """The context, and its leaf state."""
         return _READING, self._leaf
 
     def exit(self, context: int, label: Hashable, text: str | None = None) -> Exit:
+        """The end of the text, whatever the label."""
         return Exit(STAY, DONE, self._dead)
 
     def gate(self, context: int) -> tuple[int, int] | None:
+        """None: there are no property names."""
         return None
 
     def level(self, context: int) -> None:
-        return None
+        """None: there is no JSON."""
+        return
 
     def finish(self, contexts: list[int], leaf: int, before: bytes) -> Ending:
-        """Never asked for: leaving the leaf ends the text."""
+        """Nothing is missing once the leaf has been left."""
         return Ending(b"")
 
     def bound(self, context: int) -> Bound | None:
+        """Nothing is missing once the leaf has been left."""
         return Bound(0, 0)

@@ -1,33 +1,35 @@
-"""Where in a grammar's rules a JSON value may begin.
+"""Where in a grammar's rules a JSON value may begin beside something else.
 
-A value is told from what else may stand in its place by its first byte; so that a grammar in which
-it can't be is refused before any text comes there, these places are looked at beforehand.
+A JSON value is distinguished from what else may stand in its place by its first byte. A grammar in
+which that is impossible is refused when it is compiled, not when a text first comes there; so these
+places are found beforehand.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from maskwright.automaton.rules.follow import onward
-from maskwright.automaton.rules.item_sets import BELOW, Item, Kernel, Return
+from maskwright.automaton.rules.follow import successors
+from maskwright.automaton.rules.item_sets import BELOW, Item, Kernel, ReturnAddress
 from maskwright.automaton.rules.network import RuleNetwork
 from maskwright.automaton.rules.nodes import (
-    Again,
-    Branch,
-    Call,
+    BranchNode,
     Counters,
-    Loop,
+    LoopBack,
+    LoopNode,
     Node,
-    Step,
+    RuleCall,
+    SymbolNode,
 )
 from maskwright.grammar.rules.tree import JsonValue
 
 
 def value_places(network: RuleNetwork) -> Iterator[Kernel]:
-    """What may be read at each place that a text can come to and where a value may begin, if it
-    isn't that value alone.
+    """The item set at each place that a text can reach, where a JSON value and something else may
+    begin.
 
-    Of a loop that counts, the places are those at its beginning and once it may end.
+    Within a counted loop there is a place for each count. Two stand for all of them: no copy read
+    yet, and one copy fewer than the least number, after which the loop may end.
     """
     near = _before_values(network)
     if not any(_splits(network.nodes[at]) for at in near):
@@ -39,7 +41,7 @@ def value_places(network: RuleNetwork) -> Iterator[Kernel]:
             continue
         for counters in dict.fromkeys(_counters(network, at)):
             kernel = _kernel(network, at, counters)
-            if len(kernel) == 1 and not any(isinstance(item.symbol, Call) for item in kernel):
+            if len(kernel) == 1 and not any(isinstance(item.symbol, RuleCall) for item in kernel):
                 continue
             reached = reached or _reached(network)
             if at in reached:
@@ -47,31 +49,31 @@ def value_places(network: RuleNetwork) -> Iterator[Kernel]:
 
 
 def _kernel(network: RuleNetwork, at: int, counters: Counters) -> Kernel:
-    then = Return(0, BELOW)
-    steps = network.expand(at, counters).steps
-    return frozenset(Item(step.symbol, step.next, step.counters, then) for step in steps)
+    return_to = ReturnAddress(0, BELOW)
+    transitions = network.closure(at, counters).transitions
+    return frozenset(Item(*transition, return_to) for transition in transitions)
 
 
 def _splits(node: Node) -> bool:
-    """Whether something else may come in the place of what comes after `node`."""
-    if isinstance(node, Step):
+    """Whether `node` can lead to an alternative of the value that it leads to."""
+    if isinstance(node, SymbolNode):
         return not isinstance(node.symbol, JsonValue)
-    return isinstance(node, Branch | Loop)
+    return isinstance(node, BranchNode | LoopNode)
 
 
 def _before_values(network: RuleNetwork) -> set[int]:
-    """The nodes from which a value comes next, nothing being read before it."""
+    """The nodes whose epsilon closure reads a JSON value."""
     again: dict[int, list[int]] = {}
     stack: list[int] = []
     for at, node in enumerate(network.nodes):
-        if isinstance(node, Again):
+        if isinstance(node, LoopBack):
             again.setdefault(node.loop, []).append(at)
-        elif isinstance(node, Step) and isinstance(node.symbol, JsonValue):
+        elif isinstance(node, SymbolNode) and isinstance(node.symbol, JsonValue):
             stack.append(at)
     near = set(stack)
     while stack:
         at = stack.pop()
-        for user in (*network.users[at], *again.get(at, ())):
+        for user in (*network.dependents[at], *again.get(at, ())):
             if user not in near and _passes(network, network.nodes[user], at):
                 near.add(user)
                 stack.append(user)
@@ -79,44 +81,46 @@ def _before_values(network: RuleNetwork) -> set[int]:
 
 
 def _passes(network: RuleNetwork, node: Node, to: int) -> bool:
-    """Whether one comes from `node` to the node `to`, which it uses, without reading."""
-    if not isinstance(node, Step):
+    """Whether an epsilon move leads from `node` to the node `to`, on which it depends."""
+    if not isinstance(node, SymbolNode):
         return True
-    called = isinstance(node.symbol, Call) and network.starts[node.symbol.rule] == to
-    return called or network.may_be_empty(node.symbol)
+    is_callee = isinstance(node.symbol, RuleCall) and network.starts[node.symbol.rule] == to
+    return is_callee or network.is_nullable(node.symbol)
 
 
 def _follows_text(network: RuleNetwork, at: int) -> bool:
-    users = (network.nodes[user] for user in network.users[at])
-    return any(isinstance(user, Step) and user.next == at for user in users)
+    """Whether a symbol may have been read right before `at`."""
+    users = (network.nodes[user] for user in network.dependents[at])
+    return any(isinstance(user, SymbolNode) and user.next == at for user in users)
 
 
 def _reached(network: RuleNetwork) -> set[int]:
-    """The nodes that a text can come to."""
+    """The nodes that a text can reach."""
     start = network.starts[network.start]
     seen: set[int] = set()
     stack = [start]
     while stack:
         at = stack.pop()
-        if at in seen or not network.is_alive(at):
+        if at in seen or not network.is_live(at):
             continue
         seen.add(at)
         match network.nodes[at]:
-            case Step(symbol=symbol, next=after):
+            case SymbolNode(symbol=symbol, next=after):
                 stack.append(after)
-                if isinstance(symbol, Call):
+                if isinstance(symbol, RuleCall):
                     stack.append(network.starts[symbol.rule])
             case node:
-                stack += onward(node)
+                stack += successors(node)
     return seen
 
 
 def _counters(network: RuleNetwork, at: int) -> list[Counters]:
-    loops: list[Loop] = []
+    """The two places of `value_places` within the counted loops around `at`."""
+    loops: list[LoopNode] = []
     loop = network.loops[at]
     while loop >= 0:
         head = network.nodes[loop]
-        assert isinstance(head, Loop)
+        assert isinstance(head, LoopNode)
         loops.insert(0, head)
         loop = network.loops[loop]
     return [(0,) * len(loops), tuple(max(0, head.least - 1) for head in loops)]

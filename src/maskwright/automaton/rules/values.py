@@ -1,4 +1,4 @@
-"""The JSON values that stand in a grammar, one machine of contexts for each set of options."""
+"""The JSON values in a grammar: those written with equal options share their contexts."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ from maskwright.limits import Limits
 
 
 class RuleValues:
+    """What the JSON values of one grammar are read with: shapes, witnesses and contexts."""
+
     def __init__(self, leaves: LeafTable, limits: Limits) -> None:
         self._leaves = leaves
         self._limits = limits
@@ -25,9 +27,11 @@ class RuleValues:
 
     @staticmethod
     def root(value: JsonValue) -> Conjunction:
+        """What a value must satisfy."""
         return frozenset([value.schema])
 
     def witnesses(self, value: JsonValue) -> Witnesses:
+        """The search for instances of values with the property order of `value`."""
         known = self._witnesses.get(value.property_order)
         if known is None:
             known = Witnesses(self._shapes, value.property_order, self._limits)
@@ -35,6 +39,7 @@ class RuleValues:
         return known
 
     def contexts(self, value: JsonValue) -> JsonContexts:
+        """The contexts of values that are written with the options of `value`."""
         key = (value.whitespace, value.property_order, value.escapes)
         known = self._contexts.get(key)
         if known is None:
@@ -49,19 +54,20 @@ class RuleValues:
         return known
 
     def groups(self, values: Iterable[JsonValue]) -> list[tuple[JsonContexts, list[JsonValue]]]:
-        """`values` by their options: those of a group are read together, by the same contexts."""
+        """`values` grouped by their options; the values of a group are read together."""
         found: dict[JsonContexts, list[JsonValue]] = {}
         for value in values:
             found.setdefault(self.contexts(value), []).append(value)
         return list(found.items())
 
-    def possible(self, value: JsonValue) -> bool:
-        """Whether any value satisfies the schema."""
+    def is_satisfiable(self, value: JsonValue) -> bool:
+        """Whether some value satisfies the schema."""
         if value.schema.possible is None:
             value.schema.possible = self.witnesses(value).possible(self.root(value))
         return value.schema.possible
 
     def shortest(self, value: JsonValue) -> bytes:
+        """A shortest instance, as its options write it; there must be one."""
         found = self.witnesses(value).of(self.root(value))
         assert found is not None
         return rendered(found, WHITESPACE[value.whitespace], 0).encode()

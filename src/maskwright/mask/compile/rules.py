@@ -44,7 +44,7 @@ def compile_rules(
     with Work(limits):
         values = RuleValues(space.leaves, limits)
         written = fold_rules(captures_in_start(rules, limits))
-        network = RuleNetwork(written, values.possible, limits)
+        network = RuleNetwork(written, values.is_satisfiable, limits)
         with space.lock:
             contexts = RuleContexts(network, values, space.leaves, limits)
             if not told_apart:

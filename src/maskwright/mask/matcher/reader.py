@@ -9,7 +9,7 @@ from maskwright.automaton.events.captures import CaptureReader
 from maskwright.automaton.events.events import Event
 from maskwright.automaton.events.json import JsonReader, may_read_string
 from maskwright.automaton.machine.trace import Left, Trace
-from maskwright.automaton.rules.contexts import Began, RuleContexts
+from maskwright.automaton.rules.contexts import RuleContexts, ValueBegan
 
 if TYPE_CHECKING:
     from maskwright.mask.grammar import Grammar
@@ -28,7 +28,7 @@ class EventReader:
         self.ended = False
         """Whether the end of the text has been told."""
         self._captures: CaptureReader | None = None
-        if isinstance(contexts, RuleContexts) and contexts.network.captures:
+        if isinstance(contexts, RuleContexts) and contexts.network.has_captures:
             self._captures = CaptureReader(contexts, self._trace.text)
 
     @property
@@ -60,8 +60,8 @@ class EventReader:
         level = self._contexts.level(left.context)
         if level is not None:
             yield from self._json.left(level, left)
-        elif isinstance(left.label, Began):
+        elif isinstance(left.label, ValueBegan):
             self._json.begin(left.at - 1)
         if self._captures is not None:
             self._captures.left(left, self._trace.stack)
-            yield from self._captures.marks()
+            yield from self._captures.boundaries()

@@ -106,7 +106,7 @@ class TokenCounts:
     def _closed_at(self, here: Configuration, tokens: int) -> Position:
         grammar = self._grammar
         context = int(grammar.machine.arrays.node_context[here.node])
-        found = self._contexts.closed(context, here.leaf, tokens)
+        found = self._contexts.exit_at_token_limit(context, here.leaf, tokens)
         if found is not None:
             return grammar.position(grammar.entered(found, here.node))
         moves: dict[int, Position] = {}

@@ -1,0 +1,195 @@
+"""The shortest text that completes an item set and the return frames below it.
+
+Within a rule, the shortest text from each node to the rule's end is a property of the network alone
+and is computed once for all nodes. From there on, Dijkstra's algorithm searches the return
+addresses, which depend on the stack.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from heapq import heappop, heappush
+from itertools import count
+
+from maskwright.automaton.leaf.special_tokens import spelling
+from maskwright.automaton.rules.item_sets import (
+    BELOW,
+    OUTERMOST,
+    ItemSets,
+    Kernel,
+    ReturnAddress,
+    RulePosition,
+)
+from maskwright.automaton.rules.nodes import (
+    NO_LOOP,
+    BoundedEnd,
+    BranchNode,
+    CaptureBoundary,
+    Counters,
+    LoopBack,
+    LoopEntry,
+    LoopNode,
+    Node,
+    RuleCall,
+    RuleEnd,
+    Symbol,
+    SymbolNode,
+    TextSymbol,
+)
+from maskwright.automaton.rules.values import RuleValues
+from maskwright.grammar.regular.shortest import shortest
+from maskwright.grammar.rules.tree import JsonValue, SpecialToken
+from maskwright.limits import Limits
+
+
+class RuleCompletion:
+    """Shortest completions of the item sets of one grammar, as bytes."""
+
+    def __init__(self, sets: ItemSets, values: RuleValues, limits: Limits) -> None:
+        self._sets = sets
+        self._values = values
+        self._limits = limits
+        self._symbols: dict[Symbol, bytes] = {}
+        """The shortest text of each symbol."""
+        self._rests: dict[tuple[int, Counters], bytes] = {}
+        """The shortest text from each place in a rule to the rule's end."""
+
+    def of_kernel(self, kernel: Kernel, frames: Sequence[int]) -> bytes | None:
+        """The completion from a kernel on, of whose symbols nothing has been read; `frames` are the
+        kernels of the return frames below it, the innermost first."""
+        begun: list[tuple[bytes, RulePosition]] = []
+        for symbol, node, counters, return_to in kernel:
+            begun.append((self._symbol(symbol), RulePosition(node, counters, return_to)))
+        return self._search(begun, frames)
+
+    def of_value(
+        self, endings: Mapping[int, bytes], values: Sequence[JsonValue], frames: Sequence[int]
+    ) -> bytes | None:
+        """The completion from within a JSON value: `endings[i]` completes it as `values[i]`, for
+        which the innermost of `frames` waits."""
+        waiting = self._sets.closure(frames[0]).values
+        begun: list[tuple[bytes, RulePosition]] = []
+        for which, ending in endings.items():
+            begun += [(ending, after) for after in waiting[values[which]]]
+        return self._search(begun, frames[1:])
+
+    def _search(
+        self, begun: Iterable[tuple[bytes, RulePosition]], frames: Sequence[int]
+    ) -> bytes | None:
+        """Dijkstra's algorithm over pairs of a return address and the number of frames popped.
+
+        `begun` holds texts with the positions at which rules go on after them.
+        """
+        tie = count()
+        queue: list[tuple[int, int, bytes, ReturnAddress, int]] = []
+
+        def go_on(text: bytes, position: RulePosition, depth: int) -> None:
+            text += self._rest(position.node, position.counters)
+            heappush(queue, (len(text), next(tie), text, position.return_to, depth))
+
+        for text, position in begun:
+            go_on(text, position, 0)
+        seen: set[tuple[ReturnAddress, int]] = set()
+        while queue:
+            _, _, text, return_to, depth = heappop(queue)
+            if return_to.kernel == OUTERMOST:
+                return text
+            if (return_to, depth) in seen:
+                continue
+            seen.add((return_to, depth))
+            kernel = return_to.kernel
+            if kernel == BELOW:
+                kernel, depth = frames[depth], depth + 1
+            for position in self._sets.closure(kernel).waiting[return_to.rule]:
+                go_on(text, position, depth)
+        return None
+
+    def _symbol(self, symbol: Symbol) -> bytes:
+        """The shortest text of a symbol, which has one."""
+        known = self._symbols.get(symbol)
+        if known is None:
+            known = self._symbols[symbol] = self._shortest(symbol)
+        return known
+
+    def _shortest(self, symbol: Symbol) -> bytes:
+        match symbol:
+            case TextSymbol(term=term):
+                text = shortest(term, self._limits.witness_search)
+                assert text is not None
+                return text.encode()
+            case RuleCall(rule=rule):
+                found = self._within[self._sets.network.starts[rule]]
+                assert found is not None
+                return found
+            case JsonValue():
+                return self._values.shortest(symbol)
+            case SpecialToken(ids=ids):
+                return spelling(ids[0][0])
+
+    def _rest(self, node: int, counters: Counters) -> bytes:
+        """The shortest text from a place to the end of its rule: to the end of the body of its
+        loop, then the copies that are still required, then what follows the loop."""
+        key = (node, counters)
+        known = self._rests.get(key)
+        if known is not None:
+            return known
+        network = self._sets.network
+        text = self._within[node]
+        assert text is not None
+        head = network.loops[node]
+        if head != NO_LOOP:
+            loop = network.nodes[head]
+            assert isinstance(loop, LoopNode)
+            missing = loop.least - counters[-1] - 1
+            if missing > 0:
+                text += missing * (self._within[loop.body] or b"")
+            text += self._rest(loop.next, counters[:-1])
+        self._rests[key] = text
+        return text
+
+    @cached_property
+    def _within(self) -> list[bytes | None]:
+        """[nodes]: the shortest text to the end of the rule or of the body of the counted loop;
+        None if there is none. Texts are shortened until nothing changes (Bellman and Ford)."""
+        network = self._sets.network
+        nodes = network.nodes
+        texts: list[bytes | None] = [None] * len(nodes)
+        changed = [at for at in range(len(nodes)) if isinstance(nodes[at], LoopBack | RuleEnd)]
+        for at in changed:
+            texts[at] = b""
+        while changed:
+            dependents = dict.fromkeys(one for at in changed for one in network.dependents[at])
+            changed = []
+            for at in dependents:
+                text = self._shortest_from(nodes[at], texts)
+                known = texts[at]
+                if text is not None and (known is None or len(text) < len(known)):
+                    texts[at] = text
+                    changed.append(at)
+        return texts
+
+    def _shortest_from(self, node: Node, texts: list[bytes | None]) -> bytes | None:
+        match node:
+            case SymbolNode(symbol=symbol, next=after):
+                rest = texts[after]
+                if rest is None or not self._sets.network.has_text(symbol):
+                    return None
+                if not isinstance(symbol, RuleCall):
+                    return self._symbol(symbol) + rest
+                text = texts[self._sets.network.starts[symbol.rule]]
+                return None if text is None else text + rest
+            case BranchNode(options=options):
+                found = [text for text in (texts[option] for option in options) if text is not None]
+                return min(found, key=len, default=None)
+            case LoopEntry(loop=loop):
+                return texts[loop]
+            case LoopNode(least=least, body=body, next=after):
+                text, rest = texts[body], texts[after]
+                if rest is None or (least and text is None):
+                    return None
+                return least * (text or b"") + rest
+            case CaptureBoundary(next=after) | BoundedEnd(next=after):
+                return texts[after]
+            case LoopBack() | RuleEnd():
+                return b""
