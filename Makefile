@@ -14,7 +14,8 @@ PIP := $(VENV)/bin/python -m pip
 torch_cpu = $(PIP) install $(TORCH_CPU_INDEX:%=--extra-index-url=%) 'torch==$(TORCH_VERSION)+cpu' || $(PIP) install 'torch==$(TORCH_VERSION)'
 torch_cuda = $(PIP) install 'torch===$(TORCH_VERSION)'
 READY := $(VENV)/ready-$(TORCH)
-BENCHMARKS := $(filter-out $(addprefix %/,earley.py maskbench_worker.py peers.py report.py vocabularies.py),$(wildcard benchmarks/*.py))
+# The modules that are run; the others are what these share.
+BENCHMARKS := $(sort $(shell grep -l __main__ benchmarks/*.py))
 ifeq ($(torch_$(TORCH)),)
 $(error TORCH is cpu or cuda, not '$(TORCH)')
 endif
@@ -31,7 +32,8 @@ types: $(READY) ; $(VENV)/bin/pyright --pythonpath $(VENV)/bin/python
 
 format: $(READY) ; $(VENV)/bin/ruff check --fix . && $(VENV)/bin/ruff format .
 
-bench: $(READY) ; for script in $(BENCHMARKS); do $(VENV)/bin/python $$script || exit 1; done
+# 77: a script's data isn't there.
+bench: $(READY) ; for script in $(BENCHMARKS); do $(VENV)/bin/python $$script || [ $$? -eq 77 ] || exit 1; done
 
 clean: ; rm -rf $(VENV) build dist src/*.egg-info .pytest_cache .ruff_cache .hypothesis
 

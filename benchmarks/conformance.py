@@ -34,10 +34,10 @@ from typing import Any, Final, Literal, get_args
 ROOT: Final = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.report import Report  # noqa: E402  (after the path)
-from maskwright import Grammar, Vocabulary, compile_json_schema  # noqa: E402
-from maskwright.errors import InputError, UnsatisfiableSchemaError  # noqa: E402
-from maskwright.mask.compile.json_schema import DraftName  # noqa: E402
+from benchmarks.report import Report, need
+from maskwright import Grammar, Vocabulary, compile_json_schema
+from maskwright.errors import InputError, UnsatisfiableSchemaError
+from maskwright.mask.compile.json_schema import DraftName
 
 DATA: Final = ROOT.parent / "shared" / "data"
 SUITE: Final = "json-schema-test-suite.jsonl.gz"
@@ -88,11 +88,11 @@ def main() -> None:
     options = parse_options()
     groups = [
         group
-        for group in read_suite(DATA / SUITE)
+        for group in read_suite(need(DATA / SUITE))
         if (not options.draft or group.draft == options.draft) and options.file in group.file
     ]
     load = os.getloadavg()[0]
-    documents = json.loads((DATA / REMOTES).read_text(encoding="utf-8"))
+    documents = json.loads(need(DATA / REMOTES).read_text(encoding="utf-8"))
     verdicts = [verdict for group in groups for verdict in judge(group, documents)]
     if options.list:
         for verdict in verdicts:

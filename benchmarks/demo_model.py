@@ -24,12 +24,12 @@ import jsonschema
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from examples.demo_model.corpus import Example, extraction  # noqa: E402
-from maskwright import compile_json_schema  # noqa: E402
-from maskwright.engine import Engine, EngineConfig, Request  # noqa: E402
-from maskwright.models import DEMO_PATH, LoadedModel, load  # noqa: E402
-from maskwright.sampling import SamplingParams  # noqa: E402
-from report import Report  # noqa: E402  (after the path: the corpus lies in examples/)
+from benchmarks.report import Report
+from examples.demo_model.corpus import Example, extraction
+from maskwright import compile_json_schema
+from maskwright.engine import Engine, EngineConfig, Request
+from maskwright.models import DEMO_PATH, LoadedModel, load
+from maskwright.sampling import SamplingParams
 
 SEED = 2_000_003
 MAX_TOKENS = 700

@@ -1,15 +1,23 @@
-"""The engine: throughput beside transformers' `generate` with llguidance's and
-xgrammar's logits processors, what structure costs, and what caches, chunks and books are worth.
+"""The engine: throughput beside transformers' `generate` with llguidance's and xgrammar's logits
+processors; what structure costs, and what a step, the cache and the blocks do beside the model.
 
-    python benchmarks/engine.py [--model demo | random-131072] [--clients 16] [--rounds 4]
-        [--tokens 96] [--repeats 5] [--save]
+    python benchmarks/engine.py [--model demo | random-131072] [--parts throughput,load]
+        [--clients 16] [--rounds 4] [--tokens 96] [--repeats 5] [--least] [--save]
+
+throughput  tokens a second of each engine, without a schema and with one
+load        tokens a second where 0, 20, 80 and 100 % of the requests have a schema
+step        what a step of 64 requests spends on each of its parts
+blocks      positions of held blocks that hold no token
+gaps        time between two tokens of readers while a long prompt comes in
+prefixes    prompt tokens that were found in the cache
 
 Every engine answers the same prompts in turn, `repeats` times, so that whatever else the machine
-does falls on all alike; the rows are medians. Each of the clients asks `rounds` times, again as
-soon as it has an answer; `generate` takes the requests in batches of as many as there are clients.
-Answers with a schema end when they are complete, so the rows tell tokens a second. All take one
-thread, which the engine chooses for a model this small. `maskwright, plain` has neither prefix
-cache nor drafts nor canonical text.
+does slows all of them; the rows are medians. Each of the clients asks `rounds` times, again as soon
+as it has an answer; `generate` takes the requests in batches of as many as there are clients.
+Answers with a schema end when they are complete, so throughput is in tokens a second. All use one
+thread, which the engine chooses for a model this small. `maskwright, plain` has no prefix cache, no
+drafts and no canonical text. `--least` does the least that runs every part; its figures mean
+nothing.
 """
 
 from __future__ import annotations
@@ -19,21 +27,27 @@ import json
 import os
 import random
 import statistics
+import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
+from pathlib import Path
+from typing import Final
 
 import jsonschema
 import torch
 
+ROOT: Final = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
 from benchmarks.engine_peers import continuous, in_batches, processors
 from benchmarks.engine_subjects import SUBJECTS, Subject
+from benchmarks.report import Report, some_of
 from maskwright.engine import Completion, Engine, EngineConfig, EngineStats, Request
 from maskwright.mask import Grammar, compile_json_schema
 from maskwright.models import LoadedModel
 from maskwright.sampling import SamplingParams
-from report import Report
 
 TEXTS = (
     "Order 4471: 3 desk lamps and 12 notebooks for Petra Vogel, to be sent on 2026-03-14.",
@@ -67,6 +81,30 @@ SCHEMA = {
 }
 PLAIN = EngineConfig(prefix_cache=False, drafts=0, canonical=False)
 FULL = EngineConfig()
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """How much is measured. `repeats` of structured load are three times as many as those of
+    throughput: its runs take less than a second, and its differences are a few percent."""
+
+    clients: int = 16
+    rounds: int = 4
+    tokens: int = 96
+    repeats: int = 5
+    together: int = 64
+    """Requests in the steps whose parts are timed."""
+    ragged: tuple[int, int, int] = (24, 200, 1200)
+    """Requests of ragged lengths, and the shortest and longest of them in tokens."""
+    gap_repeats: int = 5
+    reader_tokens: int = 220
+    long_prompt: int = 1900
+    """Tokens of the prompt that comes in beside readers."""
+    prompts: int = 12
+    """Different prompts of which prefixes are kept."""
+
+
+LEAST = Sizes(2, 1, 40, 1, 2, (2, 20, 40), 1, 80, 200, 2)
 
 
 def prompts_of(subject: Subject, clients: int) -> list[list[int]]:
@@ -113,18 +151,18 @@ def requests_for(
     return asked
 
 
-def throughput(
-    report: Report,
-    subject: Subject,
-    grammar: Grammar,
-    clients: int,
-    rounds: int,
-    tokens: int,
-    repeats: int,
-) -> None:
-    """Tokens a second, all engines in turn; the best peer with a schema is what counts."""
-    loaded = subject.loaded
-    prompts = prompts_of(subject, clients * rounds)
+def compiled(loaded: LoadedModel) -> Grammar:
+    """The schema's grammar, with the one spelling of each value that the peers have as well."""
+    return compile_json_schema(
+        SCHEMA, loaded.vocab, whitespace="spaced", integers="digits", escapes="needed"
+    )
+
+
+def throughput(report: Report, subject: Subject, sizes: Sizes) -> None:
+    """Tokens a second, all engines in turn; those with a schema beside the best peer with one."""
+    loaded, grammar = subject.loaded, compiled(subject.loaded)
+    clients, tokens = sizes.clients, sizes.tokens
+    prompts = prompts_of(subject, clients * sizes.rounds)
     batches = [prompts[at : at + clients] for at in range(0, len(prompts), clients)]
     runs: dict[tuple[str, str], Callable[[int], tuple[float, int]]] = {}
     engines = {
@@ -148,7 +186,7 @@ def throughput(
             subject.model, batches[0], tokens, seed
         )
     rates: dict[tuple[str, str], list[float]] = {key: [] for key in runs}
-    for repeat in range(repeats + 1):
+    for repeat in range(sizes.repeats + 1):
         for key, run in runs.items():
             seconds, count = run(1000 * repeat)
             if repeat:  # the first warms up
@@ -157,7 +195,7 @@ def throughput(
     for (name, schema), values in rates.items():
         rate = statistics.median(values)
         report.add(
-            f"throughput, {clients} clients, {rounds} rounds",
+            f"throughput, {clients} clients, {sizes.rounds} rounds",
             engine=name,
             schema=schema,
             **{"tokens/s": rate, "best peer x": rate / best if schema == "yes" else None},
@@ -166,25 +204,18 @@ def throughput(
         engine.stop()
 
 
-def structured_load(
-    report: Report,
-    subject: Subject,
-    grammar: Grammar,
-    clients: int,
-    rounds: int,
-    tokens: int,
-    repeats: int,
-) -> None:
+def structured_load(report: Report, subject: Subject, sizes: Sizes) -> None:
     """How much a share of constrained requests changes, one token a step, so that nothing but masks
-    and matchers differs. Those without a schema are as long as answers with it were. Once with the
-    usual limit, and once with one at which most masks depend on the tokens left."""
-    loaded, prompts = subject.loaded, prompts_of(subject, clients * rounds)
-    config = replace(PLAIN, prefix_cache=True, max_running=clients)
+    and matchers differs. Requests without a schema are as long as the answers with it were. Once
+    with the usual limit, and once with one at which most masks depend on the tokens left."""
+    loaded, grammar, tokens = subject.loaded, compiled(subject.loaded), sizes.tokens
+    prompts = prompts_of(subject, sizes.clients * sizes.rounds)
+    config = replace(PLAIN, prefix_cache=True, max_running=sizes.clients)
     with Engine(loaded, config) as engine:
         for limit in (tokens, 40):
             lengths = [limit] * len(prompts)
             rates: dict[float, list[float]] = {1.0: [], 0.8: [], 0.2: [], 0.0: []}
-            for repeat in range(repeats + 1):
+            for repeat in range(3 * sizes.repeats + 1):
                 for part, (share, values) in enumerate(rates.items()):
                     asked = requests_for(prompts, grammar, limit, 1000 * repeat + 100 * part, share)
                     asked = [
@@ -204,15 +235,16 @@ def structured_load(
                 )
 
 
-def books(report: Report, subject: Subject, grammar: Grammar) -> None:
-    """What a step spends on everything but the model, at 64 requests."""
-    loaded, prompts = subject.loaded, prompts_of(subject, 64)
-    with Engine(loaded, FULL) as engine:
-        serve(engine, requests_for(prompts, grammar, 96, 0))
+def step_parts(report: Report, subject: Subject, sizes: Sizes) -> None:
+    """What a step of many requests spends on the model, and on everything else."""
+    grammar, count = compiled(subject.loaded), sizes.together
+    prompts = prompts_of(subject, count)
+    with Engine(subject.loaded, FULL) as engine:
+        serve(engine, requests_for(prompts, grammar, sizes.tokens, 0))
         before = engine.stats()
-        serve(engine, requests_for(prompts, grammar, 96, 64))
+        serve(engine, requests_for(prompts, grammar, sizes.tokens, count))
         after = engine.stats()
-    report.add("a step at 64 requests", engine="maskwright", **shares(before, after))
+    report.add(f"a step at {count} requests", engine="maskwright", **shares(before, after))
 
 
 def shares(before: EngineStats, after: EngineStats) -> dict[str, float]:
@@ -229,11 +261,13 @@ def shares(before: EngineStats, after: EngineStats) -> dict[str, float]:
     }
 
 
-def waste(report: Report, loaded: LoadedModel) -> None:
-    """Positions of held blocks that hold no token, on ragged lengths, sampled while they run."""
-    rng = random.Random(0)
+def waste(report: Report, subject: Subject, sizes: Sizes) -> None:
+    """Positions of held blocks that hold no token, computed from ragged lengths; the most blocks
+    held is sampled while requests of these lengths run."""
+    rng, loaded = random.Random(0), subject.loaded
     words = [token for token, text in enumerate(loaded.vocab.tokens) if text]
-    ends = [rng.randint(200, 1200) for _ in range(24)]
+    count, shortest, longest = sizes.ragged
+    ends = [rng.randint(shortest, longest) for _ in range(count)]
     size = FULL.block_size
     used = sum(-(-length // size) * size for length in ends)
     with Engine(loaded, replace(FULL, prefix_cache=False, drafts=0)) as engine:
@@ -245,32 +279,36 @@ def waste(report: Report, loaded: LoadedModel) -> None:
             most = max(most, engine.stats().blocks_used)
             time.sleep(0.002)
     report.add(
-        "ragged lengths 200-1200",
+        f"ragged lengths {shortest}-{longest}",
         engine="maskwright",
         **{"waste_%": 100 * (1 - sum(ends) / used), "blocks_most": most},
     )
 
 
-def gaps(report: Report, loaded: LoadedModel) -> None:
-    """Between two tokens of readers while a long prompt comes in, in steps of decodes alone: those
-    of the same readers at the same point without a prompt, since steps grow with contexts.
-    The row without a prompt tells how much machines vary."""
-    rng = random.Random(1)
+def gaps(report: Report, subject: Subject, sizes: Sizes) -> None:
+    """The time between two tokens of readers while a long prompt comes in, in multiples of the
+    step that the same readers take at the same point without a prompt, since steps grow with
+    contexts. The row without a prompt shows how much the machine varies."""
+    rng, loaded, begin = random.Random(1), subject.loaded, 60
     words = [token for token, text in enumerate(loaded.vocab.tokens) if text]
     steps: list[float] = []
     for name, stall in (("none", 2.0), ("no bound", None), ("4 steps", 4.0), ("2 steps", 2.0)):
         runs: list[list[float]] = []
         with Engine(loaded, replace(FULL, stall=stall, drafts=0, prefix_cache=False)) as engine:
-            for repeat in range(5):
+            for repeat in range(sizes.gap_repeats):
                 readers = [
-                    engine.submit(Request([words[n]] * 20, SamplingParams(seed=n), 220, eos=()))
+                    engine.submit(
+                        Request(
+                            [words[n]] * 20, SamplingParams(seed=n), sizes.reader_tokens, eos=()
+                        )
+                    )
                     for n in range(8)
                 ]
                 times: list[float] = []
                 for number, _ in enumerate(readers[0]):
                     times.append(time.perf_counter())
-                    if number == 60 and name != "none":
-                        prompt = [rng.choice(words) for _ in range(1900)]
+                    if number == begin and name != "none":
+                        prompt = [rng.choice(words) for _ in range(sizes.long_prompt)]
                         engine.submit(Request(prompt, SamplingParams(seed=repeat), 1, eos=()))
                 runs.append([after - before for before, after in pairwise(times)])
         if not steps:
@@ -279,14 +317,14 @@ def gaps(report: Report, loaded: LoadedModel) -> None:
                 for at in range(min(map(len, runs)))
             ]
         during = [
-            sorted(gap / step for gap, step in zip(run[60:], steps[60:], strict=False))
+            sorted(gap / step for gap, step in zip(run[begin:], steps[begin:], strict=False))
             for run in runs
         ]
         report.add(
-            f"1900-token prompt beside 8 readers: {name}",
+            f"{sizes.long_prompt}-token prompt beside 8 readers: {name}",
             engine="maskwright",
             **{
-                "decode_step_ms": 1000 * statistics.median(steps[60:]),
+                "decode_step_ms": 1000 * statistics.median(steps[begin:]),
                 "gap p50, steps": statistics.median(map(statistics.median, during)),
                 "gap p99, steps": statistics.median(run[int(len(run) * 0.99)] for run in during),
                 "worst gap, steps": statistics.median(run[-1] for run in during),
@@ -294,9 +332,9 @@ def gaps(report: Report, loaded: LoadedModel) -> None:
         )
 
 
-def saved(report: Report, subject: Subject) -> None:
+def saved(report: Report, subject: Subject, sizes: Sizes) -> None:
     """Prompt tokens found in the cache, against a trie of all that came before."""
-    loaded, prompts = subject.loaded, prompts_of(subject, 12)
+    loaded, prompts = subject.loaded, prompts_of(subject, sizes.prompts)
     schemas = [prompt[: len(prompt) // 2] + prompt[::-1][: 10 + n] for n, prompt in
                enumerate(prompts)]  # fmt: skip
     seen: list[list[int]] = []
@@ -317,60 +355,62 @@ def saved(report: Report, subject: Subject) -> None:
             seen.append(whole[: len(whole) // size * size])
         hits = engine.stats().prefix_hits
     report.add(
-        "24 prompts, one after the other",
+        f"{2 * sizes.prompts} prompts, one after the other",
         engine="maskwright",
         **{"tokens saved": hits, "trie oracle": oracle},
     )
 
 
+PARTS: Final[dict[str, Callable[[Report, Subject, Sizes], None]]] = {
+    "throughput": throughput,
+    "load": structured_load,
+    "step": step_parts,
+    "blocks": waste,
+    "gaps": gaps,
+    "prefixes": saved,
+}
+OF_VOCABULARY: Final = ("throughput", "load", "step")
+"""What differs between models; the rest is measured with the demo model alone."""
+
+
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--model", choices=sorted(SUBJECTS), default="demo")
-    parser.add_argument("--clients", type=int, default=16)
-    parser.add_argument("--rounds", type=int, default=4)
-    parser.add_argument("--tokens", type=int, default=96)
-    parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--save", action="store_true")
-    options = parser.parse_args()
+    options = parse_options()
+    sizes = LEAST if options.least else Sizes()
+    given = ("clients", "rounds", "tokens", "repeats")
+    chosen = {name: value for name in given if (value := getattr(options, name)) is not None}
+    sizes = replace(sizes, **chosen)
     torch.set_num_threads(1)
     subject = SUBJECTS[options.model]()
-    loaded = subject.loaded
     report = Report(
         "engine",
         ("torch", "transformers", "numpy", "llguidance", "xgrammar"),
-        model=loaded.name,
-        weights_MiB=round(loaded.decoder.weight_bytes / 2**20, 1),
+        model=subject.loaded.name,
+        weights_MiB=round(subject.loaded.decoder.weight_bytes / 2**20, 1),
         prompt_tokens=len(prompts_of(subject, 1)[0]),
         load=round(os.getloadavg()[0], 1),
     )
-    grammar = compile_json_schema(
-        SCHEMA, loaded.vocab, whitespace="spaced", integers="digits", escapes="needed"
-    )
-    throughput(
-        report,
-        subject,
-        grammar,
-        options.clients,
-        options.rounds,
-        options.tokens,
-        options.repeats,
-    )
-    structured_load(
-        report,
-        subject,
-        grammar,
-        options.clients,
-        options.rounds,
-        options.tokens,
-        3 * options.repeats,  # runs of less than a second, for a difference of a few percent
-    )
-    books(report, subject, grammar)
-    if options.model == "demo":  # what has nothing to do with the vocabulary
-        waste(report, loaded)
-        gaps(report, loaded)
-        saved(report, subject)
+    for part in options.parts:
+        PARTS[part](report, subject, sizes)
     report.finish(save=options.save)
+
+
+def parse_options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--model", choices=sorted(SUBJECTS), default="demo")
+    parser.add_argument("--parts", type=some_of(PARTS), help="names, with commas; default: all")
+    parser.add_argument("--clients", type=int, help="default: 16")
+    parser.add_argument("--rounds", type=int, help="requests of each client; default: 4")
+    parser.add_argument("--tokens", type=int, help="most tokens of an answer; default: 96")
+    parser.add_argument("--repeats", type=int, help="default: 5")
+    parser.add_argument("--least", action="store_true", help="the least that runs every part")
+    parser.add_argument("--save", action="store_true", help="append the rows to results/")
+    options = parser.parse_args()
+    if options.parts is None:
+        options.parts = list(PARTS if options.model == "demo" else OF_VOCABULARY)
+    return options
 
 
 if __name__ == "__main__":

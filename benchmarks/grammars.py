@@ -25,9 +25,9 @@ import random
 import sys
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import cache
 from multiprocessing.connection import Connection
 from pathlib import Path
 from time import perf_counter
@@ -36,18 +36,18 @@ from typing import Any, Final
 ROOT: Final = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-import glrmask  # noqa: E402  (after the path, as all below)
-import llguidance  # noqa: E402
-import numpy as np  # noqa: E402
-import numpy.typing as npt  # noqa: E402
+import glrmask
+import llguidance
+import numpy as np
+import numpy.typing as npt
 
-from benchmarks.earley import Recogniser  # noqa: E402
-from benchmarks.peers import GLRMask, LLGuidance, Maskwright, Refused, XGrammar, allows  # noqa: E402
-from benchmarks.report import Report, figures  # noqa: E402
-from benchmarks.vocabularies import tekken, tekken_encoding  # noqa: E402
-from maskwright import Grammar, Vocabulary, compile_grammar  # noqa: E402
-from maskwright.grammar.dialects.read import read_grammar  # noqa: E402
-from maskwright.grammar.dialects.write import write_grammar  # noqa: E402
+from benchmarks.earley import Recogniser
+from benchmarks.peers import GLRMask, LLGuidance, Maskwright, Refused, XGrammar, allows
+from benchmarks.report import Report, figures, some_of
+from benchmarks.vocabularies import tekken, tekken_encoding
+from maskwright import Grammar, Vocabulary, compile_grammar
+from maskwright.grammar.dialects.read import read_grammar
+from maskwright.grammar.dialects.write import write_grammar
 
 FOLDER: Final = ROOT / "grammars"
 PACKAGES: Final = ("numba", "numpy", "llguidance", "xgrammar", "glrmask")
@@ -102,22 +102,28 @@ class Outcome:
     ended: list[bool] = field(default_factory=list[bool])
 
 
-def cases(wanted: set[str]) -> Iterator[Case]:
-    for path in sorted(FOLDER.glob("*.lark")):
-        if path.stem != "common":
-            accepted = tomllib.loads(path.with_suffix(".toml").read_text())["accepted"]
-            yield from _case(path.stem, path.read_text(), tuple(filter(None, accepted)), wanted)
-    for name, (text, texts) in SHAPES.items():
-        yield from _case(name, text, texts, wanted)
+SHIPPED: Final = sorted(path.stem for path in FOLDER.glob("*.lark") if path.stem != "common")
+CASES: Final = [*SHIPPED, *SHAPES]
 
 
-def _case(name: str, text: str, texts: tuple[str, ...], wanted: set[str]) -> Iterator[Case]:
-    if wanted and name not in wanted:
-        return
+def cases(wanted: Sequence[str]) -> Iterator[Case]:
+    """The cases of these names; a shipped grammar's texts are those that its examples accept."""
+    for name in wanted:
+        if name in SHAPES:
+            text, texts = SHAPES[name]
+        else:
+            path = FOLDER / f"{name}.lark"
+            text = path.read_text()
+            examples = tomllib.loads(path.with_suffix(".toml").read_text())
+            texts = tuple(filter(None, examples["accepted"]))
+        yield _case(name, text, texts)
+
+
+def _case(name: str, text: str, texts: tuple[str, ...]) -> Case:
     lowered = read_grammar(text).lowered
     lark, ebnf = write_grammar(lowered, "lark"), write_grammar(lowered, "ebnf")
     plain = write_grammar(read_grammar(ebnf, dialect="ebnf").lowered, "lark")
-    yield Case(name, text, texts, {"lark": (text, lark, plain), "ebnf": (ebnf,)})
+    return Case(name, text, texts, {"lark": (text, lark, plain), "ebnf": (ebnf,)})
 
 
 # The engines, each with a grammar instead of a schema
@@ -404,13 +410,18 @@ def parse_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    by_comma = partial(str.split, sep=",")
-    parser.add_argument("--cases", type=lambda text: set(by_comma(text)), default=set())
-    parser.add_argument("--engines", type=by_comma, default=list(ENGINES), help="ours is first")
+    parser.add_argument("--cases", type=some_of(CASES), default=CASES, help="names, with commas")
+    parser.add_argument(
+        "--engines", type=some_of(ENGINES), default=list(ENGINES), help="maskwright and others"
+    )
     parser.add_argument("--limit", type=float, default=60.0, help="seconds a case may take")
     parser.add_argument("--list", action="store_true", help="print every judged disagreement")
     parser.add_argument("--save", action="store_true", help="append the rows to results/")
-    return parser.parse_args()
+    options = parser.parse_args()
+    if "maskwright" not in options.engines:
+        parser.error("the others are compared with maskwright, which --engines leaves out")
+    options.engines.sort(key=list(ENGINES).index)  # ours first
+    return options
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """What each step of docs/masks.md gains: one mask, computed in the ways that led to the final one.
 
-    python benchmarks/mask_steps.py [--load idle] [--save]
+    python benchmarks/mask_steps.py [--cases person,list] [--load idle] [--save]
 
 The cases, texts and vocabulary (tekken) are those of masks.py. Every way computes the same mask, at
 every token of every text, with all states built beforehand; the rows are compared. Times are
@@ -32,18 +32,18 @@ from numba import njit
 ROOT: Final = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.masks import BUDGET, CASES  # noqa: E402  (the path)
-from benchmarks.report import Report  # noqa: E402
-from benchmarks.vocabularies import tekken, tekken_encoding  # noqa: E402
-from maskwright import Grammar, Vocabulary, compile_json_schema  # noqa: E402
-from maskwright.automaton.leaf.rows import DEAD  # noqa: E402
-from maskwright.automaton.machine.addresses import machine_arrays  # noqa: E402
-from maskwright.automaton.machine.exits import Configuration  # noqa: E402
-from maskwright.automaton.machine.step import move, settle  # noqa: E402
-from maskwright.mask.shared.vocabulary_tables import NOTHING  # noqa: E402
-from maskwright.mask.walk.arrays import Begun  # noqa: E402
-from maskwright.mask.walk.row_table import write_row  # noqa: E402
-from maskwright.mask.walk.walk import MOST_DYNAMIC, UNMEASURED, find_row  # noqa: E402
+from benchmarks.masks import BUDGET, CASES
+from benchmarks.report import Report, some_of
+from benchmarks.vocabularies import tekken, tekken_encoding
+from maskwright import Grammar, Vocabulary, compile_json_schema
+from maskwright.automaton.leaf.rows import DEAD
+from maskwright.automaton.machine.addresses import machine_arrays
+from maskwright.automaton.machine.exits import Configuration
+from maskwright.automaton.machine.step import TOO_MANY, move, settle
+from maskwright.mask.shared.vocabulary_tables import NOTHING
+from maskwright.mask.walk.arrays import Begun
+from maskwright.mask.walk.row_table import write_row
+from maskwright.mask.walk.walk import UNMEASURED, find_row
 
 Row = npt.NDArray[np.int32]
 T = TypeVar("T")
@@ -68,7 +68,7 @@ def each_token(
             read += 1
         if here != DEAD:
             here, below = settle(address, here, below)
-        if here != DEAD and counts[8] <= MOST_DYNAMIC:
+        if here != DEAD and counts[8] < TOO_MANY:
             out[token >> 5] |= np.int32(1) << np.int32(token & 31)
     return read
 
@@ -199,12 +199,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
+    parser.add_argument(
+        "--cases", type=some_of(CASES), default=list(CASES), help="names, with commas"
+    )
     parser.add_argument("--load", default="unknown", help="what else the machine did")
     parser.add_argument("--save", action="store_true", help="append the rows to results/")
     options = parser.parse_args()
     encoding = tekken_encoding()
     report = Report("mask_steps", packages=("numba",), vocabulary="tekken", load=options.load)
-    for case, (schema, values) in CASES.items():
+    for case in options.cases:
+        schema, values = CASES[case]
         measure(
             report,
             case,

@@ -40,10 +40,11 @@ from typing import Any, Final
 ROOT: Final = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.maskbench_worker import Case, Outcome, Text, Worker  # noqa: E402  (after the path)
-from benchmarks.peers import ENGINES  # noqa: E402
-from benchmarks.report import Figure, Report, percentile  # noqa: E402
-from benchmarks.vocabularies import tekken_encoding  # noqa: E402
+from benchmarks.maskbench_worker import Case, Outcome, Text, Worker
+from benchmarks.peers import ENGINES
+from benchmarks.report import Report, need, percentile, some_of
+from benchmarks.vocabularies import tekken_encoding
+from maskwright.cli.tables import Figure
 
 DATA: Final = ROOT.parent / "shared" / "data" / "maskbench-dev.jsonl.gz"
 PERCENTILES: Final = (25, 50, 75, 90, 99, 99.9)
@@ -69,7 +70,7 @@ class Run:
 def main() -> None:
     options = parse_options()
     load = os.getloadavg()[0]
-    cases = [read_case(line) for line in sample(read_lines(options.data), options)]
+    cases = [read_case(line) for line in sample(read_lines(need(options.data)), options)]
     settings: dict[str, Figure] = {
         "load_at_start": round(load, 1),
         "cases": len(cases),
@@ -98,16 +99,15 @@ def parse_options() -> argparse.Namespace:
     parser.add_argument("--cases", type=int, default=150, help="how many, 0 for all of them")
     parser.add_argument("--seed", type=int, default=0, help="where in the file the stride begins")
     parser.add_argument("--match", default="", help="only cases whose id contains this")
-    parser.add_argument("--engines", default=",".join(ENGINES), help="names, by commas")
+    parser.add_argument(
+        "--engines", type=some_of(ENGINES), default=list(ENGINES), help="names, with commas"
+    )
     parser.add_argument("--limit", type=float, default=10.0, help="seconds a schema may take")
     parser.add_argument("--cold", action="store_true", help="no second, warm pass")
     parser.add_argument("--memory", action="store_true", help="what one engine holds, over a pass")
     parser.add_argument("--list-failures", metavar="ENGINE", help="print its cases that don't pass")
     parser.add_argument("--save", action="store_true", help="append the rows to results/")
     options = parser.parse_args()
-    options.engines = options.engines.split(",")
-    if unknown := set(options.engines) - set(ENGINES):
-        parser.error(f"no engine {', '.join(sorted(unknown))}; there are {', '.join(ENGINES)}")
     if options.memory and len(options.engines) != 1:
         parser.error("--memory takes one engine")
     return options

@@ -1,6 +1,6 @@
 """What one mask costs on a handful of schemas, with nothing but the repository: ours and a peer's.
 
-    python benchmarks/masks.py [--rounds 5] [--load idle] [--save]
+    python benchmarks/masks.py [--cases person,list] [--rounds 5] [--load idle] [--save]
 
 Per schema: from the schema to the first mask, then mask and accept for every token of texts that
 match it, all through the public Python APIs, on the tekken vocabulary (131,072 entries). The
@@ -21,7 +21,7 @@ import json
 import statistics
 import sys
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
 from pathlib import Path
@@ -31,10 +31,10 @@ from typing import Any, Final
 ROOT: Final = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.peers import ENGINES, Engine, Maskwright, Walk, allows  # noqa: E402  (the path)
-from benchmarks.report import Report, figures  # noqa: E402
-from benchmarks.vocabularies import tekken, tekken_encoding  # noqa: E402
-from maskwright import Grammar, Vocabulary  # noqa: E402
+from benchmarks.peers import ENGINES, Engine, Maskwright, Walk, allows
+from benchmarks.report import Report, figures, some_of
+from benchmarks.vocabularies import tekken, tekken_encoding
+from maskwright import Grammar, Vocabulary
 
 BUDGET: Final = 2_000
 
@@ -149,7 +149,7 @@ def measure(
             raise ValueError("a text that matches is not complete at its end")
 
 
-def rounds(count: int) -> Iterator[tuple[str, str, str, Times]]:
+def rounds(cases: Sequence[str], count: int) -> Iterator[tuple[str, str, str, Times]]:
     """(case, engine, first or later, times)."""
     vocabulary = tekken()
     encoding = tekken_encoding()
@@ -158,7 +158,8 @@ def rounds(count: int) -> Iterator[tuple[str, str, str, Times]]:
         measure(engine, {"const": 1}, [], Times(), Times())
     found: dict[tuple[str, str, str], Times] = defaultdict(Times)
     for at in range(count):
-        for case, (schema, values) in CASES.items():
+        for case in cases:
+            schema, values = CASES[case]
             spelled = [json.dumps(value, ensure_ascii=False) for value in values]
             texts = [encoding.encode(text) for text in spelled]
             for name, engine in engines.items():
@@ -171,12 +172,16 @@ def rounds(count: int) -> Iterator[tuple[str, str, str, Times]]:
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
+        "--cases", type=some_of(CASES), default=list(CASES), help="names, with commas"
+    )
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--load", default="idle", help="what else the machine is doing")
     parser.add_argument("--save", action="store_true")
     options = parser.parse_args()
+    measured = rounds(options.cases, options.rounds)
     report = Report("masks", ("numba", "llguidance"), vocabulary="tekken", load=options.load)
-    for case, engine, when, times in sorted(rounds(options.rounds), key=itemgetter(0, 2, 1)):
+    for case, engine, when, times in sorted(measured, key=itemgetter(0, 2, 1)):
         first = statistics.median(times.compile_ms) if times.compile_ms else None
         report.add(
             case, engine=engine, round=when, first_mask_ms=first, **figures(times.mask_us, "us")

@@ -1,4 +1,4 @@
-"""What all benchmark scripts share: figures of samples, a printed table, committed rows.
+"""What all benchmark scripts share: figures of samples, what is printed, committed rows.
 
 report = Report("masks", packages=("numba", "llguidance"))
 report.add("plain object", engine="maskwright", **figures(mask_us, "mask_us"))
@@ -14,17 +14,19 @@ import os
 import platform
 import statistics
 import subprocess
-from collections.abc import Sequence
+import sys
+from argparse import ArgumentTypeError
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 
-from rich.console import Console
-from rich.table import Table
+from maskwright.cli.tables import Figure, lay_out, output_width, paragraph
 
 RESULTS = Path(__file__).resolve().parent / "results"
 PERCENTILES = (50, 90, 99, 99.9)
-Figure = float | int | str | None
+SKIPPED = 77
+"""Exit status of a script whose data isn't there, as in automake's tests; `make bench` goes on."""
 
 
 def figures(samples: Sequence[float], name: str) -> dict[str, float]:
@@ -39,6 +41,27 @@ def percentile(ordered: Sequence[float], percent: float) -> float:
     """The smallest sample that at least `percent` of a hundred samples don't exceed."""
     rank = math.ceil(round(len(ordered) * percent / 100, 6))
     return ordered[max(0, rank - 1)]
+
+
+def some_of(known: Iterable[str]) -> Callable[[str], list[str]]:
+    """For an option of argparse: names separated by commas, each of which is `known`."""
+    names = list(known)
+
+    def read(text: str) -> list[str]:
+        found = text.split(",")
+        if unknown := [name for name in found if name not in names]:
+            raise ArgumentTypeError(f"no {', '.join(unknown)}; there are {', '.join(names)}")
+        return found
+
+    return read
+
+
+def need(path: Path) -> Path:
+    """The path of a file that is too large for the repository. Without it, the script ends here."""
+    if not path.exists():
+        print(f"skipped: {path.name} is not in {path.parent}", file=sys.stderr)
+        raise SystemExit(SKIPPED)
+    return path
 
 
 def machine() -> dict[str, Figure]:
@@ -86,9 +109,8 @@ class Report:
         self.rows.append({"case": case, **row})
 
     def finish(self, *, save: bool) -> None:
-        """Print the table; with `save`, append the rows to `results/<name>.jsonl`."""
-        console = Console()
-        console.print(self._table(), soft_wrap=not console.is_terminal)
+        """Print the figures; with `save`, append the rows to `results/<name>.jsonl`."""
+        print(self.text(output_width()))
         if save:
             RESULTS.mkdir(exist_ok=True)
             with (RESULTS / f"{self.name}.jsonl").open("a", encoding="utf-8") as file:
@@ -96,27 +118,7 @@ class Report:
                     whole = {**self.context, "versions": self.versions, **row}
                     file.write(json.dumps(whole, ensure_ascii=False) + "\n")
 
-    def _table(self) -> Table:
-        columns = list(dict.fromkeys(key for row in self.rows for key in row))
-        facts = {**self.context, **self.versions}
-        caption = ", ".join(f"{name} {fact}" for name, fact in facts.items())
-        table = Table(title=self.name, caption=caption, min_width=60)
-        for column in columns:
-            numeric = all(not isinstance(row.get(column), str) for row in self.rows)
-            table.add_column(column, justify="right" if numeric else "left")
-        for row in self.rows:
-            table.add_row(*(_shown(row.get(column)) for column in columns))
-        return table
-
-
-def _shown(figure: Figure) -> str:
-    """Four significant digits, thousands apart."""
-    match figure:
-        case None:
-            return ""
-        case float():
-            return f"{figure:,.0f}" if abs(figure) >= 1000 else f"{figure:.4g}"
-        case int():
-            return f"{figure:,}"
-        case str():
-            return figure
+    def text(self, width: int) -> str:
+        """The rows, and below them what they depend on, in lines of at most `width` characters."""
+        facts = ", ".join(f"{name} {fact}" for name, fact in (self.context | self.versions).items())
+        return f"{self.name}\n\n{lay_out(self.rows, width)}\n\n{paragraph(facts, width)}\n"

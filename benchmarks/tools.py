@@ -1,6 +1,6 @@
 """Many tools in one request: the time to the first mask, and of each mask in a call.
 
-    python benchmarks/tools.py [--save]
+    python benchmarks/tools.py [--counts 1,20,200] [--formats json,hermes] [--save]
 
 The vocabulary is tekken's. "cold" is the first time that a process sees the tools (its compiled
 code loaded, the vocabulary's tables built), "again" the same compilation once more, "kept" the same
@@ -10,6 +10,7 @@ microseconds a mask with its token accepted, over one call as the model's family
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import gc
 import json
@@ -23,13 +24,13 @@ import numpy as np
 ROOT: Final = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.report import Report, percentile  # noqa: E402  (the path)
-from benchmarks.vocabularies import tekken, tekken_encoding  # noqa: E402
-from maskwright import Grammar, Vocabulary, compile_tools  # noqa: E402
-from maskwright.grammar.tools.formats import tool_format  # noqa: E402
-from maskwright.server.grammars.cache import GrammarStore  # noqa: E402
-from maskwright.server.grammars.recipes import Recipe  # noqa: E402
-from maskwright.server.observe.metrics import Metrics  # noqa: E402
+from benchmarks.report import Report, percentile, some_of
+from benchmarks.vocabularies import tekken, tekken_encoding
+from maskwright import Grammar, Vocabulary, compile_tools
+from maskwright.grammar.tools.formats import tool_format
+from maskwright.server.grammars.cache import GrammarStore
+from maskwright.server.grammars.recipes import Recipe
+from maskwright.server.observe.metrics import Metrics
 
 VERBS: Final = ("get", "list", "set", "drop")
 NOUNS: Final = ("user", "file")
@@ -105,14 +106,24 @@ def steps(grammar: Grammar, tokens: list[int]) -> list[float]:
 
 
 def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--counts", default=",".join(map(str, COUNTS)), help="numbers of tools")
+    parser.add_argument(
+        "--formats", type=some_of(FORMATS), default=list(FORMATS), help="how calls are written"
+    )
+    parser.add_argument("--save", action="store_true", help="append the rows to results/")
+    options = parser.parse_args()
     vocab, encode = tekken(), tekken_encoding()
     first_mask(tools(1), "auto", vocab, "granite")  # loads what is compiled
     gc.collect()
     gc.freeze()  # as the server does
     report = Report("tools", packages=("numba",))
-    for format in FORMATS:
+    for format in options.formats:
         tokens = encode.encode(call(format))
-        for count in COUNTS:
+        for count in map(int, options.counts.split(",")):
             offered = tools(count)
             for choice in ("required", "auto"):
                 cold = first_mask(offered, choice, vocab, format)
@@ -127,7 +138,7 @@ def main() -> None:
                     **{"new p50 us": percentile(new, 50), "new p99 us": percentile(new, 99)},
                     **{"known p50 us": percentile(known, 50)},
                 )
-    report.finish(save="--save" in sys.argv)
+    report.finish(save=options.save)
 
 
 if __name__ == "__main__":

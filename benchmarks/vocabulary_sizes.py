@@ -1,6 +1,6 @@
 """What masks cost as the vocabulary grows, and on sentencepiece's kind of vocabulary.
 
-    python benchmarks/vocabulary_sizes.py [--rounds 5] [--load idle] [--save]
+    python benchmarks/vocabulary_sizes.py [--cases person,list] [--rounds 5] [--load idle] [--save]
 
 The five schemas of masks.py and their texts, each vocabulary's own cut of them, on tekken (131,072
 entries), on tekken with further ranks of its file and made-up ones up to 200,019, and on tekken's
@@ -25,10 +25,10 @@ import numpy as np
 ROOT: Final = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.masks import CASES  # noqa: E402  (the path)
-from benchmarks.report import Report  # noqa: E402
-from benchmarks.vocabularies import sentencepiece_like, tekken, tekken_extended  # noqa: E402
-from maskwright import Vocabulary, compile_json_schema  # noqa: E402
+from benchmarks.masks import CASES
+from benchmarks.report import Report, some_of
+from benchmarks.vocabularies import sentencepiece_like, tekken, tekken_extended
+from maskwright import Vocabulary, compile_json_schema
 
 VOCABULARIES: Final = {
     "tekken": tekken,
@@ -60,6 +60,9 @@ def measure(vocab: Vocabulary, schema: dict[str, Any], values: list[Any], times:
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
+        "--cases", type=some_of(CASES), default=list(CASES), help="names, with commas"
+    )
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--load", default="idle", help="what else the machine is doing")
     parser.add_argument("--save", action="store_true")
@@ -75,7 +78,7 @@ def main() -> None:
         found[name] = defaultdict(list)
         measure(vocab, {}, [1], defaultdict(list))
     for _ in range(options.rounds):
-        for schema, values in CASES.values():
+        for schema, values in map(CASES.__getitem__, options.cases):
             for name, (vocab, _) in made.items():
                 measure(vocab, schema, values, found[name])
     report = Report("vocabulary_sizes", ("numba",), load=options.load)

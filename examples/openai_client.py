@@ -1,8 +1,9 @@
 """Extract a typed object from text with the official `openai` package.
 
-Start the server (`make run`), then: python examples/openai_client.py
+Start the server (`make run`), then: python examples/openai_client.py [URL]
 """
 
+import sys
 from typing import Literal
 
 from openai import OpenAI
@@ -22,7 +23,8 @@ class Order(BaseModel):
 
 
 def main() -> None:
-    client = OpenAI(base_url="http://127.0.0.1:8000/v1", api_key="none")
+    url = sys.argv[1] if len(sys.argv) > 1 else "http://127.0.0.1:8000"
+    client = OpenAI(base_url=f"{url}/v1", api_key="none")
     answer = client.chat.completions.parse(
         model="maskwright-demo",
         messages=[{"role": "user", "content": "Ines Roth paid for 3 lamps and 2 chairs."}],

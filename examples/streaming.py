@@ -1,9 +1,10 @@
 """Print JSON as it is generated, then what it cost.
 
-Start the server (`make run`), then: python examples/streaming.py
+Start the server (`make run`), then: python examples/streaming.py [URL]
 """
 
 import json
+import sys
 
 from openai import OpenAI
 
@@ -20,7 +21,8 @@ SCHEMA = {
 
 
 def main() -> None:
-    client = OpenAI(base_url="http://127.0.0.1:8000/v1", api_key="none")
+    url = sys.argv[1] if len(sys.argv) > 1 else "http://127.0.0.1:8000"
+    client = OpenAI(base_url=f"{url}/v1", api_key="none")
     stream = client.chat.completions.create(
         model="maskwright-demo",
         messages=[{"role": "user", "content": "Mara Lindqvist, 34, lives in Oslo."}],

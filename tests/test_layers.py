@@ -21,7 +21,7 @@ PACKAGE = Path(__file__).resolve().parent.parent / "src" / "maskwright"
 FACE = "__init__"
 LAYERS = (
     *("kernels", "errors", "limits", "resources", "grammar", "automaton", "vocab", "mask", FACE),
-    *("sampling", "models", "engine", "server", "cli"),
+    *("sampling", "models", "engine", "server", "cli", "__main__"),
 )
 # What may be imported from outside: the grammar half starts fast and runs anywhere; above the face
 # anything goes that pyproject.toml lists.

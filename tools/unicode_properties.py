@@ -4,7 +4,7 @@ The standard library knows the general categories only, so `\\p{Script=…}`, `\
 are answered from a file of ranges, which this script derives from the tables of the `regex` package
 (the Unicode Character Database, in the version that it names). Run it after an update of `regex`:
 
-    python tools/unicode_properties.py
+    python tools/unicode_properties.py [--out FILE]
 
 A set is written as numbers in base 36 with spaces between: in turn how many code points are not in
 it and how many are, from U+0000 on.
@@ -12,6 +12,7 @@ it and how many are, from U+0000 on.
 
 from __future__ import annotations
 
+import argparse
 import json
 import re
 from importlib.metadata import metadata
@@ -95,6 +96,12 @@ need no table, and `Changes_When_NFKC_Casefolded`, which `regex` doesn't have.""
 
 
 def main() -> None:
+    """Derive the tables and write them."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--out", type=Path, default=FILE, help="default: the package's file")
+    out: Path = parser.parse_args().out
     summary = str(metadata("regex").get_payload())
     version = re.search(r"supports Unicode (\d+\.\d+\.\d+)", summary)
     assert version is not None, "regex no longer says which Unicode it has"
@@ -112,8 +119,8 @@ def main() -> None:
         "scripts": scripts,
         "script_extensions": {n: text for n, text in extended.items() if text != scripts[n]},
     }
-    FILE.write_text(json.dumps(found, indent=0, ensure_ascii=False) + "\n", encoding="utf-8")
-    print(f"{FILE.name}: Unicode {version[1]}, {FILE.stat().st_size:,} bytes")
+    out.write_text(json.dumps(found, indent=0, ensure_ascii=False) + "\n", encoding="utf-8")
+    print(f"{out.name}: Unicode {version[1]}, {out.stat().st_size:,} bytes")
 
 
 def script_names() -> dict[str, str]:

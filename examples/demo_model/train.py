@@ -63,7 +63,7 @@ class Log:
 
     def __init__(self, state: State, tokenizer: Any, options: argparse.Namespace) -> None:
         self.state, self.tokenizer, self.options = state, tokenizer, options
-        self.examples: HeldOut = held_out(tokenizer, 200)
+        self.examples: HeldOut = held_out(tokenizer, options.held_out)
         self.evaluated = state.progress.tokens
 
     def round(self, loss: float, factor: float, level: float, tokens: int, seconds: float) -> None:
@@ -155,6 +155,7 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--round-seconds", type=float, default=20)
     parser.add_argument("--evaluate-every", type=float, default=5e5, help="tokens")
+    parser.add_argument("--held-out", type=int, default=200, help="examples of an evaluation")
     parser.add_argument("--seed", type=int, default=11)
     options = parser.parse_args()
     options.work.mkdir(parents=True, exist_ok=True)

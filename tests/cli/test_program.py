@@ -50,3 +50,10 @@ def test_version(run: Run) -> None:
     found = run("--version")
     assert found.returncode == 0
     assert found.stdout == f"maskwright {importlib.metadata.version('maskwright')}\n"
+
+
+def test_the_package_can_be_run() -> None:
+    command = [sys.executable, "-m", "maskwright", "check", '{"type": "integer"}', "-"]
+    found = subprocess.run(command, input="12x", capture_output=True, text=True, timeout=120)
+    assert (found.returncode, found.stderr) == (1, "")
+    assert found.stdout.startswith("-:1:3: this doesn't match\n")

@@ -1,4 +1,4 @@
-"""The command line: `maskwright serve | check | generate | convert`.
+"""The command line: `maskwright serve | check | generate | convert | bench`.
 
 - `load/`: Load on a running server, and what it makes of it: `maskwright bench serve`.
 - `bench`: Measure a running server under load.
@@ -13,6 +13,7 @@
 - `serve`: Serve a model over HTTP, in OpenAI's protocol.
 - `shapes`: What a command is told that texts shall look like.
 - `show`: Places and byte sets in words.
+- `tables`: Figures as plain text within a width.
 - `walk`: A text walked through a grammar byte by byte.
 """
 

@@ -20,16 +20,15 @@ from typing import Annotated, Literal, TypeVar, cast, get_args
 
 import typer
 import uvicorn
-from rich.console import Console
-from rich.table import Table
 
 from maskwright.cli.cache import USER_CACHE, cache_folder
 from maskwright.cli.load.client import Outcome, offer
 from maskwright.cli.load.picture import draw
-from maskwright.cli.load.point import Objective, Point, summarize
+from maskwright.cli.load.point import SHARES, Objective, Point, summarize
 from maskwright.cli.load.shapes import ShapeName
 from maskwright.cli.load.traffic import PatternName, arrivals, matrix
 from maskwright.cli.serve import listen, warm_up
+from maskwright.cli.tables import Figure, lay_out, output_width
 from maskwright.engine import Engine
 from maskwright.errors import AddressError, InputError
 from maskwright.models import DEMO_PATH, load
@@ -104,7 +103,7 @@ def bench(
                 found = asyncio.run(offer(address, load, drain, rng.getrandbits(48)))
                 tried += found
                 points.append(summarize(pattern, rate, seconds, found, aim))
-    Console(width=150).print(table(points, aim))
+    typer.echo(envelope(points, aim, output_width()))
     for reason in sorted({one.reason for one in tried if one.end == "failed"})[:5]:
         typer.echo(f"failed: {reason}", err=True)
     title = f"good: valid, first token in {ttft:g} s, then {tpot:g} s a token"
@@ -168,27 +167,30 @@ def own_server() -> Generator[str]:
             thread.join(START_SECONDS)
 
 
-def table(points: Sequence[Point], aim: Objective) -> Table:
-    """The envelope; times are milliseconds, at 50, 95 and 99 %."""
-    made = Table(
-        title=f"good: valid, first token within {aim.ttft:g} s, others within {aim.tpot:g} s each"
+def envelope(points: Sequence[Point], aim: Objective, width: int) -> str:
+    """What `maskwright bench serve` prints: for each pattern and rate, how requests ended and how
+    long they took."""
+    return (
+        f"good: the answer has its shape, the first token came within {aim.ttft:g} s\n"
+        f"and each further one within {aim.tpot:g} s; times are milliseconds\n\n"
+        f"{lay_out([row for point in points for row in rows_of(point)], width)}"
     )
-    for name in ("pattern", "asked/s", "good/s", "answered", "refused", "failed", "late"):
-        made.add_column(name, justify="left" if name == "pattern" else "right")
-    for name in ("TTFT ms", "TPOT ms", "gap ms", "tokens/s", "valid"):
-        made.add_column(name, justify="right", no_wrap=True)
-    for point in points:
-        ends = [point.ends.get(end, 0) for end in ("answered", "refused", "failed", "unfinished")]
-        made.add_row(
-            point.pattern,
-            f"{point.rate:g}",
-            f"{point.goodput:.2f}",
-            *map(str, ends),
-            *(
-                "/".join("-" if isnan(value) else f"{1000 * value:.0f}" for value in values)
-                for values in (point.ttft, point.tpot, point.gap)
-            ),
-            f"{point.tokens_a_second:.0f}",
-            f"{point.valid}/{point.shaped}",
-        )
-    return made
+
+
+def rows_of(point: Point) -> tuple[dict[str, Figure], dict[str, Figure]]:
+    """How the requests of one pattern and rate ended, and their times at 50, 95 and 99 %."""
+    asked = {"asked/s": f"{point.rate:g}"}
+    ends = {
+        name: point.ends.get(name, 0) for name in ("answered", "refused", "failed", "unfinished")
+    }
+    ended = {"good/s": round(point.goodput, 2), **ends, "tokens/s": round(point.tokens_a_second)}
+    valid = {"valid": point.valid, "of": point.shaped}
+    times: dict[str, Figure] = {
+        f"{name} p{share}": None if isnan(value) else round(1000 * value)
+        for name, values in (("TTFT", point.ttft), ("TPOT", point.tpot), ("gap", point.gap))
+        for share, value in zip(SHARES, values, strict=True)
+    }
+    return (
+        {"pattern": point.pattern, **asked, **ended, **valid},
+        {"pattern": f"{point.pattern}, milliseconds", **asked, **times},
+    )

@@ -1,0 +1,199 @@
+"""Every script beside the package is started as its documents say, on the least input.
+
+A script is a file that does something when it is run: a module that looks at `__main__`, or a
+shell script. One without a row here fails `test_every_script_has_a_row`.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from benchmarks.report import SKIPPED
+from maskwright.engine import Engine, EngineConfig
+from maskwright.models import DEMO_PATH, load
+from maskwright.server import create_app
+from tests.live_server import live_server
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDERS = ("benchmarks", "examples", "tools")
+LIMIT_S = 300.0
+"""Seconds after which a script is stopped. They take ten at most, but compile at the first run."""
+SUITE = "json-schema-test-suite.jsonl.gz"
+BENCH_CASE = {
+    "id": "made-up",
+    "schema": {"type": "integer"},
+    "tests": [{"valid": True, "data": 12}, {"valid": False, "data": "x"}],
+}
+
+
+@dataclass(frozen=True)
+class Row:
+    """A script, what it is given, and a text that it prints (a pattern).
+
+    `{tmp}` stands for an empty folder, `{url}` for a server of the demo model. `data` is a file of
+    the shared data that it needs, `module` that it is started by `python -m`.
+    """
+
+    script: str
+    arguments: str
+    prints: str
+    data: str | None = None
+    module: bool = False
+
+    @property
+    def command(self) -> list[str]:
+        """As the script's own documents write it, up to its arguments."""
+        if self.script.endswith(".sh"):
+            return ["sh", self.script]
+        name = self.script.removesuffix(".py").replace("/", ".")
+        return ["python", *(("-m", name) if self.module else (self.script,))]
+
+
+ROWS = [
+    Row(
+        "benchmarks/conformance.py",
+        "--draft draft7 --file boolean_schema.json --list",
+        r"draft7 required +18 +18 ",
+        data=SUITE,
+    ),
+    Row("benchmarks/demo_model.py", "--count 1", "exact_values_%"),
+    Row("benchmarks/engine.py", "--least --parts throughput", r"generate \+ xgrammar +yes"),
+    Row("benchmarks/engine.py", "--least --parts load,step,blocks,gaps,prefixes", "trie oracle"),
+    Row("benchmarks/engine.py", "--least --model random-131072 --parts step", "step_ms"),
+    Row(
+        "benchmarks/grammars.py",
+        "--cases semver --engines maskwright,llguidance",
+        "llguidance: [0-9]+ disagreements judged, maskwright is wrong in 0",
+    ),
+    Row("benchmarks/mask_steps.py", "--cases list", "row by name us"),
+    Row("benchmarks/maskbench.py", "--data {tmp}/cases.jsonl --engines maskwright", "passing_%"),
+    Row(
+        "benchmarks/maskbench.py",
+        "--data {tmp}/cases.jsonl.gz --memory --cases 0 --engines maskwright-any --limit 60",
+        "most_MB",
+    ),
+    Row("benchmarks/masks.py", "--cases list --rounds 1", "maskwright, budget"),
+    Row("benchmarks/tools.py", "--counts 1 --formats json", "json, 1 tools, auto"),
+    Row("benchmarks/vocabulary_sizes.py", "--cases list --rounds 1", "tekken, 200,019"),
+    Row("examples/errors.sh", "{url}", "externally_referenced_schema|/properties/owner"),
+    Row("examples/openai_client.py", "{url}", r"(?m)^  [0-9]+ x "),
+    Row("examples/streaming.py", "{url}", r"\}\n[0-9]+ tokens"),
+    Row("examples/demo_model/corpus.py", "--count 5 --held-out", "answer: ", module=True),
+    Row("examples/demo_model/tokenizer.py", "--out {tmp}/t --count 200", "^$", module=True),
+    Row(
+        "examples/demo_model/train.py",
+        f"--tokenizer {DEMO_PATH} --work {{tmp}}/w --minutes 0.001 --round-seconds 0 --workers 1 "
+        "--batch-tokens 500 --held-out 2",
+        "held_out_values_exact",
+        module=True,
+    ),
+    Row("tools/unicode_properties.py", "--out {tmp}/properties.json", "properties.json: Unicode"),
+]
+
+
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    """A server of the demo model."""
+    with (
+        Engine(load(DEMO_PATH), EngineConfig(max_running=4)) as engine,
+        live_server(create_app(engine)) as address,
+    ):
+        yield address
+
+
+def run(*command: str) -> subprocess.CompletedProcess[str]:
+    """Run a command in the root of the repository, where nothing but the package is importable."""
+    executable = {"python": sys.executable}.get(command[0], command[0])
+    return subprocess.run(
+        [executable, *command[1:]],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+        capture_output=True,
+        text=True,
+        timeout=LIMIT_S,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.script} {row.arguments[:24]}".strip())
+def test_a_script_does_what_its_documents_say(
+    row: Row,
+    tmp_path: Path,
+    shared_data: Callable[[str], Path],
+    request: pytest.FixtureRequest,
+) -> None:
+    if row.data is not None:
+        shared_data(row.data)
+    if row.script.endswith(".sh") and shutil.which("curl") is None:
+        pytest.skip("needs curl")
+    line = json.dumps(BENCH_CASE) + "\n"
+    (tmp_path / "cases.jsonl").write_text(line)
+    (tmp_path / "cases.jsonl.gz").write_bytes(gzip.compress(line.encode()))
+    address = request.getfixturevalue("url") if "{url}" in row.arguments else ""
+    given = [part.format(tmp=tmp_path, url=address) for part in row.arguments.split()]
+    found = run(*row.command, *given)
+    assert found.returncode == 0, found.stdout + found.stderr
+    assert re.search(row.prints, found.stdout), found.stdout + found.stderr
+    if row.script.startswith("benchmarks/"):
+        assert "…" not in found.stdout
+        assert [line for line in found.stdout.splitlines() if len(line) > 80] == []
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.script)
+def test_a_script_says_how_it_is_started(row: Row) -> None:
+    assert " ".join(row.command) in (ROOT / row.script).read_text()
+
+
+def scripts() -> set[str]:
+    return {
+        name
+        for folder in FOLDERS
+        for path in (ROOT / folder).rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+        for name in [str(path.relative_to(ROOT))]
+        if path.suffix == ".sh" or (path.suffix == ".py" and "__main__" in path.read_text())
+    }
+
+
+def test_every_script_has_a_row() -> None:
+    assert scripts() == {row.script for row in ROWS}
+
+
+def test_make_bench_runs_every_benchmark() -> None:
+    made = run("make", "--dry-run", "bench").stdout
+    listed = set(re.findall(r"benchmarks/\w+\.py", made))
+    assert listed == {name for name in scripts() if name.startswith("benchmarks/")}
+
+
+def test_a_benchmark_without_its_data_says_so() -> None:
+    found = run("python", "benchmarks/maskbench.py", "--data", "nowhere/cases.jsonl")
+    assert (found.returncode, found.stdout) == (SKIPPED, "")
+    assert found.stderr.endswith("skipped: cases.jsonl is not in nowhere\n")
+
+
+def test_a_name_that_there_is_not_is_told() -> None:
+    found = run("python", "benchmarks/masks.py", "--cases", "list,lists")
+    assert found.returncode == 2
+    assert "no lists; there are person, tool call, open object, list, any JSON" in found.stderr
+
+
+def test_the_tables_of_unicode_are_those_that_the_script_writes(tmp_path: Path) -> None:
+    """Where the package `regex` knows the same Unicode as the tables."""
+    kept = ROOT / "src/maskwright/grammar/unicode_properties.json"
+    out = tmp_path / "properties.json"
+    assert run("python", "tools/unicode_properties.py", "--out", str(out)).returncode == 0
+    made, there = json.loads(out.read_text()), json.loads(kept.read_text())
+    if made["unicode"] != there["unicode"]:
+        pytest.skip(f"regex knows Unicode {made['unicode']}, the tables {there['unicode']}")
+    assert made == there
