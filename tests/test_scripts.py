@@ -24,6 +24,7 @@ from maskwright.engine import Engine, EngineConfig
 from maskwright.models import DEMO_PATH, load
 from maskwright.server import create_app
 from tests.live_server import live_server
+from tools.unicode_properties import FILE
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = ("benchmarks", "examples", "tools")
@@ -190,10 +191,9 @@ def test_a_name_that_there_is_not_is_told() -> None:
 
 def test_the_tables_of_unicode_are_those_that_the_script_writes(tmp_path: Path) -> None:
     """Where the package `regex` knows the same Unicode as the tables."""
-    kept = ROOT / "src/maskwright/grammar/unicode_properties.json"
     out = tmp_path / "properties.json"
     assert run("python", "tools/unicode_properties.py", "--out", str(out)).returncode == 0
-    made, there = json.loads(out.read_text()), json.loads(kept.read_text())
+    made, there = json.loads(out.read_text()), json.loads(FILE.read_text())
     if made["unicode"] != there["unicode"]:
         pytest.skip(f"regex knows Unicode {made['unicode']}, the tables {there['unicode']}")
     assert made == there
