@@ -67,7 +67,8 @@ def _sizes() -> Histogram:
 @dataclass(frozen=True, slots=True)
 class Observations:
     """Of requests, in seconds, and as in `Trace`: `compile`, `queue`, `prefill`, `decode`, `ttft`,
-    `tpot`, `total`; `inter_token` is the time between two steps that gave one request tokens.
+    `tpot`, `total`; `inter_token` is the time between two steps that gave one request tokens. Only
+    `total` holds the time in which a request was paused because its reader was behind.
     `mask` is the seconds of one row, the mean of those filled together. Of steps that computed:
     `step` in seconds, `tokens` computed, `sequences` computed for."""
 

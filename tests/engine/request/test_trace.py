@@ -7,15 +7,18 @@ import random
 import threading
 from concurrent.futures import Future
 from dataclasses import asdict, replace
+from typing import Any
 
 import pytest
 
 from maskwright.engine import Engine, EngineConfig, EngineStats, FinishReason, Request, Trace
-from maskwright.engine.observations import Distribution, Histogram
+from maskwright.engine.observations import Distribution, Histogram, Observations
+from maskwright.engine.request.trace import Record
 from maskwright.errors import InputError
 from maskwright.mask import compile_json_schema
 from maskwright.models import LoadedModel
 from maskwright.sampling import SamplingParams
+from tests.engine.step.test_core import Harness
 from tests.engine.step.test_loop import request, wait_until
 from tests.engine.tiny import LiteralGrammar
 
@@ -126,7 +129,7 @@ def test_metrics_equal_the_sums_of_traces(
     for trace in traces:
         whole = (trace.compile_ms or 0) + trace.queue_ms
         if trace.decode_ms is not None and trace.prefill_ms is not None:
-            whole += trace.prefill_ms + trace.decode_ms
+            whole += trace.prefill_ms + trace.decode_ms + trace.paused_ms
             assert whole == pytest.approx(trace.total_ms)
         json.dumps(asdict(trace), allow_nan=False)
 
@@ -173,6 +176,67 @@ def test_the_time_of_a_slow_reader_is_told(loaded: LoadedModel) -> None:
         assert stuck.trace is not None
         assert stuck.trace.finish_reason is FinishReason.TIMEOUT
         assert 100 <= stuck.trace.paused_ms <= stuck.trace.total_ms
+
+
+def test_a_reader_that_is_away_costs_no_token_time(loaded: LoadedModel) -> None:
+    """Tokens take 10 ms by the engine's clock, and the reader is away for 30 s."""
+    harness = Harness(loaded, replace(CONFIG, overlap=False, drafts=0, reader_seconds=1e9))
+    sample = harness.runner.sample
+
+    def sample_slowly(*arguments: Any) -> Any:
+        harness.now += 0.01
+        return sample(*arguments)
+
+    harness.runner.sample = sample_slowly
+    harness.add(request(loaded, max_tokens=20), 1)
+    (active,) = harness.core._active.values()
+    generation, behind = active.generation, active.generation.throttle
+    for number in range(20):
+        generation.throttle = lambda number=number: number == 7
+        harness.step()
+        if number == 7:
+            assert harness.core.idle, "the request is paused"
+            harness.now += 30.0
+            generation.throttle = behind
+            harness.core.resume(1)
+    trace, seen = generation.trace, harness.core.seen
+    assert trace is not None
+    assert trace.completion_tokens == trace.steps == 20
+    assert trace.paused_ms == pytest.approx(30_000)
+    times = (trace.ttft_ms, trace.tpot_ms, trace.longest_gap_ms)
+    assert times == pytest.approx((10, 10, 10))
+    assert trace.decode_ms == pytest.approx(190)
+    assert trace.total_ms == pytest.approx(30_200)
+    assert seen.tpot.read().total == pytest.approx(0.01)
+    assert seen.inter_token.read().total == pytest.approx(0.19)
+    assert seen.total.read().total == pytest.approx(30.2)
+
+
+def test_pauses_are_in_no_part_of_a_life_but_their_own() -> None:
+    """Before the first token too, which comes late where a grammar forces a long beginning; and
+    where the request ends in a pause."""
+    seen = Observations()
+    record = Record(100.0, prompt=3, seed=1, compiling=True)
+    record.compiled(101.0, seen)
+    record.pause(101.5)
+    record.pause(105.0)
+    record.resume(111.5)
+    record.admitted(112.0, seen)
+    record.pause(112.25)
+    record.resume(132.25)
+    record.drew(1, 133.0, seen)
+    record.drew(1, 135.0, seen)
+    record.pause(135.5)
+    record.completion = 2
+    trace = record.end(1, FinishReason.TIMEOUT, 235.5, seen)
+    assert (trace.compile_ms, trace.queue_ms, trace.prefill_ms) == (1000, 1000, 1000)
+    assert (trace.ttft_ms, trace.decode_ms, trace.tpot_ms) == (3000, 2500, 2500)
+    assert (trace.longest_gap_ms, trace.paused_ms, trace.total_ms) == (2000, 130_000, 135_500)
+    told = {name: found.total for name, found in seen.read().items() if found.count}
+    assert told == {
+        **{"compile": 1.0, "queue": 1.0, "prefill": 1.0, "ttft": 3.0, "decode": 2.5, "tpot": 2.5},
+        **{"inter_token": 2.0, "total": 135.5},
+    }
 
 
 def test_a_listener_that_comes_late_is_told_at_once(loaded: LoadedModel) -> None:

@@ -21,8 +21,10 @@ class Trace:
     from then until it was first admitted to a batch; `prefill_ms` until the model's first token was
     drawn (chunks of the prompt, and preemptions before that, counted in); `decode_ms` until the
     end. `ttft_ms` is from the submission to that first token, `tpot_ms` the mean time of a token
-    after it. `longest_gap_ms`: between two steps that gave it tokens. `paused_ms`: its reader was
-    too slow. `mask_ms`: filling its masks.
+    after it, `longest_gap_ms` the longest between two steps that gave it tokens. All of these are
+    what the engine took: the time in which the request stood still because its reader was behind is
+    in none of them, but in `paused_ms` alone. `total_ms` is the sum of `compile_ms`, `queue_ms`,
+    `prefill_ms`, `decode_ms` and `paused_ms`. `mask_ms`: filling its masks.
 
     `cached_tokens` of the prompt were found computed. Of the `completion_tokens`, `sampled_tokens`
     were drawn and `forced_tokens` followed from the grammar; both may count a few more, which came
@@ -65,8 +67,12 @@ class Trace:
 
 
 class Record:
-    """Notes on one request. Times are of the engine's clock, in seconds; written by the engine's
-    thread alone, after the submission."""
+    """Notes on one request, in seconds; written by the engine's thread alone, after the submission.
+
+    `paused_at` is of the engine's clock. Every other time is of a clock that stands still while the
+    request is paused, so that no difference of two of them holds time in which it waited for its
+    reader.
+    """
 
     __slots__ = (
         *("submitted_at", "compiling", "compiled_at", "admitted_at", "first_at", "last_at"),
@@ -110,31 +116,32 @@ class Record:
     def compiled(self, now: float, seen: Observations) -> None:
         """The grammar that was still being compiled at submission is there."""
         self.compiling = False
-        self.compiled_at = now
-        seen.compile.note(now - self.submitted_at)
+        self.compiled_at = self._worked(now)
+        seen.compile.note(self.compiled_at - self.submitted_at)
 
     def admitted(self, now: float, seen: Observations) -> None:
         """The request is in a batch; only the first time counts."""
         if self.admitted_at is None:
-            self.admitted_at = now
-            seen.queue.note(now - self._queued_at)
+            self.admitted_at = self._worked(now)
+            seen.queue.note(self.admitted_at - self._queued_at)
 
     def drew(self, count: int, now: float, seen: Observations) -> None:
         """The model chose `count` tokens."""
         self.sampled += count
         self.steps += 1
+        at = self._worked(now)
         if self.first_at is None:
             assert self.admitted_at is not None, "a token for a request that was never admitted"
-            self.first_at = now
+            self.first_at = at
             self.first = self.forced + count
-            seen.prefill.note(now - self.admitted_at)
-            seen.ttft.note(now - self.submitted_at)
+            seen.prefill.note(at - self.admitted_at)
+            seen.ttft.note(at - self.submitted_at)
         else:
-            gap = now - self.last_at
+            gap = at - self.last_at
             if self.longest_gap is None or gap > self.longest_gap:
                 self.longest_gap = gap
             seen.inter_token.note(gap)
-        self.last_at = now
+        self.last_at = at
 
     def filled(self, rows: int, hits: int, seconds: float, seen: Observations) -> None:
         """Masks were filled: so many rows, of which `hits` had been found before."""
@@ -144,8 +151,9 @@ class Record:
         seen.mask.note(seconds / rows, rows)
 
     def pause(self, now: float) -> None:
-        """The reader is behind."""
-        self.paused_at = now
+        """The reader is behind; nothing changes if it was already."""
+        if self.paused_at is None:
+            self.paused_at = now
 
     def resume(self, now: float) -> None:
         """The reader goes on."""
@@ -165,12 +173,13 @@ class Record:
         self.resume(now)
         if self.compiling:
             self.compiled(now, seen)
-        queued = now if self.admitted_at is None else self.admitted_at
+        ended_at = self._worked(now)
+        queued = (ended_at if self.admitted_at is None else self.admitted_at) - self._queued_at
         if self.admitted_at is None:
-            seen.queue.note(queued - self._queued_at)
+            seen.queue.note(queued)
         decode = tpot = None
         if self.first_at is not None:
-            decode = now - self.first_at
+            decode = ended_at - self.first_at
             seen.decode.note(decode)
             if (after := self.completion - self.first) > 0:
                 tpot = decode / after
@@ -199,8 +208,7 @@ class Record:
             mask_hits=self.mask_hits,
             mask_ms=1000 * self.mask_seconds,
             compile_ms=_ms(self.submitted_at, self.compiled_at),
-            queue_ms=1000
-            * ((now if self.admitted_at is None else self.admitted_at) - self._queued_at),
+            queue_ms=1000 * queued,
             prefill_ms=_ms(self.admitted_at, self.first_at),
             decode_ms=None if decode is None else 1000 * decode,
             ttft_ms=_ms(self.submitted_at, self.first_at),
@@ -209,6 +217,11 @@ class Record:
             paused_ms=1000 * self.paused,
             total_ms=1000 * (now - self.submitted_at),
         )
+
+    def _worked(self, now: float) -> float:
+        """The clock that stands still in pauses."""
+        pausing = 0.0 if self.paused_at is None else now - self.paused_at
+        return now - self.paused - pausing
 
     @property
     def _queued_at(self) -> float:
