@@ -13,7 +13,15 @@ import httpx
 from fastapi import FastAPI
 from jinja2 import TemplateError
 
-from maskwright.engine import Completion, Delta, EngineConfig, FinishReason, Request, Trace
+from maskwright.engine import (
+    Completion,
+    Delta,
+    EngineConfig,
+    FinishReason,
+    Request,
+    TokenScore,
+    Trace,
+)
 from maskwright.engine.observations import Observations
 from maskwright.engine.request.trace import Record
 from maskwright.server import ServerConfig, create_app
@@ -28,7 +36,8 @@ HELLO: dict[str, Any] = {"model": "m", "messages": [{"role": "user", "content": 
 class Script:
     """What a generation does: one delta a text, `pause` seconds before each, then the end.
 
-    `last` is text that comes with the end. With `spelled`, the tokens of a delta are its bytes.
+    `last` is text that comes with the end. With `spelled`, the tokens of a delta are its bytes, and
+    each has a score.
     """
 
     texts: Sequence[str] = ("Hel", "lo")
@@ -37,6 +46,12 @@ class Script:
     pause: float = 0.0
     last: str = ""
     spelled: bool = False
+
+
+def score(token: int) -> TokenScore:
+    """A score that shows which token it is of."""
+    raw = -token / 256
+    return TokenScore(token, raw, raw, 1.0, raw, 1, 1, (), False, "")
 
 
 @dataclass
@@ -71,14 +86,16 @@ class ScriptedGeneration:
         assert last.finish_reason is not None
         texts = "".join(delta.text for delta in deltas)
         tokens = tuple(token for delta in deltas for token in delta.token_ids)
-        return Completion(texts, tokens, last.finish_reason, prompt_tokens=0)
+        scores = tuple(told for delta in deltas for told in delta.scores)
+        return Completion(texts, tokens, last.finish_reason, prompt_tokens=0, scores=scores)
 
     async def __aiter__(self) -> AsyncIterator[Delta]:
         for text in self.script.texts:
             await asyncio.sleep(self.script.pause)
             tokens = tuple(text.encode()) if self.script.spelled else (1,)
+            scores = tuple(map(score, tokens)) if self.script.spelled else ()
             self.engine.taken += 1
-            yield Delta(text, tokens, None, None)
+            yield Delta(text, tokens, None, None, scores)
         self._end(self.script.end)
         yield Delta(self.script.last, (), FinishReason(self.script.end), self.script.error)
 
@@ -86,7 +103,7 @@ class ScriptedGeneration:
 @dataclass
 class ScriptedEngine:
     """Stands in for the engine. `requests` is what was submitted, `running` what holds memory;
-    `taken` counts deltas that were read."""
+    `taken` counts deltas that were read. With `scripts`, requests play these in turn."""
 
     loaded: Any
     script: Script = field(default_factory=Script)
@@ -98,13 +115,17 @@ class ScriptedEngine:
     requests: list[Request] = field(default_factory=list)
     running: set[int] = field(default_factory=set)
     taken: int = 0
+    scripts: Sequence[Script] = ()
 
     def submit(self, request: Request) -> ScriptedGeneration:
         refusal = self.refuse(len(self.requests))
+        script = self.script
+        if self.scripts:
+            script = self.scripts[len(self.requests) % len(self.scripts)]
         self.requests.append(request)
         if refusal is not None:
             raise refusal
-        generation = ScriptedGeneration(self, self.script)
+        generation = ScriptedGeneration(self, script)
         self.running.add(id(generation))
         return generation
 

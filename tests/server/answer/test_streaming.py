@@ -2,9 +2,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from maskwright.errors import InputError
 from maskwright.server.config import ServerConfig
 from tests.server.scripted import Client, Script, ScriptedEngine
+from tests.server.test_tools import CALLS, TOOLS, says
 
 
 def choice(index: int, delta: dict[str, Any], reason: str | None = None) -> dict[str, Any]:
@@ -82,6 +85,27 @@ def test_a_defect_midway_tells_nothing_of_its_inside(
     assert last["error"]["type"] == "server_error"
     assert "secret" not in str(last)
     assert not engine.running
+
+
+@pytest.mark.parametrize("size", [1, 3, 1000])
+@pytest.mark.parametrize("n", [1, 2])
+def test_log_probabilities_of_silent_text_come_with_the_next_chunk(
+    client: Client, engine: ScriptedEngine, size: int, n: int
+) -> None:
+    """The marks around a call are no part of the message. Their tokens are told all the same, each
+    once, so that a stream says as much as a whole answer."""
+    client.config = ServerConfig(tool_format="hermes")
+    text = CALLS["hermes"]
+    says(engine, text, size)
+    entries: dict[int, list[Any]] = {index: [] for index in range(n)}
+    for event in client.events(tools=TOOLS, logprobs=True, n=n)[:-1]:
+        [one] = event["choices"]
+        if one["logprobs"] is not None:
+            entries[one["index"]] += one["logprobs"]["content"]
+    whole = client.chat(tools=TOOLS, logprobs=True, n=n).json()["choices"]
+    for index in range(n):
+        assert bytes(byte for entry in entries[index] for byte in entry["bytes"]) == text.encode()
+        assert entries[index] == whole[index]["logprobs"]["content"]
 
 
 def test_silence_is_filled_with_comments(client: Client, engine: ScriptedEngine) -> None:

@@ -1,0 +1,71 @@
+"""Several answers to one request: each has its own end, whatever the others do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from maskwright.server import ServerConfig
+from tests.server.scripted import Client, Script, ScriptedEngine
+from tests.server.test_tools import CALLS, TOOLS
+
+CALLING = Script([CALLS["hermes"]], spelled=True)
+CUT_OFF = Script([CALLS["hermes"]], spelled=True, end="length")
+SPEAKING = Script(["It is ", "late"], spelled=True)
+COMPLETE = Script(["It is late"], spelled=True, end="grammar_complete")
+STOPPED = Script(["It is late"], spelled=True, end="stop_string")
+
+ENDS: list[tuple[list[Script], list[str]]] = [
+    ([SPEAKING, CALLING], ["stop", "tool_calls"]),
+    ([CALLING, SPEAKING], ["tool_calls", "stop"]),
+    ([SPEAKING, SPEAKING, CALLING], ["stop", "stop", "tool_calls"]),
+    ([CALLING, CUT_OFF], ["tool_calls", "length"]),
+    ([COMPLETE, STOPPED, CUT_OFF, CALLING], ["stop", "stop", "length", "tool_calls"]),
+]
+
+
+@pytest.fixture
+def client(client: Client) -> Client:
+    client.config = ServerConfig(tool_format="hermes")
+    return client
+
+
+@pytest.mark.parametrize(("scripts", "reasons"), ENDS)
+def test_each_choice_ends_as_it_does(
+    client: Client, engine: ScriptedEngine, scripts: list[Script], reasons: list[str]
+) -> None:
+    engine.scripts = scripts
+    choices = client.chat(tools=TOOLS, n=len(scripts)).json()["choices"]
+    assert [choice["finish_reason"] for choice in choices] == reasons
+    called = [len(choice["message"].get("tool_calls", ())) for choice in choices]
+    assert called == [2 if script in (CALLING, CUT_OFF) else 0 for script in scripts]
+
+
+@pytest.mark.parametrize(("scripts", "reasons"), ENDS)
+def test_each_choice_of_a_stream_ends_as_it_does(
+    client: Client, engine: ScriptedEngine, scripts: list[Script], reasons: list[str]
+) -> None:
+    engine.scripts = scripts
+    ended: dict[int, list[str]] = {}
+    for event in client.events(tools=TOOLS, n=len(scripts))[:-1]:
+        [choice] = event["choices"]
+        if choice["finish_reason"] is not None:
+            ended.setdefault(choice["index"], []).append(choice["finish_reason"])
+    assert ended == {index: [reason] for index, reason in enumerate(reasons)}
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_an_answer_whose_time_is_up_is_a_failure(
+    client: Client, engine: ScriptedEngine, stream: bool
+) -> None:
+    """Of the whole request: a part of an answer is no answer."""
+    engine.scripts = [SPEAKING, Script(["It"], spelled=True, end="timeout")]
+    if stream:
+        error: dict[str, Any] = client.events(n=2)[-1]["error"]
+    else:
+        response = client.chat(n=2)
+        assert response.status_code == 504
+        error = response.json()["error"]
+    assert error["code"] == "timeout"
+    assert not engine.running

@@ -1,0 +1,91 @@
+"""Words, reasoning and calls out of an answer's text, however it comes in pieces."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from maskwright import Vocabulary, compile_tools
+from maskwright.server.answer.parts import ArgumentsText, Message, Part, ToolReader, WordReader
+from tests.server.test_tools import TOOLS
+
+VOCABULARY = Vocabulary([*(bytes([byte]) for byte in range(256)), b"<eos>"], eos=256)
+
+WEATHER = {"city": "Bern", "days": 2}
+LATER = {"city": "Köln", "days": 10}
+ANSWERS: dict[str, str] = {
+    "hermes": '<tool_call>\n{"name": "weather", "arguments": {"city": "Bern", "days": 2}}\n'
+    '</tool_call>\n<tool_call>\n{"name": "now", "arguments": {}}\n</tool_call>\n<tool_call>\n'
+    '{"name": "weather", "arguments": {"city": "Köln", "days": 10}}\n</tool_call>',
+    "llama_pythonic": "[weather(city='Bern', days=2), now(), weather(city=\"Köln\", days=10)]",
+    "qwen_coder": "<tool_call>\n<function=weather>\n<parameter=city>\nBern\n</parameter>\n"
+    "<parameter=days>\n2\n</parameter>\n</function>\n</tool_call>\n"
+    "<tool_call>\n<function=now>\n</function>\n</tool_call>\n"
+    "<tool_call>\n<function=weather>\n<parameter=city>\nKöln\n</parameter>\n"
+    "<parameter=days>\n10\n</parameter>\n</function>\n</tool_call>",
+    "glm": "<tool_call>weather\n<arg_key>city</arg_key>\n<arg_value>Bern</arg_value>\n"
+    "<arg_key>days</arg_key>\n<arg_value>2</arg_value>\n</tool_call>\n<tool_call>now\n</tool_call>\n"
+    "<tool_call>weather\n<arg_key>city</arg_key>\n<arg_value>Köln</arg_value>\n"
+    "<arg_key>days</arg_key>\n<arg_value>10</arg_value>\n</tool_call>",
+}
+
+
+def read(text: str, format: str, size: int, **options: str) -> list[Part]:
+    """The parts of a whole answer that comes `size` bytes at a time."""
+    reader = ToolReader(compile_tools(TOOLS, "auto", VOCABULARY, format=format, **options))
+    data = text.encode()
+    parts: list[Part] = []
+    for at in range(0, len(data), size):
+        piece = data[at : at + size]
+        parts += reader.read(piece.decode(errors="replace"), list(piece), final=False)
+    return parts + reader.read("", [256], final=True)
+
+
+def message_of(parts: list[Part]) -> Message:
+    message = Message()
+    for part in parts:
+        message.add(part)
+    return message
+
+
+@pytest.mark.parametrize("size", [1, 5, 1000])
+@pytest.mark.parametrize("format", ANSWERS)
+def test_every_call_has_its_own_arguments(format: str, size: int) -> None:
+    """JSON from the first character of each to its last, in every format."""
+    message = message_of(read(ANSWERS[format], format, size))
+    assert message.words == ""
+    assert [name for _, name, _ in message.calls] == ["weather", "now", "weather"]
+    assert [json.loads(text) for _, _, text in message.calls] == [WEATHER, {}, LATER]
+    assert [text for _, _, text in message.calls] == [
+        '{"city": "Bern", "days": 2}',
+        "{}",
+        '{"city": "Köln", "days": 10}',
+    ]
+    assert len({id for id, _, _ in message.calls}) == 3
+
+
+@pytest.mark.parametrize("format", ANSWERS)
+def test_pieces_of_arguments_name_their_call(format: str) -> None:
+    parts = read(ANSWERS[format], format, 1)
+    texts = dict.fromkeys(range(3), "")
+    for part in parts:
+        if isinstance(part, ArgumentsText):
+            texts[part.index] += part.text
+    assert [json.loads(text) for text in texts.values()] == [WEATHER, {}, LATER]
+
+
+@pytest.mark.parametrize("size", [1, 1000])
+def test_reasoning_and_words_stand_apart(size: int) -> None:
+    text = "<think>\nHm, é.\n</think>\n\nIt is late.\n" + ANSWERS["hermes"]
+    message = message_of(read(text, "hermes", size, reasoning="section"))
+    assert message.reasoning == "Hm, é."
+    assert message.words == "It is late.\n"
+    assert len(message.calls) == 3
+
+
+def test_without_tools_everything_is_words() -> None:
+    reader = WordReader()
+    text = ANSWERS["hermes"]
+    assert message_of(reader.read(text, list(text.encode()), final=True)).words == text
+    assert reader.read("", [256], final=True) == []
