@@ -234,8 +234,14 @@ def test_pauses_are_in_no_part_of_a_life_but_their_own() -> None:
     assert (trace.longest_gap_ms, trace.paused_ms, trace.total_ms) == (2000, 130_000, 135_500)
     told = {name: found.total for name, found in seen.read().items() if found.count}
     assert told == {
-        **{"compile": 1.0, "queue": 1.0, "prefill": 1.0, "ttft": 3.0, "decode": 2.5, "tpot": 2.5},
-        **{"inter_token": 2.0, "total": 135.5},
+        "compile": 1.0,
+        "queue": 1.0,
+        "prefill": 1.0,
+        "ttft": 3.0,
+        "decode": 2.5,
+        "tpot": 2.5,
+        "inter_token": 2.0,
+        "total": 135.5,
     }
 
 

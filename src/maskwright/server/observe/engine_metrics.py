@@ -21,17 +21,17 @@ HISTOGRAMS = {
     "prefill": ("prefill_seconds", "From the first batch to the model's first token, by request."),
     "decode": (
         "decode_seconds",
-        "From the model's first token to the end, by request, without pauses.",
+        "From the model's first token to the end, without pauses.",
     ),
     "ttft": ("ttft_seconds", "From submission to the model's first token, by request."),
-    "tpot": ("tpot_seconds", "Mean time of a token after the first, by request, without pauses."),
+    "tpot": ("tpot_seconds", "Mean time of a token after the first, without pauses."),
     "total": (
         "request_seconds",
-        "From submission to the end, by request, pauses for slow readers included.",
+        "From submission to the end, pauses for slow readers included.",
     ),
     "inter_token": (
         "inter_token_seconds",
-        "Between steps that gave a request tokens, without pauses.",
+        "Between steps that gave tokens, without pauses.",
     ),
     "mask": ("mask_seconds", "Filling one mask."),
     "step": ("step_seconds", "A step of the engine."),
