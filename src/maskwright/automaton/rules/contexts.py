@@ -107,7 +107,7 @@ class ReadSymbols(NamedTuple):
 
 
 class RuleContexts:
-    """The contexts of one grammar: implements `machine.Contexts` and `completion.Finisher`."""
+    """The contexts of one grammar: implements `Contexts` and `Finisher`."""
 
     def __init__(
         self, network: RuleNetwork, values: RuleValues, leaves: LeafTable, limits: Limits
@@ -142,7 +142,7 @@ class RuleContexts:
         return first.context, first.leaf
 
     def exit(self, context: int, label: Hashable, text: str | None = None) -> Exit:
-        """What follows when a leaf is left with `label` in `context`; see `machine.Contexts`."""
+        """What follows when a leaf is left with `label` in `context`; see `Contexts`."""
         here = self._contexts[context]
         match here, label:
             case ValueContext(contexts=contexts, number=number), _:
@@ -263,7 +263,7 @@ class RuleContexts:
         return here.contexts.level(here.number) if isinstance(here, ValueContext) else None
 
     def gate(self, context: int) -> tuple[int, int] | None:
-        """(bits, width): the property names still allowed; see `machine.Contexts`."""
+        """(bits, width): the property names still allowed; see `Contexts`."""
         here = self._contexts[context]
         return here.contexts.gate(here.number) if isinstance(here, ValueContext) else None
 
@@ -272,7 +272,7 @@ class RuleContexts:
         return None
 
     def finish(self, contexts: list[int], leaf: int, before: bytes) -> Ending:
-        """The shortest text that completes a stack of contexts; see `completion.Finisher`."""
+        """The shortest text that completes a stack of contexts; see `Finisher`."""
         stack = [self._contexts[context] for context in contexts]
         first = stack[0]
         if first is None:

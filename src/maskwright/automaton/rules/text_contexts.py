@@ -18,7 +18,7 @@ _READING = 1
 
 
 class TextContexts:
-    """Implements `machine.Contexts` and `completion.Finisher` for the language `term`."""
+    """Implements `Contexts` and `Finisher` for the language `term`."""
 
     def __init__(self, term: Regular, leaves: LeafTable) -> None:
         self._leaf = leaves.state(Text(inside=False, term=term))

@@ -25,7 +25,7 @@ from maskwright.mask.shared.leaf_bounds import ENDLESS
 from maskwright.mask.walk.ends import pieces
 
 if TYPE_CHECKING:
-    from maskwright.automaton.finish.completion import Completion
+    from maskwright.automaton.finish.completion import CompletionSearch
     from maskwright.automaton.value.level import Level
     from maskwright.mask.grammar import Grammar
     from maskwright.mask.position import Position
@@ -86,7 +86,7 @@ class Found:
 class Budgets:
     """The token budgets of one grammar's configurations, computed when asked for."""
 
-    def __init__(self, grammar: Grammar, completion: Completion, found: Found) -> None:
+    def __init__(self, grammar: Grammar, completion: CompletionSearch, found: Found) -> None:
         """`found`: what is known so far, of grammars with the same configurations."""
         self._grammar = grammar
         self._completion = completion
@@ -386,7 +386,7 @@ class Budgets:
                 return None
             needs.append(self.tokens_needed(reached, text))
             self._text(reached, text)
-            if not self._completion.known(reached):  # the text makes a difference to it
+            if not self._completion.is_known(reached):  # the text makes a difference to it
                 return None
         return _stairs(grammar.space.table[position.row], tokens, np.array(needs)[group])
 
@@ -399,7 +399,7 @@ class Budgets:
         fits = self._which_fit(position.configuration, tokens, places, group, budget, before)
         if fits.all():
             by_text = self._place(position.configuration, before) != position.configuration
-            known = (self._completion.known(_configuration(place)) for place in places.tolist())
+            known = (self._completion.is_known(_configuration(place)) for place in places.tolist())
             if not by_text and all(known):
                 position.enough = min(position.enough, budget)
             return
@@ -489,7 +489,7 @@ class Budgets:
 
     def _text(self, here: Configuration, before: bytes) -> bytes:
         with self._grammar.space.lock, self._grammar.machine.work:
-            text = self._completion.of(here, before)
+            text = self._completion.find(here, before)
         if text is None:
             raise AssertionError("a reachable configuration can always be completed")
         return text

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Protocol
 
-from maskwright.automaton.finish.completion import Completion, Finisher
+from maskwright.automaton.finish.completion import CompletionSearch, Finisher
 from maskwright.automaton.machine.exits import Configuration, Contexts
 from maskwright.automaton.machine.machine import Machine
 from maskwright.mask.budget.masks import Found
@@ -38,7 +38,7 @@ class Common:
         self.limits: Final = limits
         self.machine: Final = Machine(space.leaves, contexts, limits)
         self.needs: Final = NodeNeeds(self.machine, contexts)
-        self.completion: Final = Completion(self.machine, contexts, limits)
+        self.completion: Final = CompletionSearch(self.machine, contexts, limits)
         self.budgets: Final = Found()
         self.positions: Final[dict[Configuration, Position]] = {}
         self.directory: Final = Directory()
