@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from maskwright import compile_json_schema
-from maskwright.automaton.value.level import Phase
+from maskwright.automaton.value.level import LevelPhase
 from tests.matching import EVERY_BYTE
 
 ONE_OF: dict[str, Any] = {
@@ -33,4 +33,4 @@ def test_a_known_value_leaves_one_thread(schema: dict[str, Any], text: bytes) ->
     node = matcher._path[-1].configuration.node
     level = grammar.machine.contexts.level(int(grammar.machine.arrays.node_context[node]))
     assert level is not None
-    assert (level.phase, len(level.threads)) == (Phase.NEXT, 1)
+    assert (level.phase, len(level.threads)) == (LevelPhase.NEXT, 1)

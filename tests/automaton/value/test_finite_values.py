@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from maskwright.automaton.value.finite_values import canonical, cheapest, supply
+from maskwright.automaton.value.finite_values import canonical, cheapest, finite_values
 from maskwright.grammar.schema.parse import ParseOptions, parse_schema
 from maskwright.grammar.shape.shape import Shape
 from maskwright.grammar.shape.shapes import Shapes
@@ -31,7 +31,7 @@ FEW: list[tuple[Any, set[str], set[str]]] = [
 
 @pytest.mark.parametrize(("schema", "strings", "scalars"), FEW, ids=lambda each: str(each)[:60])
 def test_few(schema: Any, strings: set[str], scalars: set[str]) -> None:
-    found = supply(shape(schema))
+    found = finite_values(shape(schema))
     assert set(found.strings or ()) == strings
     assert set(found.scalars) == scalars
     assert not found.many_numbers
@@ -39,18 +39,18 @@ def test_few(schema: Any, strings: set[str], scalars: set[str]) -> None:
 
 
 def test_many() -> None:
-    found = supply(shape({"type": ["integer", "boolean", "string"]}))
+    found = finite_values(shape({"type": ["integer", "boolean", "string"]}))
     assert found.strings is None
     assert found.many_numbers
     assert set(found.scalars) == {"true", "false"}
-    assert supply(shape({"type": "integer", "minimum": 0, "maximum": 64})).many_numbers
+    assert finite_values(shape({"type": "integer", "minimum": 0, "maximum": 64})).many_numbers
 
 
 @pytest.mark.parametrize("divisor", [7, 2003, 0.003])
 def test_multiples_are_many_however_far_apart(divisor: float) -> None:
     """Prefixes such as `-1.001` go on, but only up to an exponent."""
     schema = {"type": "integer", "multipleOf": divisor}
-    assert supply(shape(schema)).many_numbers
+    assert finite_values(shape(schema)).many_numbers
     texts = cheapest(shape(schema), 5)
     assert len({canonical(text) for text in texts}) == len(texts) == 5
 

@@ -17,7 +17,7 @@ from maskwright.automaton.events.events import (
 )
 from maskwright.automaton.json.contexts import Closed, Mark, Satisfied
 from maskwright.automaton.machine.trace import Left
-from maskwright.automaton.value.level import Level, Phase
+from maskwright.automaton.value.level import Level, LevelPhase
 from maskwright.grammar.schema.document import escape
 
 _WHOLE_CHARACTERS: Final = re.compile(
@@ -70,7 +70,7 @@ class JsonReader:
                 self._advance()
             case Satisfied():
                 pass  # which was told when the value above was read
-            case _ if level.bracket == "{" and level.phase is not Phase.VALUE:
+            case _ if level.bracket == "{" and level.phase is not LevelPhase.VALUE:
                 self._open[-1].place = str(json.loads(self._text[self._mark : left.at]))
                 self._start(left.at)
             case _:
@@ -105,4 +105,6 @@ class JsonReader:
 
 def may_read_string(level: Level) -> bool:
     """Whether a string that is being read there is a value."""
-    return level.phase is Phase.VALUE or (level.phase is Phase.FIRST and level.bracket == "[")
+    return level.phase is LevelPhase.VALUE or (
+        level.phase is LevelPhase.FIRST and level.bracket == "["
+    )

@@ -16,8 +16,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from maskwright.automaton.finish.distinct_bounds import BEGUN, FRESH, Plenty
-from maskwright.automaton.satisfy.shortest import Witnesses
-from maskwright.automaton.value.level import Level, Phase, Thread
+from maskwright.automaton.satisfy.solver import Solver
+from maskwright.automaton.value.level import Level, LevelPhase, Thread
 from maskwright.automaton.value.progress import ArrayProgress, ObjectProgress
 from maskwright.automaton.value.whitespace import Whitespace
 from maskwright.automaton.value.witness_text import byte_count, rendered, spelled
@@ -39,10 +39,10 @@ class Bounds:
     """The bounds of levels; None where only a search can tell."""
 
     def __init__(
-        self, shapes: Shapes, witnesses: Witnesses, whitespace: Whitespace, price: Price
+        self, shapes: Shapes, solver: Solver, whitespace: Whitespace, price: Price
     ) -> None:
-        self._witnesses = witnesses
-        self._plenty = Plenty(shapes, witnesses, whitespace)
+        self._solver = solver
+        self._plenty = Plenty(shapes, solver, whitespace)
         self._whitespace = whitespace
         self._price = price
         self._comma = "," + whitespace.after_comma.decode()
@@ -53,7 +53,7 @@ class Bounds:
 
     def of(self, level: Level) -> Bound | None:
         """The greatest bounds among the threads; whichever of them lives on is bounded so."""
-        if self._whitespace.lines or (level.phase is Phase.VALUE and not level.threads):
+        if self._whitespace.lines or (level.phase is LevelPhase.VALUE and not level.threads):
             return None
         here = behind = 0
         for thread in level.threads:
@@ -88,9 +88,9 @@ class Bounds:
 
     def _more(self, level: Level, thread: Thread) -> int | None:
         """The value, item or member that may be read before that."""
-        if level.phase is Phase.DONE:
+        if level.phase is LevelPhase.DONE:
             return 0
-        if level.phase is Phase.VALUE:
+        if level.phase is LevelPhase.VALUE:
             return 0 if thread.value is None else self._value(thread.value)
         assert thread.progress is not None
         shape = thread.progress.shape
@@ -104,24 +104,24 @@ class Bounds:
     def _rest_apart(self, thread: Thread) -> int | None:
         progress = thread.progress
         assert progress is not None
-        rest = self._plenty.rest(progress, len(progress.rivals))
-        for _, left in thread.met:  # the value may be that of some rivals
-            following = progress._replace(rivals=left)
+        rest = self._plenty.rest(progress, len(progress.candidates))
+        for _, left in thread.by_value:  # the value may be that of some candidates
+            following = progress._replace(candidates=left)
             more = self._plenty.rest(following, len(left))
-            if more is None and not self._witnesses.finishes(following):
+            if more is None and not self._solver.can_complete(following):
                 continue  # so that it must not be this one
             rest = None if rest is None or more is None else max(rest, more)
         return rest
 
     def _more_apart(self, level: Level, thread: Thread) -> int | None:
-        if level.phase is Phase.DONE:
+        if level.phase is LevelPhase.DONE:
             return 0
         progress = thread.progress
         assert progress is not None
-        if level.phase is Phase.VALUE:
+        if level.phase is LevelPhase.VALUE:
             return 0 if thread.value is None else self._value_apart(thread, thread.value)
         shape = progress.shape
-        possible = self._witnesses.possible
+        possible = self._solver.satisfiable
         if isinstance(shape, ArrayShape):
             items = [each for each in (*shape.prefix, shape.rest) if possible(each)]
             costs = [self._value_apart(thread, each) for each in items]
@@ -131,7 +131,7 @@ class Bounds:
             for name, value in zip(shape.names, shape.values, strict=True)
             if possible(value)
         ]
-        classes = self._witnesses.names.of(shape.languages)
+        classes = self._solver.values.names.of(shape.languages)
         free = [shape.others(each.mask) for each in classes]
         alive = [value for value in free if possible(value)]
         if alive and len(alive) < len(free):
@@ -147,12 +147,12 @@ class Bounds:
         """A value, or the end of one that has been begun."""
         progress = thread.progress
         assert progress is not None
-        others = len(progress.rivals) + len(thread.met)
-        told = any(text[0] == '"' for text, _ in thread.met)
+        others = len(progress.candidates) + len(thread.by_value)
+        told = any(text[0] == '"' for text, _ in thread.by_value)
         if isinstance(progress, ArrayProgress) and progress.unique:
             others += len(progress.seen) + 1
             shape = progress.shape
-            supplies = map(self._witnesses.supply, (*shape.prefix, shape.rest))
+            supplies = map(self._solver.values.finite_values, (*shape.prefix, shape.rest))
             told = told or any(supply.strings for supply in supplies)
         whole, begun = self._plenty.of(value, others), self._plenty.string(value, told=told)
         return None if whole is None or begun is None else max(whole, begun)
@@ -161,18 +161,18 @@ class Bounds:
 
     def _items(self, shape: ArrayShape) -> list[int | None]:
         items = [*shape.prefix, shape.rest]
-        return [self._item(item) for item in items if self._witnesses.possible(item)]
+        return [self._item(item) for item in items if self._solver.satisfiable(item)]
 
     def _members(self, shape: ObjectShape) -> list[int | None]:
-        witnesses = self._witnesses
+        solver = self._solver
         costs = [
             _plus(self._member(name, value), BEGUN)
             for name, value in zip(shape.names, shape.values, strict=True)
-            if witnesses.possible(value)
+            if solver.satisfiable(value)
         ]
-        classes = witnesses.names.of(shape.languages)
+        classes = solver.values.names.of(shape.languages)
         others = [shape.others(each.mask) for each in classes]
-        alive = [value for value in others if witnesses.possible(value)]
+        alive = [value for value in others if solver.satisfiable(value)]
         if alive and len(alive) < len(others):
             return [None]  # the name itself may take long to complete
         around = len(self._comma) + FRESH + BEGUN + len(self._colon)
@@ -196,7 +196,7 @@ class Bounds:
 
     def _text(self, value: Conjunction) -> str | None:
         if value not in self._values:
-            witness = self._witnesses.of(value)
+            witness = self._solver.shortest.of(value)
             self._values[value] = (
                 None if witness is None else rendered(witness, self._whitespace, 0)
             )
@@ -223,5 +223,5 @@ def _apart(thread: Thread) -> bool:
     progress = thread.progress
     if progress is None:
         return False
-    told = isinstance(progress, ArrayProgress) and progress.tells_items
-    return bool(thread.met or progress.rivals or progress.confined or told)
+    told = isinstance(progress, ArrayProgress) and progress.remembers_items
+    return bool(thread.by_value or progress.candidates or progress.must_equal_one or told)

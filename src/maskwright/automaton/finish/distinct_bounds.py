@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from maskwright.automaton.satisfy.shortest import Witnesses
+from maskwright.automaton.satisfy.solver import Solver
 from maskwright.automaton.value.progress import ArrayProgress, ObjectProgress, Progress
 from maskwright.automaton.value.whitespace import Whitespace
 from maskwright.automaton.value.witness_text import byte_count, rendered, spelled
@@ -33,9 +33,9 @@ _MOST_LENGTH: Final = 512
 
 
 class Plenty:
-    def __init__(self, shapes: Shapes, witnesses: Witnesses, whitespace: Whitespace) -> None:
+    def __init__(self, shapes: Shapes, solver: Solver, whitespace: Whitespace) -> None:
         self._shapes = shapes
-        self._witnesses = witnesses
+        self._solver = solver
         self._whitespace = whitespace
         self._comma = 1 + len(whitespace.after_comma)
         self._colon = 1 + len(whitespace.after_colon)
@@ -59,13 +59,13 @@ class Plenty:
 
     def _find(self, value: Conjunction, others: int) -> int | None:
         if others == 0:
-            witness = self._witnesses.of(value)
+            witness = self._solver.shortest.of(value)
             return None if witness is None else byte_count(rendered(witness, self._whitespace, 0))
         found: list[int] = []
-        listed = self._witnesses.scalars(value, others + 1)
+        listed = self._solver.search.shortest_scalars(value, others + 1)
         if len(listed) > others:
             found.append(int(listed[others].size))
-        for start in self._witnesses.containers(value):
+        for start in self._solver.values.containers(value):
             rest = self.rest(start, others, begun=False)
             if rest is not None:
                 found.append(1 + rest)
@@ -74,7 +74,7 @@ class Plenty:
     def rest(self, progress: Progress, others: int, *, begun: bool = True) -> int | None:
         """From behind a member or item to behind the closing bracket, in a way besides `others`;
         with `begun` a member or item may have been begun, so that options may have been passed."""
-        if progress.confined:
+        if progress.must_equal_one:
             return None
         if isinstance(progress, ArrayProgress):
             return self._items(progress, others)
@@ -120,16 +120,16 @@ class Plenty:
 
     def _option(self, progress: ObjectProgress, others: int, *, begun: bool) -> int | None:
         """A member that isn't required and makes the difference."""
-        shape, witnesses = progress.shape, self._witnesses
+        shape, solver = progress.shape, self._solver
         found: list[int] = []
         if shape.languages in ((), (ANYTHING,)):  # any name will do
-            for each in witnesses.names.of(shape.languages):
+            for each in solver.values.names.of(shape.languages):
                 cost = self.of(shape.others(each.mask), 0)
                 if cost is not None:
                     found.append(self._comma + FRESH + self._colon + cost)
         if not begun:
             for name, value in zip(shape.names, shape.values, strict=True):
-                cost = self.of(value, others) if witnesses.possible(value) else None
+                cost = self.of(value, others) if solver.satisfiable(value) else None
                 if cost is not None:
                     found.append(self._name(name) + cost)
         return min(found, default=None)
@@ -140,9 +140,9 @@ class Plenty:
     def _spread(self, values: Sequence[Conjunction], others: int) -> int | None:
         """Values that together are one way besides `others`."""
         ways, total = others + 1, 0
-        amounts = self._witnesses.amounts
-        for value in sorted(values, key=amounts.of, reverse=True) if others else values:
-            taken = min(ways, max(1, amounts.of(value))) if ways > 1 else 1
+        cardinality = self._solver.cardinality
+        for value in sorted(values, key=cardinality.values, reverse=True) if others else values:
+            taken = min(ways, max(1, cardinality.values(value))) if ways > 1 else 1
             cost = self.of(value, taken - 1)
             if cost is None and taken > 1:
                 taken, cost = 1, self.of(value, 0)
@@ -160,7 +160,7 @@ class Plenty:
             return 0
         if strings is ANYTHING:
             return BEGUN + FRESH
-        few = self._witnesses.supply(value).strings
+        few = self._solver.values.finite_values(value).strings
         if few is not None:
             return BEGUN + max((byte_count(spelled(text)) for text in few), default=0)
         if not told:

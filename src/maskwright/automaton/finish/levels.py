@@ -6,15 +6,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from maskwright.automaton.satisfy.shortest import Part, Witnesses
+from maskwright.automaton.satisfy.search import Part
+from maskwright.automaton.satisfy.solver import Solver
 from maskwright.automaton.value.finite_values import canonical
 from maskwright.automaton.value.last_value import open_bracket
-from maskwright.automaton.value.level import Level, Phase, Thread
+from maskwright.automaton.value.level import Level, LevelPhase, Thread
 from maskwright.automaton.value.progress import MemberOption, ObjectProgress
 from maskwright.automaton.value.whitespace import Whitespace
 from maskwright.automaton.value.witness_text import (
-    Items,
-    Members,
+    ArrayWitness,
+    ObjectWitness,
     Witness,
     compact,
     enclosed,
@@ -45,12 +46,12 @@ class Finish:
 
     def __init__(
         self,
-        witnesses: Witnesses,
+        solver: Solver,
         whitespace: Whitespace,
         owners: Callable[[Level], tuple[Thread, ...]],
     ) -> None:
         """`owners` tells the threads whose values are being read on a level, by their tags."""
-        self._witnesses = witnesses
+        self._solver = solver
         self._whitespace = whitespace
         self._owners = owners
 
@@ -87,7 +88,7 @@ class Finish:
     ) -> tuple[int, str] | None:
         """The completion of the levels below, once thread `tag` of the topmost has its value."""
         level, below = levels[0], levels[1:]
-        if level.phase is Phase.NEXT:  # waits for the value above
+        if level.phase is LevelPhase.NEXT:  # waits for the value above
             return self._thread(level, level.threads[tag], below, begun, work)
         owner = self._owners(level)[tag]
         if not level.bracket:
@@ -96,10 +97,10 @@ class Finish:
         if not owner.is_free and not _may_close(owner):
             work.by_text = True
             value = canonical(work.item(_brackets(levels)) + begun)
-        following = owner.behind(value)
+        following = owner.after_value(value)
         if following is None:
             return None
-        after = Level(Phase.NEXT, level.bracket, (), level.depth)
+        after = Level(LevelPhase.NEXT, level.bracket, (), level.depth)
         return self._thread(after, following, below, begun, work)
 
     def _rest_of_level(self, level: Level, thread: Thread) -> str | None:
@@ -108,36 +109,36 @@ class Finish:
         progress = thread.progress
         closing = space.line(depth - 1) + ("}" if level.bracket == "{" else "]")
         text = ""
-        if level.phase is Phase.DONE:
+        if level.phase is LevelPhase.DONE:
             return text
-        if level.phase is Phase.VALUE:
+        if level.phase is LevelPhase.VALUE:
             assert thread.value is not None
             if progress is None:
-                value = self._witnesses.of(thread.value)
+                value = self._solver.shortest.of(thread.value)
                 return None if value is None else rendered(value, space, depth)
-            found = self._witnesses.rest_with(thread.value, progress, thread.met)
+            found = self._solver.search.completion_after(thread.value, progress, thread.by_value)
             if found is None:
                 return None
             value, rest = found
             return rendered(value, space, depth) + self._more(rest, level) + closing
         assert progress is not None
-        if level.phase is Phase.NAME:
+        if level.phase is LevelPhase.NAME:
             assert isinstance(progress, ObjectProgress)
             found = self._shortest_member(progress)
             if found is None:
                 return None
             name, value, rest = found
             return member(name, value, space, depth) + self._more(rest, level) + closing
-        parts = _parts(self._witnesses.rest_of(progress))
+        parts = _parts(self._solver.search.completion(progress))
         if parts is None:
             return None
-        if level.phase is Phase.FIRST:
+        if level.phase is LevelPhase.FIRST:
             each = [self._part(part, level) for part in parts]
             return enclosed("", each, closing[-1], space, depth - 1)
         return self._more(parts, level) + closing
 
     def _more(self, parts: tuple[Part, ...], level: Level) -> str:
-        """Items or members behind others."""
+        """ArrayWitness or members behind others."""
         comma = self._whitespace.comma(level.depth)
         return "".join(comma + self._part(part, level) for part in parts)
 
@@ -151,35 +152,36 @@ class Finish:
         self, progress: ObjectProgress
     ) -> tuple[str, Witness, tuple[Part, ...]] | None:
         """A member that must come now (behind a comma), and those behind it."""
-        witnesses = self._witnesses
+        solver = self._solver
         shape = progress.shape
         options: list[tuple[str, MemberOption]] = [
             (shape.names[at], option)
-            for at in progress.names(witnesses.order)
-            for option in witnesses.named_options(progress, at)
+            for at in progress.names(solver.values.order)
+            for option in solver.named_options(progress, at)
         ]
-        if progress.others_may_come(witnesses.order):
+        if progress.others_may_come(solver.values.order):
             fresh = (
-                (witnesses.names.fresh(progress, c), c) for c in witnesses.names.of(shape.languages)
+                (solver.values.names.fresh(progress, c), c)
+                for c in solver.values.names.of(shape.languages)
             )
-            for name, each in (*fresh, *witnesses.names.of_rivals(progress)):
+            for name, each in (*fresh, *solver.values.names.of_candidates(progress)):
                 if name is not None:
-                    found = witnesses.other_options(progress, each, name)
+                    found = solver.other_options(progress, each, name)
                     options += [(name, option) for option in found]
         best: tuple[float, str, Witness, tuple[Part, ...]] | None = None
         for name, option in options:
-            found = witnesses.rest_with(option.value, option.after, option.met)
+            found = solver.search.completion_after(option.value, option.after, option.by_value)
             if found is None:
                 continue
             value, rest = found
-            total = len(name) + size(value) + len(compact(Members(rest)))
+            total = len(name) + size(value) + len(compact(ObjectWitness(rest)))
             if best is None or total < best[0]:
                 best = (total, name, value, rest)
         return None if best is None else best[1:]
 
 
-def _parts(found: Items | Members | None) -> tuple[Part, ...] | None:
-    if isinstance(found, Items):
+def _parts(found: ArrayWitness | ObjectWitness | None) -> tuple[Part, ...] | None:
+    if isinstance(found, ArrayWitness):
         return tuple(("", value) for value in found.values)
     return None if found is None else found.values
 
@@ -187,7 +189,7 @@ def _parts(found: Items | Members | None) -> tuple[Part, ...] | None:
 def _may_close(owner: Thread) -> bool:
     """Whether the container can be closed behind a value, whichever it is."""
     after = owner.progress
-    return after is not None and not owner.met and after.may_close()
+    return after is not None and not owner.by_value and after.may_close()
 
 
 @dataclass(slots=True)

@@ -1,11 +1,16 @@
-"""JSON under a schema as contexts: threads on levels of nesting, names and values.
+"""JSON under a schema as contexts of the byte machine.
 
-- `contexts`: The structure of JSON under a schema, as contexts of the byte machine.
-- `distinguish`: Values of items that must differ, told apart one by one where they may run out.
-- `dominated`: Threads that others outdo.
-- `levels`: The levels of JSON that the grammars of one kind have met, numbered.
-- `names`: Reading a property name.
+A context is one level of nesting at one point of its reading. It holds *threads*: one for each way
+in which the text so far may still come to satisfy the schema. Names and values are read by leaves,
+regular languages whose labels say which threads go on. Threads that can't be completed are never
+made, and threads that others dominate are dropped.
+
+- `contexts`: The machine's questions: where leaving a leaf leads, and what a bracket opens.
+- `distinguish`: The values that have to be distinguished while an item is read.
+- `dominated`: Threads that another thread dominates.
+- `levels`: The levels met by the grammars of one kind, numbered.
+- `names`: Reading a property name, for any threads.
 - `plain_names`: Reading a property name where counting decides what may come.
-- `precheck`: What masks will ask for, asked for beforehand.
-- `values`: Reading a value.
+- `precheck`: Building all shapes at compile time when a `oneOf` is long.
+- `values`: Reading a value: the languages of its scalars, and the threads that each satisfies.
 """

@@ -24,8 +24,8 @@ from typing import Final, NamedTuple
 
 from maskwright.automaton.finish.bounds import Bound, Bounds, Price
 from maskwright.automaton.finish.levels import Ending, Endings, Finish
-from maskwright.automaton.json.distinguish import ToldApart
-from maskwright.automaton.json.dominated import without_outdone
+from maskwright.automaton.json.distinguish import DistinguishedValues
+from maskwright.automaton.json.dominated import drop_dominated
 from maskwright.automaton.json.levels import Levels
 from maskwright.automaton.json.names import NameReader
 from maskwright.automaton.json.plain_names import PlainReader, PlainShapes
@@ -42,16 +42,15 @@ from maskwright.automaton.machine.exits import (
     Exit,
     Further,
 )
-from maskwright.automaton.satisfy.shortest import Witnesses
+from maskwright.automaton.satisfy.solver import Solver
 from maskwright.automaton.value.equality import ended
 from maskwright.automaton.value.finite_values import canonical
-from maskwright.automaton.value.level import Level, Phase, Thread
+from maskwright.automaton.value.level import Level, LevelPhase, Thread
 from maskwright.automaton.value.progress import ArrayProgress
 from maskwright.automaton.value.whitespace import Whitespace
 from maskwright.grammar.regular.terms import EMPTY, Regular
 from maskwright.grammar.regular.word_lists import bared
 from maskwright.grammar.shape.shape import Conjunction
-from maskwright.grammar.shape.shapes import Shapes
 from maskwright.limits import spend
 
 
@@ -93,8 +92,7 @@ class JsonContexts:
     def __init__(
         self,
         root: Conjunction | None,
-        shapes: Shapes,
-        witnesses: Witnesses,
+        solver: Solver,
         leaves: LeafTable,
         whitespace: Whitespace,
         price: Price = len,
@@ -107,11 +105,10 @@ class JsonContexts:
         numbered, of contexts that differ in the root alone."""
         self._table = table or Levels()
         self.levels: Final = self._table.known
-        self.witnesses = witnesses
+        self._solver = solver
         self.whitespace = whitespace
         self._root = root
         self._bare = bare
-        self._shapes = shapes
         self._leaves = leaves
         self._values: dict[int, tuple[ValueReader, int]] = {}
         self._same: dict[Conjunction, Conjunction] = {}
@@ -119,12 +116,12 @@ class JsonContexts:
         self._alone: dict[tuple[Conjunction, int], int] = {}
         self._continues: dict[int, bool] = {}
         self._next_leaves: dict[tuple[bool, bool, str, int], int] = {}
-        self._told = ToldApart(shapes, witnesses)
+        self._told = DistinguishedValues(solver)
         self._names: dict[int, tuple[NameReader | PlainReader, int]] = {}
-        self._plain = PlainShapes(witnesses)
-        self._finish = Finish(witnesses, whitespace, self._owners)
-        self._bounds = Bounds(shapes, witnesses, whitespace, price)
-        self._context(Level(Phase.DONE, "", (), 0))
+        self._plain = PlainShapes(solver)
+        self._finish = Finish(solver, whitespace, self._owners)
+        self._bounds = Bounds(solver.values.shapes, solver, whitespace, price)
+        self._context(Level(LevelPhase.DONE, "", (), 0))
 
     # The machine's questions
 
@@ -135,7 +132,7 @@ class JsonContexts:
     def begin(self, roots: tuple[Conjunction, ...]) -> tuple[int, int]:
         """The first context and leaf state of a value that satisfies one of `roots`."""
         threads = tuple(Thread(tag, None, self._alike(root)) for tag, root in enumerate(roots))
-        context = self._context(Level(Phase.VALUE, "", threads, 0))
+        context = self._context(Level(LevelPhase.VALUE, "", threads, 0))
         return context, self._value_reader(context)[1]
 
     def exit(self, context: int, label: Hashable, text: str | None = None) -> Exit:
@@ -160,16 +157,20 @@ class JsonContexts:
                 return self._satisfied(context, level, which)
             case _:
                 pass
-        if level.phase is Phase.VALUE or level.bracket == "[":
+        if level.phase is LevelPhase.VALUE or level.bracket == "[":
             reader, _ = self._value_reader(context)
             return self._after_value(level, reader.read(label), text)
         return self._after_name(context, level, label, text)
 
     def gate(self, context: int) -> tuple[int, int] | None:
         level = self.levels[context]
-        if level.bracket == "[" and level.phase in (Phase.VALUE, Phase.FIRST) and level.tells_items:
+        if (
+            level.bracket == "["
+            and level.phase in (LevelPhase.VALUE, LevelPhase.FIRST)
+            and level.remembers_items
+        ):
             return self._value_reader(context)[0].gate
-        if level.bracket != "{" or level.phase not in (Phase.NAME, Phase.FIRST):
+        if level.bracket != "{" or level.phase not in (LevelPhase.NAME, LevelPhase.FIRST):
             return None
         reader, _ = self._name_reader(context)
         return None if reader.others else (reader.bits, len(reader.words))
@@ -210,22 +211,22 @@ class JsonContexts:
         threads = dict.fromkeys(
             Thread(tag, progress)
             for tag, reading in enumerate(self._value_reader(context)[0].readings)
-            for progress in reading.containers(bracket, self.witnesses)
+            for progress in reading.containers(bracket, self._solver)
         )
         if not threads:
             return Exit(BLOCKED)
         depth = level.depth + 1 if self.whitespace.lines else 1
-        opened = self._context(Level(Phase.FIRST, bracket, tuple(threads), depth))
+        opened = self._context(Level(LevelPhase.FIRST, bracket, tuple(threads), depth))
         return Exit(PUSH, opened, self._spaced(Mark.SPACE))
 
     def _items(self, threads: tuple[Thread, ...]) -> tuple[Thread, ...]:
         """The threads of an array's next item: what it may be, and the progress behind it."""
         return tuple(
             dict.fromkeys(
-                Thread(thread.tag, option.after, option.value, option.met)
+                Thread(thread.tag, option.after, option.value, option.by_value)
                 for thread in threads
                 if isinstance(thread.progress, ArrayProgress)
-                for option in self.witnesses.item_options(thread.progress)
+                for option in self._solver.item_options(thread.progress)
             )
         )
 
@@ -242,20 +243,20 @@ class JsonContexts:
         dynamic = DYNAMIC if text is None and reader.is_other(label) else 0
         if all(thread.is_free for thread in threads):
             return self._value_above(level, threads, self._colon, dynamic)
-        following = self._context(Level(Phase.VALUE, "{", threads, level.depth))
+        following = self._context(Level(LevelPhase.VALUE, "{", threads, level.depth))
         return Exit(STAY | dynamic, following, self._colon)
 
     def _after_comma(self, level: Level) -> Exit:
         if level.bracket == "{":
-            following = self._context(level._replace(phase=Phase.NAME))
+            following = self._context(level._replace(phase=LevelPhase.NAME))
             return Exit(STAY, following, self._name_reader(following)[1])
         threads = self._items(level.threads)
         if not threads:  # what may come depends on an item that the walk passed unseen
-            unknown = self._context(Level(Phase.VALUE, "[", (), level.depth))
+            unknown = self._context(Level(LevelPhase.VALUE, "[", (), level.depth))
             return Exit(STAY, unknown, self._leaves.state(Choice(EMPTY, EMPTY, ())))
         if all(thread.is_free for thread in threads):
             return self._value_above(level, threads)
-        following = self._context(Level(Phase.VALUE, "[", threads, level.depth))
+        following = self._context(Level(LevelPhase.VALUE, "[", threads, level.depth))
         return Exit(STAY, following, self._value_reader(following)[1])
 
     def _value_above(
@@ -276,9 +277,9 @@ class JsonContexts:
         above = self._above.get(key)
         if above is None:
             inner = tuple(Thread(place, None, value) for place, value in values)
-            above = self._context(Level(Phase.VALUE, "", inner, level.depth))
+            above = self._context(Level(LevelPhase.VALUE, "", inner, level.depth))
             self._above[key] = above
-        behind = self._context(Level(Phase.NEXT, level.bracket, tuple(places), level.depth))
+        behind = self._context(Level(LevelPhase.NEXT, level.bracket, tuple(places), level.depth))
         if leaf is None:
             leaf = self._value_reader(above)[1]
         return Exit(PUSH | dynamic, above, leaf, frame=behind, then=self._then(behind))
@@ -297,7 +298,7 @@ class JsonContexts:
             known = self._table.same.get(key)
             if known is not None:
                 return known
-        shape = self._shapes.of(value)
+        shape = self._solver.values.shapes.of(value)
         known = value
         if not shape.arrays and not shape.objects:
             known = self._table.scalars.setdefault((shape.strings, shape.scalars), value)
@@ -328,10 +329,12 @@ class JsonContexts:
         above = self._alone.get(key)
         if above is None:
             threads = (Thread(0, None, self._alike(key[0])),)
-            above = self._alone[key] = self._context(Level(Phase.VALUE, "", threads, level.depth))
-        following = reader.behind(at)
+            above = self._alone[key] = self._context(
+                Level(LevelPhase.VALUE, "", threads, level.depth)
+            )
+        following = reader.reader_after(at)
         threads = (Thread(reader.tag, following.progress),)
-        waiting = Level(Phase.NEXT, "{", threads, level.depth)
+        waiting = Level(LevelPhase.NEXT, "{", threads, level.depth)
         behind = self._table.find(waiting)
         then: tuple[Further, ...] = ()
         if behind is None:
@@ -348,7 +351,7 @@ class JsonContexts:
         leaf = self._comma_leaf(level, goes_on, closes)
         then: list[Further] = [(context, _THE_ONLY, Exit(STAY, context, leaf))]
         if goes_on:
-            name = self._context(Level(Phase.NAME, "{", level.threads, level.depth))
+            name = self._context(Level(LevelPhase.NAME, "{", level.threads, level.depth))
             if name not in self._names:
                 term = self._written(following.term)
                 self._names[name] = following, self._leaves.state(Choice(term, EMPTY, ()))
@@ -361,7 +364,7 @@ class JsonContexts:
 
     def _satisfied(self, context: int, level: Level, which: tuple[int, ...]) -> Exit:
         """The value above a level has been read, by some of its threads."""
-        threads = without_outdone(level.threads[at] for at in which)
+        threads = drop_dominated(level.threads[at] for at in which)
         if len(threads) < len(level.threads):
             context = self._context(level._replace(threads=threads))
         return Exit(STAY, context, self._next_leaf(context))
@@ -380,24 +383,24 @@ class JsonContexts:
             if thread.is_watched and value is None:
                 value = whole
                 dynamic = DYNAMIC if value is None else dynamic
-            following = thread.behind(value)
+            following = thread.after_value(value)
             if following is not None and (
                 value is None
                 or following.progress is None
-                or self.witnesses.finishes(following.progress)
+                or self._solver.can_complete(following.progress)
             ):
                 moved[following] = None
         if not moved:
             return Exit(BLOCKED)
-        threads = without_outdone(moved)
-        following = self._context(Level(Phase.NEXT, level.bracket, threads, level.depth))
+        threads = drop_dominated(moved)
+        following = self._context(Level(LevelPhase.NEXT, level.bracket, threads, level.depth))
         return Exit(STAY | dynamic, following, self._next_leaf(following))
 
     # Leaves
 
     def _behind_space(self, context: int) -> int:
         level = self.levels[context]
-        if level.phase is Phase.VALUE or level.bracket == "[":
+        if level.phase is LevelPhase.VALUE or level.bracket == "[":
             return self._value_reader(context)[1]
         return self._name_reader(context)[1]
 
@@ -453,12 +456,12 @@ class JsonContexts:
     def _has_more(self, level: Level) -> bool:
         if level.bracket == "[":
             return any(
-                thread.progress.promised is not None
-                or any(True for _ in self.witnesses.item_options(thread.progress))
+                thread.progress.promised_repeat is not None
+                or any(True for _ in self._solver.item_options(thread.progress))
                 for thread in level.threads
                 if isinstance(thread.progress, ArrayProgress)
             )
-        reader, _ = self._name_reader(self._context(level._replace(phase=Phase.NAME)))
+        reader, _ = self._name_reader(self._context(level._replace(phase=LevelPhase.NAME)))
         return reader.others or reader.bits != 0
 
     def _first_line(self, level: Level, leaf: int) -> tuple[int, int]:
@@ -477,19 +480,17 @@ class JsonContexts:
         return known
 
     def _read(self, level: Level) -> ValueReader:
-        threads = self._items(level.threads) if level.phase is Phase.FIRST else level.threads
-        return ValueReader.of(threads, self._shapes, self.witnesses, self._told)
+        threads = self._items(level.threads) if level.phase is LevelPhase.FIRST else level.threads
+        return ValueReader.of(threads, self._solver, self._told)
 
     def _value_leaf(self, level: Level, reader: ValueReader) -> int:
         marks: list[tuple[int, int]] = []
         for bracket, mark in (("{", Mark.OBJECT), ("[", Mark.ARRAY)):
-            if any(
-                any(True for _ in r.containers(bracket, self.witnesses)) for r in reader.readings
-            ):
+            if any(any(True for _ in r.containers(bracket, self._solver)) for r in reader.readings):
                 marks.append((ord(bracket), self._leaves.state(End(mark))))
         strings, scalars = self._written(reader.strings), reader.scalars
         leaf = self._leaves.state(Choice(strings, scalars, tuple(marks)))
-        if level.phase is Phase.FIRST:
+        if level.phase is LevelPhase.FIRST:
             if self.whitespace.lines:
                 marks = [self._first_line(level, leaf)] if reader.threads else []
                 strings = scalars = EMPTY
@@ -503,13 +504,13 @@ class JsonContexts:
         if known is None:
             level = self.levels[context]
             reader = self._plain.reader(level.threads)
-            reader = reader or NameReader.of(level.threads, self.witnesses, self._plain)
+            reader = reader or NameReader.of(level.threads, self._solver, self._plain)
             known = self._names[context] = (reader, self._name_leaf(level, reader))
         return known
 
     def _name_leaf(self, level: Level, reader: NameReader | PlainReader) -> int:
         term = self._written(reader.term) if reader.bits or reader.others else EMPTY
-        if level.phase is not Phase.FIRST:
+        if level.phase is not LevelPhase.FIRST:
             return self._leaves.state(Choice(term, EMPTY, ()))
         marks: list[tuple[int, int]] = []
         if self.whitespace.lines and term is not EMPTY:
@@ -530,4 +531,4 @@ def _may_close(thread: Thread) -> bool:
 
 def _value(thread: Thread) -> str | None:
     """The value of an array or object that ends here, where it is told apart."""
-    return None if thread.progress is None else ended(thread.progress.rivals)
+    return None if thread.progress is None else ended(thread.progress.candidates)

@@ -1,7 +1,7 @@
 """Values of items that must differ, told apart one by one where they may run out.
 
 While an item is read, which of these values it is shows in the leaf's label (or, for an array or
-object, in its rivals), so that what may follow is known without looking at the text.
+object, in its candidates), so that what may follow is known without looking at the text.
 Values of conjunctions that have more than can be told apart do not run out.
 """
 
@@ -11,12 +11,11 @@ from collections.abc import Mapping
 from itertools import product
 from typing import Final, NamedTuple
 
-from maskwright.automaton.satisfy.shortest import Witnesses
+from maskwright.automaton.satisfy.solver import Solver
 from maskwright.automaton.value.finite_values import canonical
 from maskwright.automaton.value.progress import ArrayProgress
 from maskwright.grammar.schema.tree import negated
 from maskwright.grammar.shape.shape import ArrayShape, Conjunction, ObjectShape
-from maskwright.grammar.shape.shapes import Shapes
 
 MOST_CONTAINERS: Final = 32
 """Arrays and objects told apart; where there are more, they do not run out."""
@@ -35,16 +34,15 @@ class Told(NamedTuple):
     """The fewest values that any of the items to come has; infinite where none can run out."""
 
 
-class ToldApart:
+class DistinguishedValues:
     """What is told apart behind each item of each array shape, found once."""
 
-    def __init__(self, shapes: Shapes, witnesses: Witnesses) -> None:
-        self._shapes = shapes
-        self._witnesses = witnesses
+    def __init__(self, solver: Solver) -> None:
+        self._solver = solver
         self._known: dict[tuple[ArrayShape, int], Told] = {}
         self._containers: dict[Conjunction, tuple[str, ...] | None] = {}
 
-    def behind(self, after: ArrayProgress) -> Told:
+    def after(self, after: ArrayProgress) -> Told:
         """The values that make a difference to the items behind `after`."""
         at = min(after.index, len(after.shape.prefix))
         key = (after.shape, at)
@@ -57,12 +55,12 @@ class ToldApart:
         containers: dict[str, None] = {}
         fewest = float("inf")
         for item in _items(shape, start):
-            supply = self._witnesses.supply(item)
+            finite = self._solver.values.finite_values(item)
             few = self.containers(item)
-            scalars.update((canonical(text), text) for text in supply.texts())
+            scalars.update((canonical(text), text) for text in finite.texts())
             containers.update(dict.fromkeys(few or ()))
-            if supply.strings is not None and not supply.many_numbers and few is not None:
-                fewest = min(fewest, supply.size + len(few))
+            if finite.strings is not None and not finite.many_numbers and few is not None:
+                fewest = min(fewest, finite.size + len(few))
         return Told(scalars, tuple(containers) if fewest < float("inf") else (), fewest)
 
     def containers(self, item: Conjunction) -> tuple[str, ...] | None:
@@ -72,36 +70,36 @@ class ToldApart:
         return self._containers[item]
 
     def _all(self, item: Conjunction) -> tuple[str, ...] | None:
-        found = self._witnesses.containers_of(item, MOST_CONTAINERS + 1)
+        found = self._solver.search.shortest_containers(item, MOST_CONTAINERS + 1)
         return None if len(found) > MOST_CONTAINERS else found
 
     def _has_many(self, item: Conjunction, depth: int) -> bool:
         """Whether the look of a conjunction tells that it has many containers."""
         if depth == _MOST_DEPTH:
             return True
-        shape = self._shapes.of(item)
+        shape = self._solver.values.shapes.of(item)
         parts = [*map(self._values_of_array, shape.arrays), *map(self._values, shape.objects)]
         return any(
             value is None or self._many_values(value, depth) for part in parts for value in part
         )
 
     def _many_values(self, value: Conjunction, depth: int) -> bool:
-        supply = self._witnesses.supply(value)
-        return supply.strings is None or supply.many_numbers or self._has_many(value, depth + 1)
+        finite = self._solver.values.finite_values(value)
+        return finite.strings is None or finite.many_numbers or self._has_many(value, depth + 1)
 
     def _values_of_array(self, shape: ArrayShape) -> list[Conjunction | None]:
         """What its items may be; None for items without end."""
         found: list[Conjunction | None] = list(shape.prefix[: shape.most])
         goes_on = shape.most is None or shape.most > len(shape.prefix)
-        if goes_on and self._witnesses.possible(shape.rest):
+        if goes_on and self._solver.satisfiable(shape.rest):
             found.append(None if shape.most is None else shape.rest)
-        return [each for each in found if each is None or self._witnesses.possible(each)]
+        return [each for each in found if each is None or self._solver.satisfiable(each)]
 
     def _values(self, shape: ObjectShape) -> list[Conjunction | None]:
         """What its members may be; None for names that it does not list."""
-        possible = self._witnesses.possible
+        possible = self._solver.satisfiable
         found: list[Conjunction | None] = [each for each in shape.values if possible(each)]
-        classes = self._witnesses.names.of(shape.languages)
+        classes = self._solver.values.names.of(shape.languages)
         if shape.most != 0 and any(possible(shape.others(each.mask)) for each in classes):
             found.append(None)
         return found

@@ -15,7 +15,7 @@ _Gains = tuple[int, ...]
 """How much of each thing has been met, where more is never worse."""
 
 
-def without_outdone(threads: Iterable[Thread]) -> tuple[Thread, ...]:
+def drop_dominated(threads: Iterable[Thread]) -> tuple[Thread, ...]:
     """Threads behind a value (or before any), without those that others outdo."""
     threads = tuple(threads)
     if len(threads) < 2:
@@ -35,9 +35,9 @@ def _split(thread: Thread) -> tuple[Thread, _Gains]:
     """A thread as if it had met nothing, and what it has met."""
     progress: Progress | None = thread.progress
     gains: _Gains = ()
-    if isinstance(progress, ObjectProgress) and progress.met:
-        gains = tuple(progress.met >> at & 1 for at in range(len(progress.shape.some)))
-        progress = progress._replace(met=0)
+    if isinstance(progress, ObjectProgress) and progress.fulfilled:
+        gains = tuple(progress.fulfilled >> at & 1 for at in range(len(progress.shape.some)))
+        progress = progress._replace(fulfilled=0)
     elif isinstance(progress, ObjectProgress):
         gains = (0,) * len(progress.shape.some)
     elif isinstance(progress, ArrayProgress) and progress.counts:

@@ -8,18 +8,29 @@ answers for it, with the shapes and witnesses of its own schema, and goes on liv
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from maskwright.automaton.finish.bounds import Bound
 from maskwright.automaton.finish.levels import Ending
 from maskwright.automaton.machine.exits import Exit
-from maskwright.automaton.value.level import Level, Phase, Thread
+from maskwright.automaton.value.level import Level, LevelPhase, Thread
 from maskwright.grammar.regular.terms import Regular
 from maskwright.grammar.schema.tree import Schema
 from maskwright.grammar.shape.shape import Conjunction
 
-if TYPE_CHECKING:
-    from maskwright.automaton.json.contexts import JsonContexts
+
+class LevelOwner(Protocol):
+    """What answers for the levels that it was the first to meet: `contexts.JsonContexts`."""
+
+    def exit(self, context: int, label: Hashable, text: str | None = None) -> Exit: ...
+
+    def gate(self, context: int) -> tuple[int, int] | None: ...
+
+    def finish(self, contexts: list[int], leaf: int, before: bytes) -> Ending: ...
+
+    def bound(self, context: int) -> Bound | None: ...
+
+    def value_leaf(self, context: int) -> int: ...
 
 
 class Levels:
@@ -33,9 +44,9 @@ class Levels:
         self.scalars: dict[tuple[Regular, Regular], Conjunction] = {}
         """What stands for the values that are these strings or these other scalars."""
         self._contexts: dict[Level, int] = {}
-        self._owners: list[JsonContexts] = []
+        self._owners: list[LevelOwner] = []
 
-    def context(self, level: Level, owner: JsonContexts) -> int:
+    def context(self, level: Level, owner: LevelOwner) -> int:
         """The context of a level; `owner` answers for it if it is new."""
         known = self._contexts.get(level)
         if known is None:
@@ -46,7 +57,7 @@ class Levels:
         """The context of a level, if it has been met."""
         return self._contexts.get(level)
 
-    def add(self, level: Level, owner: JsonContexts) -> int:
+    def add(self, level: Level, owner: LevelOwner) -> int:
         """The context of a level that is new."""
         context = self._contexts[level] = len(self.known)
         self.known.append(level)
@@ -58,7 +69,7 @@ class Levels:
         value = None if root.key is None else self.same.get(root.key)
         if value is None:
             return None
-        context = self.find(Level(Phase.VALUE, "", (Thread(0, None, value),), 0))
+        context = self.find(Level(LevelPhase.VALUE, "", (Thread(0, None, value),), 0))
         return None if context is None else (context, self._owners[context].value_leaf(context))
 
     # The machine's questions

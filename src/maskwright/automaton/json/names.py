@@ -6,7 +6,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 
 from maskwright.automaton.json.plain_names import PlainShapes, places
-from maskwright.automaton.satisfy.shortest import Witnesses
+from maskwright.automaton.satisfy.solver import Solver
 from maskwright.automaton.value.level import Thread
 from maskwright.automaton.value.name_classes import NameClass
 from maskwright.automaton.value.progress import MemberOption, ObjectProgress
@@ -40,14 +40,12 @@ class NameReader:
     others: bool
     """Whether some thread allows other names."""
     readers: tuple[_ThreadReader, ...]
-    witnesses: Witnesses
+    solver: Solver
 
     @classmethod
-    def of(
-        cls, threads: tuple[Thread, ...], witnesses: Witnesses, plain: PlainShapes
-    ) -> NameReader:
+    def of(cls, threads: tuple[Thread, ...], solver: Solver, plain: PlainShapes) -> NameReader:
         parts: dict[Regular, int] = {}
-        readers = tuple(_reader(thread, witnesses, plain, parts) for thread in threads)
+        readers = tuple(_reader(thread, solver, plain, parts) for thread in threads)
         others = any(reader.open is not None for reader in readers)
         known = word_list([name for reader in readers for name in reader.told_apart(others)])
         bits = 0
@@ -56,7 +54,7 @@ class NameReader:
                 bits |= 1 << word
         trie = word_slice(known) if known.strings else EMPTY
         term = vector((trie, *(parts or (EMPTY,))), named=True)
-        return cls(term, known.strings, bits, others, readers, witnesses)
+        return cls(term, known.strings, bits, others, readers, solver)
 
     def is_other(self, label: Hashable) -> bool:
         """Whether some thread takes the name for one that its shape does not list."""
@@ -81,7 +79,7 @@ class NameReader:
         found: dict[Thread, None] = {}
         for reader in self.readers:
             for option in self._options(reader, name, members, text):
-                found[Thread(reader.tag, option.after, option.value, option.met)] = None
+                found[Thread(reader.tag, option.after, option.value, option.by_value)] = None
         return tuple(found)
 
     def _options(
@@ -92,14 +90,14 @@ class NameReader:
         if index is not None:
             if index not in reader.allowed:
                 return []
-            return list(self.witnesses.named_options(progress, index))
+            return list(self.solver.named_options(progress, index))
         if name in reader.few:
-            return list(self.witnesses.other_options(progress, reader.few[name], name))
+            return list(self.solver.other_options(progress, reader.few[name], name))
         if reader.open is None or not members[reader.open] or name in reader.taken:
             return []
         mask = tuple(bool(members[at]) for at in reader.languages)
         each = NameClass(mask, ANYTHING)
-        return list(self.witnesses.other_options(progress, each, name if text is None else text))
+        return list(self.solver.other_options(progress, each, name if text is None else text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +113,7 @@ class _ThreadReader:
     """The parts that hold the shape's languages."""
     few: dict[str | None, NameClass]
     """Other names that may come now and that are told apart, since they may run out or since they
-    tell rivals apart."""
+    tell candidates apart."""
     taken: frozenset[str | None]
     """Other names that may not come, although they are like others that may."""
     anything: bool
@@ -142,23 +140,23 @@ class _ThreadReader:
 
 
 def _reader(
-    thread: Thread, witnesses: Witnesses, plain_shapes: PlainShapes, parts: dict[Regular, int]
+    thread: Thread, solver: Solver, plain_shapes: PlainShapes, parts: dict[Regular, int]
 ) -> _ThreadReader:
     progress = thread.progress
     assert isinstance(progress, ObjectProgress)
     shape = progress.shape
     spend(1 + len(shape.names))
-    told_apart = progress.rivals or progress.confined
+    told_apart = progress.candidates or progress.must_equal_one
     plain = None if told_apart else plain_shapes.of(shape)
     few: dict[str | None, NameClass] = {}
     taken: frozenset[str | None] = progress.others
     if plain is None:
         allowed = frozenset(
             at
-            for at in progress.names(witnesses.order)
-            if any(True for _ in witnesses.named_options(progress, at))
+            for at in progress.names(solver.values.order)
+            if any(True for _ in solver.named_options(progress, at))
         )
-        few, taken, language = _other_names(progress, witnesses)
+        few, taken, language = _other_names(progress, solver)
     else:
         bits, others = plain.open_names(progress)
         allowed = frozenset(places(bits))
@@ -177,36 +175,37 @@ def _reader(
 
 
 def _other_names(
-    progress: ObjectProgress, witnesses: Witnesses
+    progress: ObjectProgress, solver: Solver
 ) -> tuple[dict[str | None, NameClass], frozenset[str | None], Regular]:
-    """The names that the shape does not list and that may come now: those of sets that may run
-    out and those that tell rivals apart, one by one; what is taken of the others; and the language
-    of these, `EMPTY` if there are none."""
+    """The names that the shape does not list and that may come now.
+
+    Names of classes that may run out, and names that candidates have, one by one; the names of the
+    other classes that are taken; and the language of these classes, `EMPTY` if there are none."""
     few: dict[str | None, NameClass] = {}
     taken: frozenset[str | None] = progress.others
-    if not progress.others_may_come(witnesses.order):
+    if not progress.others_may_come(solver.values.order):
         return few, taken, EMPTY
-    rivals = dict(witnesses.names.of_rivals(progress))
-    classes = witnesses.names.of(progress.shape.languages)
+    candidates = dict(solver.values.names.of_candidates(progress))
+    classes = solver.values.names.of(progress.shape.languages)
     alive: list[NameClass] = []
     for each in classes:
-        names = witnesses.names.few(each)
+        names = solver.values.names.few(each)
         if names is None:
-            if any(True for _ in witnesses.other_options(progress, each, None)):
+            if any(True for _ in solver.other_options(progress, each, None)):
                 alive.append(each)
-            names = [name for name, its in rivals.items() if its is each]
+            names = [name for name, its in candidates.items() if its is each]
         free = (n for n in names if n not in progress.shape.names and n not in progress.others)
         few |= {
             name: each
             for name in free
-            if any(True for _ in witnesses.other_options(progress, each, name))
+            if any(True for _ in solver.other_options(progress, each, name))
         }
-    taken |= rivals.keys() - few.keys()
+    taken |= candidates.keys() - few.keys()
     if len(alive) == len(classes):
         return few, taken, ANYTHING
-    told = words([*progress.shape.names, *progress.others, *rivals])
+    told = words([*progress.shape.names, *progress.others, *candidates])
     language = both(alt(*(each.language for each in alive)), complement(told))
-    return few, taken, language if witnesses.language(language) is not None else EMPTY
+    return few, taken, language if solver.values.shortest_string(language) is not None else EMPTY
 
 
 def _entries(label: Hashable) -> tuple[int, ...]:

@@ -12,7 +12,7 @@ from collections.abc import Hashable, Iterable, Iterator
 from functools import cached_property
 from typing import Final
 
-from maskwright.automaton.satisfy.shortest import Witnesses
+from maskwright.automaton.satisfy.solver import Solver
 from maskwright.automaton.value.level import Thread
 from maskwright.automaton.value.progress import ObjectProgress
 from maskwright.grammar.regular.terms import (
@@ -29,8 +29,8 @@ from maskwright.grammar.shape.shape import ObjectShape
 class PlainShapes:
     """The plain ones among the shapes of one schema, each looked at once."""
 
-    def __init__(self, witnesses: Witnesses) -> None:
-        self._witnesses = witnesses
+    def __init__(self, solver: Solver) -> None:
+        self._solver = solver
         self._known: dict[ObjectShape, PlainShape | None] = {}
 
     def reader(self, threads: tuple[Thread, ...]) -> PlainReader | None:
@@ -39,7 +39,7 @@ class PlainShapes:
             return None
         progress = threads[0].progress
         assert isinstance(progress, ObjectProgress)
-        if progress.rivals or progress.confined:
+        if progress.candidates or progress.must_equal_one:
             return None
         plain = self.of(progress.shape)
         return None if plain is None else PlainReader(plain, threads[0].tag, progress, None)
@@ -47,37 +47,37 @@ class PlainShapes:
     def of(self, shape: ObjectShape) -> PlainShape | None:
         """A shape as a plain one, if it is."""
         if shape not in self._known:
-            self._known[shape] = PlainShape.of(shape, self._witnesses)
+            self._known[shape] = PlainShape.of(shape, self._solver)
         return self._known[shape]
 
 
 class PlainShape:
     """What is the same at all positions of a plain shape. Sets of its names are bits by index."""
 
-    def __init__(self, shape: ObjectShape, witnesses: Witnesses, others: bool) -> None:
-        self.order: Final = witnesses.order
+    def __init__(self, shape: ObjectShape, solver: Solver, others: bool) -> None:
+        self.order: Final = solver.values.order
         self.others: Final = others
         """Whether names that are not among the shape's may come."""
         self.indexes: Final[dict[str | None, int]] = {
             name: at for at, name in enumerate(shape.names)
         }
         self.shape: Final = shape
-        possible = (at for at, value in enumerate(shape.values) if witnesses.possible(value))
+        possible = (at for at, value in enumerate(shape.values) if solver.satisfiable(value))
         self.possible: Final = _bits(possible)
         self._required = _bits(shape.required)
 
     @classmethod
-    def of(cls, shape: ObjectShape, witnesses: Witnesses) -> PlainShape | None:
+    def of(cls, shape: ObjectShape, solver: Solver) -> PlainShape | None:
         """None if the shape isn't plain."""
         if shape.some:
             return None
-        classes = witnesses.names.of(shape.languages)
-        alive = [each for each in classes if witnesses.possible(shape.others(each.mask))]
+        classes = solver.values.names.of(shape.languages)
+        alive = [each for each in classes if solver.satisfiable(shape.others(each.mask))]
         if len(alive) not in (0, len(classes)):
             return None
-        if any(witnesses.names.few(each) is not None for each in alive):
+        if any(solver.values.names.few(each) is not None for each in alive):
             return None
-        return cls(shape, witnesses, others=bool(alive))
+        return cls(shape, solver, others=bool(alive))
 
     @cached_property
     def terms(self) -> NameTerms:
@@ -202,7 +202,7 @@ class PlainReader:
         word = _entries(label)[0]
         return self.plain.indexes.get(self.words[word - 1]) if word else None
 
-    def behind(self, at: int) -> PlainReader:
+    def reader_after(self, at: int) -> PlainReader:
         """The reader of the next name, behind the member with one of the shape's names."""
         after = self.progress.with_member(at, self.plain.order)
         return PlainReader(self.plain, self.tag, after, self)

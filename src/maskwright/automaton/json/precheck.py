@@ -12,11 +12,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from maskwright.automaton.satisfy.shortest import Witnesses
+from maskwright.automaton.satisfy.solver import Solver
 from maskwright.automaton.value.progress import ArrayProgress, ObjectProgress
 from maskwright.errors import LimitError
 from maskwright.grammar.shape.shape import Conjunction, ObjectShape
-from maskwright.grammar.shape.shapes import Shapes
 from maskwright.limits import Limits, Work
 
 WIDE: Final = 10
@@ -29,14 +28,14 @@ _OF_SHAPES: Final = "alternatives"
 """The limit that shapes and what is read of them meet; others are counted anew for each mask."""
 
 
-def look_ahead(root: Conjunction, shapes: Shapes, witnesses: Witnesses, limits: Limits) -> None:
+def precheck_alternatives(root: Conjunction, solver: Solver, limits: Limits) -> None:
     """Raises `LimitError` where a text that begins well may lead to too many alternatives."""
     found = {root: None}
     queue = [root]
     try:
         with Work(replace(limits, work=min(limits.work, _MOST_WORK))):
             for value in queue:  # which grows
-                for inner in _inside(value, shapes, witnesses):
+                for inner in _inside(value, solver):
                     if inner not in found and len(found) < _MOST_VALUES:
                         found[inner] = None
                         queue.append(inner)
@@ -45,24 +44,24 @@ def look_ahead(root: Conjunction, shapes: Shapes, witnesses: Witnesses, limits: 
             raise
 
 
-def _inside(value: Conjunction, shapes: Shapes, witnesses: Witnesses) -> Iterator[Conjunction]:
+def _inside(value: Conjunction, solver: Solver) -> Iterator[Conjunction]:
     """What items and members may be, whatever has been read of the array or object."""
-    shape = shapes.of(value)
+    shape = solver.values.shapes.of(value)
     for array in shape.arrays:
         stop = len(array.prefix) + 1
         for at in range(stop if array.most is None else min(stop, array.most)):
             start = ArrayProgress.start(array)._replace(index=at)
             yield from (option.value for option in start.options())
     for each in shape.objects:
-        yield from _members(each, witnesses)
+        yield from _members(each, solver)
 
 
-def _members(shape: ObjectShape, witnesses: Witnesses) -> Iterator[Conjunction]:
+def _members(shape: ObjectShape, solver: Solver) -> Iterator[Conjunction]:
     start = ObjectProgress(shape)
     if start.is_full:
         return
     for at in range(len(shape.names)):
-        yield from (option.value for option in start.take(at, witnesses.order))
-    for each in witnesses.names.of(shape.languages):
-        options = start.take_other(each.mask, None, witnesses.order)
+        yield from (option.value for option in start.take(at, solver.values.order))
+    for each in solver.values.names.of(shape.languages):
+        options = start.take_other(each.mask, None, solver.values.order)
         yield from (option.value for option in options)

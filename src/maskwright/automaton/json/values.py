@@ -7,9 +7,9 @@ from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from maskwright.automaton.json.distinguish import Told, ToldApart
-from maskwright.automaton.satisfy.shortest import Witnesses
-from maskwright.automaton.value.equality import NONE, rivals
+from maskwright.automaton.json.distinguish import DistinguishedValues, Told
+from maskwright.automaton.satisfy.solver import Solver
+from maskwright.automaton.value.equality import NONE, equality_candidates
 from maskwright.automaton.value.finite_values import spellings
 from maskwright.automaton.value.level import Thread
 from maskwright.automaton.value.progress import ArrayProgress, ObjectProgress, Progress
@@ -25,7 +25,6 @@ from maskwright.grammar.regular.terms import (
 )
 from maskwright.grammar.schema.tree import Json, NotValues, Schema
 from maskwright.grammar.shape.shape import Conjunction
-from maskwright.grammar.shape.shapes import Shapes
 
 _NONE_TOLD: Final = Told({}, (), float("inf"))
 
@@ -54,23 +53,23 @@ class Reading(NamedTuple):
     end."""
     other_strings: bool = True
     """Whether there are strings that are not told apart."""
-    confined: bool = False
+    must_equal_one: bool = False
     """Whether it must be one of those told apart."""
     listed: bool = False
     """Whether `words` has all strings, those that it must not be as well: a gate keeps them out."""
 
-    def containers(self, bracket: str, witnesses: Witnesses) -> Iterator[Progress]:
+    def containers(self, bracket: str, solver: Solver) -> Iterator[Progress]:
         """The arrays or objects that it may be, at their start."""
         if self.thread.value is None:
             return
-        apart = bool(self.barred or self.told or self.confined)
-        against = rivals(self.barred, self.told, bracket) if apart else NONE
-        for start in witnesses.containers(self.thread.value):
+        apart = bool(self.barred or self.told or self.must_equal_one)
+        against = equality_candidates(self.barred, self.told, bracket) if apart else NONE
+        for start in solver.values.containers(self.thread.value):
             if isinstance(start, ObjectProgress) is (bracket == "{"):
                 found = start
                 if apart:
-                    found = start._replace(rivals=against, confined=self.confined)
-                if witnesses.finishes(found):
+                    found = start._replace(candidates=against, must_equal_one=self.must_equal_one)
+                if solver.can_complete(found):
                     yield found
 
 
@@ -97,18 +96,18 @@ class ValueReader:
 
     @classmethod
     def of(
-        cls, threads: Iterable[Thread], shapes: Shapes, witnesses: Witnesses, told: ToldApart
+        cls, threads: Iterable[Thread], solver: Solver, told: DistinguishedValues
     ) -> ValueReader:
-        readings = tuple(_reading(thread, shapes, witnesses, told, True) for thread in threads)
+        readings = tuple(_reading(thread, solver, told, True) for thread in threads)
         gated = any(r.listed for r in readings) and not any(map(_is_open, readings))
         if not gated and any(r.listed for r in readings):
             threads = [reading.thread for reading in readings]
-            readings = tuple(_reading(thread, shapes, witnesses, told, False) for thread in threads)
+            readings = tuple(_reading(thread, solver, told, False) for thread in threads)
         if len(readings) == 1 and not (readings[0].words or gated):
             strings, scalars = readings[0].strings, readings[0].scalars
             return cls(
-                strings if witnesses.is_live(strings) else EMPTY,
-                scalars if witnesses.is_live(scalars) else EMPTY,
+                strings if solver.values.is_live(strings) else EMPTY,
+                scalars if solver.values.is_live(scalars) else EMPTY,
                 readings,
                 (0,),
                 (),
@@ -122,8 +121,8 @@ class ValueReader:
         )
         texts = [json.loads(value) for value in apart if value.startswith('"')]
         values = [value for value in apart if not value.startswith('"')]
-        strings = [k.strings if witnesses.is_live(k.strings) else EMPTY for k in kinds]
-        scalars = [k.scalars if witnesses.is_live(k.scalars) else EMPTY for k in kinds]
+        strings = [k.strings if solver.values.is_live(k.strings) else EMPTY for k in kinds]
+        scalars = [k.scalars if solver.values.is_live(k.scalars) else EMPTY for k in kinds]
         told_words = _together(strings) if not texts else EMPTY
         if texts:
             beside = (k.strings if k.other_strings else EMPTY for k in kinds)
@@ -192,9 +191,7 @@ def _gate(texts: list[str], readings: tuple[Reading, ...]) -> tuple[int, int]:
     return bits, len(texts)
 
 
-def _reading(
-    thread: Thread, shapes: Shapes, witnesses: Witnesses, told: ToldApart, gated: bool
-) -> Reading:
+def _reading(thread: Thread, solver: Solver, told: DistinguishedValues, gated: bool) -> Reading:
     """What is told apart of a thread's value, and what it must not be, for the rest to be right.
 
     `gated`: where all its strings are, those that it must not be stay among them, so that it is
@@ -202,25 +199,30 @@ def _reading(
     """
     value = thread.value
     assert value is not None
-    shape = shapes.of(value)
+    shape = solver.values.shapes.of(value)
     if thread.is_free:
         return Reading(thread, shape.strings, shape.scalars)
     after, watched = thread.progress, thread.is_watched
     known = _NONE_TOLD
     if watched and isinstance(after, ArrayProgress) and after.unique:
-        known = told.behind(after)
+        known = told.after(after)
     unique = isinstance(after, ArrayProgress) and after.unique
-    supply = witnesses.supply(value)
-    few = frozenset(map(json.dumps, supply.strings or ()))
+    finite = solver.values.finite_values(value)
+    few = frozenset(map(json.dumps, finite.strings or ()))
     listed = gated and unique and bool(few)
-    texts = {*known.scalars, *known.containers, *thread.seen, *(text for text, _ in thread.met)}
+    texts = {
+        *known.scalars,
+        *known.containers,
+        *thread.seen,
+        *(text for text, _ in thread.by_value),
+    }
     texts |= few if listed else frozenset()
-    here = {text for text in texts if _may_be(value, text, witnesses)}
+    here = {text for text in texts if _may_be(value, text, solver)}
 
     def leads_on(text: str | None) -> bool:
-        following = thread.behind(text)
+        following = thread.after_value(text)
         progress = None if following is None else following.progress
-        return progress is not None and witnesses.finishes(progress)
+        return progress is not None and solver.can_complete(progress)
 
     alive = frozenset(text for text in here if leads_on(text))
     barred = frozenset(here - alive)
@@ -240,16 +242,16 @@ def _reading(
         scalars = both(scalars, _all_scalars(alive))
     elif dead:
         none = Schema("", (NotValues(tuple(dead)),))
-        scalars = shapes.of(value | {none}).scalars
-    other_strings = others and (supply.strings is None or not few <= words)
+        scalars = solver.values.shapes.of(value | {none}).scalars
+    other_strings = others and (finite.strings is None or not few <= words)
     return Reading(
         thread, strings, scalars, alive, barred, words, other_strings, not others, listed
     )
 
 
-def _may_be(value: Conjunction, text: str, witnesses: Witnesses) -> bool:
+def _may_be(value: Conjunction, text: str, solver: Solver) -> bool:
     """Whether a scalar satisfies a conjunction; an array or object may turn out not to."""
-    return text[0] in "[{" or witnesses.exactly(value, text) is not None
+    return text[0] in "[{" or solver.search.equal_to(value, text) is not None
 
 
 def _all_strings(texts: Iterable[str]) -> Regular:

@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
+from weakref import WeakKeyDictionary
 
 from maskwright.automaton.json.contexts import JsonContexts
 from maskwright.automaton.leaf.table import LeafTable
-from maskwright.automaton.satisfy.shortest import Witnesses
+from maskwright.automaton.satisfy.solver import Solver
 from maskwright.automaton.value.whitespace import WHITESPACE
 from maskwright.automaton.value.witness_text import rendered
 from maskwright.grammar.rules.tree import JsonValue
+from maskwright.grammar.schema.tree import Schema
 from maskwright.grammar.shape.shape import Conjunction
-from maskwright.grammar.shape.shapes import Shapes
 from maskwright.limits import Limits
+
+_SATISFIABLE: Final[WeakKeyDictionary[Schema, bool]] = WeakKeyDictionary()
+"""Whether a schema has values. Kept for as long as the schema lives: tools that are compiled again
+bring schemas that have been parsed before."""
 
 
 class RuleValues:
-    """What the JSON values of one grammar are read with: shapes, witnesses and contexts."""
+    """What the JSON values of one grammar are read with: solvers and contexts."""
 
     def __init__(self, leaves: LeafTable, limits: Limits) -> None:
         self._leaves = leaves
         self._limits = limits
-        self._shapes = Shapes(limits)
-        self._witnesses: dict[str, Witnesses] = {}
+        self._solvers: dict[str, Solver] = {}
         self._contexts: dict[tuple[str, str, str], JsonContexts] = {}
 
     @staticmethod
@@ -30,12 +35,12 @@ class RuleValues:
         """What a value must satisfy."""
         return frozenset([value.schema])
 
-    def witnesses(self, value: JsonValue) -> Witnesses:
-        """The search for instances of values with the property order of `value`."""
-        known = self._witnesses.get(value.property_order)
+    def solver(self, value: JsonValue) -> Solver:
+        """The solver for values with the property order of `value`."""
+        known = self._solvers.get(value.property_order)
         if known is None:
-            known = Witnesses(self._shapes, value.property_order, self._limits)
-            self._witnesses[value.property_order] = known
+            known = Solver(value.property_order, self._limits)
+            self._solvers[value.property_order] = known
         return known
 
     def contexts(self, value: JsonValue) -> JsonContexts:
@@ -45,8 +50,7 @@ class RuleValues:
         if known is None:
             known = self._contexts[key] = JsonContexts(
                 None,
-                self._shapes,
-                self.witnesses(value),
+                self.solver(value),
                 self._leaves,
                 WHITESPACE[value.whitespace],
                 bare=value.escapes == "needed",
@@ -62,12 +66,14 @@ class RuleValues:
 
     def is_satisfiable(self, value: JsonValue) -> bool:
         """Whether some value satisfies the schema."""
-        if value.schema.possible is None:
-            value.schema.possible = self.witnesses(value).possible(self.root(value))
-        return value.schema.possible
+        known = _SATISFIABLE.get(value.schema)
+        if known is None:
+            known = self.solver(value).satisfiable(self.root(value))
+            _SATISFIABLE[value.schema] = known
+        return known
 
     def shortest(self, value: JsonValue) -> bytes:
         """A shortest instance, as its options write it; there must be one."""
-        found = self.witnesses(value).of(self.root(value))
+        found = self.solver(value).shortest.of(self.root(value))
         assert found is not None
         return rendered(found, WHITESPACE[value.whitespace], 0).encode()

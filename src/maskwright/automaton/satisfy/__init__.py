@@ -1,9 +1,18 @@
-"""Whether a schema has instances, and a short one of each.
+"""Satisfiability: whether a conjunction of schemas has values, and a shortest one as a witness.
 
-- `assignment`: The cheapest way to give each of several places a value of its own.
-- `counts`: How many values there are at least.
-- `distinct`: The shortest items of an array that must all differ.
-- `quick`: Whether it shows at a glance that there is a value.
-- `repeats`: The shortest items of an array in which some two must be equal.
-- `shortest`: Shortest values.
+Masks must not lead into dead ends, so everything that is offered has been shown to lead on. The
+solver asks cheap sufficient tests first: a quick check, then lower bounds on how many values there
+are. What these leave open is decided by a search, which either finds a shortest value (or a
+shortest completion of a container that has been read in part) or shows that there is none. Where
+items must differ, or some two must be equal, the search has a part of its own.
+
+- `cardinality`: Lower bounds on the number of values and of completions.
+- `distinct`: A completion of an array whose items must all differ.
+- `matching`: A different value for each of several items, by bipartite matching.
+- `quick`: A cheap sufficient test, which most schemas pass.
+- `repeats`: A completion of an array in which some two items must be equal.
+- `schema_values`: What is known of a schema's values without a search.
+- `search`: Shortest completions of arrays and objects, by uniform-cost search.
+- `shortest`: The shortest value of each conjunction, improved in sweeps until it is settled.
+- `solver`: The room's face: what is satisfiable, and which options can be completed.
 """

@@ -1,44 +1,76 @@
-"""Whether it shows at a glance that there is a value: so it does for most schemas."""
+"""A cheap sufficient test for satisfiability, which most schemas pass.
+
+What it can't confirm within a small count of steps is left to a search.
+"""
 
 from __future__ import annotations
 
 from itertools import islice
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from maskwright.automaton.value.progress import ObjectProgress, Progress
-from maskwright.automaton.value.required import gains, needed
+from maskwright.automaton.satisfy.schema_values import SchemaValues
+from maskwright.automaton.value.progress import ArrayProgress, ObjectProgress, Progress
 from maskwright.grammar.shape.disjoint import is_easy
 from maskwright.grammar.shape.shape import Conjunction
-from maskwright.grammar.shape.shapes import Shapes
 
-if TYPE_CHECKING:
-    from maskwright.automaton.satisfy.shortest import Witnesses
-
-_MOST_GLANCES: Final = 64
-"""Conjunctions looked at before a value is looked for in earnest."""
-_MOST_TRIED: Final = 4
-"""Ways of being wanted in which one member is tried at a glance."""
+_MOST_CONJUNCTIONS: Final = 64
+"""Conjunctions looked at before the question is left to a search."""
+_MOST_OPTIONS: Final = 4
+"""Options of one member that are tried."""
 
 
-class Glances:
-    def __init__(
-        self, shapes: Shapes, witnesses: Witnesses, known: dict[Conjunction, bool]
-    ) -> None:
-        """`known`: what has been found out for good, here or by a search."""
-        self._shapes = shapes
-        self._witnesses = witnesses
+def needed_values(progress: Progress) -> list[Conjunction] | None:
+    """What the values must satisfy that are all a container still lacks.
+
+    None if more than such a list decides, or if no member may come any more that is required."""
+    if isinstance(progress, ArrayProgress):
+        if progress.remembers_items or progress.counts:
+            return None
+        stop = min(progress.shape.least, len(progress.shape.prefix) + 1)
+        return [progress.shape.item(at) for at in range(progress.index, stop)]
+    left = progress.required_left()
+    most = progress.shape.most
+    if most is not None and progress.count + len(left) > most:
+        return None
+    if not is_simple(progress):
+        return None
+    return [progress.shape.values[at] for at in left]
+
+
+def is_simple(progress: ObjectProgress) -> bool:
+    """Whether an object lacks nothing but the required names that are still to come."""
+    left = progress.required_left()
+    coming = sum(1 << at for at in left)
+    enough = progress.count + len(left) >= progress.shape.least
+    return enough and not progress.is_wanting(coming)
+
+
+def makes_progress(before: ObjectProgress, after: ObjectProgress) -> bool:
+    """Whether a member that isn't required brings the end nearer, or rules out a candidate."""
+    return (
+        bool(before.candidates)
+        or after.fulfilled != before.fulfilled
+        or before.count < before.shape.least
+    )
+
+
+class QuickCheck:
+    """Confirms that values and completions exist. A negative answer means nothing."""
+
+    def __init__(self, values: SchemaValues, known: dict[Conjunction, bool]) -> None:
+        """`known`: conjunctions that are decided for good, by this check or by a search."""
+        self._values = values
         self._known = known
 
-    def shows(self, conjunction: Conjunction) -> bool:
-        """Whether a value shows; if not, there may be one all the same."""
-        return self._has_value(conjunction, [_MOST_GLANCES])
+    def has_value(self, conjunction: Conjunction) -> bool:
+        """Whether the conjunction surely has a value."""
+        return self._has_value(conjunction, [_MOST_CONJUNCTIONS])
 
-    def shows_end(self, progress: Progress) -> bool:
-        """Whether it shows that a container can be completed."""
-        return self._finishes(progress, [_MOST_GLANCES])
+    def can_complete(self, progress: Progress) -> bool:
+        """Whether the container can surely be completed."""
+        return self._can_complete(progress, [_MOST_CONJUNCTIONS])
 
     def _has_value(self, conjunction: Conjunction, fuel: list[int]) -> bool:
-        """Whether it shows at a glance that there is a value."""
         known = self._known.get(conjunction)
         if known is not None:
             return known
@@ -48,41 +80,43 @@ class Glances:
         if len(conjunction) < 2 and all(map(is_easy, conjunction)):
             self._known[conjunction] = True
             return True
-        shape = self._shapes.of(conjunction)
+        values = self._values
+        shape = values.shapes.of(conjunction)
         found = (
-            self._witnesses.is_live(shape.strings)
-            or self._witnesses.is_live(shape.scalars)
-            or any(self._finishes(each, fuel) for each in self._witnesses.containers(conjunction))
+            values.is_live(shape.strings)
+            or values.is_live(shape.scalars)
+            or any(self._can_complete(each, fuel) for each in values.containers(conjunction))
         )
         if found:
             self._known[conjunction] = True
         return found
 
-    def _finishes(self, progress: Progress, fuel: list[int]) -> bool:
-        lacking = needed(progress)
+    def _can_complete(self, progress: Progress, fuel: list[int]) -> bool:
+        lacking = needed_values(progress)
         if lacking is not None:
             return all(self._has_value(value, fuel) for value in lacking)
-        return isinstance(progress, ObjectProgress) and self._meets(progress, fuel)
+        return isinstance(progress, ObjectProgress) and self._takes_members(progress, fuel)
 
-    def _meets(self, here: ObjectProgress, fuel: list[int]) -> bool:
-        """Whether it shows that an object with all that it wants is found by taking, name by name,
-        the first value that brings the end nearer."""
+    def _takes_members(self, here: ObjectProgress, fuel: list[int]) -> bool:
+        """Whether an object is completed greedily: name by name, by the first option that makes
+        progress and surely has a value."""
+        order, names = self._values.order, self._values.names
         for at in range(here.position, len(here.shape.names)):
             if here.may_close():
                 return True
             if here.seen >> at & 1 or here.is_full:
                 continue
-            for option in islice(here.take(at, self._witnesses.order), _MOST_TRIED):
-                nearer = at in here.shape.required or gains(here, option.after)
+            for option in islice(here.take(at, order), _MOST_OPTIONS):
+                nearer = at in here.shape.required or makes_progress(here, option.after)
                 if nearer and self._has_value(option.value, fuel):
                     here = option.after
                     break
-        if here.may_close() or not here.others_may_come(self._witnesses.order):
+        if here.may_close() or not here.others_may_come(order):
             return here.may_close()
-        for each in self._witnesses.names.of(here.shape.languages):
-            name = self._witnesses.names.fresh(here, each)
+        for each in names.of(here.shape.languages):
+            name = names.fresh(here, each)
             if name is not None and not here.is_full:
-                option = next(here.take_other(each.mask, name, self._witnesses.order))
-                if gains(here, option.after) and self._has_value(option.value, fuel):
+                option = next(here.take_other(each.mask, name, order))
+                if makes_progress(here, option.after) and self._has_value(option.value, fuel):
                     here = option.after
         return here.may_close()

@@ -1,8 +1,8 @@
-"""Values that an array or object must differ from, or be known by, while it is being read.
+"""Values that an array or object may still turn out to equal while it is being read.
 
-A *rival* is a value that what has been read so far may still turn out to equal. Each item or member
-drops those that it differs from, so that there are soon none left; nothing is negated, and no
-alternatives are needed. Values are known by their canonical JSON (see `supply.canonical`).
+Each item or member drops the *candidates* that it differs from, so that there are soon none left;
+nothing is negated, and no alternatives are needed. A value is known by its canonical JSON (see
+`finite_values.canonical`).
 """
 
 from __future__ import annotations
@@ -14,29 +14,29 @@ from typing import NamedTuple
 
 from maskwright.automaton.value.finite_values import canonical
 
-Members = frozenset[tuple[str, str]]
+MemberSet = frozenset[tuple[str, str]]
 """Names with values."""
 
 
-class Rival(NamedTuple):
-    rest: Members | tuple[str, ...]
-    """The members (in any order) or items that it has beyond those read so far."""
-    told: str | None
-    """The whole value, if the container may equal it and that has to be known; None if it may
-    not."""
+class EqualityCandidate(NamedTuple):
+    rest: MemberSet | tuple[str, ...]
+    """Its members (in any order) or items beyond the ones read so far."""
+    value: str | None
+    """The whole value, if the container may equal it, which then has to be known; None if the
+    container must not equal it."""
 
 
-Rivals = frozenset[Rival]
+EqualityCandidates = frozenset[EqualityCandidate]
 
-Met = tuple[tuple[str, Rivals], ...]
-"""The rivals that have the item or member now being read: by the value that they give it, those
-that are left if it has that value. A value that is not among these leaves none."""
+CandidatesByValue = tuple[tuple[str, EqualityCandidates], ...]
+"""For the item or member being read: each value that some candidates have there, with the
+candidates that are left if it has that value. Any other value leaves none."""
 
-NONE: Rivals = frozenset()
+NONE: EqualityCandidates = frozenset()
 
 
 @lru_cache(maxsize=20_000)
-def _parts(text: str) -> Members | tuple[str, ...]:
+def _parts(text: str) -> MemberSet | tuple[str, ...]:
     value = json.loads(text)
     if isinstance(value, dict):
         members: dict[str, object] = value
@@ -45,48 +45,56 @@ def _parts(text: str) -> Members | tuple[str, ...]:
     return tuple(canonical(json.dumps(each)) for each in items)
 
 
-def rivals(barred: Iterable[str], told: Iterable[str], bracket: str) -> Rivals:
-    """Those that a container with this bracket has at its start."""
-    found = {Rival(_parts(text), None) for text in barred if text.startswith(bracket)}
-    found |= {Rival(_parts(text), text) for text in told if text.startswith(bracket)}
+def equality_candidates(
+    excluded: Iterable[str], distinguished: Iterable[str], bracket: str
+) -> EqualityCandidates:
+    """The candidates of a container with this opening bracket, before its first item or member.
+
+    It must equal none of `excluded`; that it equals one of `distinguished` has to be known."""
+    found = {EqualityCandidate(_parts(text), None) for text in excluded if text[0] == bracket}
+    found |= {EqualityCandidate(_parts(text), text) for text in distinguished if text[0] == bracket}
     return frozenset(found)
 
 
-def may_end(left: Rivals, confined: bool) -> bool:
-    """Whether a container may end here; `confined`: only as one of those that are told."""
-    ended = [rival for rival in left if not rival.rest]
-    return all(rival.told is not None for rival in ended) and (bool(ended) or not confined)
+def may_end(left: EqualityCandidates, must_equal_one: bool) -> bool:
+    """Whether a container may end here, where it equals the candidates that have nothing left."""
+    ended = [candidate for candidate in left if not candidate.rest]
+    return all(candidate.value is not None for candidate in ended) and (
+        bool(ended) or not must_equal_one
+    )
 
 
-def ended(left: Rivals) -> str | None:
-    """The told value that a container equals if it ends here."""
-    return next((rival.told for rival in left if not rival.rest), None)
+def ended(left: EqualityCandidates) -> str | None:
+    """The distinguished value that a container equals if it ends here."""
+    return next((candidate.value for candidate in left if not candidate.rest), None)
 
 
-def at_item(left: Rivals) -> Met:
-    """What the next item of an array tells."""
-    found: dict[str, set[Rival]] = {}
-    for rival in left:
-        if rival.rest and isinstance(rival.rest, tuple):
-            shorter = rival._replace(rest=rival.rest[1:])
-            found.setdefault(rival.rest[0], set()).add(shorter)
-    return _met(found)
+def at_item(left: EqualityCandidates) -> CandidatesByValue:
+    """What the next item of an array leaves of the candidates."""
+    found: dict[str, set[EqualityCandidate]] = {}
+    for candidate in left:
+        if candidate.rest and isinstance(candidate.rest, tuple):
+            shorter = candidate._replace(rest=candidate.rest[1:])
+            found.setdefault(candidate.rest[0], set()).add(shorter)
+    return _sorted(found)
 
 
-def at_member(left: Rivals, name: str) -> Met:
-    """What a member with this name tells."""
-    found: dict[str, set[Rival]] = {}
-    for rival in left:
-        for member in rival.rest:
-            if member[0] == name and isinstance(rival.rest, frozenset):
-                found.setdefault(member[1], set()).add(rival._replace(rest=rival.rest - {member}))
-    return _met(found)
+def at_member(left: EqualityCandidates, name: str) -> CandidatesByValue:
+    """What a member with this name leaves of the candidates."""
+    found: dict[str, set[EqualityCandidate]] = {}
+    for candidate in left:
+        rest = candidate.rest
+        for member in rest:
+            if member[0] == name and isinstance(rest, frozenset):
+                shorter = candidate._replace(rest=rest - {member})
+                found.setdefault(member[1], set()).add(shorter)
+    return _sorted(found)
 
 
-def names(left: Rivals) -> Iterator[str]:
-    """The names of members that tell rivals apart, in a fixed order."""
-    yield from sorted({m[0] for r in left if isinstance(r.rest, frozenset) for m in r.rest})
+def names(left: EqualityCandidates) -> Iterator[str]:
+    """The names of members that some candidate still has, in a fixed order."""
+    yield from sorted({m[0] for c in left if isinstance(c.rest, frozenset) for m in c.rest})
 
 
-def _met(found: dict[str, set[Rival]]) -> Met:
+def _sorted(found: dict[str, set[EqualityCandidate]]) -> CandidatesByValue:
     return tuple((text, frozenset(found[text])) for text in sorted(found))

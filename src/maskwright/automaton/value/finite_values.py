@@ -26,7 +26,7 @@ _MANTISSA: Final = re.compile(r"-?[1-9]\.")
 _PLAIN: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]*[1-9])?")
 
 
-class Supply(NamedTuple):
+class FiniteValues(NamedTuple):
     """The scalars of a conjunction."""
 
     strings: tuple[str, ...] | None
@@ -47,12 +47,12 @@ class Supply(NamedTuple):
             yield json.dumps(string)
 
 
-def supply(shape: Shape) -> Supply:
+def finite_values(shape: Shape) -> FiniteValues:
     """What a shape's scalars are; `shape` is that of a conjunction."""
     strings = few(shape.strings, MOST_STRINGS) if shape.strings is not EMPTY else ()
     literals = tuple(text for text in _LITERALS if _accepts(shape.scalars, text))
     numbers = _numbers(shape.scalars, MOST_NUMBERS)
-    return Supply(strings, literals + (numbers or ()), numbers is None)
+    return FiniteValues(strings, literals + (numbers or ()), numbers is None)
 
 
 def cheapest(shape: Shape, count: int) -> list[str]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from enum import Enum
 from typing import NamedTuple
 
-from maskwright.automaton.value.equality import Met
-from maskwright.automaton.value.progress import ArrayProgress, Progress, behind
+from maskwright.automaton.value.equality import CandidatesByValue
+from maskwright.automaton.value.progress import ArrayProgress, Progress, progress_after
 from maskwright.grammar.shape.shape import Conjunction
 
 
-class Phase(Enum):
+class LevelPhase(Enum):
     """What a level waits for."""
 
     __hash__ = object.__hash__  # levels are looked up often, and a name's hash costs a call
@@ -29,8 +29,8 @@ class Thread(NamedTuple):
     """None on a level of a value alone. In phase VALUE, the progress behind the value."""
     value: Conjunction | None = None
     """In phase VALUE: what the coming value must satisfy."""
-    met: Met = ()
-    """In phase VALUE: what the value tells of the rivals of the container that it stands in."""
+    by_value: CandidatesByValue = ()
+    """In phase VALUE: what the value tells of the candidates of the container that it stands in."""
 
     @property
     def seen(self) -> frozenset[str]:
@@ -41,8 +41,8 @@ class Thread(NamedTuple):
     def is_free(self) -> bool:
         """In phase VALUE: whether it makes no difference which value it is."""
         progress = self.progress
-        told = isinstance(progress, ArrayProgress) and progress.tells_items
-        return not (self.met or told or (progress is not None and progress.confined))
+        told = isinstance(progress, ArrayProgress) and progress.remembers_items
+        return not (self.by_value or told or (progress is not None and progress.must_equal_one))
 
     @property
     def is_watched(self) -> bool:
@@ -54,12 +54,12 @@ class Thread(NamedTuple):
             progress.unique and next(progress.options(), None) is not None
         )
 
-    def behind(self, value: str | None) -> Thread | None:
+    def after_value(self, value: str | None) -> Thread | None:
         """In phase VALUE: where it leads if it is this (as canonical JSON, None if that is not
         known, but it differs from all that are met); None if it must not be."""
         if self.progress is None:
             return Thread(self.tag, None)
-        after = behind(self.progress, self.met, value)
+        after = progress_after(self.progress, self.by_value, value)
         if after is None:
             return None
         if value is not None and isinstance(after, ArrayProgress):
@@ -71,7 +71,7 @@ class Thread(NamedTuple):
 
 
 class Level(NamedTuple):
-    phase: Phase
+    phase: LevelPhase
     bracket: str
     """`{`, `[`, or nothing on a level of a value alone: the whole text, or a member or item that
     knows nothing of what it stands in."""
@@ -87,8 +87,9 @@ class Level(NamedTuple):
         )
 
     @property
-    def tells_items(self) -> bool:
+    def remembers_items(self) -> bool:
         """Whether it is an array in which it makes a difference which values the items are."""
         return any(
-            isinstance(t.progress, ArrayProgress) and t.progress.tells_items for t in self.threads
+            isinstance(t.progress, ArrayProgress) and t.progress.remembers_items
+            for t in self.threads
         )

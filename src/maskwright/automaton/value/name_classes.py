@@ -65,22 +65,22 @@ class NameClasses:
             self._few[each.language] = few(each.language, _MOST_NAMES)
         return self._few[each.language]
 
-    def of_rivals(self, progress: ObjectProgress) -> Iterator[tuple[str, NameClass]]:
-        """The names that tell rivals apart and that are not among the shape's."""
+    def of_candidates(self, progress: ObjectProgress) -> Iterator[tuple[str, NameClass]]:
+        """The names that tell candidates apart and that are not among the shape's."""
         shape = progress.shape
-        for name in names(progress.rivals):
+        for name in names(progress.candidates):
             if name not in shape.names and name not in progress.others:
                 mask = tuple(contains(language, name) for language in shape.languages)
                 yield name, next(c for c in self.of(shape.languages) if c.mask == mask)
 
     def fresh(self, progress: ObjectProgress, each: NameClass) -> str | None:
         """The shortest name of a class that is neither among the shape's names nor used, nor one
-        that a rival has.
+        that a candidate has.
 
         Not the empty one: of all others there are several of the same length, so that a
         completion is no longer where a name is being written that is not known yet.
         """
-        taken = ("", *progress.shape.names, *sorted(progress.others), *names(progress.rivals))
+        taken = ("", *progress.shape.names, *sorted(progress.others), *names(progress.candidates))
         key = (each.language, taken)
         if key not in self._fresh:
             free = both(each.language, complement(words(taken)))

@@ -11,7 +11,14 @@ from collections.abc import Iterator
 from itertools import product
 from typing import Final, Literal, NamedTuple
 
-from maskwright.automaton.value.equality import NONE, Met, Rivals, at_item, at_member, may_end
+from maskwright.automaton.value.equality import (
+    NONE,
+    CandidatesByValue,
+    EqualityCandidates,
+    at_item,
+    at_member,
+    may_end,
+)
 from maskwright.errors import LimitError
 from maskwright.grammar.schema.tree import Schema, negated
 from maskwright.grammar.shape.disjoint import apart
@@ -24,8 +31,9 @@ PropertyOrder = Literal["schema", "any"]
 class ItemOption(NamedTuple):
     value: Conjunction
     after: ArrayProgress
-    met: Met = ()
-    """What the item tells of the array's rivals; `after` has none, as if it differed from all."""
+    by_value: CandidatesByValue = ()
+    """What the item leaves of the array's candidates. `after` has none, as after an item that
+    differs from them all."""
 
 
 class ArrayProgress(NamedTuple):
@@ -37,15 +45,15 @@ class ArrayProgress(NamedTuple):
     """For each `contains`, how many items it has counted."""
     seen: frozenset[str] = frozenset()
     """The items so far, where they must be unique or one must come again, as canonical JSON."""
-    repeated: bool = False
+    has_repeat: bool = False
     """Whether some two items have been equal, where some must be."""
-    promised: Conjunction | None = None
+    promised_repeat: Conjunction | None = None
     """Where one must come again: what an item to come satisfies, and so does the last one, of which
     no more is known."""
-    rivals: Rivals = NONE
+    candidates: EqualityCandidates = NONE
     """Where the array itself must differ from others, or be known: those it may still equal."""
-    confined: bool = False
-    """Whether it must equal one of its rivals."""
+    must_equal_one: bool = False
+    """Whether it must equal one of its candidates."""
 
     @classmethod
     def start(cls, shape: ArrayShape) -> ArrayProgress:
@@ -58,10 +66,10 @@ class ArrayProgress(NamedTuple):
     @property
     def wants_repeat(self) -> bool:
         """Whether some item must still come again."""
-        return self.shape.repeats and not self.repeated
+        return self.shape.repeats and not self.has_repeat
 
     @property
-    def tells_items(self) -> bool:
+    def remembers_items(self) -> bool:
         """Whether it makes a difference which values its items are."""
         return self.unique or self.wants_repeat
 
@@ -73,7 +81,7 @@ class ArrayProgress(NamedTuple):
                 count >= each.least
                 for count, each in zip(self.counts, self.shape.contains, strict=True)
             )
-            and may_end(self.rivals, self.confined)
+            and may_end(self.candidates, self.must_equal_one)
         )
 
     def options(self) -> Iterator[ItemOption]:
@@ -83,12 +91,12 @@ class ArrayProgress(NamedTuple):
             return
         base = shape.item(self.index)
         choices = [self._counted(at) for at in range(len(shape.contains))]
-        met = at_item(self.rivals)
-        after = self._replace(index=self._next_index(), rivals=NONE)
+        by_value = at_item(self.candidates)
+        after = self._replace(index=self._next_index(), candidates=NONE)
         for chosen in product(*choices):
             value = base.union(*(schemas for schemas, _ in chosen))
             counts = tuple(count for _, count in chosen)
-            yield ItemOption(value, after._replace(counts=counts), met)
+            yield ItemOption(value, after._replace(counts=counts), by_value)
 
     @property
     def items_needed(self) -> int:
@@ -122,8 +130,8 @@ class ArrayProgress(NamedTuple):
     def with_item(self, text: str) -> ArrayProgress:
         """The progress that also remembers the item that was read."""
         if self.wants_repeat and text in self.seen:
-            return self._replace(repeated=True, seen=frozenset(), promised=None)
-        return self._replace(seen=self.seen | {text}, promised=None)
+            return self._replace(has_repeat=True, seen=frozenset(), promised_repeat=None)
+        return self._replace(seen=self.seen | {text}, promised_repeat=None)
 
 
 class MemberOption(NamedTuple):
@@ -131,7 +139,7 @@ class MemberOption(NamedTuple):
     """Index into the shape's names; OTHER for a name that is not among them."""
     value: Conjunction
     after: ObjectProgress
-    met: Met = ()
+    by_value: CandidatesByValue = ()
     """See `ItemOption`."""
 
 
@@ -153,13 +161,13 @@ class ObjectProgress(NamedTuple):
     seen: int = 0
     count: int = 0  # pyright: ignore[reportIncompatibleMethodOverride] - hides tuple.count
     """Members read, as far as counting them makes a difference."""
-    met: int = 0
+    fulfilled: int = 0
     """The members in `shape.some` that have been read, as a bit set."""
     others: frozenset[str] = frozenset()
     """The names read that are not among the shape's."""
-    rivals: Rivals = NONE
+    candidates: EqualityCandidates = NONE
     """See `ArrayProgress`."""
-    confined: bool = False
+    must_equal_one: bool = False
 
     def required_left(self) -> list[int]:
         """The required names still to come, in order."""
@@ -174,14 +182,14 @@ class ObjectProgress(NamedTuple):
             self.count >= self.shape.least
             and not self.required_left()
             and not self.is_wanting()
-            and may_end(self.rivals, self.confined)
+            and may_end(self.candidates, self.must_equal_one)
         )
 
     def is_wanting(self, coming: int = 0) -> bool:
         """Whether a wanted member is missing if only the names in `coming` (bits) follow."""
         absent = ~(self.seen | coming) >> self.position << self.position
         return any(
-            not (self.met >> k & 1 or each.absent & absent)
+            not (self.fulfilled >> k & 1 or each.absent & absent)
             for k, each in enumerate(self.shape.some)
         )
 
@@ -217,49 +225,53 @@ class ObjectProgress(NamedTuple):
             for k, wanted in enumerate(self.shape.some)
             for schema in wanted.names.get(at, ())
         ]
-        met = self._told(self.shape.names[at], after)
-        yield from self._meet(at, self.shape.values[at], after._replace(rivals=NONE), hits, met)
+        by_value = self._by_value(self.shape.names[at], after)
+        yield from self._fulfil(
+            at, self.shape.values[at], after._replace(candidates=NONE), hits, by_value
+        )
 
     def with_member(self, at: int, order: PropertyOrder) -> ObjectProgress:
         """The progress behind the member with name `at`, whatever is asked of its value."""
-        shape, position, seen, _, met, others, rivals, confined = self
+        shape, position, seen, _, fulfilled, others, candidates, must_equal_one = self
         if order == "schema" and at < shape.declared:
             passed, position = at, at + 1
         else:
             passed = position = shape.declared if order == "schema" else 0
             seen |= 1 << at
         if shape.some:
-            met = self.passed(passed).met
+            fulfilled = self.passed(passed).fulfilled
         count = self._next_count()
-        return ObjectProgress(shape, position, seen, count, met, others, rivals, confined)
+        return ObjectProgress(
+            shape, position, seen, count, fulfilled, others, candidates, must_equal_one
+        )
 
-    def _told(self, name: str, after: ObjectProgress) -> Met:
-        """What a member with this name tells of the rivals; those that have members that can't
+    def _by_value(self, name: str, after: ObjectProgress) -> CandidatesByValue:
+        """What a member with this name tells of the candidates; those that have members that can't
         come any more are left out."""
-        if not self.rivals:
+        if not self.candidates:
             return ()
         gone = {*self.shape.names[: after.position], name}
         missed = {
-            rival
-            for rival in self.rivals
-            if any(member[0] in gone and member[0] != name for member in rival.rest)
+            candidate
+            for candidate in self.candidates
+            if any(member[0] in gone and member[0] != name for member in candidate.rest)
         }
-        return at_member(self.rivals - missed, name)
+        return at_member(self.candidates - missed, name)
 
     def take_other(
         self, mask: tuple[bool, ...], name: str | None, order: PropertyOrder
     ) -> Iterator[MemberOption]:
         """What a member with another name may be, by its membership in the shape's languages.
 
-        Without `name` it is not remembered, and is none that a rival has.
+        Without `name` it is not remembered, and is none that a candidate has.
         """
         after = self._replace(count=self._next_count())
         if order == "schema":
             position = max(self.position, self.shape.declared)
             after = after.passed(position)._replace(position=position)
-        met: Met = ()
+        by_value: CandidatesByValue = ()
         if name is not None:
-            met = self._told(name, after)
+            by_value = self._by_value(name, after)
             after = after._replace(others=self.others | {name})
         hits = [
             (k, schema)
@@ -268,15 +280,15 @@ class ObjectProgress(NamedTuple):
             if mask[language]
         ]
         value = self.shape.others(mask)
-        yield from self._meet(OTHER, value, after._replace(rivals=NONE), hits, met)
+        yield from self._fulfil(OTHER, value, after._replace(candidates=NONE), hits, by_value)
 
-    def _meet(
+    def _fulfil(
         self,
         at: int,
         value: Conjunction,
         after: ObjectProgress,
         hits: list[tuple[int, Schema]],
-        told: Met,
+        by_value: CandidatesByValue,
     ) -> Iterator[MemberOption]:
         """A member as some of those that the shape asks for, or none.
 
@@ -284,12 +296,12 @@ class ObjectProgress(NamedTuple):
         """
         undecided: list[tuple[int, Schema]] = []
         for hit, schema in hits:
-            if not after.met >> hit & 1:
+            if not after.fulfilled >> hit & 1:
                 if apart(value, negated(schema)):
-                    after = after._replace(met=after.met | 1 << hit)
+                    after = after._replace(fulfilled=after.fulfilled | 1 << hit)
                 elif not apart(value, schema):
                     undecided.append((hit, schema))
-        hits = [(hit, schema) for hit, schema in undecided if not after.met >> hit & 1]
+        hits = [(hit, schema) for hit, schema in undecided if not after.fulfilled >> hit & 1]
         if len(hits) > _MOST_UNDECIDED:
             raise LimitError(
                 f"a property may be one of more than {_MOST_UNDECIDED} that alternatives differ in:"
@@ -298,21 +310,23 @@ class ObjectProgress(NamedTuple):
                 pointer=hits[-1][1].pointer,
             )
         spend(1 + len(hits))
-        yield MemberOption(at, value, after, told)
+        yield MemberOption(at, value, after, by_value)
         for place, (hit, schema) in enumerate(hits, 1):
-            if not after.met >> hit & 1:
-                met = after._replace(met=after.met | 1 << hit)
-                yield from self._meet(at, value | {schema}, met, hits[place:], told)
+            if not after.fulfilled >> hit & 1:
+                taken = after._replace(fulfilled=after.fulfilled | 1 << hit)
+                yield from self._fulfil(at, value | {schema}, taken, hits[place:], by_value)
 
     def passed(self, position: int) -> ObjectProgress:
         """The progress that knows which names up to `position` have been left out."""
-        met = self.met
+        fulfilled = self.fulfilled
         if self.shape.some and position > self.position:
             skipped = (1 << position) - (1 << self.position) & ~self.seen
             for k, each in enumerate(self.shape.some):
                 if each.absent & skipped:
-                    met |= 1 << k
-        return self if met == self.met else self._replace(met=met)
+                    fulfilled |= 1 << k
+        if fulfilled == self.fulfilled:
+            return self
+        return self._replace(fulfilled=fulfilled)
 
     def _next_count(self) -> int:
         most = self.shape.most
@@ -323,10 +337,12 @@ class ObjectProgress(NamedTuple):
 Progress = ArrayProgress | ObjectProgress
 
 
-def behind(after: Progress, met: Met, value: str | None) -> Progress | None:
+def progress_after(
+    after: Progress, by_value: CandidatesByValue, value: str | None
+) -> Progress | None:
     """The progress behind an item or member that has this value (as canonical JSON), or (None)
     differs from all that are met; None if it must not."""
-    for text, left in met:
+    for text, left in by_value:
         if text == value:
-            return after._replace(rivals=left)
-    return None if after.confined else after
+            return after._replace(candidates=left)
+    return None if after.must_equal_one else after

@@ -10,23 +10,23 @@ from maskwright.limits import spend
 
 
 @dataclass(frozen=True, slots=True)
-class Scalar:
+class ScalarWitness:
     """The spelling of a scalar."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class Items:
+class ArrayWitness:
     values: tuple[Witness, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Members:
+class ObjectWitness:
     values: tuple[tuple[str, Witness], ...]
 
 
-Witness = Scalar | Items | Members
+Witness = ScalarWitness | ArrayWitness | ObjectWitness
 
 
 def compact(witness: Witness) -> str:
@@ -38,12 +38,12 @@ def rendered(witness: Witness, whitespace: Whitespace, depth: int) -> str:
     """The witness as JSON with the least whitespace that the style allows."""
     spend()
     match witness:
-        case Scalar(text=text):
+        case ScalarWitness(text=text):
             return text
-        case Items(values=values):
+        case ArrayWitness(values=values):
             parts = [rendered(v, whitespace, depth + 1) for v in values]
             return enclosed("[", parts, "]", whitespace, depth)
-        case Members(values=values):
+        case ObjectWitness(values=values):
             parts = [member(n, v, whitespace, depth + 1) for n, v in values]
             return enclosed("{", parts, "}", whitespace, depth)
 

@@ -209,7 +209,7 @@ Assertion = (
 )
 
 
-@dataclass(eq=False, slots=True)
+@dataclass(eq=False, slots=True, weakref_slot=True)
 class Schema:
     """A conjunction of assertions, compared by identity; complete once parsing is over."""
 
@@ -221,10 +221,6 @@ class Schema:
     """How it is written, where nothing else has a say in what it means."""
     negation: Schema | None = None
     """Filled by `negated`."""
-    outline: object = None
-    """Filled by `grammar.outline`."""
-    possible: bool | None = None
-    """Whether there is a value; filled by `automaton.rule_values`."""
     number: int = field(default_factory=lambda: next(_numbers))
 
     def __repr__(self) -> str:

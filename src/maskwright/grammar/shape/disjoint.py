@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
+from weakref import WeakKeyDictionary
 
 from maskwright.grammar.regular.terms import is_text
 from maskwright.grammar.schema.tree import (
@@ -67,6 +68,7 @@ _MOST_STEPS: Final = 16
 """References that lead to nothing but references."""
 _EVERYTHING: Final = Outline(TYPES - {"integer"})
 _NOTHING: Final = Outline(frozenset(), frozenset())
+_OUTLINES: Final[WeakKeyDictionary[Schema, Outline]] = WeakKeyDictionary()
 
 
 def apart(schemas: Iterable[Schema], other: Schema) -> bool:
@@ -146,13 +148,13 @@ def _is_met(assertion: Assertion) -> bool:
 
 def outline(schema: Schema) -> Outline:
     """The outline of one schema, made once it has been parsed."""
-    known = schema.outline
-    if isinstance(known, Outline):
+    known = _OUTLINES.get(schema)
+    if known is not None:
         return known
-    schema.outline = found = _NOTHING if schema.never else _EVERYTHING  # if it refers to itself
+    _OUTLINES[schema] = found = _NOTHING if schema.never else _EVERYTHING  # if it refers to itself
     for assertion in schema.assertions:
         found = found.joint(_of(assertion))
-    schema.outline = found
+    _OUTLINES[schema] = found
     return found
 
 

@@ -20,9 +20,9 @@ _OF_TYPE: Final = {name: Schema("", (TypeIs(frozenset([name])),)) for name in so
 class Exclusive:
     """The unions that stand for each `oneOf`, by type, each made once."""
 
-    def __init__(self, limits: Limits) -> None:
-        self.possible: Possible = lambda _: True
-        """Set by the owner: lets a `oneOf` see which of its options can't meet."""
+    def __init__(self, limits: Limits, possible: Possible) -> None:
+        """`possible` tells which options of a `oneOf` no value satisfies together."""
+        self._possible = possible
         self._limits = limits
         self._known: dict[tuple[OneOf, str], AnyOf] = {}
         self._open: set[tuple[OneOf, str]] = set()
@@ -59,7 +59,7 @@ class Exclusive:
                 limit="alternatives",
                 pointer=left.pointer,
             )
-        return not (kind == "object" and members_apart(left, right)) and self.possible(pair)
+        return not (kind == "object" and members_apart(left, right)) and self._possible(pair)
 
 
 def _without_others(assertion: OneOf, meet: Callable[[Schema, Schema], bool]) -> AnyOf:

@@ -25,7 +25,7 @@ from maskwright.grammar.schema.tree import (
 )
 from maskwright.grammar.shape.arrays import array_shape
 from maskwright.grammar.shape.objects import object_shape
-from maskwright.grammar.shape.one_of import Exclusive
+from maskwright.grammar.shape.one_of import Exclusive, Possible
 from maskwright.grammar.shape.scalars import literals_of, numbers_of, scalars_of
 from maskwright.grammar.shape.shape import ArrayShape, Conjunction, ObjectShape, Shape, in_order
 from maskwright.grammar.shape.strings import Strings
@@ -40,13 +40,15 @@ _UNITING: Final = frozenset((AllOf, AnyOf, OneOf, Not, If, Values))
 class Shapes:
     """The shapes of one schema document, each computed once."""
 
-    def __init__(self, limits: Limits = DEFAULT_LIMITS) -> None:
+    def __init__(
+        self, limits: Limits = DEFAULT_LIMITS, possible: Possible = lambda _: True
+    ) -> None:
+        """`possible` decides which options of a `oneOf` can meet; by default, all of them."""
         self._limits = limits
         self._known: dict[Conjunction, Shape] = {}
         self._orders: dict[Conjunction, dict[str, int]] = {}
         self._strings = Strings(limits)
-        self.exclusive = Exclusive(limits)
-        self._branches = Branches(self.exclusive, limits)
+        self._branches = Branches(Exclusive(limits, possible), limits)
 
     def of(self, conjunction: Conjunction) -> Shape:
         shape = self._known.get(conjunction)

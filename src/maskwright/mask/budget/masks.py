@@ -203,7 +203,7 @@ class Budgets:
 
     def _place(self, here: Configuration, before: bytes) -> Place:
         """What tells how many tokens are needed: the text too within items that must differ."""
-        if any(level.tells_items for level in self._levels(here)):
+        if any(level.remembers_items for level in self._levels(here)):
             return here, blake2b(before, digest_size=16).digest()
         return here
 

@@ -6,15 +6,14 @@ from collections.abc import Mapping
 from typing import Final, Literal, get_args
 
 from maskwright.automaton.json.contexts import JsonContexts
-from maskwright.automaton.json.precheck import WIDE, look_ahead
-from maskwright.automaton.satisfy.shortest import Witnesses
+from maskwright.automaton.json.precheck import WIDE, precheck_alternatives
+from maskwright.automaton.satisfy.solver import Solver
 from maskwright.automaton.value.progress import PropertyOrder
 from maskwright.automaton.value.whitespace import WHITESPACE, WhitespaceName
 from maskwright.errors import InputError, UnsatisfiableSchemaError
 from maskwright.grammar.schema.drafts import Draft
 from maskwright.grammar.schema.parse import ParseOptions, parse_schema
 from maskwright.grammar.schema.tree import Json
-from maskwright.grammar.shape.shapes import Shapes
 from maskwright.limits import DEFAULT_LIMITS, Limits, Work
 from maskwright.mask.grammar import Grammar
 from maskwright.mask.shared.vocabulary_tables import space_of
@@ -91,18 +90,16 @@ def compile_json_schema(
             start = table.begun(parsed.root)
             if start is not None:
                 return Grammar(common, start, parsed.report)
-        shapes = Shapes(limits)
-        witnesses = Witnesses(shapes, property_order, limits)
+        solver = Solver(property_order, limits)
         root = frozenset([parsed.root])
-        if not witnesses.possible(root):
+        if not solver.satisfiable(root):
             raise UnsatisfiableSchemaError("no JSON value matches the schema", pointer="")
         if parsed.widest > WIDE:
-            look_ahead(root, shapes, witnesses, limits)
+            precheck_alternatives(root, solver, limits)
         with space.lock:
             contexts = JsonContexts(
                 root,
-                shapes,
-                witnesses,
+                solver,
                 space.leaves,
                 WHITESPACE[whitespace],
                 vocab.price,

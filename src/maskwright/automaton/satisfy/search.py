@@ -1,0 +1,325 @@
+"""Shortest completions of arrays and objects, by uniform-cost search over their progress."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from heapq import heappop, heappush
+from itertools import count
+from typing import Final, NamedTuple
+
+from maskwright.automaton.satisfy.distinct import (
+    DistinctItems,
+    Find,
+    ListedValue,
+    OpenItem,
+    too_long,
+)
+from maskwright.automaton.satisfy.quick import is_simple, makes_progress
+from maskwright.automaton.satisfy.repeats import RepeatedItems
+from maskwright.automaton.satisfy.schema_values import NOTHING, SchemaValues
+from maskwright.automaton.value.equality import CandidatesByValue, equality_candidates
+from maskwright.automaton.value.finite_values import canonical, spellings
+from maskwright.automaton.value.progress import ArrayProgress, ObjectProgress, Progress
+from maskwright.automaton.value.witness_text import (
+    ArrayWitness,
+    ObjectWitness,
+    ScalarWitness,
+    Witness,
+    compact,
+    size,
+    spelled,
+)
+from maskwright.grammar.regular.derivative import contains
+from maskwright.grammar.regular.terms import both
+from maskwright.grammar.shape.shape import Conjunction
+from maskwright.limits import spend
+
+_MOST_STEPS: Final = 20_000
+
+
+class ContainerStep(NamedTuple):
+    """One item or member more."""
+
+    name: str
+    """Empty for an item."""
+    value: Conjunction
+    after: Progress
+    by_value: CandidatesByValue
+
+
+Part = tuple[str, Witness]
+"""A member, or an item with an empty name."""
+
+
+class ContainerSearch:
+    """Completions of containers that have been read in part; each is kept, once it is settled."""
+
+    def __init__(self, values: SchemaValues, final: Find) -> None:
+        """`final` finds values that are settled; see `DistinctItems`."""
+        self._values = values
+        self._final = final
+        self._completions: dict[Progress, ArrayWitness | ObjectWitness | None] = {}
+        self._completions_after: dict[ContainerStep, tuple[Part, ...] | None] = {}
+        self._equal: dict[tuple[Conjunction, str], Witness | None] = {}
+        self._distinct = DistinctItems(values.shapes, final)
+        self._repeats = RepeatedItems(
+            self._find_other, lambda item, text: self.equal_to(item.value, text)
+        )
+        self.steps_left: int | None = None
+        """Steps past candidates for equality that are left to the present computation of shortest
+        values; None where there is none, and no limit."""
+
+    # Settled answers
+
+    def completion(self, progress: Progress) -> ArrayWitness | ObjectWitness | None:
+        """The shortest completion of a container that has been read up to `progress`."""
+        names = self._values.names
+        key = progress
+        if isinstance(progress, ObjectProgress) and progress.others:
+            classes = names.of(progress.shape.languages)
+            if all(names.few(each) is None for each in classes):
+                key = progress._replace(others=frozenset())
+        if key not in self._completions:
+            self._completions[key] = self.find_completion(key, self._final)
+        found = self._completions[key]
+        others = progress.others if isinstance(progress, ObjectProgress) else NOTHING
+        if isinstance(found, ObjectWitness) and any(name in others for name, _ in found.values):
+            return self.find_completion(progress, self._final)  # with names that are still free
+        return found
+
+    def completion_after(
+        self, value: Conjunction, after: Progress, by_value: CandidatesByValue
+    ) -> tuple[Witness, tuple[Part, ...]] | None:
+        """The shortest completion of a container whose next item or member must satisfy `value`:
+        that value, and what follows it. `after` and `by_value` are those of an option."""
+        step = ContainerStep("", value, after, by_value)
+        if step not in self._completions_after:
+            self._completions_after[step] = self._past_candidates(step, self._final)
+        found = self._completions_after[step]
+        return None if found is None else (found[0][1], found[1:])
+
+    def equal_to(self, value: Conjunction, text: str) -> Witness | None:
+        """The value with this canonical JSON, None if it doesn't satisfy the conjunction."""
+        key = (value, text)
+        if key not in self._equal:
+            self._equal[key] = self._find_equal(value, text)
+        return self._equal[key]
+
+    def _find_equal(self, value: Conjunction, text: str) -> Witness | None:
+        values, shape = self._values, self._values.shapes.of(value)
+        if text[0] in "[{":
+            candidates = equality_candidates((), (text,), text[0])
+            for start in values.containers(value):
+                if isinstance(start, ObjectProgress) is (text[0] == "{"):
+                    equal = start._replace(candidates=candidates, must_equal_one=True)
+                    found = self._past_candidates(equal, self._final)
+                    if found is not None:
+                        return _container(start, found)
+            return None
+        if text[0] == '"':
+            string = json.loads(text)
+            return ScalarWitness(spelled(string)) if contains(shape.strings, string) else None
+        spelling = text if contains(shape.scalars, text) else None
+        spelling = spelling or values.shortest_string(both(shape.scalars, spellings(text)))
+        return None if spelling is None else ScalarWitness(spelling)
+
+    def shortest_containers(self, item: Conjunction, most: int) -> tuple[str, ...]:
+        """The `most` shortest arrays and objects of a conjunction, as canonical JSON."""
+        return self._distinct.containers(item, most)
+
+    def shortest_scalars(self, conjunction: Conjunction, most: int) -> list[ListedValue]:
+        """The shortest scalars of a conjunction, the shortest first: `most` if there are so many,
+        perhaps more."""
+        return self._distinct.scalars(conjunction, most)
+
+    # The search
+
+    def find_completion(
+        self, progress: Progress, find: Find, *, thorough: bool = False
+    ) -> ArrayWitness | ObjectWitness | None:
+        """The shortest completion that is made of the values that `find` finds.
+
+        `thorough`: ask `find` for everything that a completion may be made of, instead of stopping
+        at the first end.
+        """
+        if progress.candidates or progress.must_equal_one:
+            parts = self._past_candidates(progress, find)
+            return None if parts is None else _container(progress, parts)
+        if isinstance(progress, ObjectProgress) and is_simple(progress):
+            return self._required(progress, find)
+        if isinstance(progress, ArrayProgress) and progress.unique:
+            return self._distinct.completion(progress, find, thorough=thorough)
+        if isinstance(progress, ArrayProgress) and progress.wants_repeat:
+            items = self._repeats.completion(progress, find, thorough=thorough)
+            return None if items is None else ArrayWitness(items)
+        tie = count()
+        queue: list[tuple[float, int, Progress, tuple[Part, ...]]] = [(0, next(tie), progress, ())]
+        done: set[Progress] = set()
+        result: ArrayWitness | ObjectWitness | None = None
+        while queue:
+            cost, _, here, parts = heappop(queue)
+            if here in done:
+                continue
+            done.add(here)
+            if here.may_close():
+                if not thorough:
+                    return _container(here, parts)
+                result = result or _container(here, parts)
+                continue
+            if len(done) > _MOST_STEPS:
+                raise too_long()
+            for name, value, after, _ in self._steps(here, recorded=not thorough):
+                spend()
+                witness = find(value, NOTHING)
+                if witness is None:
+                    continue
+                total = cost + 1 + len(name) + size(witness)
+                heappush(queue, (total, next(tie), after, (*parts, (name, witness))))
+        return result
+
+    def _required(self, progress: ObjectProgress, find: Find) -> ObjectWitness | None:
+        left = progress.required_left()
+        most = progress.shape.most
+        if most is not None and progress.count + len(left) > most:
+            return None
+        members: list[tuple[str, Witness]] = []
+        for at in left:
+            value = find(progress.shape.values[at], NOTHING)
+            if value is None:
+                return None
+            members.append((progress.shape.names[at], value))
+        return ObjectWitness(tuple(members))
+
+    def _past_candidates(
+        self, begin: Progress | ContainerStep, find: Find
+    ) -> tuple[Part, ...] | None:
+        """The shortest completion where candidates for equality are left, from a container or from
+        a step in it.
+
+        Uniform-cost search along the candidates: an item or member is what some of them have, or
+        differs from all; then the rest is as if there were none.
+        """
+        tie = count()
+        queue: list[tuple[float, int, Progress | None, tuple[Part, ...]]] = []
+
+        def take(step: ContainerStep, cost: float, parts: tuple[Part, ...]) -> None:
+            if self.steps_left is not None:
+                self.steps_left -= 1 + len(step.by_value)
+                if self.steps_left < 0:
+                    raise too_long()
+            for after, more in self._ways(step, find):
+                total = cost + sum(1 + len(name) + size(witness) for name, witness in more)
+                heappush(queue, (total, next(tie), after, (*parts, *more)))
+
+        if isinstance(begin, ContainerStep):
+            take(begin, 0, ())
+        else:
+            queue.append((0, next(tie), begin, ()))
+        for _ in range(_MOST_STEPS):
+            if not queue:
+                return None
+            cost, _, here, parts = heappop(queue)
+            if here is None or here.may_close():
+                return parts
+            for step in self._steps(here, recorded=True):
+                take(step, cost, parts)
+        raise too_long()
+
+    def _ways(
+        self, step: ContainerStep, find: Find
+    ) -> Iterator[tuple[Progress | None, tuple[Part, ...]]]:
+        """What a step may be: the value of some candidates, with the progress after it; or a value
+        that differs from all, with all that follows (and no progress)."""
+        name, value, after, by_value = step
+        unique = isinstance(after, ArrayProgress) and after.unique
+        for text, left in by_value:
+            witness = self.equal_to(value, text)
+            if witness is None:
+                continue
+            following = after._replace(candidates=left)
+            if isinstance(following, ArrayProgress) and following.remembers_items:
+                if unique and text in following.seen:
+                    continue
+                following = following.with_item(text)
+            yield following, ((name, witness),)
+        if after.must_equal_one:
+            return
+        item = OpenItem(value, frozenset(text for text, _ in by_value))
+        if isinstance(after, ArrayProgress) and unique:
+            items = self._distinct.completion(after, find, (item,))
+            if items is not None:
+                yield None, _parts(items)
+            return
+        if isinstance(after, ArrayProgress) and after.wants_repeat:
+            repeated = self._repeats.completion(after, find, item)
+            if repeated is not None:
+                yield None, _parts(ArrayWitness(repeated))
+            return
+        witness = self._find_other(item, find)
+        if witness is not None:
+            is_final = find == self._final
+            rest = self.completion(after) if is_final else self.find_completion(after, find)
+            if rest is not None:
+                yield None, ((name, witness), *_parts(rest))
+
+    def _find_other(self, item: OpenItem, find: Find) -> Witness | None:
+        """The shortest value of an item that is none of those it excludes."""
+        found = find(item.value, NOTHING)
+        if found is None or not item.excluded or canonical(compact(found)) not in item.excluded:
+            return found
+        others = self._distinct.values(OpenItem(item.value), 1, item.excluded, find)
+        return others[0].witness if others else None
+
+    def _steps(self, here: Progress, *, recorded: bool) -> Iterator[ContainerStep]:
+        """The items or members that may bring the end nearer. `recorded`: new names are entered
+        into the progress, even where a class of names can't run out."""
+        if isinstance(here, ArrayProgress):
+            for option in here.options():
+                yield ContainerStep("", option.value, option.after, option.by_value)
+            return
+        order, names = self._values.order, self._values.names
+        for at in _up_to_required(here):
+            for option in here.passed(at).take(at, order):
+                if at not in here.shape.required and not makes_progress(here, option.after):
+                    continue
+                seen = option.after.seen >> (at + 1) << (at + 1)
+                after = option.after._replace(position=at + 1, seen=seen)
+                yield ContainerStep(here.shape.names[at], option.value, after, option.by_value)
+        if here.others_may_come("schema"):
+            fresh = ((names.fresh(here, c), c) for c in names.of(here.shape.languages))
+            for name, each in (*fresh, *names.of_candidates(here)):
+                if name is not None:
+                    counted = name if recorded or names.few(each) is not None else None
+                    for option in here.take_other(each.mask, counted, order):
+                        if makes_progress(here, option.after):
+                            yield ContainerStep(name, option.value, option.after, option.by_value)
+
+
+def _up_to_required(progress: ObjectProgress) -> list[int]:
+    """The names from `position` to the first required one.
+
+    What can be completed does not depend on the order of names. So a search takes them in one
+    order, and need not remember which ones it has taken.
+    """
+    if progress.is_full:
+        return []
+    found: list[int] = []
+    for at in range(progress.position, len(progress.shape.names)):
+        if not progress.seen >> at & 1:
+            found.append(at)
+            if at in progress.shape.required:
+                break
+    return found
+
+
+def _container(progress: Progress, parts: tuple[Part, ...]) -> ArrayWitness | ObjectWitness:
+    if isinstance(progress, ArrayProgress):
+        return ArrayWitness(tuple(value for _, value in parts))
+    return ObjectWitness(parts)
+
+
+def _parts(found: ArrayWitness | ObjectWitness) -> tuple[Part, ...]:
+    if isinstance(found, ObjectWitness):
+        return found.values
+    return tuple(("", value) for value in found.values)

@@ -1,0 +1,188 @@
+"""Satisfiability: whether conjunctions have values, and which options can still be completed.
+
+Most answers come from cheap sufficient tests (`quick`, `cardinality`); the rest from a search for a
+witness.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Final
+
+from maskwright.automaton.satisfy.cardinality import Cardinality
+from maskwright.automaton.satisfy.quick import QuickCheck, needed_values
+from maskwright.automaton.satisfy.schema_values import NOTHING, SchemaValues
+from maskwright.automaton.satisfy.search import ContainerSearch
+from maskwright.automaton.satisfy.shortest import ShortestValues
+from maskwright.automaton.value.name_classes import NameClass
+from maskwright.automaton.value.progress import (
+    ArrayProgress,
+    ItemOption,
+    MemberOption,
+    ObjectProgress,
+    Progress,
+    PropertyOrder,
+    progress_after,
+)
+from maskwright.grammar.shape.shape import Conjunction
+from maskwright.grammar.shape.shapes import Shapes
+from maskwright.limits import Limits, spend
+
+
+class Solver:
+    """Decides satisfiability for one schema. All answers are exact, and each is found once."""
+
+    def __init__(self, order: PropertyOrder, limits: Limits) -> None:
+        shapes = Shapes(limits, self.satisfiable)  # which asks back, to take `oneOf` apart
+        self.values: Final = SchemaValues(shapes, order, limits)
+        self._satisfiable: dict[Conjunction, bool] = {}
+        self._completable: dict[Progress, bool] = {}
+        self._partners: dict[ArrayProgress, tuple[Conjunction, ...]] = {}
+        self._quick = QuickCheck(self.values, self._satisfiable)
+
+    @cached_property
+    def shortest(self) -> ShortestValues:
+        """The shortest value of each conjunction."""
+        return ShortestValues(self.values)
+
+    @property
+    def search(self) -> ContainerSearch:
+        """The shortest completion of each container."""
+        return self.shortest.search
+
+    @cached_property
+    def cardinality(self) -> Cardinality:
+        """Lower bounds on the number of values."""
+        return Cardinality(self.values, self.satisfiable, self.can_complete)
+
+    def satisfiable(self, conjunction: Conjunction) -> bool:
+        """Whether any value satisfies the conjunction."""
+        known = self._satisfiable.get(conjunction)
+        if known is None:
+            known = self._quick.has_value(conjunction) or self.shortest.of(conjunction) is not None
+            self._satisfiable[conjunction] = known
+        return known
+
+    def can_complete(self, progress: Progress) -> bool:
+        """Whether a container that has been read up to `progress` can be completed."""
+        if progress.candidates or progress.must_equal_one:
+            if not progress.must_equal_one:  # one completion at most for each candidate is barred
+                ways = self.cardinality.completions(progress)
+                if ways > len(progress.candidates):
+                    return True
+            return self.search.completion(progress) is not None
+        if isinstance(progress, ArrayProgress) and progress.unique:
+            enough = self.cardinality.suffices(progress)
+            return enough or self.search.completion(progress) is not None
+        if isinstance(progress, ArrayProgress) and progress.wants_repeat:
+            return self._can_repeat(progress)
+        lacking = needed_values(progress)
+        if lacking is not None:
+            return all(self.satisfiable(value) for value in lacking)
+        known = self._completable.get(progress)
+        if known is None:
+            known = self._quick.can_complete(progress)
+            known = known or self.search.completion(progress) is not None
+            self._completable[progress] = known
+        return known
+
+    # Options that can be completed
+
+    def other_options(
+        self, progress: ObjectProgress, each: NameClass, name: str | None
+    ) -> Iterator[MemberOption]:
+        """What a member with a name of this class may be; see `ObjectProgress.take_other`."""
+        options = progress.take_other(each.mask, name, self.values.order)
+        return filter(self.leads_on, options)
+
+    def named_options(self, progress: ObjectProgress, at: int) -> Iterator[MemberOption]:
+        """What the member with one of the shape's names may be."""
+        return filter(self.leads_on, progress.take(at, self.values.order))
+
+    def item_options(self, progress: ArrayProgress) -> Iterator[ItemOption]:
+        """What the next item may be."""
+        if progress.wants_repeat:
+            return self._items_before_repeat(progress)
+        return filter(self.leads_on, progress.options())
+
+    def leads_on(self, option: ItemOption | MemberOption) -> bool:
+        """Whether an item or member has a value with which the container can be completed."""
+        value, after, by_value = option.value, option.after, option.by_value
+        unique = isinstance(after, ArrayProgress) and after.unique
+        if not by_value and not after.must_equal_one and not unique:
+            return self.satisfiable(value) and self.can_complete(after)
+        if not after.must_equal_one and self.can_complete(after):
+            taken = len(by_value)
+            if isinstance(after, ArrayProgress) and after.unique:
+                taken += len(after.seen) + after.items_needed
+            if self.cardinality.values(value) > taken:
+                return True
+        return self.search.completion_after(value, after, by_value) is not None
+
+    # Arrays in which some two items must be equal
+
+    def _can_repeat(self, progress: ArrayProgress) -> bool:
+        """Whether an array can be completed in which some item must still come again."""
+        if progress.promised_repeat is not None:
+            return progress.promised_repeat in self._repeat_partners(progress)
+        unseen = progress._replace(seen=NOTHING)
+        return self.search.completion(unseen) is not None or (
+            progress != unseen and self.search.completion(progress) is not None
+        )
+
+    def _items_before_repeat(self, progress: ArrayProgress) -> Iterator[ItemOption]:
+        """What the next item may be where some two must be equal.
+
+        Where only this item can still come again, it must satisfy what another one will have to;
+        where it must be one of those read, only their values lead on.
+        """
+        if progress.promised_repeat is not None:
+            return  # which value that is has to be known first
+        for option in progress.options():
+            value, after, by_value = option
+            if not self.satisfiable(value):
+                continue
+            if not after.must_equal_one and self.can_complete(after):
+                yield option
+                continue
+            texts = (*after.seen, *(text for text, _ in by_value))
+            if any(self._repeats(option, text) for text in texts):
+                yield option
+            if after.must_equal_one:
+                continue
+            for partner in self._repeat_partners(after):
+                if self.satisfiable(value | partner):
+                    promising = after._replace(promised_repeat=partner)
+                    yield ItemOption(value | partner, promising, by_value)
+
+    def _repeats(self, option: ItemOption, text: str) -> bool:
+        """Whether an item may be one value, in an array in which some two must be equal."""
+        after = progress_after(option.after, option.by_value, text)
+        return (
+            isinstance(after, ArrayProgress)
+            and self.search.equal_to(option.value, text) is not None
+            and self.can_complete(after.with_item(text))
+        )
+
+    def _repeat_partners(self, progress: ArrayProgress) -> tuple[Conjunction, ...]:
+        """What an item to come may have to satisfy that is equal to the last one read, so that the
+        array can be completed: one conjunction for each way to go on."""
+        start = progress._replace(seen=NOTHING, promised_repeat=None)
+        if start not in self._partners:
+            self._partners[start] = tuple(dict.fromkeys(self._find_partners(start)))
+        return self._partners[start]
+
+    def _find_partners(self, start: ArrayProgress) -> Iterator[Conjunction]:
+        queue = [start]
+        done = {start}
+        for here in queue:  # which grows
+            for option in here.options():
+                spend()
+                if not self.satisfiable(option.value):
+                    continue
+                if self.can_complete(option.after._replace(has_repeat=True)):
+                    yield option.value
+                if option.after not in done:
+                    done.add(option.after)
+                    queue.append(option.after)
