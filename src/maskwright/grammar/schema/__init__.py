@@ -1,11 +1,32 @@
 """A JSON Schema document, parsed into a closed typed tree.
 
-- `document`: A schema document as a JSON value.
-- `drafts`: The drafts of JSON Schema.
-- `keys`: How schemas are written, as bytes.
-- `order`: The order in which a schema names its properties, as its reader sees it.
-- `parse`: From a JSON Schema document to the closed tree of `grammar.schema`.
+A schema is a conjunction: every one of its keywords demands something of a value. Parsing turns each
+keyword into *assertions*, objects of the classes in `tree`, so that nothing after it deals with
+keywords, drafts or the JSON that they were written in. References are resolved on the way, so a
+recursive schema is a cycle of `Schema` objects. Every keyword ends in one of three ways: it is
+enforced, it is reported as an annotation, or the schema is refused.
+
+To add a keyword:
+
+1. Give it its drafts and its vocabulary in `drafts.KEYWORD_GROUPS`.
+2. Write its reader, a function from a setting to assertions, into the table of `scalar_keywords`,
+   `container_keywords` or `combining_keywords`. If existing assertions can express it, that is all.
+3. Otherwise add a class to `tree.Assertion`, its negation to `grammar/shape/negation.py`, and what it
+   demands to `scalars.py`, `arrays.py`, `objects.py` or `unions.py` beside that.
+
+Tests: a row in `tests/properties/schema_cases.py`, which holds masks against brute force, and one in
+the table of tests of the reader's module. A row in docs/json-schema.md tells users.
+
+- `combining_keywords`: Keywords that combine subschemas about one value: logic, references.
+- `container_keywords`: Keywords about arrays and objects.
+- `document`: The document as JSON: loading it, checking it, reading settings of a kind.
+- `drafts`: The drafts of JSON Schema, and which keywords each of them has.
+- `keys`: Byte strings that are equal for schemas that are written alike.
+- `order`: The order in which a schema names its properties.
+- `parse`: `parse_schema`: from a document to the tree and the report.
 - `references`: Where references lead.
-- `tree`: JSON Schema as a closed tree.
-- `vocabularies`: Which keywords hold in a schema.
+- `scalar_keywords`: Keywords that hold for values of every type, and those about numbers and strings.
+- `schema_object`: One schema object while it is parsed, and what all of a document share.
+- `tree`: The tree: one class for each thing that a schema can assert.
+- `vocabularies`: Which keywords hold in a schema, by its draft and its meta-schema.
 """

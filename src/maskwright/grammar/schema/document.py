@@ -131,6 +131,12 @@ def as_array(setting: Json, place: str) -> list[Any]:
     return setting
 
 
+def as_mapping(setting: Json, place: str) -> dict[str, Any]:
+    if not isinstance(setting, dict):
+        wrong(setting, "an object of schemas", place)
+    return setting
+
+
 def as_names(setting: Json, place: str) -> tuple[str, ...]:
     if not isinstance(setting, list) or not all(isinstance(name, str) for name in setting):
         wrong(setting, "an array of strings", place)

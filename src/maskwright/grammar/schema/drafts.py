@@ -1,15 +1,15 @@
-"""The drafts of JSON Schema: which keywords each of them has."""
+"""The drafts of JSON Schema: which keywords each of them has, and in which vocabulary."""
 
 from __future__ import annotations
 
 from enum import Enum
-from typing import Final, overload
+from typing import Final, NamedTuple, overload
 
 
 class Draft(Enum):
-    """A draft, by the URI of its meta-schema (without a trailing `#`)."""
+    """A draft, by the URI of its meta-schema (without a trailing `#`), from old to new."""
 
-    __hash__ = object.__hash__  # they are looked up often, and a name's hash costs a call
+    __hash__ = object.__hash__  # drafts are looked up often, and hashing a name costs a call
 
     DRAFT4 = "http://json-schema.org/draft-04/schema"
     DRAFT6 = "http://json-schema.org/draft-06/schema"
@@ -32,30 +32,70 @@ class Draft(Enum):
 
 DEFAULT_DRAFT: Final = Draft.DRAFT2020
 
-_DRAFT4: Final = frozenset(
-    "$ref type enum multipleOf maximum exclusiveMaximum minimum exclusiveMinimum maxLength"
-    " minLength pattern additionalItems items maxItems minItems uniqueItems maxProperties"
-    " minProperties required additionalProperties properties patternProperties dependencies allOf"
-    " anyOf oneOf not format".split()
-)
-_DRAFT6: Final = _DRAFT4 | {"const", "contains", "propertyNames"}
-_DRAFT7: Final = _DRAFT6 | {"if", "then", "else"}
-_DRAFT2019: Final = (_DRAFT7 - {"dependencies"}) | frozenset(
-    "dependentRequired dependentSchemas minContains maxContains unevaluatedItems"
-    " unevaluatedProperties $recursiveRef".split()
-)
-_DRAFT2020: Final = (_DRAFT2019 - {"additionalItems", "$recursiveRef"}) | {
-    "prefixItems",
-    "$dynamicRef",
-}
 
-KEYWORDS: Final[dict[Draft, frozenset[str]]] = {
-    Draft.DRAFT4: _DRAFT4,
-    Draft.DRAFT6: _DRAFT6,
-    Draft.DRAFT7: _DRAFT7,
-    Draft.DRAFT2019: _DRAFT2019,
-    Draft.DRAFT2020: _DRAFT2020,
-}
+class KeywordGroup(NamedTuple):
+    """Keywords of one vocabulary that the drafts from `first` to `last` have.
+
+    Vocabularies have names from draft 2019-09 on, those of 2020-12 are used here.
+    """
+
+    vocabulary: str
+    first: Draft
+    last: Draft
+    names: frozenset[str]
+
+
+def _group(vocabulary: str, first: Draft, last: Draft, names: str) -> KeywordGroup:
+    return KeywordGroup(vocabulary, first, last, frozenset(names.split()))
+
+
+_OLDEST: Final = Draft.DRAFT4
+_NEWEST: Final = Draft.DRAFT2020
+
+KEYWORD_GROUPS: Final = (
+    _group("core", _OLDEST, _NEWEST, "$ref"),
+    _group("core", Draft.DRAFT2019, Draft.DRAFT2019, "$recursiveRef"),
+    _group("core", Draft.DRAFT2020, _NEWEST, "$dynamicRef"),
+    _group(
+        "validation",
+        _OLDEST,
+        _NEWEST,
+        "type enum multipleOf maximum exclusiveMaximum minimum exclusiveMinimum maxLength minLength"
+        " pattern maxItems minItems uniqueItems maxProperties minProperties required",
+    ),
+    _group("validation", Draft.DRAFT6, _NEWEST, "const"),
+    _group("validation", Draft.DRAFT2019, _NEWEST, "dependentRequired minContains maxContains"),
+    _group(
+        "applicator",
+        _OLDEST,
+        _NEWEST,
+        "items properties patternProperties additionalProperties allOf anyOf oneOf not",
+    ),
+    _group("applicator", _OLDEST, Draft.DRAFT2019, "additionalItems"),
+    _group("applicator", _OLDEST, Draft.DRAFT7, "dependencies"),
+    _group("applicator", Draft.DRAFT6, _NEWEST, "contains propertyNames"),
+    _group("applicator", Draft.DRAFT7, _NEWEST, "if then else"),
+    _group("applicator", Draft.DRAFT2019, _NEWEST, "dependentSchemas"),
+    _group("applicator", Draft.DRAFT2020, _NEWEST, "prefixItems"),
+    _group("unevaluated", Draft.DRAFT2019, _NEWEST, "unevaluatedItems unevaluatedProperties"),
+    _group("format", _OLDEST, _NEWEST, "format"),
+)
+"""Every keyword that has a say in what is valid. A new keyword gets its place here."""
+
+
+def _keywords_of(draft: Draft) -> frozenset[str]:
+    drafts = list(Draft)
+    at = drafts.index(draft)
+    return frozenset[str]().union(
+        *(
+            group.names
+            for group in KEYWORD_GROUPS
+            if drafts.index(group.first) <= at <= drafts.index(group.last)
+        )
+    )
+
+
+KEYWORDS: Final[dict[Draft, frozenset[str]]] = {draft: _keywords_of(draft) for draft in Draft}
 """The keywords of each draft that have a say in what is valid."""
 
 ANNOTATIONS: Final = frozenset(
@@ -63,7 +103,7 @@ ANNOTATIONS: Final = frozenset(
     " default examples deprecated readOnly writeOnly contentEncoding contentMediaType"
     " contentSchema definitions $defs".split()
 )
-"""Keywords that the specification gives no say in what is valid, or that only hold others."""
+"""Keywords that have no say in what is valid, or that only hold or name other schemas."""
 
 
 @overload
@@ -75,12 +115,17 @@ def draft_of(uri: object, otherwise: None) -> Draft | None: ...
 
 
 def draft_of(uri: object, otherwise: Draft | None) -> Draft | None:
-    """The draft that a `$schema` names; `otherwise` if it names none that is known."""
+    """The draft that a `$schema` names; `otherwise` if it names none that is known.
+
+    The scheme and a trailing `#` are not looked at: schemas in the wild have them either way.
+    """
     if isinstance(uri, str):
-        plain = uri.rstrip("#")
-        for draft in Draft:
-            if plain in (draft.value, draft.value.replace("http://", "https://")):
-                return draft
-            if plain == draft.value.replace("https://", "http://"):
-                return draft
+        return _DRAFT_BY_URI.get(_without_scheme(uri.rstrip("#")), otherwise)
     return otherwise
+
+
+def _without_scheme(uri: str) -> str:
+    return uri.removeprefix("https://").removeprefix("http://")
+
+
+_DRAFT_BY_URI: Final = {_without_scheme(draft.value): draft for draft in Draft}

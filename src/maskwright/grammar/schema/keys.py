@@ -11,7 +11,7 @@ from typing import Final
 
 from maskwright.grammar.schema.drafts import KEYWORDS, Draft
 from maskwright.grammar.schema.tree import Json
-from maskwright.grammar.schema.vocabularies import Dialect
+from maskwright.grammar.schema.vocabularies import SchemaDialect
 
 _LARGE: Final = 100_000
 """Bytes of a document of which only the whole is written down, not each schema in it."""
@@ -28,7 +28,7 @@ class SchemaKeys:
     text: bytes
 
     @classmethod
-    def of(cls, document: Json) -> SchemaKeys | None:
+    def of_document(cls, document: Json) -> SchemaKeys | None:
         """None where the document isn't made of JSON's own types."""
         if not isinstance(document, dict):
             return None
@@ -37,7 +37,7 @@ class SchemaKeys:
         except ValueError:
             return None
 
-    def key(self, schema: dict[str, Json], dialect: Dialect) -> bytes | None:
+    def key(self, schema: dict[str, Json], dialect: SchemaDialect) -> bytes | None:
         """The key of a schema in the document, None where other parts of the document, or of
         others, have a say in what it means."""
         if dialect.keywords is not KEYWORDS[dialect.draft]:

@@ -1,0 +1,98 @@
+"""Keywords that combine subschemas about one value: logic, conditions and references."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from maskwright.grammar.schema.document import wrong
+from maskwright.grammar.schema.schema_object import KeywordReader, SchemaObject
+from maskwright.grammar.schema.tree import (
+    AllOf,
+    AnyOf,
+    Assertion,
+    If,
+    Json,
+    Not,
+    OneOf,
+    Schema,
+    Unevaluated,
+)
+
+
+def _read_all_of(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
+    return [AllOf(source.children(setting, place))]
+
+
+def _read_any_of(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
+    return [AnyOf(source.children(setting, place))]
+
+
+def _read_one_of(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
+    options = source.children(setting, place)
+    source.parser.widest = max(source.parser.widest, len(options))
+    return [OneOf(options)]
+
+
+def _read_not(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
+    return [Not(source.child(setting, place))]
+
+
+def _read_if(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
+    then, otherwise = source.optional("then"), source.optional("else")
+    return [If(source.child(setting, place), then, otherwise)]
+
+
+def _check_branch(source: SchemaObject, setting: Json, place: str) -> list[Assertion] | str:
+    """`then` and `else`, which `_read_if` reads."""
+    return [] if "if" in source.value else "without 'if' it says nothing"
+
+
+def _read_unevaluated_properties(
+    source: SchemaObject, setting: Json, place: str
+) -> list[Assertion]:
+    return [Unevaluated("properties", source.child(setting, place))]
+
+
+def _read_unevaluated_items(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
+    return [Unevaluated("items", source.child(setting, place))]
+
+
+def _read_reference(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
+    uri = _as_uri(setting, place)
+    value, resolver, target = source.parser.references.find(uri, source.resolver, place)
+    pointer = place if target is None else target
+    return [AllOf((_referenced(source, value, resolver, pointer),))]
+
+
+def _read_recursive_reference(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
+    if source.resolver is None:  # without anchors `$recursiveRef` is `$ref`
+        return _read_reference(source, setting, place)
+    _as_uri(setting, place)  # which is always "#"
+    value, resolver = source.parser.references.find_recursive(source.resolver)
+    return [AllOf((_referenced(source, value, resolver, place),))]
+
+
+def _as_uri(setting: Json, place: str) -> str:
+    if not isinstance(setting, str):
+        wrong(setting, "a string", place)
+    return setting
+
+
+def _referenced(source: SchemaObject, value: Json, resolver: object, pointer: str) -> Schema:
+    return source.parser.schema(value, pointer, source.dialect, resolver, entered=True)
+
+
+COMBINING_KEYWORDS: Final[dict[str, KeywordReader]] = {
+    "allOf": _read_all_of,
+    "anyOf": _read_any_of,
+    "oneOf": _read_one_of,
+    "not": _read_not,
+    "if": _read_if,
+    "then": _check_branch,
+    "else": _check_branch,
+    "unevaluatedProperties": _read_unevaluated_properties,
+    "unevaluatedItems": _read_unevaluated_items,
+    "$ref": _read_reference,
+    "$dynamicRef": _read_reference,
+    "$recursiveRef": _read_recursive_reference,
+}

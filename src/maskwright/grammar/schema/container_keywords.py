@@ -1,0 +1,163 @@
+"""Keywords about arrays and objects.
+
+Some keywords only have a meaning together: one of them reads the others, and these only check
+their own setting.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from maskwright.grammar.regular.terms import Regular
+from maskwright.grammar.schema.document import as_array, as_count, as_mapping, as_names, escape
+from maskwright.grammar.schema.schema_object import KeywordReader, SchemaObject
+from maskwright.grammar.schema.tree import (
+    Assertion,
+    Contains,
+    If,
+    ItemCount,
+    Items,
+    Json,
+    Properties,
+    PropertyCount,
+    PropertyNames,
+    Required,
+    Schema,
+    SomeMember,
+    TypeIs,
+    UniqueItems,
+)
+
+
+def _read_min_items(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
+    return [ItemCount(as_count(setting, place), None)]
+
+
+def _read_max_items(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
+    return [ItemCount(0, as_count(setting, place))]
+
+
+def _read_unique_items(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
+    return [UniqueItems()] if setting is True else []
+
+
+def _read_prefix_items(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
+    prefix = _item_schemas(source, as_array(setting, place), place)
+    return [Items(prefix, source.optional("items"), "items" in source.value)]
+
+
+def _read_items(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
+    """A schema for all items or, up to draft 2019-09, an array of schemas for the first ones.
+
+    Schemas that declare no draft are often written for an older one. So an array is read in draft
+    2020-12 as well, unless `prefixItems` shows that the draft is meant.
+    """
+    if source.has("prefixItems"):
+        return []  # `_read_prefix_items` reads it
+    if isinstance(setting, list):
+        prefix = _item_schemas(source, setting, place)
+        rest = source.optional("additionalItems")
+        return [Items(prefix, rest, "additionalItems" in source.value)]
+    return [Items((), source.child(setting, place))]
+
+
+def _item_schemas(source: SchemaObject, settings: list[Json], place: str) -> tuple[Schema, ...]:
+    return tuple(source.child(each, f"{place}/{at}") for at, each in enumerate(settings))
+
+
+def _read_additional_items(
+    source: SchemaObject, setting: Json, place: str
+) -> list[Assertion] | str:
+    if not isinstance(source.value.get("items"), list):
+        return "without an array in 'items' it says nothing"
+    return []  # `_read_items` reads it
+
+
+def _read_contains(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
+    least, most = 1, None
+    if source.has("minContains"):
+        least = as_count(source.value["minContains"], source.place("minContains"))
+    if source.has("maxContains"):
+        most = as_count(source.value["maxContains"], source.place("maxContains"))
+    return [Contains(source.child(setting, place), least, most)]
+
+
+def _check_contains_count(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
+    as_count(setting, place)
+    return []  # `_read_contains` reads it
+
+
+_PROPERTY_SCHEMAS: Final = ("properties", "patternProperties", "additionalProperties")
+
+
+def _read_properties(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
+    """One assertion for three keywords, made when the first of them is read."""
+    first = next(keyword for keyword in _PROPERTY_SCHEMAS if keyword in source.value)
+    if place != source.place(first):
+        return []
+    named: dict[str, Schema] = {}
+    below = source.place("properties")
+    for name, value in as_mapping(source.value.get("properties", {}), below).items():
+        named[name] = source.child(value, f"{below}/{escape(name)}")
+    patterns: list[tuple[Regular, Schema]] = []
+    below = source.place("patternProperties")
+    for text, value in as_mapping(source.value.get("patternProperties", {}), below).items():
+        at = f"{below}/{escape(text)}"
+        patterns.append((source.pattern(text, at), source.child(value, at)))
+    additional = source.optional("additionalProperties")
+    covers_all = "additionalProperties" in source.value
+    return [Properties(named, tuple(patterns), additional, covers_all)]
+
+
+def _read_property_names(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
+    return [PropertyNames(source.child(setting, place))]
+
+
+def _read_required(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
+    return [Required(as_names(setting, place))]
+
+
+def _read_min_properties(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
+    return [PropertyCount(as_count(setting, place), None)]
+
+
+def _read_max_properties(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
+    return [PropertyCount(0, as_count(setting, place))]
+
+
+def _read_dependencies(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
+    """`dependencies` and the two keywords that have replaced it: an array names properties that
+    are required where `name` is present, a schema has to hold there."""
+    assertions: list[Assertion] = []
+    for name, dependent in as_mapping(setting, place).items():
+        below = f"{place}/{escape(name)}"
+        if isinstance(dependent, list | str):  # draft 3 wrote a single name as a string
+            names = (dependent,) if isinstance(dependent, str) else as_names(dependent, below)
+            free = Schema(below)
+            # "Without `name`, or with `other`" as one assertion, which unlike `If` is no union.
+            assertions += (SomeMember({other: free}, (), (name,)) for other in names)
+        else:
+            present = Schema(below, (TypeIs(frozenset(["object"])), Required((name,))))
+            assertions.append(If(present, source.child(dependent, below), Schema(below)))
+    return assertions
+
+
+CONTAINER_KEYWORDS: Final[dict[str, KeywordReader]] = {
+    "minItems": _read_min_items,
+    "maxItems": _read_max_items,
+    "uniqueItems": _read_unique_items,
+    "prefixItems": _read_prefix_items,
+    "items": _read_items,
+    "additionalItems": _read_additional_items,
+    "contains": _read_contains,
+    "minContains": _check_contains_count,
+    "maxContains": _check_contains_count,
+    **dict.fromkeys(_PROPERTY_SCHEMAS, _read_properties),
+    "propertyNames": _read_property_names,
+    "required": _read_required,
+    "minProperties": _read_min_properties,
+    "maxProperties": _read_max_properties,
+    "dependentRequired": _read_dependencies,
+    "dependentSchemas": _read_dependencies,
+    "dependencies": _read_dependencies,
+}

@@ -1,0 +1,127 @@
+"""Keywords that hold for values of every type, and those about numbers and strings."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from functools import partial
+from typing import Final
+
+from maskwright.errors import LimitError, SchemaError
+from maskwright.grammar.formats import format_language
+from maskwright.grammar.number.interval import Interval
+from maskwright.grammar.number.multiples import multiples
+from maskwright.grammar.number.spellings import decimal
+from maskwright.grammar.regular.terms import length
+from maskwright.grammar.schema.document import as_array, as_count, as_number, wrong
+from maskwright.grammar.schema.drafts import Draft
+from maskwright.grammar.schema.schema_object import KeywordReader, SchemaObject
+from maskwright.grammar.schema.tree import (
+    TYPES,
+    Assertion,
+    DigitsOnly,
+    Json,
+    MultipleOf,
+    NumberIn,
+    ReportEntry,
+    StringIn,
+    TypeIs,
+    Values,
+)
+
+_ONE_TYPE: Final = {name: TypeIs(frozenset([name])) for name in sorted(TYPES)}
+
+
+def _read_type(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
+    if isinstance(setting, str) and setting in _ONE_TYPE and setting != "integer":
+        return [_ONE_TYPE[setting]]
+    types = _type_names(setting, place)
+    plain = source.draft is Draft.DRAFT4 or source.parser.options.plain_integers
+    if plain and "integer" in types and "number" not in types:
+        return [TypeIs(types), DigitsOnly()]
+    return [TypeIs(types)]
+
+
+def _type_names(setting: Json, place: str) -> frozenset[str]:
+    names = [setting] if isinstance(setting, str) else setting
+    if not isinstance(names, list) or not names:
+        wrong(setting, "the name of a type or a non-empty array of them", place)
+    for name in names:
+        if not isinstance(name, str) or name not in TYPES:
+            raise SchemaError(
+                f"unknown type {name!r}; known are {', '.join(sorted(TYPES))}", pointer=place
+            )
+    return frozenset(names)
+
+
+def _read_enum(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
+    return [Values(tuple(as_array(setting, place)))]
+
+
+def _read_const(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
+    return [Values((setting,))]
+
+
+def _read_bound(
+    source: SchemaObject, setting: Json, place: str, *, lower: bool, exclusive: bool
+) -> list[Assertion]:
+    if exclusive and isinstance(setting, bool):  # draft 4 has the number in the other keyword
+        bound = source.value.get("minimum" if lower else "maximum")
+        if not setting or bound is None:
+            return []
+        setting = bound
+    limit = decimal(as_number(setting, place))
+    if lower:
+        return [NumberIn(Interval(low=limit, low_open=exclusive))]
+    return [NumberIn(Interval(high=limit, high_open=exclusive))]
+
+
+def _read_multiple_of(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
+    divisor: Decimal = decimal(as_number(setting, place))
+    if divisor <= 0:
+        raise SchemaError(f"a divisor is greater than 0, not {setting}", pointer=place)
+    try:
+        multiples(divisor, source.parser.options.limits.divisor)  # which checks the limit
+    except LimitError as error:
+        raise LimitError(error.reason, limit=error.limit, pointer=place) from None
+    return [MultipleOf(divisor)]
+
+
+def _read_min_length(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
+    return [StringIn(length(as_count(setting, place), None))]
+
+
+def _read_max_length(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
+    return [StringIn(length(0, as_count(setting, place)))]
+
+
+def _read_pattern(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
+    return [StringIn(source.pattern(setting, place))]
+
+
+def _read_format(source: SchemaObject, setting: Json, place: str) -> list[Assertion] | str:
+    if not isinstance(setting, str):
+        wrong(setting, "a string", place)
+    if not source.parser.options.enforce_formats:
+        return "an annotation, as asked for"
+    known = format_language(setting, source.draft.title)
+    if known is None:
+        return f"the format {setting!r} is unknown"
+    if known.note:  # an enforced format may leave strings out, which the report says as well
+        source.parser.annotations.append(ReportEntry(source.pointer, "format", known.note))
+    return [StringIn(known.language)]
+
+
+SCALAR_KEYWORDS: Final[dict[str, KeywordReader]] = {
+    "type": _read_type,
+    "enum": _read_enum,
+    "const": _read_const,
+    "minimum": partial(_read_bound, lower=True, exclusive=False),
+    "maximum": partial(_read_bound, lower=False, exclusive=False),
+    "exclusiveMinimum": partial(_read_bound, lower=True, exclusive=True),
+    "exclusiveMaximum": partial(_read_bound, lower=False, exclusive=True),
+    "multipleOf": _read_multiple_of,
+    "minLength": _read_min_length,
+    "maxLength": _read_max_length,
+    "pattern": _read_pattern,
+    "format": _read_format,
+}
