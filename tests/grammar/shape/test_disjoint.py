@@ -6,7 +6,11 @@ import pytest
 
 from maskwright.grammar.schema.parse import ParseOptions, parse_schema
 from maskwright.grammar.schema.tree import Json, Schema, negated
-from maskwright.grammar.shape.disjoint import apart, is_easy, members_apart
+from maskwright.grammar.shape.disjoint import (
+    are_disjoint,
+    have_disjoint_members,
+    is_clearly_satisfiable,
+)
 
 
 def schema(document: Json) -> Schema:
@@ -32,13 +36,13 @@ APART: list[tuple[Json, Json, bool]] = [
 
 @pytest.mark.parametrize(("left", "right", "expected"), APART)
 def test_apart(left: Json, right: Json, expected: bool) -> None:
-    assert apart([schema(left)], schema(right)) is expected
-    assert apart([schema(right)], schema(left)) is expected
+    assert are_disjoint([schema(left)], schema(right)) is expected
+    assert are_disjoint([schema(right)], schema(left)) is expected
 
 
 def test_a_schema_and_its_negation() -> None:
     one = schema({"properties": {"a": {"minimum": 3}}})
-    assert apart([one], negated(one))
+    assert are_disjoint([one], negated(one))
 
 
 EASY: list[tuple[Json, bool]] = [
@@ -58,13 +62,13 @@ EASY: list[tuple[Json, bool]] = [
 
 @pytest.mark.parametrize(("document", "expected"), EASY)
 def test_easy(document: Json, expected: bool) -> None:
-    assert is_easy(schema(document)) is expected
+    assert is_clearly_satisfiable(schema(document)) is expected
 
 
 def test_objects_told_apart_by_a_required_member() -> None:
     def kind(value: str, *required: str) -> Schema:
         return schema({"properties": {"kind": {"const": value}}, "required": [*required]})
 
-    assert members_apart(kind("a", "kind"), kind("b"))
-    assert not members_apart(kind("a"), kind("b"))
-    assert not members_apart(kind("a", "kind"), kind("a", "kind"))
+    assert have_disjoint_members(kind("a", "kind"), kind("b"))
+    assert not have_disjoint_members(kind("a"), kind("b"))
+    assert not have_disjoint_members(kind("a", "kind"), kind("a", "kind"))

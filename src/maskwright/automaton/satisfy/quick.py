@@ -10,7 +10,7 @@ from typing import Final
 
 from maskwright.automaton.satisfy.schema_values import SchemaValues
 from maskwright.automaton.value.progress import ArrayProgress, ObjectProgress, Progress
-from maskwright.grammar.shape.disjoint import is_easy
+from maskwright.grammar.shape.disjoint import is_clearly_satisfiable
 from maskwright.grammar.shape.shape import Conjunction
 
 _MOST_CONJUNCTIONS: Final = 64
@@ -77,7 +77,7 @@ class QuickCheck:
         fuel[0] -= 1
         if fuel[0] < 0:
             return False
-        if len(conjunction) < 2 and all(map(is_easy, conjunction)):
+        if len(conjunction) < 2 and all(map(is_clearly_satisfiable, conjunction)):
             self._known[conjunction] = True
             return True
         values = self._values

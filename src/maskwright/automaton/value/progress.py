@@ -21,7 +21,7 @@ from maskwright.automaton.value.equality import (
 )
 from maskwright.errors import LimitError
 from maskwright.grammar.schema.tree import Schema, negated
-from maskwright.grammar.shape.disjoint import apart
+from maskwright.grammar.shape.disjoint import are_disjoint
 from maskwright.grammar.shape.shape import ArrayShape, Conjunction, ObjectShape
 from maskwright.limits import spend
 
@@ -297,9 +297,9 @@ class ObjectProgress(NamedTuple):
         undecided: list[tuple[int, Schema]] = []
         for hit, schema in hits:
             if not after.fulfilled >> hit & 1:
-                if apart(value, negated(schema)):
+                if are_disjoint(value, negated(schema)):
                     after = after._replace(fulfilled=after.fulfilled | 1 << hit)
-                elif not apart(value, schema):
+                elif not are_disjoint(value, schema):
                     undecided.append((hit, schema))
         hits = [(hit, schema) for hit, schema in undecided if not after.fulfilled >> hit & 1]
         if len(hits) > _MOST_UNDECIDED:

@@ -1,21 +1,22 @@
 """A JSON Schema document, parsed into a closed typed tree.
 
-A schema is a conjunction: every one of its keywords demands something of a value. Parsing turns each
-keyword into *assertions*, objects of the classes in `tree`, so that nothing after it deals with
-keywords, drafts or the JSON that they were written in. References are resolved on the way, so a
-recursive schema is a cycle of `Schema` objects. Every keyword ends in one of three ways: it is
+A schema is a conjunction: every one of its keywords demands something of a value. Parsing turns
+each keyword into *assertions*, objects of the classes in `tree`, so that nothing after it deals
+with keywords, drafts or the JSON that they were written in. References are resolved on the way, so
+a recursive schema is a cycle of `Schema` objects. Every keyword ends in one of three ways: it is
 enforced, it is reported as an annotation, or the schema is refused.
 
 To add a keyword:
 
 1. Give it its drafts and its vocabulary in `drafts.KEYWORD_GROUPS`.
 2. Write its reader, a function from a setting to assertions, into the table of `scalar_keywords`,
-   `container_keywords` or `combining_keywords`. If existing assertions can express it, that is all.
-3. Otherwise add a class to `tree.Assertion`, its negation to `grammar/shape/negation.py`, and what it
-   demands to `scalars.py`, `arrays.py`, `objects.py` or `unions.py` beside that.
+   `container_keywords` or `combining_keywords`. If existing assertions can express the keyword,
+   that is all.
+3. Otherwise add a class to `tree.Assertion`, its negation to `grammar/shape/negation.py`, and what
+   it demands to `scalars.py`, `arrays.py`, `objects.py` or `unions.py` beside that.
 
-Tests: a row in `tests/properties/schema_cases.py`, which holds masks against brute force, and one in
-the table of tests of the reader's module. A row in docs/json-schema.md tells users.
+For tests, add a row to `tests/properties/schema_cases.py`, which holds masks against brute force,
+and one to the tables in `tests/grammar/schema/`. For users, add a row to docs/json-schema.md.
 
 - `combining_keywords`: Keywords that combine subschemas about one value: logic, references.
 - `container_keywords`: Keywords about arrays and objects.
@@ -25,7 +26,7 @@ the table of tests of the reader's module. A row in docs/json-schema.md tells us
 - `order`: The order in which a schema names its properties.
 - `parse`: `parse_schema`: from a document to the tree and the report.
 - `references`: Where references lead.
-- `scalar_keywords`: Keywords that hold for values of every type, and those about numbers and strings.
+- `scalar_keywords`: Keywords that hold for every type, and those about numbers and strings.
 - `schema_object`: One schema object while it is parsed, and what all of a document share.
 - `tree`: The tree: one class for each thing that a schema can assert.
 - `vocabularies`: Which keywords hold in a schema, by its draft and its meta-schema.

@@ -1,8 +1,9 @@
-"""What can be seen of a schema at a glance: its types and enumerated scalars.
+"""Cheap tests on one or two schemas: do they exclude each other, has one of them an instance?
 
-Branches of real schemas differ in a type, a constant or an enumeration more often than not, and
-that they exclude each other is settled here, without looking for witnesses. An outline promises
-nothing but this: what it leaves out, no value of the schema is.
+Branches of real schemas differ in a type, a constant or an enumeration more often than not. That
+they are disjoint is settled here, from an *outline* of each: the types and scalars that an instance
+can have at all. An outline is an upper bound, so a test that says yes is right, and one that says
+no has not decided.
 """
 
 from __future__ import annotations
@@ -36,15 +37,17 @@ Scalar = tuple[str, object]
 
 
 class Outline(NamedTuple):
-    """Types but "integer"; `scalars` are all that may be, if they are enumerated; `excluded` may
-    not be."""
+    """What instances of a schema can be at most. "integer" is not among the types: it is "number"
+    here."""
 
     types: frozenset[str]
     scalars: frozenset[Scalar] | None = None
+    """The scalars that an instance can be; None where they are not enumerated."""
     excluded: frozenset[Scalar] = frozenset()
+    """Scalars that no instance is."""
 
     def joint(self, other: Outline) -> Outline:
-        """The outline of what satisfies both."""
+        """The outline of the schema in which both hold."""
         scalars = self.scalars
         if other.scalars is not None:
             scalars = other.scalars if scalars is None else scalars & other.scalars
@@ -52,7 +55,7 @@ class Outline(NamedTuple):
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing at all is left."""
+        """Whether no value at all fits the outline."""
         if self.types & _CONTAINERS:
             return False
         if self.scalars is None:
@@ -64,15 +67,14 @@ _CONTAINERS: Final = frozenset(("array", "object"))
 _LITERALS: Final[frozenset[Scalar]] = frozenset(
     (("null", None), ("boolean", True), ("boolean", False))
 )
-_MOST_STEPS: Final = 16
-"""References that lead to nothing but references."""
+_MOST_REFERENCES: Final = 16
+"""How many references that lead to nothing but references are followed."""
 _EVERYTHING: Final = Outline(TYPES - {"integer"})
 _NOTHING: Final = Outline(frozenset(), frozenset())
-_OUTLINES: Final[WeakKeyDictionary[Schema, Outline]] = WeakKeyDictionary()
 
 
-def apart(schemas: Iterable[Schema], other: Schema) -> bool:
-    """Whether it shows that no value satisfies `other` and all of `schemas`."""
+def are_disjoint(schemas: Iterable[Schema], other: Schema) -> bool:
+    """Whether surely no value satisfies `other` and all of `schemas`."""
     joint = outline(other)
     for schema in schemas:
         if schema.negation is other:
@@ -81,13 +83,13 @@ def apart(schemas: Iterable[Schema], other: Schema) -> bool:
     return joint.is_empty
 
 
-def members_apart(left: Schema, right: Schema) -> bool:
-    """Whether it shows that no object satisfies both: by a member that one of them requires."""
+def have_disjoint_members(left: Schema, right: Schema) -> bool:
+    """Whether surely no object satisfies both: they disagree about a member that one requires."""
     ours, theirs = _members(left), _members(right)
     return any(
         name in ours.named
         and name in theirs.named
-        and apart((ours.named[name],), theirs.named[name])
+        and are_disjoint((ours.named[name],), theirs.named[name])
         for name in (*ours.required, *theirs.required)
     )
 
@@ -101,7 +103,7 @@ def _members(schema: Schema) -> _Members:
     """The properties that a schema lists and requires itself, or by a reference alone."""
     named: Mapping[str, Schema] = {}
     required: tuple[str, ...] = ()
-    for _ in range(_MOST_STEPS):
+    for _ in range(_MOST_REFERENCES):
         match schema.assertions:
             case (AllOf(parts=(part,)),):
                 schema = part
@@ -115,28 +117,30 @@ def _members(schema: Schema) -> _Members:
     return _Members(named, required)
 
 
-def is_easy(schema: Schema) -> bool:
-    """Whether it shows that some value satisfies `schema`: an empty array or object, any string or
-    number, or one of an enumeration."""
-    for _ in range(_MOST_STEPS):
+def is_clearly_satisfiable(schema: Schema) -> bool:
+    """Whether surely some value satisfies `schema`: one of an enumeration, an empty array or
+    object, or any string or number."""
+    for _ in range(_MOST_REFERENCES):
         match schema.assertions:
             case (AllOf(parts=(part,)),) if not schema.never:
                 schema = part
             case (Values(values=values),):
-                return any(map(_is_written, values))
+                return any(map(_can_be_written, values))
             case assertions:
                 typed = sum(isinstance(each, TypeIs) for each in assertions)
-                return not schema.never and typed < 2 and all(map(_is_met, assertions))
+                return not schema.never and typed < 2 and all(map(_holds_in_each_type, assertions))
     return False
 
 
-def _is_written(value: Json) -> bool:
-    """Whether it shows that a value has a text."""
+def _can_be_written(value: Json) -> bool:
+    """Whether a value surely has a text: a string with half of a surrogate pair has none, and
+    arrays and objects may contain one."""
     return is_text(value) if isinstance(value, str) else not isinstance(value, list | dict)
 
 
-def _is_met(assertion: Assertion) -> bool:
-    """Whether each type has a value that satisfies an assertion, the same one for all of these."""
+def _holds_in_each_type(assertion: Assertion) -> bool:
+    """Whether the assertion holds for `null`, `true`, `0`, `""`, `[]` and `{}`; of a `type`, for
+    one of them."""
     match assertion:
         case TypeIs(types=types):
             return bool(types)
@@ -146,34 +150,40 @@ def _is_met(assertion: Assertion) -> bool:
             return False
 
 
+_OUTLINES: Final[WeakKeyDictionary[Schema, Outline]] = WeakKeyDictionary()
+"""The outline of each schema that has been asked for, as long as the schema is in use."""
+
+
 def outline(schema: Schema) -> Outline:
-    """The outline of one schema, made once it has been parsed."""
+    """The outline of a schema that has been parsed, made once."""
     known = _OUTLINES.get(schema)
     if known is not None:
         return known
-    _OUTLINES[schema] = found = _NOTHING if schema.never else _EVERYTHING  # if it refers to itself
+    joint = _NOTHING if schema.never else _EVERYTHING
+    _OUTLINES[schema] = joint  # for a schema that refers to itself
     for assertion in schema.assertions:
-        found = found.joint(_of(assertion))
-    _OUTLINES[schema] = found
-    return found
+        joint = joint.joint(_outline_of(assertion))
+    _OUTLINES[schema] = joint
+    return joint
 
 
-def _of(assertion: Assertion) -> Outline:
+def _outline_of(assertion: Assertion) -> Outline:
     match assertion:
         case TypeIs(types=types):
-            few = _plain(types) - _CONTAINERS <= {"null", "boolean"}
-            return Outline(_plain(types), _LITERALS if few else None)
+            names = _without_integer(types)
+            few = names - _CONTAINERS <= {"null", "boolean"}
+            return Outline(names, _LITERALS if few else None)
         case Values(values=values):
             scalars = _scalars(values)
-            containers = {_kind(v) for v in values} & _CONTAINERS
+            containers = {_type_name(v) for v in values} & _CONTAINERS
             return Outline(frozenset(kind for kind, _ in scalars) | containers, scalars)
         case NotValues(values=values):
             return Outline(_EVERYTHING.types, None, _scalars(values))
         case AllOf(parts=parts):
-            found = _EVERYTHING
+            joint = _EVERYTHING
             for part in parts:
-                found = found.joint(outline(part))
-            return found
+                joint = joint.joint(outline(part))
+            return joint
         case AnyOf(options=options) | OneOf(options=options):
             return _union([outline(option) for option in options])
         case Not(schema=Schema(assertions=(TypeIs(types=types),))) if "integer" not in types:
@@ -188,23 +198,23 @@ def _union(options: list[Outline]) -> Outline:
     types = frozenset[str]().union(*(option.types for option in options))
     if any(option.scalars is None and option.types - _CONTAINERS for option in options):
         return Outline(types)
-    found = (
+    scalars = (
         {s for s in option.scalars if s[0] in option.types and s not in option.excluded}
         for option in options
         if option.scalars is not None
     )
-    return Outline(types, frozenset[Scalar]().union(*found))
+    return Outline(types, frozenset[Scalar]().union(*scalars))
 
 
 def _scalars(values: Iterable[Json]) -> frozenset[Scalar]:
-    return frozenset((_kind(v), v) for v in values if not isinstance(v, list | dict))
+    return frozenset((_type_name(v), v) for v in values if not isinstance(v, list | dict))
 
 
-def _plain(types: frozenset[str]) -> frozenset[str]:
+def _without_integer(types: frozenset[str]) -> frozenset[str]:
     return types - {"integer"} | {"number"} if "integer" in types else types
 
 
-def _kind(value: Json) -> str:
+def _type_name(value: Json) -> str:
     match value:
         case None:
             return "null"

@@ -1,9 +1,18 @@
-"""Negation pushed to the leaves: the schema of all values that do not satisfy a schema."""
+"""Negation, pushed one level towards the leaves.
+
+The negation of a conjunction is the union of the negations of its assertions (De Morgan). What an
+assertion negates to is again a schema, whose subschemas are negated only when they are reached:
+`negated` in `grammar.schema.tree` hands out the negation of a schema without looking into it, so
+recursion costs nothing here. `NEGATIONS` has a function for each class of assertion.
+
+An assertion about one type holds for values of all others, so its negation begins with that type.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from decimal import Decimal
-from typing import assert_never
+from typing import Any, Final
 
 from maskwright.grammar.regular.terms import ANYTHING, Regular, alt, both, complement, words
 from maskwright.grammar.schema.tree import (
@@ -30,170 +39,232 @@ from maskwright.grammar.schema.tree import (
     SomeMember,
     StringIn,
     TypeIs,
-    Unevaluated,
     UniqueItems,
     Values,
     negated,
     value_schema,
 )
-from maskwright.grammar.shape.unevaluated import evaluated
-from maskwright.limits import DEFAULT_LIMITS, Limits
+
+_NUMBER: Final = TypeIs(frozenset(["number"]))
+_STRING: Final = TypeIs(frozenset(["string"]))
+_ARRAY: Final = TypeIs(frozenset(["array"]))
+_OBJECT: Final = TypeIs(frozenset(["object"]))
 
 
-def denied(schema: Schema, limits: Limits = DEFAULT_LIMITS) -> AnyOf:
-    """¬schema, one level deep: a union of the negations of its assertions."""
-    rest: list[Assertion] = []
+def negate(assertions: Iterable[Assertion], pointer: str) -> AnyOf:
+    """The values that break at least one of the assertions, none of which is `Unevaluated`.
+
+    `pointer`: where the assertions stand in the document, for messages about their negation.
+
+    `properties` and `required` are negated together, into one assertion about some member: as two
+    options of the union they would double the alternatives of every conjunction they are in.
+    """
+    others: list[Assertion] = []
     members: list[Properties] = []
     required: list[str] = []
-    for assertion in evaluated(schema, limits):
+    for assertion in assertions:
         match assertion:
             case Properties():
                 members.append(assertion)
             case Required(names=names):
                 required += names
             case _:
-                rest.append(assertion)
-    options = [_denied(each, schema.pointer) for each in rest]
+                others.append(assertion)
+    options = [NEGATIONS[type(each)](each, pointer) for each in others]
     if members or required:
-        options.append(_some_member(members, tuple(required), schema.pointer))
+        options.append(_some_member(members, tuple(required), pointer))
     return AnyOf(tuple(options))
 
 
-def _denied(assertion: Assertion, pointer: str) -> Schema:
-    def conjunction(*assertions: Assertion) -> Schema:
-        return Schema(pointer, assertions)
-
-    def union(*options: Schema) -> Schema:
-        return Schema(pointer, (AnyOf(options),)) if options else Schema(pointer, never=True)
-
-    is_number, is_string = _type("number"), _type("string")
-    is_array, is_object = _type("array"), _type("object")
-    match assertion:
-        case TypeIs(types=types):
-            return _other_types(types, pointer)
-        case Values(values=values):
-            scalars = tuple(v for v in values if not isinstance(v, list | dict))
-            containers = [v for v in values if isinstance(v, list | dict)]
-            others = tuple(negated(value_schema(v, pointer)) for v in containers)
-            return conjunction(NotValues(scalars), AllOf(others))
-        case NotValues(values=values):
-            return conjunction(Values(values))
-        case NumberIn(interval=interval):
-            return union(*(conjunction(is_number, NumberIn(i)) for i in interval.outside))
-        case DigitsOnly(negative=negative):
-            return conjunction(is_number, DigitsOnly(not negative))
-        case MultipleOf(divisor=divisor, negative=negative):
-            return conjunction(is_number, MultipleOf(divisor, not negative))
-        case StringIn(language=language):
-            return conjunction(is_string, StringIn(complement(language)))
-        case Items(prefix=prefix, rest=rest):
-            return union(*_some_item(prefix, rest, is_array, pointer))
-        case ItemCount(least=least, most=most):
-            return union(*(conjunction(is_array, ItemCount(*b)) for b in _beyond(least, most)))
-        case Contains(schema=schema, least=least, most=most, start=start):
-            bounds = _beyond(least, most)
-            return union(*(conjunction(is_array, Contains(schema, *b, start)) for b in bounds))
-        case UniqueItems():
-            return conjunction(is_array, RepeatedItems())
-        case RepeatedItems():
-            return conjunction(UniqueItems())
-        case Properties():
-            return _some_member([assertion], (), pointer)
-        case SomeMember(named=named, patterns=patterns, absent=absent):
-            every = {name: negated(schema) for name, schema in named.items()}
-            opposite = tuple((names, negated(schema)) for names, schema in patterns)
-            members = Properties(every, opposite, Schema(pointer))
-            return conjunction(is_object, members, Required(absent))
-        case PropertyNames(schema=schema, negative=negative):
-            return conjunction(is_object, PropertyNames(schema, not negative))
-        case Required(names=names):
-            return _some_member([], names, pointer)
-        case PropertyCount(least=least, most=most):
-            bounds = _beyond(least, most)
-            return union(*(conjunction(is_object, PropertyCount(*b)) for b in bounds))
-        case AllOf(parts=parts):
-            return union(*(negated(part) for part in parts))
-        case AnyOf(options=options):
-            return conjunction(AllOf(tuple(negated(option) for option in options)))
-        case OneOf(options=options):
-            none = conjunction(AllOf(tuple(negated(option) for option in options)))
-            pairs = (
-                conjunction(AllOf((left, right)))
-                for at, left in enumerate(options)
-                for right in options[:at]
-            )
-            return union(none, *pairs)
-        case Not(schema=schema):
-            return schema
-        case If(condition=condition, then=then, otherwise=otherwise):
-            return union(
-                conjunction(AllOf((condition, negated(then)))),
-                conjunction(AllOf((negated(condition), negated(otherwise)))),
-            )
-        case Unevaluated():
-            raise AssertionError("resolved before anything is negated; see grammar.evaluation")
-        case _:
-            assert_never(assertion)
+def _union(pointer: str, options: Iterable[Schema]) -> Schema:
+    alternatives = tuple(options)
+    if not alternatives:
+        return Schema(pointer, never=True)
+    return Schema(pointer, (AnyOf(alternatives),))
 
 
-def _type(name: str) -> TypeIs:
-    return TypeIs(frozenset([name]))
-
-
-def _other_types(types: frozenset[str], pointer: str) -> Schema:
+def _negate_type(assertion: TypeIs, pointer: str) -> Schema:
+    types = assertion.types
     others = TYPES - types - {"integer"}
     if "number" in types or "integer" not in types:
         return Schema(pointer, (TypeIs(others),))
-    fractions = Schema(pointer, (_type("number"), MultipleOf(Decimal(1), negative=True)))
-    return Schema(pointer, (AnyOf((Schema(pointer, (TypeIs(others - {"number"}),)), fractions)),))
+    fraction = Schema(pointer, (_NUMBER, MultipleOf(Decimal(1), negative=True)))
+    return _union(pointer, (Schema(pointer, (TypeIs(others - {"number"}),)), fraction))
 
 
-def _beyond(least: int, most: int | None) -> list[tuple[int, int | None]]:
+def _negate_values(assertion: Values, pointer: str) -> Schema:
+    scalars = tuple(v for v in assertion.values if not isinstance(v, list | dict))
+    containers = (v for v in assertion.values if isinstance(v, list | dict))
+    others = tuple(negated(value_schema(v, pointer)) for v in containers)
+    return Schema(pointer, (NotValues(scalars), AllOf(others)))
+
+
+def _negate_not_values(assertion: NotValues, pointer: str) -> Schema:
+    return Schema(pointer, (Values(assertion.values),))
+
+
+def _negate_number_in(assertion: NumberIn, pointer: str) -> Schema:
+    outside = assertion.interval.outside
+    return _union(pointer, (Schema(pointer, (_NUMBER, NumberIn(each))) for each in outside))
+
+
+def _negate_digits_only(assertion: DigitsOnly, pointer: str) -> Schema:
+    return Schema(pointer, (_NUMBER, DigitsOnly(not assertion.negative)))
+
+
+def _negate_multiple_of(assertion: MultipleOf, pointer: str) -> Schema:
+    return Schema(pointer, (_NUMBER, MultipleOf(assertion.divisor, not assertion.negative)))
+
+
+def _negate_string_in(assertion: StringIn, pointer: str) -> Schema:
+    return Schema(pointer, (_STRING, StringIn(complement(assertion.language))))
+
+
+def _negate_items(assertion: Items, pointer: str) -> Schema:
+    """An item that breaks its schema: one of the prefix, or one after it."""
+    free = Schema(pointer)
+    options: list[Schema] = []
+    for at, item in enumerate(assertion.prefix):
+        if not _allows_everything(item):
+            broken = Items((*[free] * at, negated(item)), free)
+            options.append(Schema(pointer, (_ARRAY, ItemCount(at + 1, None), broken)))
+    if not _allows_everything(assertion.rest):
+        broken_rest = Contains(negated(assertion.rest), 1, None, len(assertion.prefix))
+        options.append(Schema(pointer, (_ARRAY, broken_rest)))
+    return _union(pointer, options)
+
+
+def _negate_item_count(assertion: ItemCount, pointer: str) -> Schema:
+    bounds = _outside(assertion.least, assertion.most)
+    return _union(pointer, (Schema(pointer, (_ARRAY, ItemCount(*each))) for each in bounds))
+
+
+def _negate_contains(assertion: Contains, pointer: str) -> Schema:
+    bounds = _outside(assertion.least, assertion.most)
+    counts = (Contains(assertion.schema, *each, assertion.start) for each in bounds)
+    return _union(pointer, (Schema(pointer, (_ARRAY, each)) for each in counts))
+
+
+def _negate_unique_items(assertion: UniqueItems, pointer: str) -> Schema:
+    return Schema(pointer, (_ARRAY, RepeatedItems()))
+
+
+def _negate_repeated_items(assertion: RepeatedItems, pointer: str) -> Schema:
+    return Schema(pointer, (UniqueItems(),))
+
+
+def _negate_properties(assertion: Properties, pointer: str) -> Schema:
+    return _some_member([assertion], (), pointer)
+
+
+def _negate_required(assertion: Required, pointer: str) -> Schema:
+    return _some_member([], assertion.names, pointer)
+
+
+def _negate_some_member(assertion: SomeMember, pointer: str) -> Schema:
+    named = {name: negated(schema) for name, schema in assertion.named.items()}
+    patterns = tuple((names, negated(schema)) for names, schema in assertion.patterns)
+    members = Properties(named, patterns, Schema(pointer))
+    return Schema(pointer, (_OBJECT, members, Required(assertion.absent)))
+
+
+def _negate_property_names(assertion: PropertyNames, pointer: str) -> Schema:
+    return Schema(pointer, (_OBJECT, PropertyNames(assertion.schema, not assertion.negative)))
+
+
+def _negate_property_count(assertion: PropertyCount, pointer: str) -> Schema:
+    bounds = _outside(assertion.least, assertion.most)
+    return _union(pointer, (Schema(pointer, (_OBJECT, PropertyCount(*each))) for each in bounds))
+
+
+def _negate_all_of(assertion: AllOf, pointer: str) -> Schema:
+    return _union(pointer, map(negated, assertion.parts))
+
+
+def _negate_any_of(assertion: AnyOf, pointer: str) -> Schema:
+    return Schema(pointer, (AllOf(tuple(map(negated, assertion.options))),))
+
+
+def _negate_one_of(assertion: OneOf, pointer: str) -> Schema:
+    """No option holds, or some two of them do."""
+    options = assertion.options
+    pairs = ((left, right) for at, left in enumerate(options) for right in options[:at])
+    none = tuple(map(negated, options))
+    return _union(pointer, (Schema(pointer, (AllOf(parts),)) for parts in (none, *pairs)))
+
+
+def _negate_not(assertion: Not, pointer: str) -> Schema:
+    return assertion.schema
+
+
+def _negate_if(assertion: If, pointer: str) -> Schema:
+    held = (assertion.condition, negated(assertion.then))
+    failed = (negated(assertion.condition), negated(assertion.otherwise))
+    return _union(pointer, (Schema(pointer, (AllOf(parts),)) for parts in (held, failed)))
+
+
+NEGATIONS: Final[dict[type[Assertion], Callable[[Any, str], Schema]]] = {
+    TypeIs: _negate_type,
+    Values: _negate_values,
+    NotValues: _negate_not_values,
+    NumberIn: _negate_number_in,
+    DigitsOnly: _negate_digits_only,
+    MultipleOf: _negate_multiple_of,
+    StringIn: _negate_string_in,
+    Items: _negate_items,
+    ItemCount: _negate_item_count,
+    Contains: _negate_contains,
+    UniqueItems: _negate_unique_items,
+    RepeatedItems: _negate_repeated_items,
+    Properties: _negate_properties,
+    SomeMember: _negate_some_member,
+    PropertyNames: _negate_property_names,
+    Required: _negate_required,
+    PropertyCount: _negate_property_count,
+    AllOf: _negate_all_of,
+    AnyOf: _negate_any_of,
+    OneOf: _negate_one_of,
+    Not: _negate_not,
+    If: _negate_if,
+}
+"""The negation of an assertion that stands at a JSON Pointer, by its class: of every class but
+`Unevaluated`, which `unevaluated` resolves first."""
+
+
+def _allows_everything(schema: Schema) -> bool:
+    return not schema.assertions and not schema.never
+
+
+def _outside(least: int, most: int | None) -> list[tuple[int, int | None]]:
+    """The counts that are not between two bounds, as bounds."""
     below: list[tuple[int, int | None]] = [(0, least - 1)] if least > 0 else []
     return below if most is None else [*below, (most + 1, None)]
 
 
-def _some_item(
-    prefix: tuple[Schema, ...], rest: Schema, is_array: TypeIs, pointer: str
-) -> list[Schema]:
-    """An item that breaks its schema: one of the prefix, or one behind it."""
-    free = Schema(pointer)
-    found = [
-        Schema(
-            pointer,
-            (is_array, ItemCount(at + 1, None), Items((*[free] * at, negated(item)), free)),
-        )
-        for at, item in enumerate(prefix)
-        if item.assertions or item.never
-    ]
-    if rest.assertions or rest.never:
-        found.append(Schema(pointer, (is_array, Contains(negated(rest), 1, None, len(prefix)))))
-    return found
-
-
 def _some_member(members: list[Properties], required: tuple[str, ...], pointer: str) -> Schema:
     """Objects in which some member breaks its schema or a required one is missing."""
-    is_object, free = _type("object"), Schema(pointer)
+    free = Schema(pointer)
     named: dict[str, Schema] = {}
     patterns: list[tuple[Regular, Schema]] = []
     for each in members:
         for name, schema in each.named.items():
-            if schema.assertions or schema.never:
+            if not _allows_everything(schema):
                 broken = negated(schema)
                 if name in named:
-                    broken = Schema(pointer, (AnyOf((named[name], broken)),))
+                    broken = _union(pointer, (named[name], broken))
                 named[name] = broken
-        patterns += ((p, negated(s)) for p, s in each.patterns if s.assertions or s.never)
-        if each.additional.assertions or each.additional.never:
-            known = alt(words(list(each.named)), *(names for names, _ in each.patterns))
-            patterns.append((both(ANYTHING, complement(known)), negated(each.additional)))
+        patterns += ((p, negated(s)) for p, s in each.patterns if not _allows_everything(s))
+        if not _allows_everything(each.additional):
+            declared = alt(words(list(each.named)), *(names for names, _ in each.patterns))
+            other_names = both(ANYTHING, complement(declared))
+            patterns.append((other_names, negated(each.additional)))
     match (*named, *patterns, *required):
         case ():
             return Schema(pointer, never=True)
-        case (name,) if name in named:
-            return Schema(pointer, (is_object, Required((name,)), Properties(named, (), free)))
+        case (name,) if name in named:  # the common cases, in assertions that cost less
+            return Schema(pointer, (_OBJECT, Required((name,)), Properties(named, (), free)))
         case (name,) if name in required:
             absent = Properties({name: Schema(pointer, never=True)}, (), free)
-            return Schema(pointer, (is_object, absent))
+            return Schema(pointer, (_OBJECT, absent))
         case _:
-            return Schema(pointer, (is_object, SomeMember(named, tuple(patterns), required)))
+            return Schema(pointer, (_OBJECT, SomeMember(named, tuple(patterns), required)))

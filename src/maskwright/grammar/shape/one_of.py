@@ -7,7 +7,7 @@ from typing import Final
 
 from maskwright.errors import LimitError
 from maskwright.grammar.schema.tree import TYPES, AllOf, AnyOf, OneOf, Schema, TypeIs, negated
-from maskwright.grammar.shape.disjoint import members_apart
+from maskwright.grammar.shape.disjoint import have_disjoint_members
 from maskwright.grammar.shape.shape import Conjunction
 from maskwright.limits import Limits
 
@@ -59,7 +59,9 @@ class Exclusive:
                 limit="alternatives",
                 pointer=left.pointer,
             )
-        return not (kind == "object" and members_apart(left, right)) and self._possible(pair)
+        return not (kind == "object" and have_disjoint_members(left, right)) and self._possible(
+            pair
+        )
 
 
 def _without_others(assertion: OneOf, meet: Callable[[Schema, Schema], bool]) -> AnyOf:

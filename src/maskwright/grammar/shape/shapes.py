@@ -29,7 +29,7 @@ from maskwright.grammar.shape.one_of import Exclusive, Possible
 from maskwright.grammar.shape.scalars import literals_of, numbers_of, scalars_of
 from maskwright.grammar.shape.shape import ArrayShape, Conjunction, ObjectShape, Shape, in_order
 from maskwright.grammar.shape.strings import Strings
-from maskwright.grammar.shape.unevaluated import evaluated
+from maskwright.grammar.shape.unevaluated import ResolvedAssertions
 from maskwright.grammar.shape.unions import Branches
 from maskwright.limits import DEFAULT_LIMITS, Limits
 
@@ -47,8 +47,9 @@ class Shapes:
         self._limits = limits
         self._known: dict[Conjunction, Shape] = {}
         self._orders: dict[Conjunction, dict[str, int]] = {}
-        self._strings = Strings(limits)
-        self._branches = Branches(Exclusive(limits, possible), limits)
+        self._resolved = ResolvedAssertions(limits)
+        self._strings = Strings(self._resolved)
+        self._branches = Branches(Exclusive(limits, possible), self._resolved, limits)
 
     def of(self, conjunction: Conjunction) -> Shape:
         shape = self._known.get(conjunction)
@@ -59,7 +60,7 @@ class Shapes:
     def _compute(self, conjunction: Conjunction) -> Shape:
         if len(conjunction) == 1:
             (schema,) = conjunction
-            assertions = evaluated(schema, self._limits)
+            assertions = self._resolved.assertions(schema)
             if not schema.never and _UNITING.isdisjoint(map(type, assertions)):
                 return self._lone(assertions, conjunction)
         types = _types(conjunction)

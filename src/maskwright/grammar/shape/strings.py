@@ -6,15 +6,14 @@ from maskwright.errors import SchemaError
 from maskwright.grammar.regular.terms import ANYTHING, EMPTY, Regular, alt, both, complement
 from maskwright.grammar.schema.tree import AllOf, AnyOf, Assertion, If, Not, OneOf, Schema, TypeIs
 from maskwright.grammar.shape.scalars import strings_of
-from maskwright.grammar.shape.unevaluated import evaluated
-from maskwright.limits import Limits
+from maskwright.grammar.shape.unevaluated import ResolvedAssertions
 
 
 class Strings:
     """The strings (their values, not their spellings) of each schema, computed once."""
 
-    def __init__(self, limits: Limits) -> None:
-        self._limits = limits
+    def __init__(self, resolved: ResolvedAssertions) -> None:
+        self._resolved = resolved
         self._known: dict[Schema, Regular] = {}
         self._open: set[Schema] = set()
 
@@ -28,7 +27,7 @@ class Strings:
         self._open.add(schema)
         try:
             result = EMPTY if schema.never else ANYTHING
-            for assertion in evaluated(schema, self._limits):
+            for assertion in self._resolved.assertions(schema):
                 result = both(result, self._satisfying(assertion))
         finally:
             self._open.discard(schema)

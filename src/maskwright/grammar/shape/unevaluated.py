@@ -1,12 +1,13 @@
-"""`unevaluatedProperties` and `unevaluatedItems`, rewritten into keywords that need no memory.
+"""`unevaluatedProperties` and `unevaluatedItems`, resolved into keywords that need no memory.
 
 What a schema has evaluated depends on which of its branches hold. So the schema is split into
-cases, in each of which every branch is known to hold or not to; in a case the evaluated names and
-items are known, and "unevaluated" becomes "additional".
+*cases*, in each of which every branch is known to hold or not to hold. In one case the names and
+items that are evaluated are known, and "unevaluated" becomes "additional".
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import product
 
@@ -25,22 +26,55 @@ from maskwright.grammar.schema.tree import (
     Unevaluated,
     negated,
 )
-from maskwright.limits import DEFAULT_LIMITS, Limits
+from maskwright.limits import DEFAULT_LIMITS, Limits, spend
+
+
+class ResolvedAssertions:
+    """The assertions of schemas without `Unevaluated`, each resolved once.
+
+    It has to be once: the cases are new schemas, and what is found out about a schema is kept by
+    its identity.
+    """
+
+    def __init__(self, limits: Limits = DEFAULT_LIMITS) -> None:
+        self._limits = limits
+        self._resolved: dict[Schema, tuple[Assertion, ...]] = {}
+
+    def assertions(self, schema: Schema) -> tuple[Assertion, ...]:
+        """What `schema` asserts. Raises `LimitError` for too many cases."""
+        for assertion in schema.assertions:
+            if type(assertion) is Unevaluated:
+                break
+        else:  # as in nearly all schemas
+            return schema.assertions
+        resolved = self._resolved.get(schema)
+        if resolved is None:
+            resolved = self._resolved[schema] = resolve_unevaluated(schema, self._limits)
+        return resolved
+
+
+def resolve_unevaluated(schema: Schema, limits: Limits = DEFAULT_LIMITS) -> tuple[Assertion, ...]:
+    """The assertions of `schema` as one union of cases, without `Unevaluated`."""
+    options = (Schema(schema.pointer, case.assertions) for case in _cases(schema, limits))
+    return (AnyOf(tuple(options)),)
 
 
 @dataclass(frozen=True, slots=True)
 class _Case:
-    """Assertions that hold, and what evaluating them has looked at."""
+    """Assertions that hold, and the members and items that they have evaluated."""
 
     assertions: tuple[Assertion, ...] = ()
     names: tuple[str, ...] = ()
     patterns: tuple[Regular, ...] = ()
     every_member: bool = False
     items: int = 0
+    """How many of the first items."""
     contained: tuple[Schema, ...] = ()
+    """Items that satisfy one of these, which `contains` evaluates wherever they stand."""
     every_item: bool = False
 
     def joined(self, other: _Case) -> _Case:
+        """The case in which both hold."""
         return _Case(
             self.assertions + other.assertions,
             self.names + other.names,
@@ -52,70 +86,63 @@ class _Case:
         )
 
 
-def evaluated(schema: Schema, limits: Limits = DEFAULT_LIMITS) -> tuple[Assertion, ...]:
-    """The assertions of `schema`, without `Unevaluated`; rewritten once, in place."""
-    if any(isinstance(each, Unevaluated) for each in schema.assertions):
-        cases = _resolve(_cases_of(schema.assertions, schema, limits), schema)
-        options = tuple(Schema(schema.pointer, case.assertions) for case in cases)
-        schema.assertions = (AnyOf(options),)
-    return schema.assertions
-
-
 def _cases(schema: Schema, limits: Limits) -> list[_Case]:
+    """The cases in which a schema holds, its own `Unevaluated` applied to each of them."""
     if schema.never:
         return []
-    cases = _cases_of(schema.assertions, schema, limits)
-    return _resolve(cases, schema)
-
-
-def _resolve(cases: list[_Case], schema: Schema) -> list[_Case]:
-    """Apply the schema's own `Unevaluated` to its cases."""
+    cases = [_Case()]
     for assertion in schema.assertions:
         if isinstance(assertion, Unevaluated):
-            apply = _members if assertion.kind == "properties" else _items
+            continue
+        options = _cases_of_assertion(assertion, schema, limits)
+        if len(cases) * len(options) > limits.alternatives:
+            raise _too_many_cases(schema, limits)
+        cases = _products(cases, options)
+    for assertion in schema.assertions:
+        if isinstance(assertion, Unevaluated):
+            apply = _apply_to_members if assertion.kind == "properties" else _apply_to_items
             cases = [apply(case, assertion.schema) for case in cases]
     return cases
 
 
-def _members(case: _Case, schema: Schema) -> _Case:
+def _products(left: list[_Case], right: list[_Case]) -> list[_Case]:
+    return [one.joined(other) for one, other in product(left, right)]
+
+
+def _too_many_cases(schema: Schema, limits: Limits) -> LimitError:
+    return LimitError(
+        "'unevaluatedProperties' or 'unevaluatedItems' has to distinguish more than"
+        f" {limits.alternatives:,} cases; use fewer branches in the keywords beside it",
+        limit="alternatives",
+        pointer=schema.pointer,
+    )
+
+
+def _apply_to_members(case: _Case, schema: Schema) -> _Case:
+    """`schema` as the schema of the members that a case has not evaluated."""
     if case.every_member:
         return case
     free = Schema(schema.pointer)
     named = dict.fromkeys(case.names, free)
-    patterns = tuple((p, free) for p in case.patterns)
-    rest = Properties(named, patterns, schema)
-    return replace(case, assertions=(*case.assertions, rest), every_member=True)
+    patterns = tuple((pattern, free) for pattern in case.patterns)
+    members = Properties(named, patterns, schema)
+    return replace(case, assertions=(*case.assertions, members), every_member=True)
 
 
-def _items(case: _Case, schema: Schema) -> _Case:
+def _apply_to_items(case: _Case, schema: Schema) -> _Case:
+    """`schema` as the schema of the items that a case has not evaluated."""
     if case.every_item:
         return case
     free = Schema(schema.pointer)
     rest = schema
     if case.contained:
-        options = (*case.contained, schema)
-        rest = Schema(schema.pointer, (AnyOf(options),))
+        rest = Schema(schema.pointer, (AnyOf((*case.contained, schema)),))
     items = Items(tuple([free] * case.items), rest)
     return replace(case, assertions=(*case.assertions, items), every_item=True)
 
 
-def _cases_of(assertions: tuple[Assertion, ...], schema: Schema, limits: Limits) -> list[_Case]:
-    cases = [_Case()]
-    for assertion in assertions:
-        if isinstance(assertion, Unevaluated):
-            continue
-        options = _options(assertion, schema, limits)
-        if len(cases) * len(options) > limits.alternatives:
-            raise LimitError(
-                "what is unevaluated has too many cases",
-                limit="alternatives",
-                pointer=schema.pointer,
-            )
-        cases = [case.joined(option) for case, option in product(cases, options)]
-    return cases
-
-
-def _options(assertion: Assertion, schema: Schema, limits: Limits) -> list[_Case]:
+def _cases_of_assertion(assertion: Assertion, schema: Schema, limits: Limits) -> list[_Case]:
+    """The cases in which one assertion of `schema` holds."""
     match assertion:
         case Properties(named=named, patterns=patterns, covers_all=covers_all):
             languages = tuple(language for language, _ in patterns)
@@ -127,44 +154,45 @@ def _options(assertion: Assertion, schema: Schema, limits: Limits) -> list[_Case
         case AllOf(parts=parts):
             cases = [_Case()]
             for part in parts:
-                cases = [case.joined(each) for case, each in product(cases, _cases(part, limits))]
+                cases = _products(cases, _cases(part, limits))
             return cases
         case AnyOf(options=options):
-            return _splits(options, schema, limits, exactly_one=False)
+            return _cases_of_options(options, schema, limits, exactly_one=False)
         case OneOf(options=options):
-            return _splits(options, schema, limits, exactly_one=True)
+            return _cases_of_options(options, schema, limits, exactly_one=True)
         case If(condition=condition, then=then, otherwise=otherwise):
-            held = [
-                a.joined(b) for a, b in product(_cases(condition, limits), _cases(then, limits))
-            ]
-            failed = [_denial(condition).joined(b) for b in _cases(otherwise, limits)]
+            held = _products(_cases(condition, limits), _cases(then, limits))
+            failed = _products([_failed(condition)], _cases(otherwise, limits))
             return held + failed
         case _:
             return [_Case((assertion,))]
 
 
-def _denial(schema: Schema) -> _Case:
+def _failed(schema: Schema) -> _Case:
+    """The case in which a schema doesn't hold: then it evaluates nothing."""
     return _Case((AllOf((negated(schema),)),))
 
 
-def _splits(
+def _cases_of_options(
     options: tuple[Schema, ...], schema: Schema, limits: Limits, *, exactly_one: bool
 ) -> list[_Case]:
     """All ways in which some of the options hold and the others do not."""
-    found: list[_Case] = []
-    choices = product((True, False), repeat=len(options))
-    for held in choices:
-        if sum(held) == 0 or (exactly_one and sum(held) != 1):
-            continue
-        cases = [_Case()]
+    cases: list[_Case] = []
+    for held in _ways(len(options), exactly_one):
+        spend(len(options))
+        way = [_Case()]
         for option, holds in zip(options, held, strict=True):
-            each = _cases(option, limits) if holds else [_denial(option)]
-            cases = [case.joined(more) for case, more in product(cases, each)]
-        found += cases
-        if len(found) > limits.alternatives:
-            raise LimitError(
-                "what is unevaluated has too many cases",
-                limit="alternatives",
-                pointer=schema.pointer,
-            )
-    return found
+            way = _products(way, _cases(option, limits) if holds else [_failed(option)])
+        cases += way
+        if len(cases) > limits.alternatives:
+            raise _too_many_cases(schema, limits)
+    return cases
+
+
+def _ways(count: int, exactly_one: bool) -> Iterator[tuple[bool, ...]]:
+    """Which of `count` options hold: exactly one of them, or at least one."""
+    if exactly_one:
+        for chosen in range(count):
+            yield tuple(at == chosen for at in range(count))
+    else:
+        yield from (held for held in product((True, False), repeat=count) if any(held))

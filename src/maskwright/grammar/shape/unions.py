@@ -21,11 +21,11 @@ from maskwright.grammar.schema.tree import (
     negated,
     value_schema,
 )
-from maskwright.grammar.shape.disjoint import apart
-from maskwright.grammar.shape.negation import denied
+from maskwright.grammar.shape.disjoint import are_disjoint
+from maskwright.grammar.shape.negation import negate
 from maskwright.grammar.shape.one_of import Exclusive
 from maskwright.grammar.shape.shape import Conjunction, in_order
-from maskwright.grammar.shape.unevaluated import evaluated
+from maskwright.grammar.shape.unevaluated import ResolvedAssertions
 from maskwright.limits import Limits, spend
 
 Path = frozenset[Schema]
@@ -58,7 +58,8 @@ class _Branch:
 class Branches:
     """The alternatives of conjunctions, for one type at a time."""
 
-    def __init__(self, exclusive: Exclusive, limits: Limits) -> None:
+    def __init__(self, exclusive: Exclusive, resolved: ResolvedAssertions, limits: Limits) -> None:
+        self._resolved = resolved
         self._exclusive = exclusive
         self._limits = limits
 
@@ -101,7 +102,7 @@ class Branches:
         if schema in branch.seen or not branch.alive:
             return
         branch.seen = branch.seen | {schema}
-        for assertion in evaluated(schema, self._limits):
+        for assertion in self._resolved.assertions(schema):
             self._take(branch, assertion, kind, path | {schema})
             if not branch.alive:
                 return
@@ -120,7 +121,8 @@ class Branches:
             case OneOf():
                 branch.unions.append((self._exclusive.of(assertion, kind), path))
             case Not(schema=schema) if not schema.never:
-                branch.unions.append((denied(schema, self._limits), path))
+                negation = negate(self._resolved.assertions(schema), schema.pointer)
+                branch.unions.append((negation, path))
             case If(condition=condition, then=then, otherwise=otherwise):
                 pointer = condition.pointer
                 options = (
@@ -151,4 +153,4 @@ def _clashing(left: Mapping[str, Schema], right: Mapping[str, Schema]) -> set[st
     """The names that both have, with schemas that show to exclude each other."""
     if len(left) > len(right):
         left, right = right, left
-    return {n for n, schema in left.items() if n in right and apart((schema,), right[n])}
+    return {n for n, schema in left.items() if n in right and are_disjoint((schema,), right[n])}
