@@ -27,7 +27,8 @@ from typing import Any, Final, TypeVar
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
+
+from maskwright.compiled import compiled
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
@@ -49,7 +50,7 @@ Row = npt.NDArray[np.int32]
 T = TypeVar("T")
 
 
-@njit(cache=True)
+@compiled
 def each_token(
     address: int, data: np.ndarray, starts: np.ndarray, leaf: int, node: int, out: np.ndarray
 ) -> int:

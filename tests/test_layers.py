@@ -20,7 +20,8 @@ import pytest
 PACKAGE = Path(__file__).resolve().parent.parent / "src" / "maskwright"
 FACE = "__init__"
 LAYERS = (
-    *("kernels", "errors", "limits", "resources", "grammar", "automaton", "vocab", "mask", FACE),
+    *("kernels", "errors", "limits", "resources", "user_cache", "compiled"),
+    *("grammar", "automaton", "vocab", "mask", FACE),
     *("sampling", "models", "engine", "server", "cli", "__main__"),
 )
 # What may be imported from outside: the grammar half starts fast and runs anywhere; above the face
@@ -28,7 +29,7 @@ LAYERS = (
 KERNEL_NEEDS = frozenset({"torch", "triton", *sys.stdlib_module_names})
 # The references of JSON Schema documents, and the meta-schemas: pure Python, and quick to import.
 SCHEMA_NEEDS = frozenset({"referencing", "jsonschema_specifications"})
-GRAMMAR_NEEDS = frozenset({"numpy", "numba", *SCHEMA_NEEDS, *sys.stdlib_module_names})
+GRAMMAR_NEEDS = frozenset({"numpy", "numba", "llvmlite", *SCHEMA_NEEDS, *sys.stdlib_module_names})
 # The one module that needs an extra; nothing imports it but the option that asks for it.
 OF_AN_EXTRA = Path("server/observe/spans.py")
 HEAVY = frozenset({"torch", "triton", "transformers", "tokenizers", "safetensors", "fastapi"})

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Final
 
-_ROOT: Final = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-USER_CACHE: Final = Path(_ROOT).expanduser() / "maskwright"
+from maskwright.user_cache import user_cache
+
+USER_CACHE: Final = user_cache() or Path("off")
 
 
 def cache_folder(option: str) -> Path | None:

@@ -24,8 +24,8 @@ import math
 from typing import Final
 
 import numpy as np
-from numba import njit
 
+from maskwright.compiled import compiled
 from maskwright.sampling.philox import TARGET, words_of_counters
 
 EMPTY: Final = -1
@@ -47,7 +47,7 @@ _NOTHING: Final = np.int32(-0x800000) ^ _MAGNITUDE
 """The key of -inf: what is not allowed, and blocks without anything."""
 
 
-@njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def draw_rows(logits, words, temperatures, seeds, positions, out):
     """Choose a token for each row of `logits` float32 `[rows, vocab]` among those that its mask
     `words` int32 `[rows, words]` allows; the result, or `EMPTY` or `NOT_FINITE`, goes into `out`
@@ -70,14 +70,14 @@ def draw_rows(logits, words, temperatures, seeds, positions, out):
             out[row] = _draw(values, mask, temperatures[row], seed, position, peaks, first, noise)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@compiled(nogil=True, inline="always")
 def _key(bits):
     """An int32 ordered as the float32 of these bits, but for those that are no numbers; also the
     bits of such a key."""
     return bits ^ ((bits >> np.int32(31)) & _MAGNITUDE)
 
 
-@njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def _find_peaks(bits, words, peaks):
     """Put the highest key among the allowed tokens of each block into `peaks` int32 `[blocks]`;
     whether all allowed logits are numbers. `bits` are the logits', int32 `[vocab]`."""
@@ -108,7 +108,7 @@ def _find_peaks(bits, words, peaks):
     return largest <= _INFINITY
 
 
-@njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def _draw(values, mask, temperature, seed, position, peaks, first, noise):
     """The token with the highest score; block number `first` has the highest logit. `peaks` are
     overwritten."""
@@ -128,13 +128,13 @@ def _draw(values, mask, temperature, seed, position, peaks, first, noise):
     return best[1]
 
 
-@njit(cache=True, nogil=True, inline="always")
+@compiled(nogil=True, inline="always")
 def _scaled(value, scale):
     """A logit at a temperature, with the highest moved to 0, rounded as the chain does it."""
     return np.float32(np.float32(value - scale[0]) / scale[1])
 
 
-@njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def _better(values, mask, scale, seed, position, block, limit, best, noise):
     """The best score and its token, after those of a block whose words are `limit` at most."""
     begin = block * _BLOCK
@@ -153,7 +153,7 @@ def _better(values, mask, scale, seed, position, block, limit, best, noise):
     return best
 
 
-@njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def _first_highest(values, mask, peaks, first):
     """The lowest allowed token with the highest logit. That is in block number `first`; but -0.0,
     which has another key, counts as 0.0."""
@@ -165,6 +165,6 @@ def _first_highest(values, mask, peaks, first):
     return token
 
 
-@njit(cache=True, nogil=True, inline="always")
+@compiled(nogil=True, inline="always")
 def _allows(mask, token):
     return (mask[token >> 5] >> np.int32(token & 31)) & np.int32(1) != 0

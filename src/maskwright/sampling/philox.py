@@ -11,8 +11,9 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from maskwright.compiled import compiled
 
 TARGET: Literal[0] = 0
 """The stream of the draws that choose tokens."""
@@ -24,7 +25,7 @@ HALF = np.uint64(32)
 _ROUNDS = 10
 
 
-@njit(cache=True, nogil=True, inline="always")  # or the loops that call it stay scalar
+@compiled(nogil=True, inline="always")  # or the loops that call it stay scalar
 def philox(
     key_0: np.uint64,
     key_1: np.uint64,
@@ -46,7 +47,7 @@ def philox(
     return word_0, word_1, word_2, word_3
 
 
-@njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def words_of_counters(
     seed: np.uint64, position: np.uint64, first: int, stream: int, out: NDArray[np.uint32]
 ) -> None:

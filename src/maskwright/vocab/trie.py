@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
+
+from maskwright.compiled import compiled
 
 NO_TOKEN = -1
 
@@ -79,7 +80,7 @@ def _as_array(data: bytes) -> npt.NDArray[np.uint8]:
     return np.frombuffer(data, np.uint8) if data else np.zeros(0, np.uint8)
 
 
-@njit(cache=True)  # pyright: ignore[reportUntypedFunctionDecorator]
+@compiled  # pyright: ignore[reportUntypedFunctionDecorator]
 def _lay_out(
     data: npt.NDArray[np.uint8],
     starts: npt.NDArray[np.int64],
@@ -141,7 +142,7 @@ def _lay_out(
     )
 
 
-@njit(cache=True)  # pyright: ignore[reportUntypedFunctionDecorator]
+@compiled  # pyright: ignore[reportUntypedFunctionDecorator]
 def _fan_out(
     trie: Trie,
 ) -> tuple[

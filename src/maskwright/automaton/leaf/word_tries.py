@@ -16,11 +16,11 @@ from itertools import accumulate
 from typing import Final, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from maskwright.automaton.leaf.keys import Escape, Hex, Text
 from maskwright.automaton.leaf.rows import Overrides
 from maskwright.automaton.leaf.utf8 import BACKSLASH, LETTER_U, QUOTE, SHORT_ESCAPES
+from maskwright.compiled import compiled
 from maskwright.grammar.regular.terms import (
     ANYTHING,
     EMPTY,
@@ -150,7 +150,7 @@ def trie_of(term: Regular) -> tuple[Beside, Words] | None:
     return Beside(term.table, others), term
 
 
-@njit(cache=True)
+@compiled
 def _number(text, words):
     """Fill in what each word shares with the one before it, and its first place; returns how many
     places there are."""
@@ -170,7 +170,7 @@ def _number(text, words):
     return size
 
 
-@njit(cache=True)
+@compiled
 def _fill(text, words, state, is_open, bare, places, first, byte, target):
     """Number the places, and fill in the overrides of each; returns how many there are."""
     low, high, depths, parent = places[LOW], places[HIGH], places[_DEPTH], places[_PARENT]
@@ -234,7 +234,7 @@ def _fill(text, words, state, is_open, bare, places, first, byte, target):
     return first[2 * size]
 
 
-@njit(cache=True, inline="always")
+@compiled(inline="always")
 def _short_escape(letter):
     """The byte that stands for a character behind a backslash, 0 if there is none."""
     for at in range(len(_ESCAPED)):
@@ -243,7 +243,7 @@ def _short_escape(letter):
     return 0
 
 
-@njit(cache=True, inline="always")
+@compiled(inline="always")
 def _is_plain(letter):
     """Whether a character is spelled as it is."""
     return letter >= 0x20 and letter != QUOTE and letter != BACKSLASH

@@ -16,12 +16,13 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
-from numba import carray, njit, types  # pyright: ignore[reportPrivateImportUsage]
+from numba import carray, types  # pyright: ignore[reportPrivateImportUsage]
 from numba.core import cgutils
 from numba.extending import intrinsic
 
 from maskwright.automaton.leaf.rows import LeafArrays
 from maskwright.automaton.machine.machine import MachineArrays
+from maskwright.compiled import compiled
 
 ENTRIES: Final = 64
 """Arrays that a directory (int64 [2 * ENTRIES]) has room for: an address and a length each. The
@@ -51,14 +52,14 @@ def copy_bytes(_typing: Any, target: Any, source: Any, count: Any) -> Any:
     return types.void(types.int64, types.int64, types.int64), generate
 
 
-@njit(cache=True)
+@compiled
 def enter(directory, at, array):
     """Make `array` entry `at`."""
     directory[2 * at] = array.ctypes.data
     directory[2 * at + 1] = array.size
 
 
-@njit(cache=True)
+@compiled
 def enter_machine(directory, leaves, machine):
     """List the arrays of a leaf table and a machine."""
     enter(directory, 0, leaves.rows)
@@ -86,60 +87,60 @@ def enter_machine(directory, leaves, machine):
     enter(directory, 27, machine.pending)
 
 
-@njit(cache=True, inline="always")
+@compiled(inline="always")
 def int32s(address, shape):
     """The array at an address."""
     return carray(_pointer(address), shape, np.int32)  # pyright: ignore[reportCallIssue]
 
 
-@njit(cache=True, inline="always")
+@compiled(inline="always")
 def int64s(address, shape):
     """The array at an address."""
     return carray(_pointer(address), shape, np.int64)  # pyright: ignore[reportCallIssue]
 
 
-@njit(cache=True, inline="always")
+@compiled(inline="always")
 def uint8s(address, shape):
     """The array at an address."""
     return carray(_pointer(address), shape, np.uint8)  # pyright: ignore[reportCallIssue]
 
 
-@njit(cache=True, inline="always")
+@compiled(inline="always")
 def _uint64s(address, shape):
     return carray(_pointer(address), shape, np.uint64)  # pyright: ignore[reportCallIssue]
 
 
-@njit(cache=True, inline="always")
+@compiled(inline="always")
 def opened(address):
     """The directory at an address."""
     return int64s(address, 2 * ENTRIES)
 
 
-@njit(cache=True, inline="always")
+@compiled(inline="always")
 def int32_at(directory, at):
     """Entry `at` of a directory."""
     return int32s(directory[2 * at], directory[2 * at + 1])
 
 
-@njit(cache=True, inline="always")
+@compiled(inline="always")
 def int64_at(directory, at):
     """Entry `at` of a directory."""
     return int64s(directory[2 * at], directory[2 * at + 1])
 
 
-@njit(cache=True, inline="always")
+@compiled(inline="always")
 def uint8_at(directory, at):
     """Entry `at` of a directory."""
     return uint8s(directory[2 * at], directory[2 * at + 1])
 
 
-@njit(cache=True, inline="always")
+@compiled(inline="always")
 def uint64_at(directory, at):
     """Entry `at` of a directory."""
     return _uint64s(directory[2 * at], directory[2 * at + 1])
 
 
-@njit(cache=True, inline="always")
+@compiled(inline="always")
 def leaf_arrays(address):
     """The leaf table in the directory at an address."""
     directory = opened(address)
@@ -158,7 +159,7 @@ def leaf_arrays(address):
     )
 
 
-@njit(cache=True, inline="always")
+@compiled(inline="always")
 def machine_arrays(address):
     """The machine in the directory at an address."""
     directory = opened(address)

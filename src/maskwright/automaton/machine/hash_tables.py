@@ -12,12 +12,13 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from numba import njit
+
+from maskwright.compiled import compiled
 
 _EXITS: Final = "UniTuple(int32[::1], 4)"
 
 
-@njit([f"void(int64[::1], {_EXITS}, int64[::1], {_EXITS})"], cache=True)
+@compiled(signatures=(f"void(int64[::1], {_EXITS}, int64[::1], {_EXITS})",))
 def _move(old_keys, old, keys, new):
     mask = len(keys) - 1
     for at in range(len(old_keys)):
@@ -31,7 +32,7 @@ def _move(old_keys, old, keys, new):
                 new[field][slot] = old[field][at]
 
 
-@njit(["void(int32[::1], int32[::1], int32[::1], int64, int64)"], cache=True)
+@compiled(signatures=("void(int32[::1], int32[::1], int32[::1], int64, int64)",))
 def hash_nodes(context, parent, slots, start, stop):
     """Enter nodes that are not in it into `slots`, which is -1 where it is empty."""
     mask = len(slots) - 1

@@ -6,9 +6,6 @@ dead; the caller serves the requests (`Machine.supply`) and runs them again.
 
 They keep Python's lock: they take microseconds, and getting it back can take milliseconds where
 other threads are busy.
-
-Numba caches compiled functions by file and does not see that one compiled elsewhere (`mask.walk`)
-contains these: after a change here, touch `mask/walk/walk.py` too.
 """
 
 # Compiled code: array elements are plain numbers here, which numpy's types don't say.
@@ -18,12 +15,12 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from numba import njit
 
 from maskwright.automaton.leaf.rows import DEAD, UNBUILT, LeafArrays
 from maskwright.automaton.machine.addresses import leaf_arrays, machine_arrays
 from maskwright.automaton.machine.exits import BLOCKED, DONE, DYNAMIC, NO_FRAME, POP, PUSH
 from maskwright.automaton.machine.machine import NO_NODE, MachineArrays
+from maskwright.compiled import compiled
 
 TOO_MANY: Final = 1 << 30
 """Exits in one token whose outcome depends on the text: after the second, nothing is offered.
@@ -33,7 +30,7 @@ configuration alone. The text can still be written with other tokens.
 """
 
 
-@njit(cache=True, inline="always")
+@compiled(inline="always")
 def next_leaf(leaves: LeafArrays, leaf: int, byte: int) -> int:
     """The next state of a built leaf state, or DEAD."""
     for at in range(leaves.override_start[leaf], leaves.override_stop[leaf]):
@@ -42,7 +39,7 @@ def next_leaf(leaves: LeafArrays, leaf: int, byte: int) -> int:
     return leaves.rows[leaves.base[leaf], byte]
 
 
-@njit(cache=True)
+@compiled
 def ask(machine: MachineArrays, first: int, second: int) -> None:
     """Note a request, once."""
     count = machine.counts[1]
@@ -55,7 +52,7 @@ def ask(machine: MachineArrays, first: int, second: int) -> None:
         machine.counts[1] = count + 1
 
 
-@njit(cache=True)
+@compiled
 def node_of(address: int, context: int, parent: int) -> int:
     """The interned node (context, parent); NO_NODE if the table is full."""
     machine = machine_arrays(address)
@@ -79,7 +76,7 @@ def node_of(address: int, context: int, parent: int) -> int:
     return count
 
 
-@njit(cache=True)
+@compiled
 def behind_end(node_parent: np.ndarray, passed: int, node: int) -> int:
     """What has been passed behind one more dynamic exit, at `node`: 0 before the first, then 2 plus
     the node that the level of the last one stands on, `TOO_MANY` behind the second.
@@ -98,7 +95,7 @@ def behind_end(node_parent: np.ndarray, passed: int, node: int) -> int:
     return node_parent[node] + 2
 
 
-@njit(cache=True)
+@compiled
 def leave(address: int, leaf: int, node: int) -> tuple[int, int]:
     """The configuration behind a leaf that has been read; (DEAD, node) if it can't be left."""
     leaves, machine = leaf_arrays(address), machine_arrays(address)
@@ -143,7 +140,7 @@ def leave(address: int, leaf: int, node: int) -> tuple[int, int]:
         return machine.exit_leaf[slot], next_node
 
 
-@njit(cache=True, inline="always")
+@compiled(inline="always")
 def gate_open(leaves: LeafArrays, machine: MachineArrays, leaf: int, node: int) -> bool:
     """Whether a name that the context still allows can be reached from `leaf`."""
     high = leaves.gate_high[leaf]
@@ -158,7 +155,7 @@ def gate_open(leaves: LeafArrays, machine: MachineArrays, leaf: int, node: int) 
     return False
 
 
-@njit(cache=True)
+@compiled
 def move(address: int, leaf: int, node: int, byte: int) -> tuple[int, int]:
     """The configuration after one byte, or (DEAD, _). Leaves as many leaves as need be."""
     leaves, machine = leaf_arrays(address), machine_arrays(address)
@@ -176,7 +173,7 @@ def move(address: int, leaf: int, node: int, byte: int) -> tuple[int, int]:
             return DEAD, node
 
 
-@njit(cache=True, inline="always")
+@compiled(inline="always")
 def is_end(leaves: LeafArrays, leaf: int) -> bool:
     """Whether nothing can be read in this state but it can be left."""
     return (
@@ -186,7 +183,7 @@ def is_end(leaves: LeafArrays, leaf: int) -> bool:
     )
 
 
-@njit(cache=True)
+@compiled
 def settle(address: int, leaf: int, node: int) -> tuple[int, int]:
     """Leave leaves that have been read to their end; (DEAD, _) if that is not possible.
 
@@ -204,7 +201,7 @@ def settle(address: int, leaf: int, node: int) -> tuple[int, int]:
     return leaf, node
 
 
-@njit(cache=True)
+@compiled
 def advance(address: int, leaf: int, node: int, data: np.ndarray) -> tuple[int, int]:
     """The configuration after all bytes of `data` (uint8), or (DEAD, _).
 
@@ -224,7 +221,7 @@ def advance(address: int, leaf: int, node: int, data: np.ndarray) -> tuple[int, 
     return leaf, node
 
 
-@njit(cache=True)
+@compiled
 def is_accepting(address: int, leaf: int, node: int) -> bool:
     """Whether the text may end here."""
     machine = machine_arrays(address)
@@ -235,7 +232,7 @@ def is_accepting(address: int, leaf: int, node: int) -> bool:
     return False
 
 
-@njit(cache=True)
+@compiled
 def next_bytes(address: int, leaf: int, node: int, allowed: np.ndarray) -> int:
     """Fill `allowed` (bool, 256) with the bytes that may follow; returns how many."""
     leaves = leaf_arrays(address)

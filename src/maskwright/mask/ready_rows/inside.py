@@ -14,9 +14,9 @@ from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from maskwright.automaton.leaf.character_arrays import UNKNOWN, CharacterArrays
+from maskwright.compiled import compiled
 from maskwright.mask.ready_rows.subtrees import Subtrees
 from maskwright.vocab.trie import Trie
 
@@ -65,7 +65,7 @@ class Path(NamedTuple):
         return cls(state, part, value, read)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@compiled(nogil=True, inline="always")
 def _alive(measure: Measure, state: int, count: int) -> bool:
     """Whether a string can end that has come to `state` with `count` characters."""
     if len(measure.fewest) == 0:
@@ -74,7 +74,7 @@ def _alive(measure: Measure, state: int, count: int) -> bool:
     return count + measure.fewest[missing, state] <= measure.most
 
 
-@njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def _first(characters: CharacterArrays, state: int, point: int) -> int:
     """The first transition of a state that ends at `point` or behind it."""
     low, high = characters.start[state], characters.stop[state]
@@ -87,7 +87,7 @@ def _first(characters: CharacterArrays, state: int, point: int) -> int:
     return low
 
 
-@njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def _after(characters: CharacterArrays, state: int, point: int) -> int:
     at = _first(characters, state, point)
     if at < characters.stop[state] and characters.low[at] <= point:
@@ -95,7 +95,7 @@ def _after(characters: CharacterArrays, state: int, point: int) -> int:
     return -1
 
 
-@njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def _some(
     characters: CharacterArrays, measure: Measure, state: int, count: int, low: int, high: int
 ) -> bool:
@@ -110,7 +110,7 @@ def _some(
     return False
 
 
-@njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def _goes_on(
     characters: CharacterArrays, measure: Measure, state: int, count: int, part: int, value: int
 ) -> bool:
@@ -152,7 +152,7 @@ def _goes_on(
     )
 
 
-@njit(cache=True, nogil=True, inline="always")
+@compiled(nogil=True, inline="always")
 def _digit(byte: int) -> int:
     if 0x30 <= byte <= 0x39:
         return byte - 0x30
@@ -163,7 +163,7 @@ def _digit(byte: int) -> int:
     return -1
 
 
-@njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def _read(byte: int, part: int, value: int) -> tuple[int, int]:
     """The part and value behind a byte within a character or at the start of one that is not plain
     ASCII. (0, point) for a character that is complete, (0, -1) for one that has been counted before
@@ -231,7 +231,7 @@ def _read(byte: int, part: int, value: int) -> tuple[int, int]:
     return part, value
 
 
-@njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def walk_string(
     trie: Trie,
     subtrees: Subtrees,

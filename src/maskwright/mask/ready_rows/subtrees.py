@@ -12,8 +12,8 @@ from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from maskwright.compiled import compiled
 from maskwright.vocab.trie import Trie
 
 BEYOND_ASCII: Final = 0
@@ -51,7 +51,7 @@ class Subtrees(NamedTuple):
         return found
 
 
-@njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def _fill(trie: Trie, stays: np.ndarray, found: Subtrees) -> None:
     one = np.uint64(1)
     count = 0

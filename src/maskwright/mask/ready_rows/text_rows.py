@@ -14,8 +14,8 @@ from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from maskwright.compiled import compiled
 from maskwright.grammar.regular.terms import Regular
 from maskwright.mask.ready_rows.runs import Letters, Run, widest_run
 from maskwright.mask.walk.arrays import Begun, FanTable, Spelling
@@ -133,7 +133,7 @@ def _mark_first_bytes(letters: Letters, found: npt.NDArray[np.uint8]) -> None:
         found[0xC2:0xF5] = 1
 
 
-@njit(cache=True)
+@compiled
 def _in_order(trie: Trie) -> npt.NDArray[np.int32]:
     """The tokens of a trie by their texts."""
     order = np.empty(len(trie.twin), np.int32)
@@ -147,7 +147,7 @@ def _in_order(trie: Trie) -> npt.NDArray[np.int32]:
     return order[:count].copy()
 
 
-@njit(cache=True)
+@compiled
 def _part(
     tokens: np.ndarray,
     low: np.ndarray,
@@ -182,7 +182,7 @@ def _part(
     return count
 
 
-@njit(cache=True)
+@compiled
 def _describe(
     data: np.ndarray,
     start: np.ndarray,

@@ -11,7 +11,6 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from maskwright.automaton.leaf.rows import LeafArrays
 from maskwright.automaton.machine.addresses import (
@@ -26,6 +25,7 @@ from maskwright.automaton.machine.addresses import (
     uint64_at,
 )
 from maskwright.automaton.machine.machine import MachineArrays
+from maskwright.compiled import compiled
 from maskwright.mask.walk.row_table import RowArrays
 from maskwright.vocab import Vocabulary
 from maskwright.vocab.trie import Fan
@@ -163,7 +163,7 @@ class Directory:
         _enter_needs(self._entries, leaf_needs, node_needs)
 
 
-@njit(cache=True)
+@compiled
 def _enter_fan(table, fan):
     enter(table, 0, fan.byte)
     enter(table, 1, fan.first)
@@ -173,7 +173,7 @@ def _enter_fan(table, fan):
     table[10] = fan.roots
 
 
-@njit(cache=True)
+@compiled
 def _enter_tables(directory, rows, whole, spelling, scratch):
     enter(directory, 32, rows.slots)
     enter(directory, 33, rows.records)
@@ -197,25 +197,25 @@ def _enter_tables(directory, rows, whole, spelling, scratch):
     enter(directory, 37, scratch.living)
 
 
-@njit(cache=True)
+@compiled
 def _enter_needs(directory, leaf_needs, node_needs):
     enter(directory, 62, leaf_needs)
     enter(directory, 63, node_needs)
 
 
-@njit(cache=True, inline="always")
+@compiled(inline="always")
 def leaf_needs(address):
     """For each leaf state the bytes after which it can be left, -1 where it isn't known."""
     return int32_at(opened(address), 62)
 
 
-@njit(cache=True, inline="always")
+@compiled(inline="always")
 def node_needs(address):
     """For each node the bytes that complete the text behind its leaf, -1 where it isn't known."""
     return int32_at(opened(address), 63)
 
 
-@njit(cache=True, inline="always")
+@compiled(inline="always")
 def row_arrays(address):
     """The row table in the directory at an address."""
     directory = opened(address)
@@ -227,7 +227,7 @@ def row_arrays(address):
     )
 
 
-@njit(cache=True, inline="always")
+@compiled(inline="always")
 def fan(address, rest):
     """The trie in the table `rest`, or of all tokens where that is 0."""
     table = int64s(rest if rest else opened(address)[72], 12)
@@ -241,14 +241,14 @@ def fan(address, rest):
     )
 
 
-@njit(cache=True, inline="always")
+@compiled(inline="always")
 def spelling(address):
     """The vocabulary's tokens."""
     directory = opened(address)
     return Spelling(uint8_at(directory, 48), int64_at(directory, 49), int64_at(directory, 50))
 
 
-@njit(cache=True, inline="always")
+@compiled(inline="always")
 def scratch_arrays(address):
     """The walk's scratch."""
     directory = opened(address)

@@ -18,9 +18,9 @@ from weakref import ref
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from maskwright.automaton.machine.addresses import copy_bytes, int32s, int64s
+from maskwright.compiled import compiled
 
 Row = npt.NDArray[np.int32]
 
@@ -152,7 +152,7 @@ def packed(allowed: npt.NDArray[np.bool_]) -> Row:
     return np.packbits(bits, bitorder="little").view("<i4").astype(np.int32)
 
 
-@njit(["int64(int64, int32[::1])"], cache=True)
+@compiled(signatures=("int64(int64, int32[::1])",))
 def write_row(address, out):
     """Write the row of a record; `out` (int32) has as many words as the table's rows."""
     head = int64s(address, 3)
@@ -168,7 +168,7 @@ def write_row(address, out):
     return count
 
 
-@njit(cache=True)
+@compiled
 def row_number(rows, fingerprint, base, added, touched, count, whole):
     """The number of the row of `base` with the bits in `added`; FULL if there is no room for it.
 
@@ -204,7 +204,7 @@ def row_number(rows, fingerprint, base, added, touched, count, whole):
     return number
 
 
-@njit(cache=True)
+@compiled
 def _is_row(record, fingerprint, base, added, touched, count, whole):
     """Whether a record has this very content; compared in full, if the fingerprint agrees."""
     head = int64s(record, 3)
@@ -232,7 +232,7 @@ def _is_row(record, fingerprint, base, added, touched, count, whole):
     return bool((ours == theirs).all())
 
 
-@njit(cache=True, inline="always")
+@compiled(inline="always")
 def scattered(token):
     """64 bits of a token, as good as random (the finalizer of splitmix64); a row's fingerprint is
     the sum over its tokens."""
@@ -242,7 +242,7 @@ def scattered(token):
     return np.int64(bits ^ (bits >> np.uint64(31)))
 
 
-@njit(cache=True)
+@compiled
 def _fingerprint(row):
     total = np.int64(0)
     for word in range(len(row)):
@@ -253,7 +253,7 @@ def _fingerprint(row):
     return total
 
 
-@njit(cache=True)
+@compiled
 def _rehash(slots, records, count):
     mask = len(slots) - 1
     for number in range(count):

@@ -16,7 +16,6 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from numba import njit
 
 from maskwright.automaton.leaf.rows import DEAD, UNBUILT, LeafArrays
 from maskwright.automaton.machine.addresses import int32s, leaf_arrays, machine_arrays, uint8s
@@ -29,6 +28,7 @@ from maskwright.automaton.machine.step import (
     leave,
     next_leaf,
 )
+from maskwright.compiled import compiled
 from maskwright.mask.walk.arrays import (
     CHAIN,
     MEMO,
@@ -57,7 +57,7 @@ _ENDING: Final = 2
 _NUMBERING: Final = 3
 
 
-@njit(cache=True)
+@compiled
 def find_row(address, leaf, node, base, fingerprint, rest, skipped, limit, resumed, found):
     """The number of the mask row at (leaf, node); PENDING or FULL if something has to be supplied
     first, after which the same is called `resumed`.
@@ -120,7 +120,7 @@ def find_row(address, leaf, node, base, fingerprint, rest, skipped, limit, resum
     return number
 
 
-@njit(cache=True, inline="always")
+@compiled(inline="always")
 def _add(scratch, token):
     """Allow a token."""
     word = token >> 5
@@ -131,7 +131,7 @@ def _add(scratch, token):
     scratch.state[3] += scattered(token)
 
 
-@njit(cache=True, inline="always")
+@compiled(inline="always")
 def _left(address, left, label, leaf, node, passed, counts):
     """The configuration behind a leaf, and what of dynamic exits has then been passed (see
     `step.behind_end`), as `step.leave` finds it; what a walk has left before, it remembers in
@@ -156,7 +156,7 @@ def _left(address, left, label, leaf, node, passed, counts):
     return here, below, more if more else np.int64(passed)
 
 
-@njit(cache=True)
+@compiled
 def _walk(address, rest, skipped, limit, found):
     """Walk on from where the scratch stands; False if something is missing."""
     leaves, machine = leaf_arrays(address), machine_arrays(address)
@@ -316,7 +316,7 @@ def _walk(address, rest, skipped, limit, found):
     return depth < 0
 
 
-@njit(cache=True)
+@compiled
 def take_token(address, leaf, node, token):
     """The configuration after a token as leaf << 32 | node, or why there is none: NOWHERE,
     PENDING, or DYNAMIC where that depends on the text; see `step.advance`."""
@@ -325,7 +325,7 @@ def take_token(address, leaf, node, token):
     return take_bytes(address, leaf, node, data)
 
 
-@njit(cache=True)
+@compiled
 def take_bytes(address, leaf, node, data):
     """The same after `data` (uint8)."""
     leaf, node = advance(address, leaf, node, data)
@@ -337,7 +337,7 @@ def take_bytes(address, leaf, node, data):
     return NOWHERE if leaf == DEAD else (np.int64(leaf) << 32) | np.int64(node)
 
 
-@njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def classify(
     leaves: LeafArrays, trie: Trie, leaf: int, stays: np.ndarray, characters: np.ndarray
 ) -> int:

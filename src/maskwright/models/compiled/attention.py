@@ -20,9 +20,9 @@ from functools import cache
 
 import numpy as np
 import torch
-from numba import njit
 from numpy.typing import NDArray
 
+from maskwright.compiled import compiled
 from maskwright.kernels.kv_pool import KvPool, store_kv
 from maskwright.models.compiled.rows import exp, norm
 from maskwright.models.compiled.tiles import (
@@ -101,7 +101,7 @@ def _levels(dtype: torch.dtype) -> Floats:
     return torch.arange(256, dtype=torch.uint8).view(dtype).float().numpy()
 
 
-@njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def rotate(
     qkv: Floats,
     positions: Ints,
@@ -128,7 +128,7 @@ def rotate(
                 mine[half + d] = high * here_cos[half + d] + low * here_sin[half + d]
 
 
-@njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def _store(
     qkv: Floats, pool: Floats, layer: int, positions: Ints, starts: Ints, tables: Ints
 ) -> None:
@@ -144,7 +144,7 @@ def _store(
                     place[head, d] = qkv[row, first + head, d]
 
 
-@njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def _attend(
     qkv: Floats,
     pool: Floats,
@@ -166,7 +166,7 @@ def _attend(
             )  # fmt: skip
 
 
-@njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def _attend_codes(
     qkv: Floats,
     codes: Codes,
@@ -202,7 +202,7 @@ def _attend_codes(
             )  # fmt: skip
 
 
-@njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def _room(positions: Ints, size: int) -> int:
     """Scores that a query at one of `positions` has, in whole blocks and lanes."""
     last = 0
@@ -211,7 +211,7 @@ def _room(positions: Ints, size: int) -> int:
     return (last // size + 1) * size + LANES
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled(nogil=True, error_model="numpy")
 def _attend_row(
     qkv: Floats,
     pool: Floats,
@@ -256,7 +256,7 @@ def _attend_row(
             out[head, d] /= masses[head]
 
 
-@njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def _soften(scores: Floats, first: int, end: int, scale: np.float32) -> np.float32:
     """Turn the scores from `first` to `end` into `exp(scale * (score - highest))`, and what is
     beside them, to whole lanes, into 0; gives their sum."""
@@ -269,7 +269,7 @@ def _soften(scores: Floats, first: int, end: int, scale: np.float32) -> np.float
     return total(scores, 0, whole)
 
 
-@njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def _decode(
     codes: Codes, scales: Floats, levels: Floats, block: int, layer: int, out: Floats
 ) -> None:

@@ -10,9 +10,9 @@ number of the result is one sum, in order of the inputs, whatever is computed be
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from maskwright.compiled import compiled
 from maskwright.models.compiled.tiles import COLUMNS, ROWS, multiply_tile
 
 Floats = NDArray[np.float32]
@@ -28,7 +28,7 @@ def pack(weight: Floats) -> Floats:
     return np.ascontiguousarray(padded.reshape(panels, COLUMNS, inputs).transpose(0, 2, 1))
 
 
-@njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def multiply(x: Floats, packed: Floats, bias: Floats, out: Floats) -> None:
     """`out = x @ weight.T + bias`. `x` `[rows, inputs]` and `out` `[rows, outputs]`, rows a
     multiple of `ROWS`; `bias` `[outputs]`, or empty."""

@@ -5,9 +5,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from maskwright.compiled import compiled
 from maskwright.models.compiled.tiles import power_of_two
 
 Floats = NDArray[np.float32]
@@ -25,7 +25,7 @@ _THIRD, _FOURTH, _FIFTH, _SIXTH, _SEVENTH = (
 )
 
 
-@njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def exp(x: np.float32) -> np.float32:
     """e to the power of `x`, within two units in the last place; 0 below -87, and above 88 as for
     88. In steps that a compiler takes for many numbers at once."""
@@ -41,7 +41,7 @@ def exp(x: np.float32) -> np.float32:
     return value if x >= _LEAST else np.float32(0.0)
 
 
-@njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def add_and_norm(
     hidden: Floats, update: Floats, weight: Floats, eps: np.float32, normed: Floats
 ) -> None:
@@ -53,7 +53,7 @@ def add_and_norm(
         norm(hidden[row], weight, eps, normed[row])
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
+@compiled(nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
 def norm(row: Floats, weight: Floats, eps: np.float32, normed: Floats) -> None:
     """The root-mean-square norm of one row, which may be `normed` itself."""
     squares = np.float32(0.0)
@@ -64,7 +64,7 @@ def norm(row: Floats, weight: Floats, eps: np.float32, normed: Floats) -> None:
         normed[d] = row[d] * factor * weight[d]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled(nogil=True, error_model="numpy")
 def silu_multiply(gate_up: Floats, out: Floats) -> None:
     """`silu(gate) * up` of `gate_up` `[rows, 2 * width]`, gate first, to `out` `[rows, width]`."""
     rows, width = out.shape
