@@ -68,6 +68,7 @@ def test_a_sample_is_as_good_as_its_committed_counts(shared_data: SharedData) ->
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1800)
 def test_the_whole_suite_is_as_good_as_the_committed_counts(shared_data: SharedData) -> None:
     verdicts = judged(shared_data, lambda groups: groups)
     assert worse(verdicts) == []

@@ -23,6 +23,7 @@ PATTERN = "(yes|no), [0-9]{2,5}"
 WHOLE = {FinishReason.STOP, FinishReason.GRAMMAR, FinishReason.LENGTH}
 
 
+@pytest.mark.timeout(1800)
 @pytest.mark.parametrize(
     ("count", "overlap"),
     [

@@ -14,7 +14,7 @@ import pytest
 from maskwright import compile_json_schema
 from maskwright.errors import LimitError
 from maskwright.limits import Limits, Work, spend
-from tests.matching import EVERY_BYTE
+from tests.matching import EVERY_BYTE, matches
 
 MOST_SECONDS = 8.0
 """Of process time; each takes a fraction of it on an idle machine."""
@@ -120,55 +120,7 @@ ANSWERED: dict[str, Json] = {
         },
         "propertyNames": {"pattern": "^[a-f]{2,40}$"},
     },
-}
-
-BOUNDED: dict[str, Json] = {
-    "a tree of references, exponential": references(60, 2),
-    "a chain of references": references(3_000, 1),
-    "a chain of nothing but references": {
-        "$ref": "#/$defs/n0",
-        "$defs": {f"n{at}": {"$ref": f"#/$defs/n{min(at + 1, 5_000)}"} for at in range(5_000)}
-        | {"n5000": {}},
-    },
-    "unions of unions": combined("anyOf", 40),
-    "exact unions of exact unions": combined("oneOf", 40),
-    "exact unions in exact unions": nested("oneOf", 40),
-    "exactly one of ten patterns": patterns("oneOf"),
-    "overlapping names": {
-        "patternProperties": {f"^.*{c}.*$": {"minimum": at} for at, c in enumerate("abcdefghijkl")}
-    },
-    "overlapping names, and no others": {
-        "patternProperties": {
-            f"{chr(97 + at % 26)}.{{{at}}}": {"minLength": at} for at in range(30)
-        },
-        "additionalProperties": False,
-    },
-    "{1,100000}, not": no_text("^a{1,100000}$"),
     "{1,1000} of {1,1000}, not": no_text("^((a|b){1,1000}c?){1,1000}$"),
-    "negative lookaheads, not": no_text(
-        "^" + "".join(f"(?!.*{c}.{{12}}x)" for c in "abcdefgh") + ".*$"
-    ),
-    "coprime lengths": {
-        "type": "string",
-        "allOf": [{"pattern": f"^(?:a{{{n}}})*$"} for n in (7, 11, 13, 17, 19, 23, 29)],
-        "minLength": 1,
-    },
-    "a billion letters": {"type": "string", "minLength": 10**9, "pattern": "^[ab]*$"},
-    "many objects": {"type": "object", "minProperties": 10**6},
-    "names that run out": {
-        "type": "object",
-        "minProperties": 50,
-        "propertyNames": {"pattern": "^[ab]{1,6}$"},
-    },
-    "a web of dependent schemas": {
-        "dependentSchemas": {
-            f"p{at}": {
-                "required": [f"p{(at + 1) % 20}"],
-                "properties": {f"p{(at * 7 + 3) % 20}": {"type": "integer"}},
-            }
-            for at in range(20)
-        }
-    },
     "a web of required names": {
         "dependentRequired": {
             f"p{at}": [f"p{(at * 3 + 1) % 40}", f"p{(at * 5 + 2) % 40}"] for at in range(40)
@@ -178,17 +130,90 @@ BOUNDED: dict[str, Json] = {
         "anyOf": [{"properties": {f"p{at}": {"type": "integer"}}} for at in range(10)],
         "unevaluatedProperties": False,
     },
-    "conditions": {
-        "allOf": [
-            {
-                "if": {"properties": {f"p{at}": {"const": at}}},
-                "then": {"required": [f"q{at}"]},
-                "else": {"properties": {f"r{at}": False}},
-            }
-            for at in range(30)
-        ]
-    },
 }
+
+REFUSED: dict[str, tuple[str, Json]] = {
+    "a tree of references, exponential": ("work", references(60, 2)),
+    "a chain of references": ("work", references(3_000, 1)),
+    "a chain of nothing but references": (
+        "schema_depth",
+        {
+            "$ref": "#/$defs/n0",
+            "$defs": {f"n{at}": {"$ref": f"#/$defs/n{min(at + 1, 5_000)}"} for at in range(5_000)}
+            | {"n5000": {}},
+        },
+    ),
+    "unions of unions": ("work", combined("anyOf", 40)),
+    "exact unions of exact unions": ("work", combined("oneOf", 40)),
+    "exact unions in exact unions": ("work", nested("oneOf", 40)),
+    "exactly one of ten patterns": ("work", patterns("oneOf")),
+    "overlapping names": (
+        "work",
+        {
+            "patternProperties": {
+                f"^.*{c}.*$": {"minimum": at} for at, c in enumerate("abcdefghijkl")
+            }
+        },
+    ),
+    "overlapping names, and no others": (
+        "work",
+        {
+            "patternProperties": {
+                f"{chr(97 + at % 26)}.{{{at}}}": {"minLength": at} for at in range(30)
+            },
+            "additionalProperties": False,
+        },
+    ),
+    "{1,100000}, not": ("work", no_text("^a{1,100000}$")),
+    "negative lookaheads, not": (
+        "work",
+        no_text("^" + "".join(f"(?!.*{c}.{{12}}x)" for c in "abcdefgh") + ".*$"),
+    ),
+    "coprime lengths": (
+        "work",
+        {
+            "type": "string",
+            "allOf": [{"pattern": f"^(?:a{{{n}}})*$"} for n in (7, 11, 13, 17, 19, 23, 29)],
+            "minLength": 1,
+        },
+    ),
+    "a billion letters": ("work", {"type": "string", "minLength": 10**9, "pattern": "^[ab]*$"}),
+    "many objects": ("work", {"type": "object", "minProperties": 10**6}),
+    "names that run out": (
+        "work",
+        {
+            "type": "object",
+            "minProperties": 50,
+            "propertyNames": {"pattern": "^[ab]{1,6}$"},
+        },
+    ),
+    "a web of dependent schemas": (
+        "work",
+        {
+            "dependentSchemas": {
+                f"p{at}": {
+                    "required": [f"p{(at + 1) % 20}"],
+                    "properties": {f"p{(at * 7 + 3) % 20}": {"type": "integer"}},
+                }
+                for at in range(20)
+            }
+        },
+    ),
+    "conditions": (
+        "alternatives",
+        {
+            "allOf": [
+                {
+                    "if": {"properties": {f"p{at}": {"const": at}}},
+                    "then": {"required": [f"q{at}"]},
+                    "else": {"properties": {f"r{at}": False}},
+                }
+                for at in range(30)
+            ]
+        },
+    ),
+}
+"""Each with the limit that stops it."""
 
 
 def walk(schema: Json) -> str | None:
@@ -215,10 +240,10 @@ def test_answered(schema: Json) -> None:
     assert time.process_time() - began < MOST_SECONDS
 
 
-@pytest.mark.parametrize("schema", BOUNDED.values(), ids=BOUNDED)
-def test_answered_or_refused_soon(schema: Json) -> None:
+@pytest.mark.parametrize(("limit", "schema"), REFUSED.values(), ids=REFUSED)
+def test_refused_soon(limit: str, schema: Json) -> None:
     began = time.process_time()
-    assert walk(schema) in (None, "work", "alternatives", "schema_depth", "witness_search")
+    assert walk(schema) == limit
     assert time.process_time() - began < MOST_SECONDS
 
 
@@ -240,11 +265,30 @@ def test_each_question_starts_afresh() -> None:
     spend(1_000)  # outside of any question
 
 
+def all_words(letters: str, length: int) -> tuple[Json, list[str]]:
+    """All of many words in `length` characters, said as none of those without one of them; and the
+    words."""
+    words = [f"{a}{b}1" for a in letters for b in "xyz"]
+    without = [no_text(word) for word in words]
+    return {"allOf": [text(f"^.{{{length}}}$"), {"not": {"anyOf": without}}]}, words
+
+
 def test_nested_negations_of_patterns_are_intersections() -> None:
-    """All of many words in 40 characters, said as none of those without one of them."""
-    without = [no_text(f"{a}{b}1") for a in "abcd" for b in "xyz"]
-    schema = {"allOf": [text("^.{40}$"), {"not": {"anyOf": without}}]}
-    compile_json_schema(schema, EVERY_BYTE, limits=FEW_STEPS)
+    schema, words = all_words("ab", 20)
+    grammar = compile_json_schema(schema, EVERY_BYTE, limits=FEW_STEPS)
+    whole = "".join(words).ljust(20, "-")
+    assert matches(grammar, f'"{whole}"')
+    assert matches(grammar, '"--' + "".join(reversed(words)) + '"')
+    assert not matches(grammar, f'"{whole[:-1]}"')
+    for word in words:
+        assert not matches(grammar, '"' + whole.replace(word, "---") + '"')
+
+
+def test_that_a_text_holds_many_words_is_found_out_with_few_steps() -> None:
+    """Of twelve words: what a union of 4,096 cases would be."""
+    schema, words = all_words("abcd", 40)
+    grammar = compile_json_schema(schema, EVERY_BYTE, limits=FEW_STEPS)
+    assert matches(grammar, '"' + "".join(words).ljust(40, "-") + '"')
 
 
 def test_a_huge_enumeration_of_numbers_is_lists_of_words() -> None:

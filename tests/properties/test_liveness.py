@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 from functools import cache
+from itertools import product
 from random import Random
 from typing import Any
 
@@ -18,7 +18,7 @@ from tests.properties.algebra_cases import ALGEBRA
 from tests.properties.container_cases import CONTAINERS
 from tests.properties.judge import has_lone_surrogate, validator
 from tests.properties.schema_cases import CASES, CHARACTER_TOKENS, TOKENS, Case
-from tests.properties.schemas import schema
+from tests.properties.schemas import NAMES, schema
 
 PERSON: dict[str, Any] = {
     "type": "object",
@@ -95,12 +95,31 @@ def test_walks(case: Case) -> None:
     check_walks(case.schema, vocab, random, 3, property_order=case.order)
 
 
+@cache
+def some_values() -> tuple[Any, ...]:
+    """Values of which every random schema that has any should have one: scalars, and containers of
+    up to three, of which those within others are small."""
+    scalars = [None, True, -3, -1, 0, 0.5, 1, 1.25, 1.5, 2, 3, "", "a", "ab", "b", "bb"]
+    inner: list[Any] = [None, True, 1, 2, "a", "b", 1.5, -1]
+    inner += [[], [1], ["a"], {}, {"a": 1}, {"b": 1, "c": 1}]
+    arrays = [list(items) for size in range(3) for items in product(inner, repeat=size)]
+    absent = object()
+    drawn = product([absent, *inner], repeat=len(NAMES))
+    objects = [
+        {n: v for n, v in zip(NAMES, values, strict=True) if v is not absent} for values in drawn
+    ]
+    return (*scalars, *arrays, *objects)
+
+
 @pytest.mark.parametrize("seed", range(30))
 def test_walks_of_random_schemas(seed: int) -> None:
     random = Random(seed)
     drawn = schema(random)
-    with contextlib.suppress(UnsatisfiableSchemaError):
+    try:
         check_walks(drawn, SMALL, random, 3, whitespace=random.choice(WHITESPACE))
+    except UnsatisfiableSchemaError:
+        judge = validator(drawn)
+        assert [value for value in some_values() if judge.is_valid(value)] == []
 
 
 @pytest.mark.parametrize("vocab", [demo, tekken], ids=["demo", "tekken"])

@@ -20,15 +20,18 @@ OBJECT: dict[str, Any] = {
 }
 
 
-def forced(schema: Any, behind: str = "") -> bytes:
-    matcher = after(compile_json_schema(schema, EVERY_BYTE, whitespace="compact"), behind)
+def forced(schema: Any, behind: str = "", **options: Any) -> bytes:
+    grammar = compile_json_schema(schema, EVERY_BYTE, whitespace="compact", **options)
+    matcher = after(grammar, behind)
     assert matcher is not None
     return bytes(matcher.forced_tokens())
 
 
 def test_bytes() -> None:
-    assert forced(OBJECT).startswith(b'{"')
-    assert forced(OBJECT, '{"a":"x') in (b"", b'yz","bb":'), "all, or none where \\u0079 is allowed"
+    assert forced(OBJECT, escapes="any") == b'{"', "a may be \\u0061"
+    assert forced(OBJECT, escapes="needed") == b'{"a":"xyz","bb":'
+    assert forced(OBJECT, '{"a":"x', escapes="needed") == b'yz","bb":'
+    assert forced(OBJECT, '{"a":"x', escapes="any") == b"", "y may be \\u0079"
     assert forced({"const": True}) == b"true"
     assert forced({"type": "boolean"}) == b""
     assert forced({"type": "boolean"}, "t") == b"rue"

@@ -185,7 +185,8 @@ class Matcher:
         """
         text, ended = bytes(self._read()), self.terminated or (final and self.accepting)
         reader = self._events
-        if reader is None or reader.read > len(text) or (reader.ended and not ended):
+        # What has told the end reads no further: not if the end was taken back, nor if it was none.
+        if reader is None or (reader.ended and not (ended and reader.read == len(text))):
             reader = self._events = EventReader(self._grammar)
             if self._told:
                 reader.go_on(text[: self._told], ended=False)
@@ -203,6 +204,8 @@ class Matcher:
         del self._ends[left + 1 :]
         del self._text[self._ends[-1] :]
         self._told = min(self._told, len(self._text))
+        if self._events is not None and self._events.read > len(self._text):
+            self._events = None  # It has read bytes that are gone, whatever comes in their place.
 
     def fork(self) -> Matcher:
         """An independent matcher at the same position."""
