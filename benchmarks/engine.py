@@ -11,13 +11,14 @@ blocks      positions of held blocks that hold no token
 gaps        time between two tokens of readers while a long prompt comes in
 prefixes    prompt tokens that were found in the cache
 
-Every engine answers the same prompts in turn, `repeats` times, so that whatever else the machine
-does slows all of them; the rows are medians. Each of the clients asks `rounds` times, again as soon
-as it has an answer; `generate` takes the requests in batches of as many as there are clients.
-Answers with a schema end when they are complete, so throughput is in tokens a second. All use one
-thread, which the engine chooses for a model this small. `maskwright, plain` has no prefix cache, no
-drafts and no canonical text. `--least` does the least that runs every part; its figures mean
-nothing.
+In `throughput` each prompt is asked once ("new": no cache knows more of it than the schema), or is
+one of five that come again and again ("repeated"). Every engine answers the same prompts in turn,
+`repeats` times, so that whatever else the machine does slows all of them; the rows are medians.
+Each of the clients asks `rounds` times, again as soon as it has an answer; `generate` takes requests
+in batches of as many as there are clients. Answers with a schema end when they are complete, so
+throughput is in tokens a second. All use one thread, which the engine chooses for a model this
+small. `maskwright, plain` has no prefix cache, no drafts and no canonical text.
+`--least` does the least that runs every part; its figures mean nothing.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ import argparse
 import json
 import os
 import random
+import re
 import statistics
 import sys
 import time
@@ -108,8 +110,19 @@ LEAST = Sizes(2, 1, 40, 1, 2, (2, 20, 40), 1, 80, 200, 2)
 
 
 def prompts_of(subject: Subject, clients: int) -> list[list[int]]:
-    """Chats with the schema in the prompt, whether or not it is enforced."""
+    """Chats with the schema in the prompt, whether or not it is enforced; five different ones."""
     return [subject.prompt(TEXTS[number % len(TEXTS)], SCHEMA) for number in range(clients)]
+
+
+def new_prompts(subject: Subject, count: int, seed: int) -> list[list[int]]:
+    """The same chats about other orders: every number in them is drawn anew."""
+    rng = random.Random(seed)
+
+    def other(text: str) -> str:
+        return re.sub(r"\d+", lambda found: str(rng.randrange(10 ** len(found[0]))), text)
+
+    texts = (f"No. {rng.randrange(10**6)}. {other(TEXTS[n % len(TEXTS)])}" for n in range(count))
+    return [subject.prompt(text, SCHEMA) for text in texts]
 
 
 def serve(engine: Engine, requests: Sequence[Request]) -> tuple[float, list[Completion]]:
@@ -159,12 +172,35 @@ def compiled(loaded: LoadedModel) -> Grammar:
 
 
 def throughput(report: Report, subject: Subject, sizes: Sizes) -> None:
-    """Tokens a second, all engines in turn; those with a schema beside the best peer with one."""
+    """Tokens a second, all engines in turn, over prompts that are new and over five that come again
+    and again; those with a schema beside the best peer with one."""
+    count = sizes.clients * sizes.rounds
+    repeated = prompts_of(subject, count)
+    sources: dict[str, Callable[[int], list[list[int]]]] = {
+        "new": lambda repeat: new_prompts(subject, count, repeat),
+        "repeated": lambda repeat: repeated,
+    }
+    for name, source in sources.items():
+        rates = throughputs(subject, sizes, source)
+        peers = [rate for (engine, _), rate in rates.items() if engine.startswith("generate +")]
+        for (engine, schema), rate in rates.items():
+            report.add(
+                f"throughput, {sizes.clients} clients, {sizes.rounds} rounds",
+                engine=engine,
+                prompts=name,
+                schema=schema,
+                **{"tokens/s": rate, "best peer x": rate / max(peers) if schema == "yes" else None},
+            )
+
+
+def throughputs(
+    subject: Subject, sizes: Sizes, source: Callable[[int], list[list[int]]]
+) -> dict[tuple[str, str], float]:
+    """Medians of tokens a second by engine and whether there is a schema. `source` makes the
+    prompts of a repeat, which all engines answer."""
     loaded, grammar = subject.loaded, compiled(subject.loaded)
     clients, tokens = sizes.clients, sizes.tokens
-    prompts = prompts_of(subject, clients * sizes.rounds)
-    batches = [prompts[at : at + clients] for at in range(0, len(prompts), clients)]
-    runs: dict[tuple[str, str], Callable[[int], tuple[float, int]]] = {}
+    runs: dict[tuple[str, str], Callable[[list[list[int]], int], tuple[float, int]]] = {}
     engines = {
         "maskwright": Engine(loaded, replace(FULL, max_running=clients)),
         "maskwright, plain": Engine(loaded, replace(PLAIN, max_running=clients)),
@@ -173,35 +209,35 @@ def throughput(report: Report, subject: Subject, sizes: Sizes) -> None:
         engine.start()
         for schema in (None, grammar):
             runs[name, "no" if schema is None else "yes"] = (
-                lambda seed, engine=engine, schema=schema: _counted(
+                lambda prompts, seed, engine=engine, schema=schema: _counted(
                     *serve(engine, requests_for(prompts, schema, tokens, seed))
                 )
             )
     for name, make in processors(subject, SCHEMA).items():
-        runs[name, "no" if name == "generate" else "yes"] = lambda seed, make=make: in_batches(
-            subject.model, batches, tokens, make, loaded.eos, seed
+        runs[name, "no" if name == "generate" else "yes"] = lambda prompts, seed, make=make: (
+            in_batches(
+                subject.model,
+                [prompts[at : at + clients] for at in range(0, len(prompts), clients)],
+                tokens,
+                make,
+                loaded.eos,
+                seed,
+            )
         )
     if loaded.vocab.size < 100_000:  # else a single run of it takes longer than all the others
-        runs["continuous batching", "no"] = lambda seed: continuous(
-            subject.model, batches[0], tokens, seed
+        runs["continuous batching", "no"] = lambda prompts, seed: continuous(
+            subject.model, prompts[:clients], tokens, seed
         )
     rates: dict[tuple[str, str], list[float]] = {key: [] for key in runs}
     for repeat in range(sizes.repeats + 1):
+        prompts = source(repeat)
         for key, run in runs.items():
-            seconds, count = run(1000 * repeat)
+            seconds, made = run(prompts, 1000 * repeat)
             if repeat:  # the first warms up
-                rates[key].append(count / seconds)
-    best = max(statistics.median(rates[key]) for key in rates if key[0].startswith("generate +"))
-    for (name, schema), values in rates.items():
-        rate = statistics.median(values)
-        report.add(
-            f"throughput, {clients} clients, {sizes.rounds} rounds",
-            engine=name,
-            schema=schema,
-            **{"tokens/s": rate, "best peer x": rate / best if schema == "yes" else None},
-        )
+                rates[key].append(made / seconds)
     for engine in engines.values():
         engine.stop()
+    return {key: statistics.median(values) for key, values in rates.items()}
 
 
 def structured_load(report: Report, subject: Subject, sizes: Sizes) -> None:
@@ -262,26 +298,35 @@ def shares(before: EngineStats, after: EngineStats) -> dict[str, float]:
 
 
 def waste(report: Report, subject: Subject, sizes: Sizes) -> None:
-    """Positions of held blocks that hold no token, computed from ragged lengths; the most blocks
-    held is sampled while requests of these lengths run."""
+    """Positions of the blocks that running requests hold which hold no token, as the engine counts
+    them while requests of ragged lengths run; beside it what the ends of their last blocks alone
+    come to, computed from the lengths."""
     rng, loaded = random.Random(0), subject.loaded
     words = [token for token, text in enumerate(loaded.vocab.tokens) if text]
     count, shortest, longest = sizes.ragged
     ends = [rng.randint(shortest, longest) for _ in range(count)]
     size = FULL.block_size
-    used = sum(-(-length // size) * size for length in ends)
+    at_the_end = sum(-(-length // size) * size for length in ends)
+    shares: list[float] = []
+    most = 0
     with Engine(loaded, replace(FULL, prefix_cache=False, drafts=0)) as engine:
         for length in ends:
             prompt = [rng.choice(words) for _ in range(length - 8)]
             engine.submit(Request(prompt, SamplingParams(seed=length), 8, eos=()))
-        most = 0
-        while engine.stats().running + engine.stats().waiting:
-            most = max(most, engine.stats().blocks_used)
+        while (stats := engine.stats()).running + stats.waiting:
+            most = max(most, stats.blocks_used)
+            if stats.blocks_used:
+                shares.append(100 * stats.positions_idle / (stats.blocks_used * size))
             time.sleep(0.002)
     report.add(
         f"ragged lengths {shortest}-{longest}",
         engine="maskwright",
-        **{"waste_%": 100 * (1 - sum(ends) / used), "blocks_most": most},
+        **{
+            "idle_% mean": statistics.fmean(shares),
+            "idle_% most": max(shares),
+            "last blocks_%": 100 * (1 - sum(ends) / at_the_end),
+            "blocks_most": most,
+        },
     )
 
 
@@ -333,32 +378,36 @@ def gaps(report: Report, subject: Subject, sizes: Sizes) -> None:
 
 
 def saved(report: Report, subject: Subject, sizes: Sizes) -> None:
-    """Prompt tokens found in the cache, against a trie of all that came before."""
+    """Prompt tokens found in the cache, against a trie of all that came before: one of tokens,
+    which no cache of blocks can reach, and one of whole blocks, of which the last may be shared in
+    part."""
     loaded, prompts = subject.loaded, prompts_of(subject, sizes.prompts)
-    schemas = [prompt[: len(prompt) // 2] + prompt[::-1][: 10 + n] for n, prompt in
-               enumerate(prompts)]  # fmt: skip
+    turned = [
+        prompt[: len(prompt) // 2] + prompt[::-1][: 10 + n] for n, prompt in enumerate(prompts)
+    ]
     seen: list[list[int]] = []
-    oracle = 0
+    by_token = by_block = 0
     size = FULL.block_size
     with Engine(loaded, FULL) as engine:
-        for number, prompt in enumerate(prompts + schemas):
+        for number, prompt in enumerate(prompts + turned):
             answer = engine.submit(Request(prompt, SamplingParams(seed=number), 3, eos=())).result()
-            best = 0
-            for other in seen:
-                common = next(
-                    (n for n, (a, b) in enumerate(zip(prompt, other, strict=False)) if a != b),
-                    min(len(prompt), len(other)),
-                )
-                best = max(best, min(common, len(prompt) - 1))
-            oracle += best
-            whole = [*prompt, *answer.token_ids][: -1 if answer.token_ids else None]
-            seen.append(whole[: len(whole) // size * size])
+            most = len(prompt) - 1  # the last token is computed, for its logits
+            by_token += max((min(most, common(prompt, other)) for other in seen), default=0)
+            kept = (other[: len(other) // size * size] for other in seen)
+            by_block += max((min(most, common(prompt, other)) for other in kept), default=0)
+            seen.append([*prompt, *answer.token_ids][: -1 if answer.token_ids else None])
         hits = engine.stats().prefix_hits
     report.add(
         f"{2 * sizes.prompts} prompts, one after the other",
         engine="maskwright",
-        **{"tokens saved": hits, "trie oracle": oracle},
+        **{"tokens saved": hits, "trie of blocks": by_block, "trie of tokens": by_token},
     )
+
+
+def common(one: Sequence[int], other: Sequence[int]) -> int:
+    """How many tokens two sequences have in common at their beginnings."""
+    differing = (n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b)
+    return next(differing, min(len(one), len(other)))
 
 
 PARTS: Final[dict[str, Callable[[Report, Subject, Sizes], None]]] = {

@@ -14,8 +14,14 @@ refused  the engine doesn't compile it
 timed out, failed  the process had to be stopped; it died, or raised an error during a text
 invalid accepted, valid refused  at least one text got the wrong answer
 
-Maskwright's rows are cold (the first pass over the cases, in a process that has compiled one
-trivial schema) and warm (a second pass in the same process).
+Every engine's first pass is cold: nothing is known of any schema, in a process that has compiled
+one trivial one. In a second pass Maskwright compiles each schema again in the same process (warm).
+The others share nothing between two compiles; for them, what is timed in the second pass are the
+texts of a compiled schema that were walked before (kept), as in a server that keeps grammars.
+`maskwright` has the default order of properties, "schema"; `maskwright-any` accepts any order.
+
+Each process collects garbage as Maskwright's server does, while nobody waits; with `--collector
+python` it does so by Python's defaults, in the middle of a text.
 
     python benchmarks/maskbench.py --memory --cases 0 --engines maskwright-any --limit 60 --save
 
@@ -32,7 +38,7 @@ import os
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -40,7 +46,7 @@ from typing import Any, Final
 ROOT: Final = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.maskbench_worker import Case, Outcome, Text, Worker
+from benchmarks.maskbench_worker import COLLECTORS, Case, Outcome, Text, Worker
 from benchmarks.peers import ENGINES
 from benchmarks.report import Report, need, percentile, some_of
 from benchmarks.vocabularies import tekken_encoding
@@ -54,7 +60,8 @@ BASELINE: Final = "llguidance"
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One engine's pass over the cases; `cache` is cold or warm, empty for a peer."""
+    """One engine's pass over the cases; `cache` says what it knew of them before: nothing (cold),
+    what a first compile leaves behind (warm), or the compiled schema (kept)."""
 
     engine: str
     cache: str
@@ -73,6 +80,7 @@ def main() -> None:
     cases = [read_case(line) for line in sample(read_lines(need(options.data)), options)]
     settings: dict[str, Figure] = {
         "load_at_start": round(load, 1),
+        "collector": options.collector,
         "cases": len(cases),
         "limit_s": options.limit,
         "seed": options.seed,
@@ -103,7 +111,10 @@ def parse_options() -> argparse.Namespace:
         "--engines", type=some_of(ENGINES), default=list(ENGINES), help="names, with commas"
     )
     parser.add_argument("--limit", type=float, default=10.0, help="seconds a schema may take")
-    parser.add_argument("--cold", action="store_true", help="no second, warm pass")
+    parser.add_argument("--cold", action="store_true", help="no second pass")
+    parser.add_argument(
+        "--collector", choices=COLLECTORS, default="server", help="when garbage is collected"
+    )
     parser.add_argument("--memory", action="store_true", help="what one engine holds, over a pass")
     parser.add_argument("--list-failures", metavar="ENGINE", help="print its cases that don't pass")
     parser.add_argument("--save", action="store_true", help="append the rows to results/")
@@ -140,26 +151,32 @@ def read_case(line: str) -> Case:
 
 def measure(cases: Sequence[Case], options: argparse.Namespace) -> Iterator[Run]:
     """All engines' passes; the engines take turns case by case."""
-    workers = {name: Worker(name, options.limit) for name in options.engines}
-    for cache in ("cold",) if options.cold else ("cold", "warm"):
-        turn = [name for name in workers if cache == "cold" or name.startswith("maskwright")]
-        found: dict[str, dict[str, Outcome]] = {name: {} for name in turn}
+    workers = {name: Worker(name, options.limit, options.collector) for name in options.engines}
+    for number_of_pass in (1,) if options.cold else (1, 2):
+        found: dict[str, dict[str, Outcome]] = {name: {} for name in workers}
+        states = {name: cache_state(name, number_of_pass) for name in workers}
         for number, case in enumerate(cases, start=1):
-            for name in turn:
-                found[name][case.id] = workers[name].run(case)
-            progress(cache, number, len(cases))
-        for name in turn:
-            state = cache if name.startswith("maskwright") else ""
-            yield Run(name, state, found[name], workers[name].restarts, workers[name].megabytes)
+            for name, worker in workers.items():
+                found[name][case.id] = worker.run(case, kept=states[name] == "kept")
+            progress(f"pass {number_of_pass}", number, len(cases))
+        for name, worker in workers.items():
+            yield Run(name, states[name], found[name], worker.restarts, worker.megabytes)
     for worker in workers.values():
         worker.close()
+
+
+def cache_state(engine: str, number_of_pass: int) -> str:
+    """What an engine knows of a schema in a pass, as `Run.cache` says it."""
+    if number_of_pass == 1:
+        return "cold"
+    return "warm" if engine.startswith("maskwright") else "kept"
 
 
 def memory(report: Report, cases: Sequence[Case], options: argparse.Namespace) -> None:
     """One engine's pass in one process: a row for each tenth of the way. Each restart, after a case
     that took too long, begins with an empty memory."""
     name = options.engines[0]
-    worker = Worker(name, options.limit)
+    worker = Worker(name, options.limit, options.collector)
     found: dict[str, Outcome] = {}
     most = 0.0
     for number, case in enumerate(cases, start=1):
@@ -174,9 +191,9 @@ def memory(report: Report, cases: Sequence[Case], options: argparse.Namespace) -
         list_failures(cases, [Run(name, "", found, 0, 0.0)], options.list_failures)
 
 
-def progress(cache: str, done: int, cases: int) -> None:
+def progress(what: str, done: int, cases: int) -> None:
     """A line that is written over on a terminal; elsewhere a line every tenth of the way."""
-    text = f"{cache} pass: {done} of {cases} cases"
+    text = f"{what}: {done} of {cases} cases"
     if sys.stderr.isatty():
         print(f"\r\x1b[K{text}", end="" if done < cases else "\n", file=sys.stderr, flush=True)
     elif done * 10 // cases > (done - 1) * 10 // cases:
@@ -210,27 +227,42 @@ def mask_times(report: Report, runs: Sequence[Run]) -> None:
     for run in runs:
         times = [time for outcome in run.outcomes.values() for time in outcome.step_us]
         report.add(run.label, **spread(times, "us"))
-    for run, base, shared in pairs(runs):
+    for run, base, shared in pairs(runs, in_the_same_pass(runs)):
         ours = [time for case in shared for time in run.outcomes[case].step_us]
         theirs = [time for case in shared for time in base.outcomes[case].step_us]
         report.add(f"{run.label} / {base.label}", **ratios(ours, theirs, len(shared)))
 
 
 def compile_times(report: Report, runs: Sequence[Run]) -> None:
-    """From the schema to the first mask, and the same beside the baseline."""
-    for run in runs:
+    """From the schema to the first mask, where that was compiled, and the same beside the
+    baseline's first pass."""
+    compiling = [run for run in runs if run.cache != "kept"]
+    for run in compiling:
         times = [time for outcome in run.outcomes.values() for time in outcome.first_mask_us]
         report.add(run.label, **spread(times, "us"))
-    for run, base, shared in pairs(runs):
+    baseline = next((run for run in compiling if run.engine == BASELINE), None)
+    for run, base, shared in pairs(compiling, lambda _: baseline):
         ours = [time for case in shared for time in run.outcomes[case].first_mask_us]
         theirs = [time for case in shared for time in base.outcomes[case].first_mask_us]
         report.add(f"{run.label} / {base.label}", **ratios(ours, theirs, len(shared)))
 
 
-def pairs(runs: Sequence[Run]) -> Iterator[tuple[Run, Run, list[str]]]:
-    """Each run of ours beside the baseline, with the cases that both pass."""
-    base = next((run for run in runs if run.engine == BASELINE), None)
+def in_the_same_pass(runs: Sequence[Run]) -> Callable[[Run], Run | None]:
+    """A function from a run to the baseline's in the same pass."""
+
+    def base_of(run: Run) -> Run | None:
+        same = (other for other in runs if (other.cache == "cold") == (run.cache == "cold"))
+        return next((other for other in same if other.engine == BASELINE), None)
+
+    return base_of
+
+
+def pairs(
+    runs: Sequence[Run], base_of: Callable[[Run], Run | None]
+) -> Iterator[tuple[Run, Run, list[str]]]:
+    """Each run beside its baseline, with the cases that both pass."""
     for run in runs:
+        base = base_of(run)
         if base is not None and run is not base:
             both = [
                 name

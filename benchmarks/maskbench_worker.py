@@ -13,7 +13,7 @@ from itertools import count
 from multiprocessing.connection import Connection
 from pathlib import Path
 from time import perf_counter_ns
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, get_args
 
 from benchmarks.peers import ENGINES, Engine, allows
 from benchmarks.vocabularies import tekken
@@ -22,6 +22,8 @@ THREADS: Final = ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS", "RAYON_NUM_THREADS", "
 START_UP_S: Final = 300.0
 REST: Final = 16
 """Cases after which an engine's process rests a moment."""
+Collector = Literal["server", "python"]
+COLLECTORS: Final[tuple[Collector, ...]] = get_args(Collector)
 TRIVIAL: Final = {"type": "object", "properties": {"a": {"type": "string"}}}
 
 
@@ -82,9 +84,10 @@ class Outcome:
 class Worker:
     """The parent's end: runs cases, stops a process that takes too long, starts another."""
 
-    def __init__(self, engine: str, limit_s: float) -> None:
+    def __init__(self, engine: str, limit_s: float, collector: Collector = "server") -> None:
         self.restarts = 0
         self._engine = engine
+        self._collector: Collector = collector
         self._limit_s = limit_s
         self._at_start = self._now = 0.0
         self._start()
@@ -94,12 +97,13 @@ class Worker:
         """Memory that the present process holds beyond what it held before its first case."""
         return self._now - self._at_start
 
-    def run(self, case: Case) -> Outcome:
+    def run(self, case: Case, *, kept: bool = False) -> Outcome:
+        """What the engine makes of a case; `kept`: see `run_case`."""
         if not self._process.is_alive():
             self.restarts += 1
             self._start()
         try:
-            self._pipe.send(case)
+            self._pipe.send((case, kept))
             if not self._pipe.poll(self._limit_s):
                 self.close()
                 return Outcome("timed out")
@@ -117,7 +121,7 @@ class Worker:
     def _start(self) -> None:
         context = multiprocessing.get_context("spawn")
         self._pipe, theirs = context.Pipe()
-        arguments = (self._engine, theirs)
+        arguments = (self._engine, theirs, self._collector)
         os.environ.update(dict.fromkeys(THREADS, "1"))
         self._process = context.Process(target=serve, args=arguments, daemon=True)
         self._process.start()
@@ -128,24 +132,25 @@ class Worker:
         self._at_start = self._now = self._pipe.recv()
 
 
-def serve(name: str, pipe: Connection) -> None:
+def serve(name: str, pipe: Connection, collector: Collector) -> None:
     """The process: makes the engine, and answers cases until the parent is gone."""
     quiet = os.open(os.devnull, os.O_WRONLY)
     os.dup2(quiet, 2)  # peers log refusals there
     engine = ENGINES[name](tekken())
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(2_000, 10, 5_000)  # as in maskwright.cli.collector: none in mid-answer
+    if collector == "server":
+        gc.collect()
+        gc.freeze()
+        gc.set_threshold(2_000, 10, 5_000)  # as in maskwright.cli.collector: none in mid-answer
     run_case(engine, Case("trivial", TRIVIAL, ()))
     clean_up()  # what reading the vocabulary left behind
     pipe.send(resident_megabytes())
     for number in count(1):
         try:
-            case = pipe.recv()
+            case, kept = pipe.recv()
         except EOFError:
             return
-        outcome = run_case(engine, case)
-        if number % REST == 0:
+        outcome = run_case(engine, case, kept=kept)
+        if collector == "server" and number % REST == 0:
             clean_up()  # likewise: while nobody waits
         pipe.send((outcome, resident_megabytes()))
 
@@ -156,11 +161,16 @@ def clean_up() -> None:
     ctypes.CDLL(None).malloc_trim(0)
 
 
-def run_case(engine: Engine, case: Case) -> Outcome:
-    """Compile, then walk every text."""
+def run_case(engine: Engine, case: Case, *, kept: bool = False) -> Outcome:
+    """Compile, then walk every text; with `kept`, what is timed are the first mask and the texts of
+    a schema that was compiled, and whose texts were walked, before."""
     begin = perf_counter_ns()
     try:
         compiled = engine.compile(case.schema)
+        if kept:
+            for text in case.texts:
+                run_text(engine, compiled, text, array("d"))
+            begin = perf_counter_ns()
         walk = engine.start(compiled)
         walk.fill()
     except BaseException as error:  # a panic of a Rust engine is no Exception
