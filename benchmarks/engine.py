@@ -14,8 +14,8 @@ prefixes    prompt tokens that were found in the cache
 In `throughput` each prompt is asked once ("new": no cache knows more of it than the schema), or is
 one of five that come again and again ("repeated"). Every engine answers the same prompts in turn,
 `repeats` times, so that whatever else the machine does slows all of them; the rows are medians.
-Each of the clients asks `rounds` times, again as soon as it has an answer; `generate` takes requests
-in batches of as many as there are clients. Answers with a schema end when they are complete, so
+Each client asks `rounds` times, again as soon as it has an answer; `generate` takes requests in
+batches of as many as there are clients. Answers with a schema end when they are complete, so
 throughput is in tokens a second. All use one thread, which the engine chooses for a model this
 small. `maskwright, plain` has no prefix cache, no drafts and no canonical text.
 `--least` does the least that runs every part; its figures mean nothing.

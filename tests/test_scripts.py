@@ -69,7 +69,9 @@ ROWS = [
         data=SUITE,
     ),
     Row("benchmarks/demo_model.py", "--count 1", "exact_values_%"),
-    Row("benchmarks/engine.py", "--least --parts throughput", r"generate \+ xgrammar +repeated +yes"),
+    Row(
+        "benchmarks/engine.py", "--least --parts throughput", r"generate \+ xgrammar +repeated +yes"
+    ),
     Row("benchmarks/engine.py", "--least --parts load,step,blocks,gaps,prefixes", "trie of blocks"),
     Row("benchmarks/engine.py", "--least --model random-131072 --parts step", "step_ms"),
     Row(
