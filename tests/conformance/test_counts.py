@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from benchmarks.conformance import (
     judge,
     read_suite,
 )
+from maskwright.automaton.value.progress import PropertyOrder
 
 SharedData = Callable[[str], Path]
 STRIDE = 3
@@ -51,10 +53,19 @@ def worse(verdicts: Iterable[Verdict]) -> list[str]:
     return found
 
 
-def judged(shared_data: SharedData, choose: Callable[[list[Group]], list[Group]]) -> list[Verdict]:
+def judged(
+    shared_data: SharedData,
+    choose: Callable[[list[Group]], list[Group]],
+    order: PropertyOrder = "any",
+) -> list[Verdict]:
     documents = json.loads(shared_data(REMOTES).read_text(encoding="utf-8"))
     groups = choose(read_suite(shared_data(SUITE)))
-    return [verdict for group in groups for verdict in judge(group, documents)]
+    return [verdict for group in groups for verdict in judge(group, documents, order)]
+
+
+def declaring(groups: list[Group]) -> list[Group]:
+    """The schemas that declare properties, or refer to a document that may."""
+    return [g for g in groups if re.search(r'"(properties|\$ref)"', json.dumps(g.schema))]
 
 
 def test_no_invalid_instance_is_accepted() -> None:
@@ -74,6 +85,16 @@ def test_the_whole_suite_is_as_good_as_the_committed_counts(shared_data: SharedD
     assert worse(verdicts) == []
     totals = {name: sum(row.values()) for name, row in by_part(verdicts, files=True).items()}
     assert totals == {name: sum(row.values()) for name, row in COMMITTED.items()}
+
+
+def test_the_order_of_properties_changes_no_answer(shared_data: SharedData) -> None:
+    answers = [judged(shared_data, declaring, order) for order in ("any", "schema")]
+    assert sum(verdict.answer == "right" for verdict in answers[0]) > 1_000
+    assert [
+        f"{one.group.draft} {one.group.file}: {one.group.description}: {one.test}: {other.answer}"
+        for one, other in zip(*answers, strict=True)
+        if one.answer != other.answer
+    ] == []
 
 
 def test_a_worse_answer_is_found() -> None:

@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import Any
 
 import jsonschema
 from jsonschema.validators import validator_for
 
 from tests.matching import parsed
+from tests.properties.orders import Order, is_plain
 
 
 class Judge:
     """Independent of the machine: asks the validator that users would ask.
 
-    `order` is "any" or "schema"; for the latter, properties may be declared in one place only.
+    `order` is "any" or "schema"; for the latter, the schema has to be plain (see `orders`).
     """
 
     def __init__(self, schema: Any, order: str = "any") -> None:
         self._validator = validator(schema)
-        self._schema = schema
-        self._order = order
+        self._names: Order | None = None
+        if order == "schema":
+            assert is_plain(schema), "the order can't be judged"
+            self._names = Order(schema, partial(_satisfies, schema))
         self._known: dict[bytes, bool] = {}
 
     def __call__(self, text: bytes) -> bool:
@@ -39,17 +43,7 @@ class Judge:
     def value(self, value: Any) -> bool:
         if has_lone_surrogate(value) or not self._validator.is_valid(value):
             return False
-        return self._order == "any" or self._ordered(value, self._schema)
-
-    def _ordered(self, value: Any, schema: Any) -> bool:
-        """Declared names in the order of `properties`, others behind them, at every depth."""
-        if not isinstance(schema, dict) or not isinstance(value, dict):
-            return True
-        properties = schema.get("properties", {})
-        ranks = [list(properties).index(n) if n in properties else len(properties) for n in value]
-        return ranks == sorted(ranks) and all(
-            self._ordered(inner, properties.get(name)) for name, inner in value.items()
-        )
+        return self._names is None or self._names.admits(value)
 
 
 def validator(schema: Any) -> Any:
@@ -57,6 +51,14 @@ def validator(schema: Any) -> Any:
     of_draft = validator_for(schema, default=jsonschema.Draft202012Validator)
     of_draft.check_schema(schema)
     return of_draft(in_python(schema), format_checker=of_draft.FORMAT_CHECKER)
+
+
+def _satisfies(root: Any, part: Any, value: Any) -> bool:
+    """Whether a value satisfies a part of a document, which may refer to the whole."""
+    if isinstance(part, bool):
+        return part
+    found = {k: v for k, v in root.items() if k in ("$defs", "definitions", "$schema")}
+    return bool(validator({**found, **part}).is_valid(value))
 
 
 def in_python(schema: Any) -> Any:
