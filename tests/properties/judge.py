@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from functools import partial
 from typing import Any
 
 import jsonschema
@@ -24,8 +23,12 @@ class Judge:
         self._names: Order | None = None
         if order == "schema":
             assert is_plain(schema), "the order can't be judged"
-            self._names = Order(schema, partial(_satisfies, schema))
+            self._names = Order(schema, self._satisfies)
         self._known: dict[bytes, bool] = {}
+
+    def _satisfies(self, part: Any, value: Any) -> bool:
+        """Whether a value satisfies a part of the document, which may refer to the whole."""
+        return bool(self._validator.evolve(schema=in_python(part)).is_valid(value))
 
     def __call__(self, text: bytes) -> bool:
         known = self._known.get(text)
@@ -51,14 +54,6 @@ def validator(schema: Any) -> Any:
     of_draft = validator_for(schema, default=jsonschema.Draft202012Validator)
     of_draft.check_schema(schema)
     return of_draft(in_python(schema), format_checker=of_draft.FORMAT_CHECKER)
-
-
-def _satisfies(root: Any, part: Any, value: Any) -> bool:
-    """Whether a value satisfies a part of a document, which may refer to the whole."""
-    if isinstance(part, bool):
-        return part
-    found = {k: v for k, v in root.items() if k in ("$defs", "definitions", "$schema")}
-    return bool(validator({**found, **part}).is_valid(value))
 
 
 def in_python(schema: Any) -> Any:

@@ -15,7 +15,7 @@ from maskwright.automaton.events.events import (
     StringText,
     ValueRead,
 )
-from maskwright.automaton.json.contexts import Closed, Mark, Satisfied
+from maskwright.automaton.json.contexts import Closed, Satisfied, StructuralLabel
 from maskwright.automaton.machine.trace import Left
 from maskwright.automaton.value.level import Level, LevelPhase
 from maskwright.grammar.schema.document import escape
@@ -57,13 +57,13 @@ class JsonReader:
     def left(self, level: Level, left: Left) -> Iterator[Event]:
         """A leaf (or inner level) of `level` was left."""
         match left.label:
-            case Mark.SPACE | Mark.COMMA:
+            case StructuralLabel.SPACE | StructuralLabel.COMMA:
                 self._start(left.at)
-            case Mark.OBJECT | Mark.ARRAY:
-                kind = "object" if left.label is Mark.OBJECT else "array"
+            case StructuralLabel.OBJECT | StructuralLabel.ARRAY:
+                kind = "object" if left.label is StructuralLabel.OBJECT else "array"
                 yield ContainerOpened(self._pointer, kind)
                 self._open.append(_Container(0 if kind == "array" else ""))
-            case Mark.CLOSE:
+            case StructuralLabel.CLOSE:
                 self._open.pop()
                 yield ContainerClosed(self._pointer)
             case Closed():

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from maskwright.automaton.satisfy.search import Part
+from maskwright.automaton.satisfy.search import WitnessPart
 from maskwright.automaton.satisfy.solver import Solver
 from maskwright.automaton.value.finite_values import canonical
 from maskwright.automaton.value.last_value import open_bracket
@@ -137,12 +137,12 @@ class Finish:
             return enclosed("", each, closing[-1], space, depth - 1)
         return self._more(parts, level) + closing
 
-    def _more(self, parts: tuple[Part, ...], level: Level) -> str:
+    def _more(self, parts: tuple[WitnessPart, ...], level: Level) -> str:
         """ArrayWitness or members behind others."""
         comma = self._whitespace.comma(level.depth)
         return "".join(comma + self._part(part, level) for part in parts)
 
-    def _part(self, part: Part, level: Level) -> str:
+    def _part(self, part: WitnessPart, level: Level) -> str:
         name, value = part
         if level.bracket == "{":
             return member(name, value, self._whitespace, level.depth)
@@ -150,7 +150,7 @@ class Finish:
 
     def _shortest_member(
         self, progress: ObjectProgress
-    ) -> tuple[str, Witness, tuple[Part, ...]] | None:
+    ) -> tuple[str, Witness, tuple[WitnessPart, ...]] | None:
         """A member that must come now (behind a comma), and those behind it."""
         solver = self._solver
         shape = progress.shape
@@ -168,7 +168,7 @@ class Finish:
                 if name is not None:
                     found = solver.other_options(progress, each, name)
                     options += [(name, option) for option in found]
-        best: tuple[float, str, Witness, tuple[Part, ...]] | None = None
+        best: tuple[float, str, Witness, tuple[WitnessPart, ...]] | None = None
         for name, option in options:
             found = solver.search.completion_after(option.value, option.after, option.by_value)
             if found is None:
@@ -180,7 +180,7 @@ class Finish:
         return None if best is None else best[1:]
 
 
-def _parts(found: ArrayWitness | ObjectWitness | None) -> tuple[Part, ...] | None:
+def _parts(found: ArrayWitness | ObjectWitness | None) -> tuple[WitnessPart, ...] | None:
     if isinstance(found, ArrayWitness):
         return tuple(("", value) for value in found.values)
     return None if found is None else found.values

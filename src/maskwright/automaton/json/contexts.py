@@ -1,17 +1,18 @@
 """The structure of JSON under a schema, as contexts of the byte machine.
 
 A context is one level of nesting at one point of its reading: a set of *threads*, one for each way
-in which the text so far may still come to satisfy the schema. JSON is visibly pushdown: whatever
-branch a thread is in, brackets open and close for all threads at once. So threads push and pop
-together, and a child level only has to remember which thread of its parent each of its own threads
-belongs to (`tag`). Threads that die are dropped; a level without threads does not exist.
+in which the text so far may still come to satisfy the schema. JSON is visibly pushdown: a bracket
+opens or closes a level for all threads at once, whichever branch of the schema they are in. So
+threads push and pop together, and a child level only has to remember which thread of its parent
+each of its own threads belongs to (`tag`). Threads that die are dropped; a level without threads
+does not exist.
 
-A member's value or an item that need not differ from others is a level of its own, pushed over
-what follows it: it knows nothing of the object or array around it, so that all values that look
-alike share their contexts, wherever they stand. Threads of such a value have no progress.
+The value of a member, or an item that need not differ from others, is a level of its own, pushed
+over the level that goes on after it. It knows nothing of the object or array around it, so that
+values under equal schemas share their contexts, wherever they stand. Its threads have no progress.
 
 Names that a schema does not list, and items that must be unique, are remembered in the progress of
-a thread. Only the text tells them, so the exits behind them are *dynamic*.
+a thread. They are known only from the text, so the exits after them are *dynamic*.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from maskwright.automaton.json.dominated import drop_dominated
 from maskwright.automaton.json.levels import Levels
 from maskwright.automaton.json.names import NameReader
 from maskwright.automaton.json.plain_names import PlainReader, PlainShapes
-from maskwright.automaton.json.values import Read, ValueReader
+from maskwright.automaton.json.values import ReadThread, ValueReader
 from maskwright.automaton.leaf.keys import Choice, End, Literal, Padded, Spaced
 from maskwright.automaton.leaf.table import LeafTable
 from maskwright.automaton.machine.exits import (
@@ -54,7 +55,7 @@ from maskwright.grammar.shape.shape import Conjunction
 from maskwright.limits import spend
 
 
-class Mark(Enum):
+class StructuralLabel(Enum):
     """Labels of structural leaves."""
 
     SPACE = "whitespace"
@@ -67,14 +68,14 @@ class Mark(Enum):
 
 
 class Closed(NamedTuple):
-    """The result of a level: the tags of the threads that were complete, each with the value that
-    it was, where that is told apart."""
+    """The result of an array or object: the tags of the threads that were complete, each with the
+    value, as canonical JSON, where that is distinguished (see `automaton.json.distinguish`)."""
 
     tags: tuple[tuple[int, str | None], ...]
 
 
 class Satisfied(NamedTuple):
-    """The result of a value that stands in something else: the tags of the threads it satisfies."""
+    """The result of a value on a level of its own: the tags of the threads that it satisfies."""
 
     which: tuple[int, ...]
 
@@ -100,9 +101,9 @@ class JsonContexts:
         bare: bool = False,
         table: Levels | None = None,
     ) -> None:
-        """`price`: what a text costs of a budget (see `bounds`). `bare`: names and strings that
-        are listed are written without any escape that isn't needed. `table`: where the levels are
-        numbered, of contexts that differ in the root alone."""
+        """`price`: an upper bound on the tokens of a text (see `automaton.finish.bounds`). `bare`:
+        listed names and strings are written without escapes that JSON doesn't ask for. `table`:
+        numbers the levels; contexts that differ in nothing but the root share one."""
         self._table = table or Levels()
         self.levels: Final = self._table.known
         self._solver = solver
@@ -116,7 +117,7 @@ class JsonContexts:
         self._alone: dict[tuple[Conjunction, int], int] = {}
         self._continues: dict[int, bool] = {}
         self._next_leaves: dict[tuple[bool, bool, str, int], int] = {}
-        self._told = DistinguishedValues(solver)
+        self._distinguished = DistinguishedValues(solver)
         self._names: dict[int, tuple[NameReader | PlainReader, int]] = {}
         self._plain = PlainShapes(solver)
         self._finish = Finish(solver, whitespace, self._owners)
@@ -131,27 +132,29 @@ class JsonContexts:
 
     def begin(self, roots: tuple[Conjunction, ...]) -> tuple[int, int]:
         """The first context and leaf state of a value that satisfies one of `roots`."""
-        threads = tuple(Thread(tag, None, self._alike(root)) for tag, root in enumerate(roots))
+        threads = tuple(
+            Thread(tag, None, self._representative(root)) for tag, root in enumerate(roots)
+        )
         context = self._context(Level(LevelPhase.VALUE, "", threads, 0))
         return context, self._value_reader(context)[1]
 
     def exit(self, context: int, label: Hashable, text: str | None = None) -> Exit:
         level = self.levels[context]
         match label:
-            case Mark.SPACE:
-                return Exit(STAY, context, self._behind_space(context))
-            case Mark.OBJECT:
+            case StructuralLabel.SPACE:
+                return Exit(STAY, context, self._after_space(context))
+            case StructuralLabel.OBJECT:
                 return self._open(context, "{")
-            case Mark.ARRAY:
+            case StructuralLabel.ARRAY:
                 return self._open(context, "[")
-            case Mark.COMMA:
+            case StructuralLabel.COMMA:
                 return self._after_comma(level)
-            case Mark.CLOSE:
+            case StructuralLabel.CLOSE:
                 tags = {(t.tag, _value(t)) for t in level.threads if _may_close(t)}
                 return Exit(POP, result=Closed(tuple(sorted(tags, key=repr))))
             case Closed(tags=tags):
                 threads = self._value_reader(context)[0].threads
-                read = [Read(threads[tag], value) for tag, value in tags]
+                read = [ReadThread(threads[tag], value) for tag, value in tags]
                 return self._after_value(level, read, text)
             case Satisfied(which=which):
                 return self._satisfied(context, level, which)
@@ -184,7 +187,7 @@ class JsonContexts:
         return Ending(None if text is None else text.encode(), found.by_text)
 
     def endings(self, contexts: list[int], leaf: int, before: bytes) -> Endings:
-        """The shortest text that completes the value by satisfying each of its schemas."""
+        """For each of the value's schemas, the shortest text that completes it so."""
         levels = [self.levels[context] for context in contexts]
         colon = ":" + self.whitespace.after_colon.decode() if leaf == self._colon else ""
         found = self._finish.of(levels, before + colon.encode())
@@ -206,7 +209,7 @@ class JsonContexts:
         return self._table.context(level, self)
 
     def _open(self, context: int, bracket: str) -> Exit:
-        """A bracket opens: every thread spawns one for each alternative of its value."""
+        """A bracket opens: each thread starts one thread for each alternative of its value."""
         level = self.levels[context]
         threads = dict.fromkeys(
             Thread(tag, progress)
@@ -217,10 +220,10 @@ class JsonContexts:
             return Exit(BLOCKED)
         depth = level.depth + 1 if self.whitespace.lines else 1
         opened = self._context(Level(LevelPhase.FIRST, bracket, tuple(threads), depth))
-        return Exit(PUSH, opened, self._spaced(Mark.SPACE))
+        return Exit(PUSH, opened, self._spaced(StructuralLabel.SPACE))
 
     def _items(self, threads: tuple[Thread, ...]) -> tuple[Thread, ...]:
-        """The threads of an array's next item: what it may be, and the progress behind it."""
+        """The threads of an array's next item: one for each option."""
         return tuple(
             dict.fromkeys(
                 Thread(thread.tag, option.after, option.value, option.by_value)
@@ -251,7 +254,7 @@ class JsonContexts:
             following = self._context(level._replace(phase=LevelPhase.NAME))
             return Exit(STAY, following, self._name_reader(following)[1])
         threads = self._items(level.threads)
-        if not threads:  # what may come depends on an item that the walk passed unseen
+        if not threads:  # the options depend on an item that this walk hasn't looked at
             unknown = self._context(Level(LevelPhase.VALUE, "[", (), level.depth))
             return Exit(STAY, unknown, self._leaves.state(Choice(EMPTY, EMPTY, ())))
         if all(thread.is_free for thread in threads):
@@ -262,13 +265,14 @@ class JsonContexts:
     def _value_above(
         self, level: Level, threads: tuple[Thread, ...], leaf: int | None = None, dynamic: int = 0
     ) -> Exit:
-        """A value begins, in `leaf` or at once, above the level that waits for it."""
+        """A value begins on a level of its own, above the level that waits for it; in `leaf`, if
+        that is given, before its first byte."""
         places = {Thread(tag, progress): 0 for tag, progress, _, _ in threads}
         for place, thread in enumerate(places):
             places[thread] = place
         values = tuple(
             dict.fromkeys(
-                (places[Thread(tag, progress)], self._alike(value))
+                (places[Thread(tag, progress)], self._representative(value))
                 for tag, progress, value, _ in threads
                 if value is not None
             )
@@ -284,15 +288,15 @@ class JsonContexts:
             leaf = self._value_reader(above)[1]
         return Exit(PUSH | dynamic, above, leaf, frame=behind, then=self._then(behind))
 
-    def _alike(self, value: Conjunction) -> Conjunction:
-        """The first conjunction met that is written alike, or stands for the same scalars if it
-        stands for no more."""
+    def _representative(self, value: Conjunction) -> Conjunction:
+        """The first conjunction met that is written equally; of conjunctions that allow scalars
+        only, the first that allows these scalars. Equal conjunctions share their contexts."""
         known = self._same.get(value)
         if known is None:
-            known = self._same[value] = self._find_alike(value)
+            known = self._same[value] = self._find_representative(value)
         return known
 
-    def _find_alike(self, value: Conjunction) -> Conjunction:
+    def _find_representative(self, value: Conjunction) -> Conjunction:
         key = next(iter(value)).key if len(value) == 1 else None
         if key is not None:
             known = self._table.same.get(key)
@@ -307,28 +311,29 @@ class JsonContexts:
         return known
 
     def _then(self, context: int) -> tuple[Further, ...]:
-        """What will be asked of the level behind a value, where that is sure to be cheap."""
+        """The exits after a value, made in advance where a single thread makes that cheap."""
         level = self.levels[context]
         if len(level.threads) != 1:
             return ()
         labels: list[Hashable] = [_THE_ONLY]
         if self._may_continue(context):
-            labels.append(Mark.COMMA)
+            labels.append(StructuralLabel.COMMA)
         if _may_close(level.threads[0]):
-            labels.append(Mark.CLOSE)
+            labels.append(StructuralLabel.CLOSE)
         return tuple((context, label, None) for label in labels)
 
-    # Members of plain objects: `_after_name` and all that follows from it, made together
+    # Members of plain objects: `_after_name`, and the exits that follow, made together since a
+    # first mask needs them all
 
     def _after_listed(self, level: Level, reader: PlainReader, at: int) -> Exit:
-        """Behind one of the names that a plain shape lists."""
+        """The exit after one of the names that a plain shape lists."""
         if not reader.names >> at & 1:
             return Exit(BLOCKED)
         spend()
         key = (reader.plain.shape.values[at], level.depth)
         above = self._alone.get(key)
         if above is None:
-            threads = (Thread(0, None, self._alike(key[0])),)
+            threads = (Thread(0, None, self._representative(key[0])),)
             above = self._alone[key] = self._context(
                 Level(LevelPhase.VALUE, "", threads, level.depth)
             )
@@ -339,13 +344,13 @@ class JsonContexts:
         then: tuple[Further, ...] = ()
         if behind is None:
             behind = self._table.add(waiting, self)
-            then = self._behind_listed(behind, waiting, following)
+            then = self._after_listed_value(behind, waiting, following)
         return Exit(PUSH, above, self._colon, frame=behind, then=then)
 
-    def _behind_listed(
+    def _after_listed_value(
         self, context: int, level: Level, following: PlainReader
     ) -> tuple[Further, ...]:
-        """All that may come behind a member's value; `following` reads the next name."""
+        """The exits after a member's value; `following` reads the next name."""
         goes_on, closes = following.others or following.bits != 0, following.may_close
         self._continues[context] = goes_on
         leaf = self._comma_leaf(level, goes_on, closes)
@@ -355,9 +360,11 @@ class JsonContexts:
             if name not in self._names:
                 term = self._written(following.term)
                 self._names[name] = following, self._leaves.state(Choice(term, EMPTY, ()))
-            then.append((context, Mark.COMMA, Exit(STAY, name, self._names[name][1])))
+            then.append((context, StructuralLabel.COMMA, Exit(STAY, name, self._names[name][1])))
         if closes:
-            then.append((context, Mark.CLOSE, Exit(POP, result=Closed(((following.tag, None),)))))
+            then.append(
+                (context, StructuralLabel.CLOSE, Exit(POP, result=Closed(((following.tag, None),))))
+            )
         return tuple(then)
 
     # Values that have been read
@@ -369,7 +376,7 @@ class JsonContexts:
             context = self._context(level._replace(threads=threads))
         return Exit(STAY, context, self._next_leaf(context))
 
-    def _after_value(self, level: Level, read: list[Read], text: str | None) -> Exit:
+    def _after_value(self, level: Level, read: list[ReadThread], text: str | None) -> Exit:
         if not read:
             return Exit(BLOCKED)
         if not level.bracket and (level.depth or self._root is None):
@@ -398,20 +405,20 @@ class JsonContexts:
 
     # Leaves
 
-    def _behind_space(self, context: int) -> int:
+    def _after_space(self, context: int) -> int:
         level = self.levels[context]
         if level.phase is LevelPhase.VALUE or level.bracket == "[":
             return self._value_reader(context)[1]
         return self._name_reader(context)[1]
 
-    def _spaced(self, label: Mark, after: bytes = b"") -> int:
+    def _spaced(self, label: StructuralLabel, after: bytes = b"") -> int:
         leaf = self._leaves.state(Spaced(self.whitespace.room, label))
         return self._leaves.state(Literal(after, leaf)) if after else leaf
 
     @cached_property
     def _colon(self) -> int:
         space = self.whitespace
-        after = self._spaced(Mark.SPACE, space.after_colon)
+        after = self._spaced(StructuralLabel.SPACE, space.after_colon)
         colon = self._leaves.state(Choice(EMPTY, EMPTY, ((ord(":"), after),)))
         return self._leaves.state(Padded(space.room, colon)) if space.room else colon
 
@@ -433,14 +440,14 @@ class JsonContexts:
         marks: list[tuple[int, int]] = []
         if goes_on:
             after = space.comma(level.depth)[1:].encode()
-            marks.append((ord(","), self._spaced(Mark.COMMA, after)))
+            marks.append((ord(","), self._spaced(StructuralLabel.COMMA, after)))
         if closes:
             marks.append(self._closing(level, empty=False))
         choice = self._leaves.state(Choice(EMPTY, EMPTY, tuple(marks)))
         return self._leaves.state(Padded(space.room, choice)) if space.room else choice
 
     def _closing(self, level: Level, *, empty: bool) -> tuple[int, int]:
-        end = self._leaves.state(End(Mark.CLOSE))
+        end = self._leaves.state(End(StructuralLabel.CLOSE))
         bracket = b"}" if level.bracket == "{" else b"]"
         if self.whitespace.lines and not empty:
             line = self.whitespace.line(level.depth - 1).encode() + bracket
@@ -465,7 +472,8 @@ class JsonContexts:
         return reader.others or reader.bits != 0
 
     def _first_line(self, level: Level, leaf: int) -> tuple[int, int]:
-        """Where lines are indented, the first item stands behind a line break."""
+        """The line break before a first item, where lines are indented: its first byte, and the
+        leaf of its rest."""
         line = self.whitespace.line(level.depth).encode()
         return line[0], self._leaves.state(Literal(line[1:], leaf))
 
@@ -481,11 +489,11 @@ class JsonContexts:
 
     def _read(self, level: Level) -> ValueReader:
         threads = self._items(level.threads) if level.phase is LevelPhase.FIRST else level.threads
-        return ValueReader.of(threads, self._solver, self._told)
+        return ValueReader.of(threads, self._solver, self._distinguished)
 
     def _value_leaf(self, level: Level, reader: ValueReader) -> int:
         marks: list[tuple[int, int]] = []
-        for bracket, mark in (("{", Mark.OBJECT), ("[", Mark.ARRAY)):
+        for bracket, mark in (("{", StructuralLabel.OBJECT), ("[", StructuralLabel.ARRAY)):
             if any(any(True for _ in r.containers(bracket, self._solver)) for r in reader.readings):
                 marks.append((ord(bracket), self._leaves.state(End(mark))))
         strings, scalars = self._written(reader.strings), reader.scalars
@@ -530,5 +538,5 @@ def _may_close(thread: Thread) -> bool:
 
 
 def _value(thread: Thread) -> str | None:
-    """The value of an array or object that ends here, where it is told apart."""
+    """The value of an array or object that ends here, where it is distinguished."""
     return None if thread.progress is None else ended(thread.progress.candidates)

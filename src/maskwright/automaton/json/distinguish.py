@@ -1,8 +1,8 @@
-"""Values of items that must differ, told apart one by one where they may run out.
+"""Which values of items that must differ are distinguished one by one, because they may run out.
 
-While an item is read, which of these values it is shows in the leaf's label (or, for an array or
-object, in its candidates), so that what may follow is known without looking at the text.
-Values of conjunctions that have more than can be told apart do not run out.
+While an item is read, the leaf's label shows which of these values it is (for an array or object,
+its candidates do). So what may follow is known without looking at the text. Where a conjunction has
+more values than are distinguished, they don't run out.
 """
 
 from __future__ import annotations
@@ -18,39 +18,39 @@ from maskwright.grammar.schema.tree import negated
 from maskwright.grammar.shape.shape import ArrayShape, Conjunction, ObjectShape
 
 MOST_CONTAINERS: Final = 32
-"""Arrays and objects told apart; where there are more, they do not run out."""
+"""Arrays and objects that are distinguished; where there are more, they don't run out."""
 _MOST_TOGETHER: Final = 4
-"""Of so many `contains` it is looked at what satisfies several at once."""
+"""Up to so many `contains`, items that several of them count are looked at too."""
 _MOST_DEPTH: Final = 4
-"""Nesting that is looked into for a container of which there are many."""
+"""Levels of nesting that are searched for a part of which there are many values."""
 
 
-class Told(NamedTuple):
+class Distinguished(NamedTuple):
     scalars: Mapping[str, str]
-    """By canonical JSON a spelling without an exponent."""
+    """A spelling without an exponent, by canonical JSON."""
     containers: tuple[str, ...]
     """As canonical JSON."""
     fewest: float
-    """The fewest values that any of the items to come has; infinite where none can run out."""
+    """The smallest number of values of any item to come; infinite where none can run out."""
 
 
 class DistinguishedValues:
-    """What is told apart behind each item of each array shape, found once."""
+    """The distinguished values of each array shape, by the index of an item, each found once."""
 
     def __init__(self, solver: Solver) -> None:
         self._solver = solver
-        self._known: dict[tuple[ArrayShape, int], Told] = {}
+        self._known: dict[tuple[ArrayShape, int], Distinguished] = {}
         self._containers: dict[Conjunction, tuple[str, ...] | None] = {}
 
-    def after(self, after: ArrayProgress) -> Told:
-        """The values that make a difference to the items behind `after`."""
+    def after(self, after: ArrayProgress) -> Distinguished:
+        """The values that make a difference to the items that follow after `after`."""
         at = min(after.index, len(after.shape.prefix))
         key = (after.shape, at)
         if key not in self._known:
-            self._known[key] = self._told(after.shape, at)
+            self._known[key] = self._distinguished(after.shape, at)
         return self._known[key]
 
-    def _told(self, shape: ArrayShape, start: int) -> Told:
+    def _distinguished(self, shape: ArrayShape, start: int) -> Distinguished:
         scalars: dict[str, str] = {}
         containers: dict[str, None] = {}
         fewest = float("inf")
@@ -61,7 +61,7 @@ class DistinguishedValues:
             containers.update(dict.fromkeys(few or ()))
             if finite.strings is not None and not finite.many_numbers and few is not None:
                 fewest = min(fewest, finite.size + len(few))
-        return Told(scalars, tuple(containers) if fewest < float("inf") else (), fewest)
+        return Distinguished(scalars, tuple(containers) if fewest < float("inf") else (), fewest)
 
     def containers(self, item: Conjunction) -> tuple[str, ...] | None:
         """The arrays and objects of a conjunction, None if there are many."""
@@ -74,7 +74,7 @@ class DistinguishedValues:
         return None if len(found) > MOST_CONTAINERS else found
 
     def _has_many(self, item: Conjunction, depth: int) -> bool:
-        """Whether the look of a conjunction tells that it has many containers."""
+        """Whether some part of the conjunction's containers has many values."""
         if depth == _MOST_DEPTH:
             return True
         shape = self._solver.values.shapes.of(item)
@@ -88,7 +88,7 @@ class DistinguishedValues:
         return finite.strings is None or finite.many_numbers or self._has_many(value, depth + 1)
 
     def _values_of_array(self, shape: ArrayShape) -> list[Conjunction | None]:
-        """What its items may be; None for items without end."""
+        """The conjunctions of its items; None stands for items without end."""
         found: list[Conjunction | None] = list(shape.prefix[: shape.most])
         goes_on = shape.most is None or shape.most > len(shape.prefix)
         if goes_on and self._solver.satisfiable(shape.rest):
@@ -96,7 +96,7 @@ class DistinguishedValues:
         return [each for each in found if each is None or self._solver.satisfiable(each)]
 
     def _values(self, shape: ObjectShape) -> list[Conjunction | None]:
-        """What its members may be; None for names that it does not list."""
+        """The conjunctions of its members; None stands for names that it doesn't list."""
         possible = self._solver.satisfiable
         found: list[Conjunction | None] = [each for each in shape.values if possible(each)]
         classes = self._solver.values.names.of(shape.languages)
@@ -106,7 +106,7 @@ class DistinguishedValues:
 
 
 def _items(shape: ArrayShape, start: int) -> list[Conjunction]:
-    """What the items from `start` on may have to be, as `contains` counts them or not."""
+    """The conjunctions of the items from `start` on, counted by each `contains` or not."""
     bases = [*shape.prefix[start : shape.most]]
     if shape.most is None or shape.most > len(shape.prefix):
         bases.append(shape.rest)

@@ -1,7 +1,7 @@
-"""Threads that others outdo: whatever they may still become, some other thread may become as well.
+"""Dominated threads: all that they can still become, another thread can become as well.
 
-An item or member that may be one of several things makes a thread for each set of them. Once its
-value is known, the thread that has met the most of what is wanted is as good as all the others.
+An item or member that may fulfil several requirements makes a thread for each set of them. Once its
+value is known, the thread that has fulfilled the most of them is as good as all the others.
 """
 
 from __future__ import annotations
@@ -11,42 +11,42 @@ from collections.abc import Iterable
 from maskwright.automaton.value.level import Thread
 from maskwright.automaton.value.progress import ArrayProgress, ObjectProgress, Progress
 
-_Gains = tuple[int, ...]
-"""How much of each thing has been met, where more is never worse."""
+_Fulfilled = tuple[int, ...]
+"""How far each requirement is fulfilled, where more is never worse."""
 
 
 def drop_dominated(threads: Iterable[Thread]) -> tuple[Thread, ...]:
-    """Threads behind a value (or before any), without those that others outdo."""
+    """The threads, none of which is in the middle of a value, without the dominated ones."""
     threads = tuple(threads)
     if len(threads) < 2:
         return threads
     known = [_split(thread) for thread in threads]
-    alike: dict[Thread, list[_Gains]] = {}
-    for plain, gains in known:
-        alike.setdefault(plain, []).append(gains)
+    alike: dict[Thread, list[_Fulfilled]] = {}
+    for plain, fulfilled in known:
+        alike.setdefault(plain, []).append(fulfilled)
     return tuple(
         thread
-        for thread, (plain, gains) in zip(threads, known, strict=True)
-        if not any(_outdoes(other, gains) for other in alike[plain])
+        for thread, (plain, fulfilled) in zip(threads, known, strict=True)
+        if not any(_dominates(other, fulfilled) for other in alike[plain])
     )
 
 
-def _split(thread: Thread) -> tuple[Thread, _Gains]:
-    """A thread as if it had met nothing, and what it has met."""
+def _split(thread: Thread) -> tuple[Thread, _Fulfilled]:
+    """A thread as if it had fulfilled nothing, and what it has fulfilled."""
     progress: Progress | None = thread.progress
-    gains: _Gains = ()
+    fulfilled: _Fulfilled = ()
     if isinstance(progress, ObjectProgress) and progress.fulfilled:
-        gains = tuple(progress.fulfilled >> at & 1 for at in range(len(progress.shape.some)))
+        fulfilled = tuple(progress.fulfilled >> at & 1 for at in range(len(progress.shape.some)))
         progress = progress._replace(fulfilled=0)
     elif isinstance(progress, ObjectProgress):
-        gains = (0,) * len(progress.shape.some)
+        fulfilled = (0,) * len(progress.shape.some)
     elif isinstance(progress, ArrayProgress) and progress.counts:
         pairs = list(zip(progress.shape.contains, progress.counts, strict=True))
-        gains = tuple(count for each, count in pairs if each.most is None)
+        fulfilled = tuple(count for each, count in pairs if each.most is None)
         bound = tuple(0 if each.most is None else count for each, count in pairs)
         progress = progress._replace(counts=bound)
-    return thread._replace(progress=progress), gains
+    return thread._replace(progress=progress), fulfilled
 
 
-def _outdoes(left: _Gains, right: _Gains) -> bool:
+def _dominates(left: _Fulfilled, right: _Fulfilled) -> bool:
     return left != right and all(mine >= its for mine, its in zip(left, right, strict=True))

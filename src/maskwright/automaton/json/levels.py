@@ -1,8 +1,8 @@
 """The levels of JSON that the grammars of one kind have met, numbered: the contexts of a machine.
 
-Grammars of one kind differ in nothing but their schemas (see `mask.space`). A value that is written
-alike in two of them is one level, and with it all that is read within: whoever met a level first
-answers for it, with the shapes and witnesses of its own schema, and goes on living for that.
+Grammars of one kind differ in nothing but their schemas. Values whose schemas are written equally
+share one level, and all levels within it. The grammar that met a level first is its *owner*: it
+answers the machine's questions with the solver of its own schema, and is kept alive for that.
 """
 
 from __future__ import annotations
@@ -34,20 +34,20 @@ class LevelOwner(Protocol):
 
 
 class Levels:
-    """Implements `machine.Contexts` and `completion.Finisher` for all who have levels here."""
+    """Implements `machine.Contexts` and `completion.Finisher` for all owners of levels."""
 
     def __init__(self) -> None:
         self.known: list[Level] = []
         """Each level, by its context."""
         self.same: dict[bytes, Conjunction] = {}
-        """What stands for all values that are written alike, by `Schema.key`."""
+        """The conjunction that represents all schemas with this `Schema.key`."""
         self.scalars: dict[tuple[Regular, Regular], Conjunction] = {}
-        """What stands for the values that are these strings or these other scalars."""
+        """The conjunction that represents all that allow just these strings and other scalars."""
         self._contexts: dict[Level, int] = {}
         self._owners: list[LevelOwner] = []
 
     def context(self, level: Level, owner: LevelOwner) -> int:
-        """The context of a level; `owner` answers for it if it is new."""
+        """The context of a level; `owner` becomes its owner if it is new."""
         known = self._contexts.get(level)
         if known is None:
             known = self.add(level, owner)
@@ -65,7 +65,7 @@ class Levels:
         return context
 
     def begun(self, root: Schema) -> tuple[int, int] | None:
-        """The first context and leaf state of a text that is written like one met before."""
+        """The first context and leaf state of a root schema that has been met before."""
         value = None if root.key is None else self.same.get(root.key)
         if value is None:
             return None

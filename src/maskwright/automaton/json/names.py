@@ -27,10 +27,11 @@ from maskwright.limits import spend
 
 @dataclass(frozen=True, slots=True)
 class NameReader:
-    """The leaf term of a name, and what each thread makes of each name.
+    """The language of a name, and where each name leads each thread.
 
-    The term is a named vector: its words are all names that some thread knows (so that those not
-    allowed now can be told apart), then the languages of the other names.
+    The term is a named vector: first the words, which are all names that some thread knows (also
+    the ones that aren't allowed now, so that they are distinguished), then the languages of the
+    other names.
     """
 
     term: Regular
@@ -47,7 +48,7 @@ class NameReader:
         parts: dict[Regular, int] = {}
         readers = tuple(_reader(thread, solver, plain, parts) for thread in threads)
         others = any(reader.open is not None for reader in readers)
-        known = word_list([name for reader in readers for name in reader.told_apart(others)])
+        known = word_list([name for reader in readers for name in reader.listed_words(others)])
         bits = 0
         for word, name in enumerate(known.strings):
             if any(reader.allows(name) for reader in readers):
@@ -112,18 +113,18 @@ class _ThreadReader:
     languages: tuple[int, ...]
     """The parts that hold the shape's languages."""
     few: dict[str | None, NameClass]
-    """Other names that may come now and that are told apart, since they may run out or since they
-    tell candidates apart."""
+    """Other names that may come now and that are distinguished: names that may run out, and names
+    that some candidates have."""
     taken: frozenset[str | None]
-    """Other names that may not come, although they are like others that may."""
+    """Other names that may not come, although names of their class may."""
     anything: bool
-    """Whether any name may come that has not been told apart."""
+    """Whether any name may come that isn't distinguished."""
 
-    def told_apart(self, others: bool) -> tuple[str, ...]:
-        """The names that the trie has to know on behalf of this thread.
+    def listed_words(self, others: bool) -> tuple[str, ...]:
+        """The words that are listed on behalf of this thread.
 
-        Where other names may come, a name that may not must not keep the way to itself open: it
-        is known only where it is an exception among all names.
+        Where any other name may come, a name that may not come is listed, as an exception. Where
+        only some may, it isn't: its beginnings would stay open although they lead nowhere.
         """
         names = self.progress.shape.names
         if self.anything or not others:
@@ -135,7 +136,7 @@ class _ThreadReader:
         return tuple(name for name in self.few if name is not None)
 
     def allows(self, name: str) -> bool:
-        """Whether a name that is told apart may come now."""
+        """Whether a distinguished name may come now."""
         return self.indexes.get(name) in self.allowed or name in self.few
 
 
@@ -146,8 +147,8 @@ def _reader(
     assert isinstance(progress, ObjectProgress)
     shape = progress.shape
     spend(1 + len(shape.names))
-    told_apart = progress.candidates or progress.must_equal_one
-    plain = None if told_apart else plain_shapes.of(shape)
+    is_compared = progress.candidates or progress.must_equal_one
+    plain = None if is_compared else plain_shapes.of(shape)
     few: dict[str | None, NameClass] = {}
     taken: frozenset[str | None] = progress.others
     if plain is None:
@@ -203,8 +204,8 @@ def _other_names(
     taken |= candidates.keys() - few.keys()
     if len(alive) == len(classes):
         return few, taken, ANYTHING
-    told = words([*progress.shape.names, *progress.others, *candidates])
-    language = both(alt(*(each.language for each in alive)), complement(told))
+    listed = words([*progress.shape.names, *progress.others, *candidates])
+    language = both(alt(*(each.language for each in alive)), complement(listed))
     return few, taken, language if solver.values.shortest_string(language) is not None else EMPTY
 
 

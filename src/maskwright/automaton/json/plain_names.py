@@ -1,9 +1,9 @@
 """Reading a property name where counting decides what may come: most objects there are.
 
-A shape is *plain* if it asks for no member by pattern, and if of the names that it doesn't list
-either all may come or none. Whether an object can still be finished behind a member is then a
-matter of counting names: nothing has to be searched for, and all positions of an object share one
-term. Which of its names may come now is left to the gate.
+A shape is *plain* if it requires no members by pattern, and if of the names that it doesn't list
+either all may come or none. Whether an object can still be completed after a member is then a
+matter of counting names: no search is needed, and all positions of an object share one term. The
+gate keeps out the names that may not come now.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from maskwright.grammar.shape.shape import ObjectShape
 
 
 class PlainShapes:
-    """The plain ones among the shapes of one schema, each looked at once."""
+    """The shapes of one schema that are plain; each shape is examined once."""
 
     def __init__(self, solver: Solver) -> None:
         self._solver = solver
@@ -45,14 +45,14 @@ class PlainShapes:
         return None if plain is None else PlainReader(plain, threads[0].tag, progress, None)
 
     def of(self, shape: ObjectShape) -> PlainShape | None:
-        """A shape as a plain one, if it is."""
+        """The shape as a plain one, None if it isn't plain."""
         if shape not in self._known:
             self._known[shape] = PlainShape.of(shape, self._solver)
         return self._known[shape]
 
 
 class PlainShape:
-    """What is the same at all positions of a plain shape. Sets of its names are bits by index."""
+    """What all positions of a plain shape share. Sets of its names are bits by index."""
 
     def __init__(self, shape: ObjectShape, solver: Solver, others: bool) -> None:
         self.order: Final = solver.values.order
@@ -81,7 +81,7 @@ class PlainShape:
 
     @cached_property
     def terms(self) -> NameTerms:
-        """Those of the shape's own names."""
+        """The terms of an object that has no names beyond the shape's."""
         return NameTerms(self, frozenset())
 
     @cached_property
@@ -120,7 +120,7 @@ class PlainShape:
         return progress.count >= self.shape.least and not missing >> progress.position
 
     def _leaving(self, found: int, left: int, missing: int) -> int:
-        """Those of `found` from which on, in order, there are still `missing` names."""
+        """The names of `found` from which on, in order, there are still `missing` names."""
         declared = self.shape.declared
         late = left >> declared
         return _bits(
@@ -131,14 +131,13 @@ class PlainShape:
 
 
 class NameTerms:
-    """The terms that tell some names apart, from each other and from all others: those of a shape,
-    then the others that an object has already."""
+    """The terms that distinguish some names: a shape's own, then others that an object has."""
 
     def __init__(self, shape: PlainShape, others: frozenset[str]) -> None:
         names = (*shape.shape.names, *others)
         known = word_list(names)
         if others:
-            known.whole = False  # they are the names of one place in one text
+            known.whole = False  # such a list serves one place in one text: it isn't worth keeping
         places = {word: 1 << at for at, word in enumerate(known.strings)}
         self.words: Final = known.strings
         self._shape = shape
@@ -175,7 +174,7 @@ class NameTerms:
 
 
 class PlainReader:
-    """What a `NameReader` is for any threads, for one in a plain shape."""
+    """Reads a name as `NameReader` does, for a single thread in a plain shape."""
 
     __slots__ = ("_terms", "bits", "names", "others", "plain", "progress", "tag", "term", "words")
 
@@ -187,7 +186,7 @@ class PlainReader:
         self.tag: Final = tag
         self.progress: Final = progress
         self.names, self.others = plain.open_names(progress)
-        """Those of the shape that may come now, as bits, and whether others may."""
+        """The shape's names that may come now, as bits, and whether other names may."""
         if before is not None:
             terms = before._terms
         else:
@@ -198,12 +197,12 @@ class PlainReader:
         self.bits = terms.bits(self.names)
 
     def index(self, label: Hashable) -> int | None:
-        """The shape's name that a label tells, by its index."""
+        """The index of the shape's name that a label stands for, None for another name."""
         word = _entries(label)[0]
         return self.plain.indexes.get(self.words[word - 1]) if word else None
 
     def reader_after(self, at: int) -> PlainReader:
-        """The reader of the next name, behind the member with one of the shape's names."""
+        """The reader of the next name, after the member with one of the shape's names."""
         after = self.progress.with_member(at, self.plain.order)
         return PlainReader(self.plain, self.tag, after, self)
 

@@ -1,9 +1,8 @@
-"""What masks will ask for, asked for beforehand: what has too many alternatives is refused before
-any text is begun.
+"""Builds all shapes at compile time when a `oneOf` is long.
 
-Shapes are made when a text first reaches them. Where a `oneOf` is long, its options may turn out to
-be too many to be told apart; then all shapes are made once, value by value, as far as a count of
-steps allows.
+Shapes are otherwise built when a text first reaches them. A long `oneOf` may have too many options
+that exclude each other only by a search; such a schema is refused before any text is begun, as far
+as a count of steps finds that out.
 """
 
 from __future__ import annotations
@@ -21,15 +20,16 @@ from maskwright.limits import Limits, Work
 WIDE: Final = 10
 """A `oneOf` of more options than this is long."""
 _MOST_VALUES: Final = 1_000
-"""Values looked at."""
+"""Conjunctions that are looked at."""
 _MOST_WORK: Final = 150_000
 """Steps, counted as those of the limit `work`."""
 _OF_SHAPES: Final = "alternatives"
-"""The limit that shapes and what is read of them meet; others are counted anew for each mask."""
+"""The limit that building shapes runs into; all other limits are counted anew for each mask."""
 
 
 def precheck_alternatives(root: Conjunction, solver: Solver, limits: Limits) -> None:
-    """Raises `LimitError` where a text that begins well may lead to too many alternatives."""
+    """Build the shapes of all values within `root`. Raises `LimitError` for too many alternatives,
+    which would otherwise end a text in its middle."""
     found = {root: None}
     queue = [root]
     try:
@@ -45,7 +45,7 @@ def precheck_alternatives(root: Conjunction, solver: Solver, limits: Limits) -> 
 
 
 def _inside(value: Conjunction, solver: Solver) -> Iterator[Conjunction]:
-    """What items and members may be, whatever has been read of the array or object."""
+    """The conjunctions of all items and members, wherever they stand in the array or object."""
     shape = solver.values.shapes.of(value)
     for array in shape.arrays:
         stop = len(array.prefix) + 1

@@ -1,4 +1,4 @@
-"""Reading a value: the leaf of its scalars, and which threads each of them satisfies."""
+"""ThreadReading a value: the leaf of its scalars, and which threads each of them satisfies."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from maskwright.automaton.json.distinguish import DistinguishedValues, Told
+from maskwright.automaton.json.distinguish import Distinguished, DistinguishedValues
 from maskwright.automaton.satisfy.solver import Solver
 from maskwright.automaton.value.equality import NONE, equality_candidates
 from maskwright.automaton.value.finite_values import spellings
@@ -26,10 +26,10 @@ from maskwright.grammar.regular.terms import (
 from maskwright.grammar.schema.tree import Json, NotValues, Schema
 from maskwright.grammar.shape.shape import Conjunction
 
-_NONE_TOLD: Final = Told({}, (), float("inf"))
+_NONE_DISTINGUISHED: Final = Distinguished({}, (), float("inf"))
 
 
-class Read(NamedTuple):
+class ReadThread(NamedTuple):
     """A thread whose value has been read."""
 
     thread: Thread
@@ -37,33 +37,33 @@ class Read(NamedTuple):
     """The value as canonical JSON, where that is known without looking at the text."""
 
 
-class Reading(NamedTuple):
-    """How a thread's value is read."""
+class ThreadReading(NamedTuple):
+    """How a thread's value is read: which scalars, and which values are distinguished."""
 
     thread: Thread
     strings: Regular
     scalars: Regular
-    told: frozenset[str] = frozenset()
-    """The values that are told apart, as canonical JSON."""
-    barred: frozenset[str] = frozenset()
-    """The values that it must not be, which are none of `strings` or `scalars`, but for those
-    among `words`."""
+    distinguished: frozenset[str] = frozenset()
+    """The values that are distinguished, as canonical JSON."""
+    excluded: frozenset[str] = frozenset()
+    """The values that it must not equal. Neither `strings` nor `scalars` has them, apart from the
+    ones among `words`."""
     words: frozenset[str] = frozenset()
-    """The scalars that show in a label: those told apart, and strings that are refused at their
-    end."""
+    """The scalars that a label shows: the distinguished ones, and strings that are refused once
+    they end."""
     other_strings: bool = True
-    """Whether there are strings that are not told apart."""
+    """Whether there are strings that no label shows."""
     must_equal_one: bool = False
-    """Whether it must be one of those told apart."""
+    """Whether it must equal one of the distinguished values."""
     listed: bool = False
-    """Whether `words` has all strings, those that it must not be as well: a gate keeps them out."""
+    """Whether `words` has all strings, the excluded ones as well: then a gate keeps these out."""
 
     def containers(self, bracket: str, solver: Solver) -> Iterator[Progress]:
-        """The arrays or objects that it may be, at their start."""
+        """The arrays or objects that it may be, before their first item or member."""
         if self.thread.value is None:
             return
-        apart = bool(self.barred or self.told or self.must_equal_one)
-        against = equality_candidates(self.barred, self.told, bracket) if apart else NONE
+        apart = bool(self.excluded or self.distinguished or self.must_equal_one)
+        against = equality_candidates(self.excluded, self.distinguished, bracket) if apart else NONE
         for start in solver.values.containers(self.thread.value):
             if isinstance(start, ObjectProgress) is (bracket == "{"):
                 found = start
@@ -77,32 +77,33 @@ class Reading(NamedTuple):
 class ValueReader:
     """Two regular languages, for strings and for other scalars, and what their labels say.
 
-    Where values are told apart these are vectors: of strings first the words that are, then a
-    language for each kind of threads; of the others first a language for each such value.
+    Where values are distinguished, the languages are vectors: of strings, first the distinguished
+    words, then a language for each kind of threads; of other scalars, first a language for each
+    distinguished value.
     """
 
     strings: Regular
     scalars: Regular
-    readings: tuple[Reading, ...]
-    """An array or object belongs to one of these, by its index."""
+    readings: tuple[ThreadReading, ...]
+    """The threads of an array or object refer to one of these by index (`Thread.tag`)."""
     kinds: tuple[int, ...]
-    """The kind of each reading: equal kinds are satisfied by the same scalars."""
+    """The kind of each reading; readings of one kind are satisfied by equal scalars."""
     words: tuple[str, ...]
     values: tuple[str, ...]
-    """The strings and the other scalars that are told apart."""
+    """The other scalars that a label shows, as `words` has the strings."""
     gate: tuple[int, int] | None = None
-    """Where the strings are listed, those of `words` that may be read, as bits; how many there
-    are."""
+    """Where all strings are listed: the ones of `words` that may be read now, as bits, and how
+    many words there are."""
 
     @classmethod
     def of(
-        cls, threads: Iterable[Thread], solver: Solver, told: DistinguishedValues
+        cls, threads: Iterable[Thread], solver: Solver, table: DistinguishedValues
     ) -> ValueReader:
-        readings = tuple(_reading(thread, solver, told, True) for thread in threads)
+        readings = tuple(_reading(thread, solver, table, True) for thread in threads)
         gated = any(r.listed for r in readings) and not any(map(_is_open, readings))
         if not gated and any(r.listed for r in readings):
             threads = [reading.thread for reading in readings]
-            readings = tuple(_reading(thread, solver, told, False) for thread in threads)
+            readings = tuple(_reading(thread, solver, table, False) for thread in threads)
         if len(readings) == 1 and not (readings[0].words or gated):
             strings, scalars = readings[0].strings, readings[0].scalars
             return cls(
@@ -123,19 +124,19 @@ class ValueReader:
         values = [value for value in apart if not value.startswith('"')]
         strings = [k.strings if solver.values.is_live(k.strings) else EMPTY for k in kinds]
         scalars = [k.scalars if solver.values.is_live(k.scalars) else EMPTY for k in kinds]
-        told_words = _together(strings) if not texts else EMPTY
+        string_term = _together(strings) if not texts else EMPTY
         if texts:
             beside = (k.strings if k.other_strings else EMPTY for k in kinds)
-            told_words = vector((words(texts), *beside), named=True)
-        told_values = _together(scalars) if not values else EMPTY
+            string_term = vector((words(texts), *beside), named=True)
+        scalar_term = _together(scalars) if not values else EMPTY
         if values:
             parts = [both(alt(*scalars), spellings(value)) for value in values]
-            parts += [EMPTY] * (len(values) == 1)  # labels longer than those of strings
-            told_values = vector((*parts, *scalars))
+            parts += [EMPTY] * (len(values) == 1)  # so that the label is longer than one of strings
+            scalar_term = vector((*parts, *scalars))
         texts.sort()
         return cls(
-            told_words,
-            told_values,
+            string_term,
+            scalar_term,
             readings,
             tuple(kinds.index(_kind(reading)) for reading in readings),
             tuple(texts),
@@ -147,65 +148,68 @@ class ValueReader:
     def threads(self) -> tuple[Thread, ...]:
         return tuple(reading.thread for reading in self.readings)
 
-    def read(self, label: Hashable) -> list[Read]:
+    def read(self, label: Hashable) -> list[ReadThread]:
         """The threads that a scalar satisfies."""
         if not isinstance(label, tuple):
-            return [Read(r.thread, None) for r in self.readings]
+            return [ReadThread(r.thread, None) for r in self.readings]
         entries = _entries(label)
         beside = len(entries) - max(self.kinds) - 1
         flags = entries[beside:]
-        value = self._told(entries[:beside])
+        value = self._shown(entries[:beside])
         return [
-            Read(reading.thread, value)
+            ReadThread(reading.thread, value)
             for reading, kind in zip(self.readings, self.kinds, strict=True)
-            if value in reading.told or (flags[kind] and value not in reading.barred)
+            if value in reading.distinguished or (flags[kind] and value not in reading.excluded)
         ]
 
-    def _told(self, entries: tuple[int, ...]) -> str | None:
-        """The value that the entries of a label in front of those of the kinds tell."""
+    def _shown(self, entries: tuple[int, ...]) -> str | None:
+        """The value that a label shows; `entries` are the ones before the entries of the kinds."""
         if len(entries) == 1:
             return json.dumps(self.words[entries[0] - 1]) if entries[0] else None
         found = zip(self.values, entries, strict=False)
         return next((value for value, flag in found if flag), None)
 
 
-class _Kind(NamedTuple):
+class _ScalarKind(NamedTuple):
     strings: Regular
     scalars: Regular
     words: frozenset[str]
     other_strings: bool
 
 
-def _kind(reading: Reading) -> _Kind:
-    return _Kind(reading.strings, reading.scalars, reading.words, reading.other_strings)
+def _kind(reading: ThreadReading) -> _ScalarKind:
+    return _ScalarKind(reading.strings, reading.scalars, reading.words, reading.other_strings)
 
 
-def _is_open(reading: Reading) -> bool:
+def _is_open(reading: ThreadReading) -> bool:
     """Whether there are strings that no gate can keep out."""
     return not reading.listed and reading.strings is not EMPTY
 
 
-def _gate(texts: list[str], readings: tuple[Reading, ...]) -> tuple[int, int]:
-    alive = frozenset[str]().union(*(reading.told for reading in readings))
+def _gate(texts: list[str], readings: tuple[ThreadReading, ...]) -> tuple[int, int]:
+    alive = frozenset[str]().union(*(reading.distinguished for reading in readings))
     bits = sum(1 << at for at, text in enumerate(texts) if json.dumps(text) in alive)
     return bits, len(texts)
 
 
-def _reading(thread: Thread, solver: Solver, told: DistinguishedValues, gated: bool) -> Reading:
-    """What is told apart of a thread's value, and what it must not be, for the rest to be right.
+def _reading(
+    thread: Thread, solver: Solver, table: DistinguishedValues, gated: bool
+) -> ThreadReading:
+    """Which values of a thread need a label and which are excluded, so that the container around
+    can be completed.
 
-    `gated`: where all its strings are, those that it must not be stay among them, so that it is
-    one list of words whichever have come before.
+    `gated`: where all strings are listed, the excluded ones stay in the list, so that one list of
+    words serves every item, whichever have come before.
     """
     value = thread.value
     assert value is not None
     shape = solver.values.shapes.of(value)
     if thread.is_free:
-        return Reading(thread, shape.strings, shape.scalars)
+        return ThreadReading(thread, shape.strings, shape.scalars)
     after, watched = thread.progress, thread.is_watched
-    known = _NONE_TOLD
+    known = _NONE_DISTINGUISHED
     if watched and isinstance(after, ArrayProgress) and after.unique:
-        known = told.after(after)
+        known = table.after(after)
     unique = isinstance(after, ArrayProgress) and after.unique
     finite = solver.values.finite_values(value)
     few = frozenset(map(json.dumps, finite.strings or ()))
@@ -225,7 +229,7 @@ def _reading(thread: Thread, solver: Solver, told: DistinguishedValues, gated: b
         return progress is not None and solver.can_complete(progress)
 
     alive = frozenset(text for text in here if leads_on(text))
-    barred = frozenset(here - alive)
+    excluded = frozenset(here - alive)
     others = leads_on(None)
     strings, scalars = shape.strings, shape.scalars
     words = alive
@@ -233,19 +237,19 @@ def _reading(thread: Thread, solver: Solver, told: DistinguishedValues, gated: b
         words |= few
     elif not others:
         strings = both(strings, _all_strings(alive))
-    elif strings is ANYTHING:  # each may still become a longer one: its end alone is refused
-        words |= {text for text in barred if text[0] == '"'}
+    elif strings is ANYTHING:  # each may be the beginning of a longer one: only its end is refused
+        words |= {text for text in excluded if text[0] == '"'}
     else:
-        strings = both(strings, complement(_all_strings(barred)))
-    dead: list[Json] = [json.loads(text) for text in barred if text[0] not in '"[{']
+        strings = both(strings, complement(_all_strings(excluded)))
+    dead: list[Json] = [json.loads(text) for text in excluded if text[0] not in '"[{']
     if not others:
         scalars = both(scalars, _all_scalars(alive))
     elif dead:
         none = Schema("", (NotValues(tuple(dead)),))
         scalars = solver.values.shapes.of(value | {none}).scalars
     other_strings = others and (finite.strings is None or not few <= words)
-    return Reading(
-        thread, strings, scalars, alive, barred, words, other_strings, not others, listed
+    return ThreadReading(
+        thread, strings, scalars, alive, excluded, words, other_strings, not others, listed
     )
 
 

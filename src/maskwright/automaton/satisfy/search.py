@@ -48,7 +48,7 @@ class ContainerStep(NamedTuple):
     by_value: CandidatesByValue
 
 
-Part = tuple[str, Witness]
+WitnessPart = tuple[str, Witness]
 """A member, or an item with an empty name."""
 
 
@@ -60,7 +60,7 @@ class ContainerSearch:
         self._values = values
         self._final = final
         self._completions: dict[Progress, ArrayWitness | ObjectWitness | None] = {}
-        self._completions_after: dict[ContainerStep, tuple[Part, ...] | None] = {}
+        self._completions_after: dict[ContainerStep, tuple[WitnessPart, ...] | None] = {}
         self._equal: dict[tuple[Conjunction, str], Witness | None] = {}
         self._distinct = DistinctItems(values.shapes, final)
         self._repeats = RepeatedItems(
@@ -90,7 +90,7 @@ class ContainerSearch:
 
     def completion_after(
         self, value: Conjunction, after: Progress, by_value: CandidatesByValue
-    ) -> tuple[Witness, tuple[Part, ...]] | None:
+    ) -> tuple[Witness, tuple[WitnessPart, ...]] | None:
         """The shortest completion of a container whose next item or member must satisfy `value`:
         that value, and what follows it. `after` and `by_value` are those of an option."""
         step = ContainerStep("", value, after, by_value)
@@ -154,7 +154,9 @@ class ContainerSearch:
             items = self._repeats.completion(progress, find, thorough=thorough)
             return None if items is None else ArrayWitness(items)
         tie = count()
-        queue: list[tuple[float, int, Progress, tuple[Part, ...]]] = [(0, next(tie), progress, ())]
+        queue: list[tuple[float, int, Progress, tuple[WitnessPart, ...]]] = [
+            (0, next(tie), progress, ())
+        ]
         done: set[Progress] = set()
         result: ArrayWitness | ObjectWitness | None = None
         while queue:
@@ -193,7 +195,7 @@ class ContainerSearch:
 
     def _past_candidates(
         self, begin: Progress | ContainerStep, find: Find
-    ) -> tuple[Part, ...] | None:
+    ) -> tuple[WitnessPart, ...] | None:
         """The shortest completion where candidates for equality are left, from a container or from
         a step in it.
 
@@ -201,9 +203,9 @@ class ContainerSearch:
         differs from all; then the rest is as if there were none.
         """
         tie = count()
-        queue: list[tuple[float, int, Progress | None, tuple[Part, ...]]] = []
+        queue: list[tuple[float, int, Progress | None, tuple[WitnessPart, ...]]] = []
 
-        def take(step: ContainerStep, cost: float, parts: tuple[Part, ...]) -> None:
+        def take(step: ContainerStep, cost: float, parts: tuple[WitnessPart, ...]) -> None:
             if self.steps_left is not None:
                 self.steps_left -= 1 + len(step.by_value)
                 if self.steps_left < 0:
@@ -228,7 +230,7 @@ class ContainerSearch:
 
     def _ways(
         self, step: ContainerStep, find: Find
-    ) -> Iterator[tuple[Progress | None, tuple[Part, ...]]]:
+    ) -> Iterator[tuple[Progress | None, tuple[WitnessPart, ...]]]:
         """What a step may be: the value of some candidates, with the progress after it; or a value
         that differs from all, with all that follows (and no progress)."""
         name, value, after, by_value = step
@@ -313,13 +315,13 @@ def _up_to_required(progress: ObjectProgress) -> list[int]:
     return found
 
 
-def _container(progress: Progress, parts: tuple[Part, ...]) -> ArrayWitness | ObjectWitness:
+def _container(progress: Progress, parts: tuple[WitnessPart, ...]) -> ArrayWitness | ObjectWitness:
     if isinstance(progress, ArrayProgress):
         return ArrayWitness(tuple(value for _, value in parts))
     return ObjectWitness(parts)
 
 
-def _parts(found: ArrayWitness | ObjectWitness) -> tuple[Part, ...]:
+def _parts(found: ArrayWitness | ObjectWitness) -> tuple[WitnessPart, ...]:
     if isinstance(found, ObjectWitness):
         return found.values
     return tuple(("", value) for value in found.values)

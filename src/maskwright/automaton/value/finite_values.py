@@ -1,6 +1,6 @@
-"""Which scalars satisfy a conjunction, where they are few enough to be told apart or run out.
+"""The scalars that satisfy a conjunction, where they are so few that they may run out.
 
-A value is known by its canonical JSON (see `canonical`), whatever it is spelled like.
+Equal values have equal canonical JSON (see `canonical`), however they are spelled.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from maskwright.grammar.shape.shape import Shape
 
 MOST_STRINGS: Final = 1_024
 MOST_NUMBERS: Final = 64
-"""Sets of values up to this size are told apart one by one; larger ones do not run out."""
+"""Sets of up to so many values are distinguished one by one; larger ones don't run out."""
 
 _LITERALS: Final = ("null", "true", "false")
 _MANTISSA: Final = re.compile(r"-?[1-9]\.")
@@ -37,18 +37,18 @@ class FiniteValues(NamedTuple):
 
     @property
     def size(self) -> int:
-        """How many can be told apart."""
+        """How many are listed."""
         return len(self.scalars) + len(self.strings or ())
 
     def texts(self) -> Iterator[str]:
-        """Those that can be told apart, as JSON."""
+        """The listed ones, as JSON."""
         yield from self.scalars
         for string in self.strings or ():
             yield json.dumps(string)
 
 
 def finite_values(shape: Shape) -> FiniteValues:
-    """What a shape's scalars are; `shape` is that of a conjunction."""
+    """The scalars of a shape."""
     strings = few(shape.strings, MOST_STRINGS) if shape.strings is not EMPTY else ()
     literals = tuple(text for text in _LITERALS if _accepts(shape.scalars, text))
     numbers = _numbers(shape.scalars, MOST_NUMBERS)
@@ -56,10 +56,10 @@ def finite_values(shape: Shape) -> FiniteValues:
 
 
 def cheapest(shape: Shape, count: int) -> list[str]:
-    """Some of the shape's scalars as JSON, the shortest first, each of another value.
+    """Some of the shape's scalars as JSON, the shortest first, no two of them equal.
 
-    `count` strings and `count` others, if there are so many: enough for every set of `count`
-    values that differ.
+    `count` strings and `count` others, if there are so many: whichever values are taken already,
+    `count` items that must differ find theirs among these.
     """
     found = [json.dumps(text, ensure_ascii=False) for text in first(shape.strings, count)]
     found += [text for text in _LITERALS if _accepts(shape.scalars, text)]
@@ -108,9 +108,9 @@ def _numbers(term: Regular, most: int) -> tuple[str, ...] | None:
 def _plain_numbers(term: Regular, most: int) -> Iterator[str]:
     """Up to `most` numbers, each in the spelling without exponent and superfluous zeros.
 
-    Every number that bounds or an enumeration leave has one. Prefixes that end in different
-    numbers are counted as these, so that the search for more than `most` ends early. Those that
-    may be mantissas come last: they may end with an exponent alone.
+    Every number that satisfies bounds or an enumeration has one. A breadth-first search over
+    prefixes, which stops to widen once there are more than enough of them. Prefixes that may be
+    mantissas come last, because they may lead to numbers with exponents only.
     """
     mantissas: list[tuple[str, Regular]] = []
     count = 0
@@ -132,7 +132,7 @@ def _plain_numbers(term: Regular, most: int) -> Iterator[str]:
 
 
 def _digits(text: str, state: Regular) -> Iterator[tuple[str, Regular]]:
-    """The ways on from the beginning of a plain number."""
+    """The next characters of a plain number that begins with `text`, with their states."""
     allowed = "-0123456789" if not text else ".0123456789"
     if text in ("0", "-0"):
         allowed = "."

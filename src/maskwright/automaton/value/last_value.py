@@ -6,14 +6,13 @@ _SEPARATORS = b" \t\n\r,:[{"
 
 
 def last_value(text: bytes) -> str:
-    """The last value (or name) of `text`, which is the beginning of a JSON text and ends right
-    behind it."""
+    """The last value (or name) of `text`, the beginning of a JSON text that ends with it."""
     return text[_start(text) :].decode()
 
 
 def open_bracket(text: bytes, count: int) -> int:
-    """Where the innermost array or object begins that is open at the end of `text`, which ends
-    with JSON outside of strings; for a `count` of 2 the one around it, and so on."""
+    """The index of the innermost opening bracket without a closing one; for a `count` of 2 that of
+    the one around it, and so on. `text` must not end within a string."""
     depth = 0
     at = len(text)
     while True:

@@ -1,4 +1,4 @@
-"""A level of nesting at one point of its reading; see `json_contexts`."""
+"""A level of nesting at one point of its reading; see `automaton.json.contexts`."""
 
 from __future__ import annotations
 
@@ -26,27 +26,29 @@ class Thread(NamedTuple):
     tag: int
     """The thread of the level below that this one belongs to."""
     progress: Progress | None
-    """None on a level of a value alone. In phase VALUE, the progress behind the value."""
+    """None on a level of a value alone. In phase VALUE, the progress after the value."""
     value: Conjunction | None = None
     """In phase VALUE: what the coming value must satisfy."""
     by_value: CandidatesByValue = ()
-    """In phase VALUE: what the value tells of the candidates of the container that it stands in."""
+    """In phase VALUE: what the value leaves of the candidates of the container around."""
 
     @property
     def seen(self) -> frozenset[str]:
-        """In phase VALUE: the values that it must differ from, or is best equal to."""
+        """In phase VALUE: the items read so far, where it must or may not equal one of them."""
         return self.progress.seen if isinstance(self.progress, ArrayProgress) else frozenset()
 
     @property
     def is_free(self) -> bool:
-        """In phase VALUE: whether it makes no difference which value it is."""
+        """In phase VALUE: whether the container around goes on equally for each value."""
         progress = self.progress
-        told = isinstance(progress, ArrayProgress) and progress.remembers_items
-        return not (self.by_value or told or (progress is not None and progress.must_equal_one))
+        remembers = isinstance(progress, ArrayProgress) and progress.remembers_items
+        return not (
+            self.by_value or remembers or (progress is not None and progress.must_equal_one)
+        )
 
     @property
     def is_watched(self) -> bool:
-        """In phase VALUE: whether it makes a difference to the items to come which one it is."""
+        """In phase VALUE: whether the items to come depend on which value it is."""
         progress = self.progress
         if not isinstance(progress, ArrayProgress):
             return False
@@ -55,8 +57,8 @@ class Thread(NamedTuple):
         )
 
     def after_value(self, value: str | None) -> Thread | None:
-        """In phase VALUE: where it leads if it is this (as canonical JSON, None if that is not
-        known, but it differs from all that are met); None if it must not be."""
+        """In phase VALUE: the thread after `value` (as canonical JSON), None if the value must not
+        be this. A `value` of None stands for one that isn't known, but equals no candidate's."""
         if self.progress is None:
             return Thread(self.tag, None)
         after = progress_after(self.progress, self.by_value, value)
@@ -74,7 +76,7 @@ class Level(NamedTuple):
     phase: LevelPhase
     bracket: str
     """`{`, `[`, or nothing on a level of a value alone: the whole text, or a member or item that
-    knows nothing of what it stands in."""
+    doesn't depend on the container around it."""
     threads: tuple[Thread, ...]
     depth: int
     """Brackets open, counted only where lines are indented; elsewhere 1 if there are any."""

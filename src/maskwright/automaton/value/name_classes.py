@@ -1,4 +1,7 @@
-"""Property names that a shape does not list: told apart by the languages that they lie in."""
+"""Property names that a shape doesn't list, classified by the languages that they lie in.
+
+The languages are those of `patternProperties`, and of all else that gives names by a pattern.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ from maskwright.grammar.regular.terms import ANYTHING, Regular, both, complement
 from maskwright.limits import Limits
 
 _MOST_NAMES: Final = 256
-"""Names told apart one by one where a set of names may run out."""
+"""Names of one class that are listed one by one; classes of more names don't run out."""
 
 
 class NameClass(NamedTuple):
@@ -35,7 +38,8 @@ class NameClasses:
         self._fresh: dict[tuple[Regular, tuple[str, ...]], str | None] = {}
 
     def of(self, languages: tuple[Regular, ...]) -> tuple[NameClass, ...]:
-        """The sets of names that lie in the same languages, without the empty ones."""
+        """The classes for some languages: the sets of names that lie in equal ones of them. Empty
+        classes are left out."""
         if languages not in self._classes:
             self._classes[languages] = tuple(self._partition(languages))
         return self._classes[languages]
@@ -58,7 +62,7 @@ class NameClasses:
             yield NameClass(mask, part)
 
     def few(self, each: NameClass) -> tuple[str, ...] | None:
-        """The names of a class, None if there are too many to be told apart."""
+        """The names of a class, None if there are too many to run out."""
         if each.language is ANYTHING:
             return None
         if each.language not in self._few:
@@ -66,7 +70,7 @@ class NameClasses:
         return self._few[each.language]
 
     def of_candidates(self, progress: ObjectProgress) -> Iterator[tuple[str, NameClass]]:
-        """The names that tell candidates apart and that are not among the shape's."""
+        """The names that some candidate still has and that the shape doesn't list."""
         shape = progress.shape
         for name in names(progress.candidates):
             if name not in shape.names and name not in progress.others:
@@ -74,11 +78,11 @@ class NameClasses:
                 yield name, next(c for c in self.of(shape.languages) if c.mask == mask)
 
     def fresh(self, progress: ObjectProgress, each: NameClass) -> str | None:
-        """The shortest name of a class that is neither among the shape's names nor used, nor one
-        that a candidate has.
+        """The shortest name of a class that the shape doesn't list, that hasn't been read, and that
+        no candidate has; None if there is none.
 
-        Not the empty one: of all others there are several of the same length, so that a
-        completion is no longer where a name is being written that is not known yet.
+        The empty name is left out. There is only one of it, but several names of any other length:
+        so a completion gets no longer while a name is being read that isn't known yet.
         """
         taken = ("", *progress.shape.names, *sorted(progress.others), *names(progress.candidates))
         key = (each.language, taken)

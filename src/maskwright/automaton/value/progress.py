@@ -1,8 +1,8 @@
 """How far a container has been read: the state of one thread inside an array or object.
 
-A step offers *options*: what the next item or member may be, each with the progress behind it.
-Several options for one item are several threads: an item that may or may not be one of those that
-`contains` counts, a member that may or may not be the one that some negation asks for.
+A progress offers *options*: what the next item or member may be, each with the progress after it.
+Several options for one item make several threads: an item that `contains` may count or not, a
+member that may or may not be the one that some negation requires.
 """
 
 from __future__ import annotations
@@ -37,23 +37,24 @@ class ItemOption(NamedTuple):
 
 
 class ArrayProgress(NamedTuple):
-    """`index` items have been read; counting stops where more makes no difference."""
+    """`index` items have been read; it stops growing where more items make no difference."""
 
     shape: ArrayShape
     index: int = 0  # pyright: ignore[reportIncompatibleMethodOverride] - hides tuple.index
     counts: tuple[int, ...] = ()
-    """For each `contains`, how many items it has counted."""
+    """For each `contains`, how many items it has counted, as far as that makes a difference."""
     seen: frozenset[str] = frozenset()
-    """The items so far, where they must be unique or one must come again, as canonical JSON."""
+    """The items read, as canonical JSON, where they must be unique or one must come again."""
     has_repeat: bool = False
-    """Whether some two items have been equal, where some must be."""
+    """Whether two items have been equal, where some two must be."""
     promised_repeat: Conjunction | None = None
-    """Where one must come again: what an item to come satisfies, and so does the last one, of which
-    no more is known."""
+    """Where some two items must be equal and the last one hasn't been identified yet: a conjunction
+    that it satisfies, and that an equal item to come will satisfy."""
     candidates: EqualityCandidates = NONE
-    """Where the array itself must differ from others, or be known: those it may still equal."""
+    """The values that the array may still turn out to equal, where it must not equal them or has to
+    be recognised as one of them."""
     must_equal_one: bool = False
-    """Whether it must equal one of its candidates."""
+    """Whether the array must equal one of its candidates."""
 
     @classmethod
     def start(cls, shape: ArrayShape) -> ArrayProgress:
@@ -70,7 +71,7 @@ class ArrayProgress(NamedTuple):
 
     @property
     def remembers_items(self) -> bool:
-        """Whether it makes a difference which values its items are."""
+        """Whether the rest of the array depends on which values its items are."""
         return self.unique or self.wants_repeat
 
     def may_close(self) -> bool:
@@ -85,7 +86,7 @@ class ArrayProgress(NamedTuple):
         )
 
     def options(self) -> Iterator[ItemOption]:
-        """What the next item may be, whatever has been seen."""
+        """What the next item may be; the items in `seen` are not looked at."""
         shape = self.shape
         if shape.most is not None and self.index >= shape.most:
             return
@@ -100,7 +101,7 @@ class ArrayProgress(NamedTuple):
 
     @property
     def items_needed(self) -> int:
-        """More items than this are never needed to close the array."""
+        """Upper bound on the items that are needed to close the array."""
         missing = (
             max(0, each.least - count)
             for count, each in zip(self.counts, self.shape.contains, strict=True)
@@ -109,7 +110,8 @@ class ArrayProgress(NamedTuple):
         return max(0, self.shape.least - self.index, behind) + sum(missing)
 
     def _counted(self, at: int) -> list[tuple[Conjunction, int]]:
-        """The next item as seen by one `contains`: counted or not."""
+        """What one `contains` asks of the next item, and its count then: if it counts the item, and
+        if it doesn't, as far as both are possible and differ."""
         each, count = self.shape.contains[at], self.counts[at]
         free: Conjunction = frozenset()
         if self.index < each.start or (each.most is None and count >= each.least):
@@ -128,7 +130,7 @@ class ArrayProgress(NamedTuple):
         return self.index + 1
 
     def with_item(self, text: str) -> ArrayProgress:
-        """The progress that also remembers the item that was read."""
+        """The progress once the item that has been read is identified, as canonical JSON."""
         if self.wants_repeat and text in self.seen:
             return self._replace(has_repeat=True, seen=frozenset(), promised_repeat=None)
         return self._replace(seen=self.seen | {text}, promised_repeat=None)
@@ -146,14 +148,14 @@ class MemberOption(NamedTuple):
 OTHER = -1
 
 _MOST_UNDECIDED: Final = 14
-"""Wanted members that one may or may not be: each doubles the threads."""
+"""Requirements that one member may or may not fulfil: each of them doubles the threads."""
 
 
 class ObjectProgress(NamedTuple):
     """The members read so far.
 
-    In order "schema" the declared names before `position` are behind us and `seen` holds the late
-    ones; in order "any" `seen` holds all (as a bit set).
+    In order "schema" the declared names before `position` can't come any more, and `seen` holds the
+    names read that aren't declared; in order "any" `seen` holds all names read. It is a bit set.
     """
 
     shape: ObjectShape
@@ -162,9 +164,9 @@ class ObjectProgress(NamedTuple):
     count: int = 0  # pyright: ignore[reportIncompatibleMethodOverride] - hides tuple.count
     """Members read, as far as counting them makes a difference."""
     fulfilled: int = 0
-    """The members in `shape.some` that have been read, as a bit set."""
+    """The requirements in `shape.some` that are fulfilled, as a bit set."""
     others: frozenset[str] = frozenset()
-    """The names read that are not among the shape's."""
+    """The names read that the shape doesn't list."""
     candidates: EqualityCandidates = NONE
     """See `ArrayProgress`."""
     must_equal_one: bool = False
@@ -186,7 +188,7 @@ class ObjectProgress(NamedTuple):
         )
 
     def is_wanting(self, coming: int = 0) -> bool:
-        """Whether a wanted member is missing if only the names in `coming` (bits) follow."""
+        """Whether some requirement isn't fulfilled if only the names in `coming` (bits) follow."""
         absent = ~(self.seen | coming) >> self.position << self.position
         return any(
             not (self.fulfilled >> k & 1 or each.absent & absent)
@@ -198,7 +200,7 @@ class ObjectProgress(NamedTuple):
         return self.shape.most is not None and self.count >= self.shape.most
 
     def names(self, order: PropertyOrder) -> list[int]:
-        """The names whose turn it may be, whatever their values."""
+        """The names that may come next; whether they have values is left open."""
         shape = self.shape
         if self.is_full:
             return []
@@ -212,7 +214,7 @@ class ObjectProgress(NamedTuple):
         return [at for at in range(self.position, stop) if not self.seen >> at & 1]
 
     def others_may_come(self, order: PropertyOrder) -> bool:
-        """Whether it may be the turn of a name that is not among the shape's."""
+        """Whether a name may come next that the shape doesn't list."""
         return not self.is_full and not (
             order == "schema" and any(at < self.shape.declared for at in self.required_left())
         )
@@ -231,7 +233,7 @@ class ObjectProgress(NamedTuple):
         )
 
     def with_member(self, at: int, order: PropertyOrder) -> ObjectProgress:
-        """The progress behind the member with name `at`, whatever is asked of its value."""
+        """The progress after the member with name `at`; what its value fulfils is left open."""
         shape, position, seen, _, fulfilled, others, candidates, must_equal_one = self
         if order == "schema" and at < shape.declared:
             passed, position = at, at + 1
@@ -246,7 +248,7 @@ class ObjectProgress(NamedTuple):
         )
 
     def _by_value(self, name: str, after: ObjectProgress) -> CandidatesByValue:
-        """What a member with this name tells of the candidates; those that have members that can't
+        """What a member with this name leaves of the candidates. Candidates with members that can't
         come any more are left out."""
         if not self.candidates:
             return ()
@@ -261,9 +263,9 @@ class ObjectProgress(NamedTuple):
     def take_other(
         self, mask: tuple[bool, ...], name: str | None, order: PropertyOrder
     ) -> Iterator[MemberOption]:
-        """What a member with another name may be, by its membership in the shape's languages.
+        """What a member may be whose name the shape doesn't list, by the languages it lies in.
 
-        Without `name` it is not remembered, and is none that a candidate has.
+        Without `name` the name is not remembered, and stands for one that no candidate has.
         """
         after = self._replace(count=self._next_count())
         if order == "schema":
@@ -290,9 +292,9 @@ class ObjectProgress(NamedTuple):
         hits: list[tuple[int, Schema]],
         by_value: CandidatesByValue,
     ) -> Iterator[MemberOption]:
-        """A member as some of those that the shape asks for, or none.
+        """One option for each set of requirements that the member may fulfil.
 
-        One that it is for sure, whatever its value, needs no alternative.
+        Requirements that every value of it fulfils, and ones that none does, need no alternatives.
         """
         undecided: list[tuple[int, Schema]] = []
         for hit, schema in hits:
@@ -304,8 +306,8 @@ class ObjectProgress(NamedTuple):
         hits = [(hit, schema) for hit, schema in undecided if not after.fulfilled >> hit & 1]
         if len(hits) > _MOST_UNDECIDED:
             raise LimitError(
-                f"a property may be one of more than {_MOST_UNDECIDED} that alternatives differ in:"
-                " give these a constant or a type to tell them apart",
+                f"one property may decide between more than {_MOST_UNDECIDED} alternatives:"
+                " give it another constant or type in each of them",
                 limit="alternatives",
                 pointer=hits[-1][1].pointer,
             )
@@ -317,7 +319,7 @@ class ObjectProgress(NamedTuple):
                 yield from self._fulfil(at, value | {schema}, taken, hits[place:], by_value)
 
     def passed(self, position: int) -> ObjectProgress:
-        """The progress that knows which names up to `position` have been left out."""
+        """The progress in which names before `position` that haven't come are absent for good."""
         fulfilled = self.fulfilled
         if self.shape.some and position > self.position:
             skipped = (1 << position) - (1 << self.position) & ~self.seen
@@ -340,8 +342,8 @@ Progress = ArrayProgress | ObjectProgress
 def progress_after(
     after: Progress, by_value: CandidatesByValue, value: str | None
 ) -> Progress | None:
-    """The progress behind an item or member that has this value (as canonical JSON), or (None)
-    differs from all that are met; None if it must not."""
+    """The progress after an item or member with this value (as canonical JSON), None if it must not
+    have this value. A `value` of None stands for one that equals no candidate's."""
     for text, left in by_value:
         if text == value:
             return after._replace(candidates=left)

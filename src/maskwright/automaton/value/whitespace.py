@@ -13,7 +13,7 @@ MOST_SPACE: Final = 32
 
 @dataclass(frozen=True, slots=True)
 class Whitespace:
-    """`room` bytes of free whitespace at every place JSON has one, else fixed separators."""
+    """A style: up to `room` bytes of any whitespace wherever JSON allows it, fixed separators."""
 
     room: int
     after_comma: bytes
@@ -26,11 +26,11 @@ class Whitespace:
         return self.indent > 0
 
     def line(self, depth: int) -> str:
-        """The line break before an item or bracket at `depth`, nothing where there is none."""
+        """The line break before an item or bracket at `depth`; empty in styles without lines."""
         return "\n" + " " * (self.indent * depth) if self.lines else ""
 
     def comma(self, depth: int) -> str:
-        """A comma and what must follow it."""
+        """A comma and the whitespace that must follow it."""
         return "," + (self.line(depth) or self.after_comma.decode())
 
 

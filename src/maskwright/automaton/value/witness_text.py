@@ -1,4 +1,4 @@
-"""Values as they are written: the shortest ones, as trees, and their text."""
+"""Witnesses as trees, and the text that they are written as."""
 
 from __future__ import annotations
 
@@ -49,6 +49,7 @@ def rendered(witness: Witness, whitespace: Whitespace, depth: int) -> str:
 
 
 def member(name: str, value: Witness, whitespace: Whitespace, depth: int) -> str:
+    """A name, a colon and a value."""
     colon = ":" + whitespace.after_colon.decode()
     return spelled(name) + colon + rendered(value, whitespace, depth)
 
@@ -56,7 +57,7 @@ def member(name: str, value: Witness, whitespace: Whitespace, depth: int) -> str
 def enclosed(
     opening: str, parts: list[str], closing: str, whitespace: Whitespace, depth: int
 ) -> str:
-    """A container whose brackets stand at `depth`."""
+    """A container whose closing bracket is indented to `depth`."""
     if not parts:
         return opening + closing
     before, after = whitespace.line(depth + 1), whitespace.line(depth)
@@ -64,13 +65,15 @@ def enclosed(
 
 
 def spelled(text: str) -> str:
+    """A string as JSON, with no escapes but the ones that JSON asks for."""
     return json.dumps(text, ensure_ascii=False)
 
 
 def size(witness: Witness | None) -> float:
-    """Its bytes without whitespace; infinite if there is none."""
+    """The bytes of a witness without whitespace; infinite if there is none."""
     return float("inf") if witness is None else byte_count(compact(witness))
 
 
 def byte_count(text: str) -> int:
+    """Bytes in UTF-8, with three for each half of a surrogate pair."""
     return len(text.encode("utf-8", "surrogatepass"))
