@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import gc
+import json
 import weakref
 from dataclasses import replace
 
 import pytest
+from transformers import AutoTokenizer
 
 from maskwright.engine import EngineConfig, FinishReason, Request
-from maskwright.models import LoadedModel
+from maskwright.mask import compile_regex
+from maskwright.models import LoadedModel, load
 from maskwright.sampling import SamplingParams
 from tests.engine.step.test_core import Harness, alone
-from tests.engine.tiny import LiteralGrammar, LiteralMatcher
+from tests.engine.tiny import LiteralGrammar, LiteralMatcher, save_checkpoint
 
 CONFIG = EngineConfig(block_size=4, blocks=24, max_running=2, max_batch_tokens=8)
 TOKENS = 6
@@ -122,3 +125,24 @@ def test_nothing_holds_a_matcher_that_has_ended(loaded: LoadedModel, after: int)
     harness.run()
     gc.collect()
     assert [matcher() for matcher in matchers] == [None] * 3
+
+
+@pytest.mark.parametrize("constrained", [False, True])
+def test_every_end_token_ends_an_answer(
+    tmp_path_factory: pytest.TempPathFactory, constrained: bool
+) -> None:
+    """Of a checkpoint that names several; with a grammar, where its text may end."""
+    directory = save_checkpoint(tmp_path_factory.mktemp("checkpoint") / "ends")
+    tokenizer = AutoTokenizer.from_pretrained(directory)
+    ends = [tokenizer.eos_token_id, tokenizer.pad_token_id, len(tokenizer) + 5]
+    settings = directory / "generation_config.json"
+    settings.write_text(json.dumps({**json.loads(settings.read_text()), "eos_token_id": ends}))
+    loaded = load(directory)
+    assert loaded.eos == tuple(ends)
+    grammar = compile_regex("aa+", loaded.vocab) if constrained else None
+    for end in ends:
+        params = SamplingParams(temperature=0, logit_bias={end: 100.0})
+        completion = alone(loaded, Request([65] * 3, params, 9, grammar=grammar))
+        assert completion.finish_reason is FinishReason.STOP
+        assert completion.token_ids[-1] == end
+        assert completion.text == ("aa" if constrained else "")

@@ -1,7 +1,8 @@
 """Masks over vocabularies of each kind: against each token tried, and the tokenizer's own cut.
 
-Sentencepiece of both kinds with byte fallback, special tokens in the middle of the ids, tokens with
-equal bytes, unused and padded ids, long tokens, and tokens that end within a character.
+Sentencepiece of both kinds with byte fallback, special tokens in the middle of the ids, several end
+tokens, tokens with equal bytes, unused and padded ids, long tokens, tokens that end within a
+character, and tokens that end two names or items at once.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from tokenizers.trainers import BpeTrainer, UnigramTrainer
 from transformers import PreTrainedTokenizerFast
 
 from maskwright import Grammar, Vocabulary, compile_grammar, compile_json_schema, compile_regex
-from tests.matching import BYTES, allowed
+from tests.matching import BYTES, allowed, shortest_ending, vocabulary
+from tests.properties.judge import Judge
 from tests.vocab.texts import CORPUS
 
 FALLBACK = [f"<0x{byte:02X}>" for byte in range(256)]
@@ -86,15 +88,16 @@ def vocabulary_of(name: str) -> Vocabulary:
 
 
 def odd() -> Vocabulary:
-    """Two special tokens among the bytes; long tokens, parts of characters, equal tokens."""
+    """Special tokens among the bytes, three of which end a text; long tokens, parts of characters,
+    equal tokens."""
     smile = "😀".encode()
     more = [
         *(b" " * 128, b" " * 64, "é".encode() * 100, b"a" * 200),
         *(smile[:2], smile[2:] + b'"', b'"' + smile[:3], "é".encode()[:1], "é".encode()[1:]),
         *(b"a", b"a", b"true", b"true", b'": "', b'","', b"", b""),
     ]
-    tokens = [*BYTES[:100], b"<s>", b"</s>", *BYTES[100:], *more, *[b""] * PADDING]
-    return Vocabulary(tokens, special=[100], eos=101)
+    tokens = [*BYTES[:100], b"<s>", b"</s>", *BYTES[100:], *more, *[b""] * PADDING, b"<eot>"]
+    return Vocabulary(tokens, special=[100], eos=[len(tokens) - 1, 101, 102 + 156 + len(more)])
 
 
 PERSON = {
@@ -132,7 +135,8 @@ def test_masks_are_the_tokens_that_can_be_accepted(name: str, case: Any) -> None
     for _ in range(12):
         mask = allowed(matcher)
         assert mask, "there is always a way on"
-        assert not mask & (vocab.special - set(vocab.eos))
+        ends = set(vocab.eos) if matcher.accepting else set()
+        assert mask & vocab.special == ends, "all end tokens, or none"
         for token in range(vocab.size):
             ahead = matcher.fork()
             assert ahead.accept(token) == (token in mask), vocab.tokens[token]
@@ -160,6 +164,85 @@ def test_masks_are_the_tokens_that_can_be_accepted(name: str, case: Any) -> None
     assert vocab.decode(t for t in vocab.fewest(text)) == text
     while not matcher.accepting and not matcher.terminated:
         assert matcher.accept(min(allowed(matcher, matcher.min_tokens)))
+
+
+def test_several_end_tokens_end_a_text_alike() -> None:
+    vocab = vocabulary_of("odd")
+    assert len({token // 32 for token in vocab.eos}) == 3, "in different words of the mask"
+    matcher = compile_regex("ab?", vocab).matcher()
+    assert not allowed(matcher) & set(vocab.eos)
+    assert matcher.accept_bytes(b"a")
+    assert allowed(matcher) == {ord("b"), *vocab.eos}
+    for token in vocab.eos:
+        ended = matcher.fork()
+        assert ended.accept(token)
+        assert ended.terminated
+        assert allowed(ended) == set()
+    assert matcher.accept_bytes(b"b")
+    assert matcher.complete
+    assert allowed(matcher) == set(vocab.eos)
+    assert allowed(matcher, budget=1) == set(vocab.eos)
+
+
+CROSSING = vocabulary(
+    *('"a":1,"', '"a":1,"a":', '"a":1,"b":', 'a":1,"a":1', '":1,"a":1,"', '":1,"b":1}'),
+    *('1,"a":1,"a"', '{"a":1,"a":1}', '{"a":1,"b":1}', '{"a":{"a":', '"a":{"a":1},"a":1', 'b":1,"'),
+    *(
+        "1,1",
+        "1,1]",
+        "[1,1]",
+        "[1,2]",
+        ",1,1,",
+        '"a","a"',
+        '"a","b"',
+        '","',
+        ',"a","a"]',
+        "[[1],[1]",
+    ),
+    *('{"a":1},{"a":1}', '{"a":1},{"b":1}', "1,12", "12,1"),
+)
+"""Tokens that end two names or two items at once, which are equal or not."""
+
+DISTINCT: list[Any] = [
+    {"type": "object"},
+    {"type": "object", "additionalProperties": {"const": 1}, "minProperties": 2},
+    {"type": "object", "properties": {"a": {"type": "object"}}, "additionalProperties": {}},
+    {
+        "type": "object",
+        "propertyNames": {"pattern": "^[ab]+$"},
+        "additionalProperties": {"const": 1},
+    },
+    {"type": "array", "uniqueItems": True},
+    {"type": "array", "uniqueItems": True, "items": {"type": "integer"}, "minItems": 3},
+    {"type": "array", "uniqueItems": True, "items": {"enum": [1, 2, 12, "a", "b", [1], {"a": 1}]}},
+    {"type": "array", "uniqueItems": True, "items": {"type": "string"}},
+]
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("schema", DISTINCT, ids=str)
+def test_a_token_may_end_two_names_only_where_they_differ(schema: Any, seed: int) -> None:
+    """Each token that is allowed leads to a text that is right; each other one is refused."""
+    grammar = compile_json_schema(schema, CROSSING, whitespace="compact")
+    judge = Judge(schema)
+    random = Random(seed)
+    long = {token for token, text in enumerate(CROSSING.tokens) if len(text) > 1}
+    for _ in range(4):
+        matcher, text = grammar.matcher(), b""
+        for _ in range(7):
+            mask = allowed(matcher)
+            for token, data in enumerate(CROSSING.tokens):
+                ahead = matcher.fork()
+                assert ahead.accept(token) == (token in mask), (text, data)
+                if token in mask & long:
+                    whole = text + data + shortest_ending(ahead)
+                    assert judge(whole), f"{data!r} is allowed behind {text!r}"
+            likely = sorted(mask & long) * 5 + sorted(mask - set(CROSSING.eos))
+            if not likely:
+                break
+            token = random.choice(likely)
+            assert matcher.accept(token)
+            text += CROSSING.tokens[token]
 
 
 @pytest.mark.parametrize("whitespace", ["compact", "spaced", "pretty"])
