@@ -159,7 +159,7 @@ def test_a_server_that_is_not_there(run: Run) -> None:
         ((), "either --url or --self"),
         (("--url", "x", "--self"), "either --url or --self"),
         (("--self", "--rates", "1,0"), "--rates 1,0: numbers"),
-        (("--self", "--shapes", "xml"), "there are none, schema, regex"),
+        (("--self", "--shapes", "xml"), "xml: it is none of none, schema, regex"),
         (("--self", "--patterns", "calm"), "steady, burst, adversarial"),
         (("--self", "--json", "/no/such/folder/x"), "can't write"),
     ],

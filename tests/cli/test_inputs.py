@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from maskwright.cli.inputs import read_schema, read_text
+from maskwright.cli.inputs import read_text
+from maskwright.cli.shapes import read_schema
 from maskwright.errors import InputError
 
 

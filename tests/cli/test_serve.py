@@ -147,7 +147,7 @@ def test_a_port_that_is_taken_is_told(run: Run) -> None:
         (["a"], "--adapter a: NAME=FOLDER is needed"),
         (["=b"], "--adapter =b: NAME=FOLDER is needed"),
         (["a="], "--adapter a=: NAME=FOLDER is needed"),
-        (["a=b", "a=c"], "--adapter: a is there twice"),
+        (["a=b", "a=c"], "--adapter: a is given twice"),
     ],
 )
 def test_an_adapter_is_a_name_and_a_folder(given: list[str], message: str) -> None:

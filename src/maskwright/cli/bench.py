@@ -1,8 +1,8 @@
 """Measure a running server under load: its operating envelope.
 
-`maskwright bench serve --url http://127.0.0.1:8000` offers each pattern at each rate, waits for the
-answers and goes on; it ends by itself, after a time that it says at the start. `--self` serves the
-demo model in this process instead.
+`maskwright bench serve --url http://127.0.0.1:8000` sends requests in each pattern at each rate and
+waits for the answers. It ends by itself; at the start it says after how long at most. `--self`
+serves the demo model in this process instead.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from typing import Annotated, Literal, TypeVar, cast, get_args
 import typer
 import uvicorn
 
-from maskwright.cli.cache import USER_CACHE, cache_folder
 from maskwright.cli.load.client import Outcome, offer
 from maskwright.cli.load.picture import draw
 from maskwright.cli.load.point import SHARES, Objective, Point, summarize
 from maskwright.cli.load.shapes import ShapeName
 from maskwright.cli.load.traffic import PatternName, arrivals, matrix
+from maskwright.cli.options import USER_CACHE, cache_folder
 from maskwright.cli.serve import listen, warm_up
 from maskwright.cli.tables import Figure, lay_out, output_width
 from maskwright.engine import Engine
@@ -40,36 +40,65 @@ Value = TypeVar("Value", int, float, str)
 
 
 def bench(
-    what: Annotated[Literal["serve"], typer.Argument(help="What is measured: a server.")],
-    url: Annotated[str | None, typer.Option(help="Its address, without /v1.")] = None,
+    what: Annotated[Literal["serve"], typer.Argument(help="What is measured: 'serve', a server.")],
+    url: Annotated[
+        str | None, typer.Option(help="Address of the server, such as http://127.0.0.1:8000.")
+    ] = None,
     own: Annotated[
-        bool, typer.Option("--self", help="Serve the demo model in this process.")
+        bool, typer.Option("--self", help="Serve the demo model in this process, and measure that.")
     ] = False,
     patterns: Annotated[
-        str, typer.Option(help="Patterns of arrivals, with commas.")
+        str, typer.Option(help="Patterns of arrivals, separated by commas.")
     ] = "steady,burst,adversarial",
-    rates: Annotated[str, typer.Option(help="Requests a second.")] = "1,2,4,8",
-    seconds: Annotated[float, typer.Option(min=0.1, help="How long each is offered.")] = 10.0,
-    drain: Annotated[float, typer.Option(min=0.0, help="How long answers may still take.")] = 10.0,
-    prompts: Annotated[str, typer.Option(help="Lengths of prompts, in words.")] = "16,200",
-    caps: Annotated[str, typer.Option(help="Most tokens of answers.")] = "48,128",
+    rates: Annotated[
+        str, typer.Option(help="Rates of arrivals in requests a second, separated by commas.")
+    ] = "1,2,4,8",
+    seconds: Annotated[
+        float, typer.Option(min=0.1, help="Seconds for which each pattern is sent at each rate.")
+    ] = 10.0,
+    drain: Annotated[
+        float,
+        typer.Option(min=0.0, help="Seconds to wait for answers after the last request."),
+    ] = 10.0,
+    prompts: Annotated[
+        str, typer.Option(help="Lengths of prompts in words, separated by commas.")
+    ] = "16,200",
+    caps: Annotated[
+        str, typer.Option(help="Most tokens of an answer, separated by commas.")
+    ] = "48,128",
     services: Annotated[
-        str, typer.Option(help="Classes of service; empty for a server without them.")
+        str,
+        typer.Option(
+            help="Classes of service, separated by commas; empty for a server that has none."
+        ),
     ] = "interactive,batch",
-    temperatures: Annotated[str, typer.Option(help="Temperatures.")] = "0,1",
+    temperatures: Annotated[
+        str, typer.Option(help="Temperatures of sampling, separated by commas.")
+    ] = "0,1",
     shapes: Annotated[
-        str, typer.Option(help="Shapes of answers: none, schema, regex.")
+        str, typer.Option(help="Shapes of answers, separated by commas.")
     ] = "none,schema,regex",
-    ttft: Annotated[float, typer.Option(help="Seconds in which a good first token comes.")] = 2.0,
-    tpot: Annotated[float, typer.Option(help="Seconds in which each further one does.")] = 0.2,
-    seed: Annotated[int, typer.Option(help="Of prompts, samples and order.")] = 0,
-    picture: Annotated[str | None, typer.Option(help="SVG file for a picture.")] = None,
+    ttft: Annotated[
+        float, typer.Option(help="Seconds within which the first token of a good answer comes.")
+    ] = 2.0,
+    tpot: Annotated[
+        float, typer.Option(help="Seconds within which each further token of a good answer comes.")
+    ] = 0.2,
+    seed: Annotated[
+        int, typer.Option(help="Seed of the prompts, the samples and the order of requests.")
+    ] = 0,
+    picture: Annotated[
+        str | None, typer.Option(help="SVG file to which the envelope is drawn.")
+    ] = None,
     rows: Annotated[
-        str | None, typer.Option("--json", help="File for a JSON line a pattern and rate.")
+        str | None,
+        typer.Option("--json", help="File to which a line of JSON is written for each point."),
     ] = None,
 ) -> None:
     if own == (url is not None):
-        raise InputError("either --url or --self is needed, to know what to measure", param="url")
+        raise InputError(
+            "either --url or --self is needed, and not both, to know what to measure", param="url"
+        )
     aim = Objective(ttft, tpot)
     cells = matrix(
         numbers("prompts", prompts, int),
@@ -83,22 +112,23 @@ def bench(
     files = [open_file(path) for path in (picture, rows) if path is not None]
     whole = len(asked) * len(offered) * (seconds + drain) + drain
     typer.echo(
-        f"{len(asked)} patterns at {len(offered)} rates, {len(cells)} kinds of requests; "
-        f"{whole:.0f} seconds of load at most",
+        f"{len(asked)} patterns at {len(offered)} rates, with {len(cells)} kinds of requests: "
+        f"at most {whole:.0f} seconds",
         err=True,
     )
     points: list[Point] = []
     tried: list[Outcome] = []
     with ExitStack() as closing:
         address = closing.enter_context(own_server()) if own else str(url).removesuffix("/v1")
-        # Once each before anything counts: grammars are compiled, connections made.
+        # One of each kind before anything is measured, so that grammars are compiled then.
         first = [(0.0, cell) for cell in cells if cell.words == min(c.words for c in cells)]
         tried += asyncio.run(offer(address, first, drain, random.Random(~seed).getrandbits(48)))
         if all(one.reason in ("ConnectError", "ConnectTimeout") for one in tried):
             raise AddressError(f"nobody answers at {address}")
         for pattern in asked:
             for rate in offered:
-                rng = random.Random(f"{seed} {pattern} {rate}")  # else prompts would be cached
+                # A seed for each point: the prompts of the last one are in the server's cache.
+                rng = random.Random(f"{seed} {pattern} {rate}")
                 load = arrivals(pattern, rate, seconds, cells, rng)
                 found = asyncio.run(offer(address, load, drain, rng.getrandbits(48)))
                 tried += found
@@ -116,30 +146,34 @@ def bench(
 
 
 def numbers(option: str, text: str, kind: type[Value]) -> list[Value]:
-    """A list with commas. Raises InputError for what is no number above 0 (a temperature may be
-    0)."""
+    """The numbers of an option, which are separated by commas. Raises InputError for anything but
+    a number above 0, or a temperature of 0."""
     try:
         found = [kind(part) for part in text.split(",")]
     except ValueError:
         found = []
     least = 0 if option == "temperatures" else 1e-9
     if not found or any(not cast(float, value) >= least for value in found):
-        raise InputError(f"--{option} {text}: numbers are needed, with commas", param=option)
+        raise InputError(
+            f"--{option} {text}: numbers above 0 are needed, separated by commas", param=option
+        )
     return found
 
 
 def names(option: str, text: str, known: Sequence[Value]) -> list[Value]:
-    """A list with commas, each of `known`. Raises InputError."""
+    """The names of an option, which are separated by commas. Raises InputError for one that isn't
+    among `known`."""
     found = text.split(",")
     if unknown := [name for name in found if name not in known]:
         raise InputError(
-            f"--{option} {unknown[0]}: there are {', '.join(map(str, known))}", param=option
+            f"--{option} {unknown[0]}: it is none of {', '.join(map(str, known))}", param=option
         )
     return cast(list[Value], found)
 
 
 def open_file(path: str) -> Path:
-    """A file that can be written. Raises InputError before anything is measured."""
+    """The path of a file, which is created. Raises InputError if it can't be written, which should
+    be known before anything is measured."""
     try:
         Path(path).open("a").close()
     except OSError as error:

@@ -1,11 +1,14 @@
 """Say whether texts match a JSON Schema, a grammar or a pattern, and where they don't.
 
-SHAPE is a file or the shape itself. FILE is a text to check; '-' is stdin. Under a schema, white
-space around the text doesn't count; inside it, runs of up to 32 bytes match. Under a grammar or a
-pattern every character counts, but for one line break at the end.
+SHAPE is a file, the shape itself, or the name of a schema or grammar that ships with the package; a
+file of that name comes first. FILES are the texts to check; '-' is standard input.
 
-Exit code: 0 every text matches; 1 some text doesn't; 3 all that don't are beginnings of a text
-that does; 2 the schema, an option or a file can't be used.
+Under a schema, white space before and after the text is ignored, and inside the text runs of up to
+32 bytes of it match. Under a grammar or a pattern every character counts, except one line break at
+the end.
+
+Exit code: 0 if every text matches; 1 if a text doesn't match; 3 if each text that doesn't match is
+the beginning of one that does; 2 if the shape, an option or a file can't be used.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ import typer
 from maskwright.automaton.value.progress import PropertyOrder
 from maskwright.cli import show
 from maskwright.cli.inputs import read_text
+from maskwright.cli.options import KIND_HELP, SHAPE_HELP
 from maskwright.cli.shapes import Kind, SchemaShape, compile_shape, read_shape
 from maskwright.cli.walk import Verdict, Walk, byte_vocabulary, walk
 from maskwright.errors import InputError
@@ -26,17 +30,17 @@ JSON_SPACE = b" \t\r\n"
 
 
 def check(
-    shape: Annotated[
-        str, typer.Argument(help="A JSON Schema, a grammar or a pattern, or a file with one.")
+    shape: Annotated[str, typer.Argument(help=SHAPE_HELP)],
+    files: Annotated[
+        list[str], typer.Argument(help="Files with texts to check; '-' is standard input.")
     ],
-    files: Annotated[list[str], typer.Argument(help="Texts to check; '-' is stdin.")],
-    kind: Annotated[
-        Kind,
-        typer.Option(help="What SHAPE is; 'auto' takes schemas and grammars, but no patterns."),
-    ] = "auto",
+    kind: Annotated[Kind, typer.Option(help=KIND_HELP)] = "auto",
     property_order: Annotated[
         PropertyOrder,
-        typer.Option(help="'schema': the one in which answers are generated."),
+        typer.Option(
+            help="The order that properties must have; 'schema' is that of the schema, in which "
+            "answers are generated."
+        ),
     ] = "any",
 ) -> None:
     wanted = read_shape(shape, kind)
@@ -62,7 +66,7 @@ def _walk_json(grammar: Grammar, text: bytes) -> Walk:
 
 
 def _walk(grammar: Grammar, text: bytes) -> Walk:
-    """The whole text, or all but the line break at its end, whatever matches."""
+    """The whole text; if that doesn't match, the text without the line break at its end."""
     whole = walk(grammar, text)
     if whole.verdict is Verdict.MATCH or not text.endswith(b"\n"):
         return whole
@@ -79,7 +83,7 @@ def exit_code(verdicts: list[Verdict]) -> int:
 
 
 def report(name: str, found: Walk) -> str:
-    """What is said of one text: its verdict, and for a fault the place and the way out."""
+    """The lines about one text: its verdict; for a fault, the place and what could stand there."""
     if found.verdict is Verdict.MATCH:
         return f"{name}: matches"
     place = show.place(found.text, _fault(found))
@@ -98,7 +102,8 @@ def report(name: str, found: Walk) -> str:
 
 
 def _fault(found: Walk) -> int:
-    """The byte to point at: behind a text that might have ended, not the space but what follows."""
+    """The byte to point at. Where the text could have ended, that is not the white space that
+    follows but what comes after it."""
     rest = found.text[found.accepted :]
     return found.accepted + (len(rest) - len(rest.lstrip(JSON_SPACE)) if found.may_end else 0)
 

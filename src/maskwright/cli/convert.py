@@ -1,9 +1,11 @@
 """Write a grammar in another dialect: Lark, GBNF or EBNF.
 
-GRAMMAR is a file or the grammar itself. What comes out goes to stdout. What the other dialect has
-no operator for (`&`, `~`, `%ignore` of comments) is written out as the rules of an automaton.
+GRAMMAR is a file, the grammar itself, or the name of one that ships with the package; a file of
+that name comes first. The converted grammar goes to standard output. Operators that the other
+dialect doesn't have (`&`, `~`, `%ignore` of comments) are written out as the rules of an automaton.
 
-Exit code: 0 converted; 2 the grammar can't be read, or the other dialect can't say what it says.
+Exit code: 0 if the grammar was converted; 2 if it can't be read, or can't be expressed in the other
+dialect.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from typing import Annotated
 import typer
 
 from maskwright.cli.shapes import dialect_of, read_grammar_text
+from maskwright.cli.shipped import listed
 from maskwright.errors import InputError
 from maskwright.grammar.dialects.detect import DIALECTS, Dialect
 from maskwright.grammar.dialects.read import read_grammar
@@ -20,15 +23,24 @@ from maskwright.grammar.dialects.write import write_grammar
 
 
 def convert(
-    grammar: Annotated[str, typer.Argument(help="A file with a grammar, or the grammar.")],
-    to: Annotated[str, typer.Option(help="lark, gbnf or ebnf.")],
+    grammar: Annotated[
+        str,
+        typer.Argument(
+            help="A grammar: a file, the text itself, or the name of one that ships: "
+            f"{listed(('grammar',))}."
+        ),
+    ],
+    to: Annotated[str, typer.Option(help="The dialect to write: lark, gbnf or ebnf.")],
     dialect: Annotated[
-        str, typer.Option(help="What the grammar is written in. Default: found out.")
+        str,
+        typer.Option(help="The dialect of GRAMMAR. Default: by the file's name, or by the text."),
     ] = "auto",
-    start: Annotated[str | None, typer.Option(help="The rule that a whole text is.")] = None,
+    start: Annotated[
+        str | None, typer.Option(help="The start rule. Default: that of the dialect.")
+    ] = None,
 ) -> None:
     given = dialect_of(grammar) if dialect == "auto" else _dialect(dialect, "dialect")
-    read = read_grammar(read_grammar_text(grammar), given, start=start)
+    read = read_grammar(read_grammar_text(grammar, given), given, start=start)
     typer.echo(write_grammar(read.lowered, _dialect(to, "to")), nl=False)
 
 

@@ -1,7 +1,9 @@
 """Generate one answer that has the shape of a JSON Schema, a grammar or a pattern.
 
-SHAPE is a file or the shape itself. The answer goes to stdout as it is made. The model is told of a
-schema; of a grammar or a pattern, the prompt must tell it.
+SHAPE is a file, the shape itself, or the name of a schema or grammar that ships with the package; a
+file of that name comes first. The answer goes to standard output while it is generated. The model
+sees a schema beside the prompt. It doesn't see a grammar or a pattern, which the prompt should
+therefore describe.
 """
 
 from __future__ import annotations
@@ -12,8 +14,17 @@ from typing import Annotated
 import typer
 
 from maskwright.automaton.value.whitespace import WhitespaceName
-from maskwright.cli.cache import USER_CACHE, cache_folder
 from maskwright.cli.inputs import text_argument
+from maskwright.cli.options import (
+    BACKEND_HELP,
+    CACHE_HELP,
+    KIND_HELP,
+    MODEL_HELP,
+    SHAPE_HELP,
+    USER_CACHE,
+    WHITESPACE_HELP,
+    cache_folder,
+)
 from maskwright.cli.shapes import Kind, SchemaShape, compile_shape, read_shape
 from maskwright.engine import Engine, EngineConfig, Generation, Request
 from maskwright.models import DEMO_PATH, Backend, load
@@ -21,39 +32,27 @@ from maskwright.sampling import SamplingParams
 
 
 def generate(
-    shape: Annotated[
-        str, typer.Argument(help="A JSON Schema, a grammar or a pattern, or a file with one.")
-    ],
-    prompt: Annotated[str, typer.Option(help="What the model is told.")],
-    model: Annotated[
-        str, typer.Option(help="Checkpoint folder, or hub id. Default: the demo model that ships.")
-    ] = str(DEMO_PATH),
-    backend: Annotated[
-        Backend,
-        typer.Option(help="What computes the model; 'auto': the dense decoder where it can."),
-    ] = "auto",
-    kind: Annotated[
-        Kind,
-        typer.Option(help="What SHAPE is; 'auto' takes schemas and grammars, but no patterns."),
-    ] = "auto",
+    shape: Annotated[str, typer.Argument(help=SHAPE_HELP)],
+    prompt: Annotated[str, typer.Option(help="The user's message to the model.")],
+    model: Annotated[str, typer.Option(help=MODEL_HELP, show_default="the demo model")] = str(
+        DEMO_PATH
+    ),
+    backend: Annotated[Backend, typer.Option(help=BACKEND_HELP)] = "auto",
+    kind: Annotated[Kind, typer.Option(help=KIND_HELP)] = "auto",
     max_tokens: Annotated[
-        int | None, typer.Option(min=1, help="Most tokens. Default: to the end of the context.")
+        int | None,
+        typer.Option(min=1, help="Most tokens of the answer. Default: what the context has left."),
     ] = None,
     temperature: Annotated[
-        float, typer.Option(help="0 takes the likeliest token each time.")
+        float, typer.Option(help="Temperature of sampling; 0 takes the likeliest token each time.")
     ] = 0.0,
-    whitespace: Annotated[
-        WhitespaceName,
-        typer.Option(help="White space in the answer; 'flexible': any."),
-    ] = "spaced",
-    seed: Annotated[int | None, typer.Option(help="Makes sampling repeatable.")] = None,
-    cache: Annotated[
-        str,
-        typer.Option(
-            envvar="MASKWRIGHT_CACHE",
-            help="Folder that keeps what is computed once a vocabulary; 'off': nothing is kept.",
-        ),
-    ] = str(USER_CACHE),
+    whitespace: Annotated[WhitespaceName, typer.Option(help=WHITESPACE_HELP)] = "spaced",
+    seed: Annotated[
+        int | None, typer.Option(help="Seed of the samples, which makes the answer repeatable.")
+    ] = None,
+    cache: Annotated[str, typer.Option(envvar="MASKWRIGHT_CACHE", help=CACHE_HELP)] = str(
+        USER_CACHE
+    ),
 ) -> None:
     wanted = read_shape(shape, kind)
     prompt = text_argument(prompt, "prompt")
@@ -82,7 +81,7 @@ def generate(
 
 
 def _print(generation: Generation) -> None:
-    """Text as it comes, and a line break at the end."""
+    """Print text as it comes, and a line break at the end."""
     for delta in generation:
         typer.echo(delta.text, nl=False)
         if delta.error is not None:

@@ -15,9 +15,16 @@ import typer
 import uvicorn
 
 from maskwright.automaton.value.whitespace import WhitespaceName
-from maskwright.cli.cache import USER_CACHE, cache_folder
 from maskwright.cli.collector import collecting
 from maskwright.cli.logs import LogFormat, LogLevel, set_up_logs
+from maskwright.cli.options import (
+    BACKEND_HELP,
+    CACHE_HELP,
+    MODEL_HELP,
+    USER_CACHE,
+    WHITESPACE_HELP,
+    cache_folder,
+)
 from maskwright.engine import Engine, EngineConfig, Request
 from maskwright.engine.schedule.service import ServiceClass
 from maskwright.errors import AddressError, InputError
@@ -35,10 +42,10 @@ SERVER = ServerConfig()
 SHUTDOWN_SECONDS = 5
 
 SEND_BYTES = 1 << 17
-"""Sent and not yet taken, on one connection; about a thousand events of a stream."""
+"""Bytes that are sent on one connection and not yet taken: about a thousand events of a stream."""
 
 MOST_PATIENCE = (1 << 31) - 1
-"""Milliseconds that the system can be told to wait for a client."""
+"""Most milliseconds that the system can be told to wait for a client."""
 
 SCHEMA: dict[str, object] = {
     "type": "object",
@@ -61,135 +68,150 @@ EXAMPLE = {
 
 
 def serve(
-    model: Annotated[
-        str, typer.Option(help="Checkpoint folder, or hub id. Default: the demo model that ships.")
-    ] = str(DEMO_PATH),
-    backend: Annotated[
-        Backend,
-        typer.Option(help="What computes the model; 'auto': the dense decoder where it can."),
-    ] = "auto",
+    model: Annotated[str, typer.Option(help=MODEL_HELP, show_default="the demo model")] = str(
+        DEMO_PATH
+    ),
+    backend: Annotated[Backend, typer.Option(help=BACKEND_HELP)] = "auto",
     adapter: Annotated[
         list[str],
         typer.Option(
-            help="NAME=FOLDER of a LoRA adapter, for requests whose model is NAME. Repeatable.",
+            help="A LoRA adapter in FOLDER, for requests whose model is NAME. May be repeated.",
             metavar="NAME=FOLDER",
         ),
     ] = [],  # noqa: B006 - typer reads it
     adapter_bytes: Annotated[
-        int, typer.Option(help="Memory for adapters; those used longest ago are given up.")
+        int,
+        typer.Option(
+            help="Memory for adapters, in bytes. Where it is full, the least recently used is "
+            "dropped."
+        ),
     ] = ENGINE.adapter_bytes,
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[
-        int, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes a free one.")
+        int, typer.Option(min=0, max=65535, help="Port to listen on; with 0 a free one is taken.")
     ] = 8000,
     name: Annotated[
-        str | None, typer.Option(help="The model's name at /v1/models. Default: its own.")
+        str | None, typer.Option(help="Name of the model at /v1/models. Default: its own name.")
     ] = SERVER.model_name,
     strict_model: Annotated[
         bool, typer.Option(help="Refuse requests that name another model.")
     ] = SERVER.strict_model,
-    whitespace: Annotated[
-        WhitespaceName,
-        typer.Option(help="White space in JSON answers; 'flexible': any."),
-    ] = SERVER.whitespace,
+    whitespace: Annotated[WhitespaceName, typer.Option(help=WHITESPACE_HELP)] = SERVER.whitespace,
     tool_format: Annotated[
         str | None,
-        typer.Option(help="How the model writes tool calls. Default: by its chat template."),
+        typer.Option(help="How the model writes tool calls. Default: as its chat template shows."),
     ] = SERVER.tool_format,
     block_size: Annotated[
         int, typer.Option(help="Positions in a block of the key/value pool.")
     ] = ENGINE.block_size,
     kv_bytes: Annotated[
-        int, typer.Option(help="Memory of the key/value pool, in bytes.")
+        int, typer.Option(help="Memory for keys and values, in bytes.")
     ] = ENGINE.kv_bytes,
     memory_fraction: Annotated[
         float | None,
-        typer.Option(help="Give the pool what weights and workspace leave of this part of memory."),
+        typer.Option(
+            help="Share of the machine's memory, between 0 and 1, for weights, workspace, keys and "
+            "values together; it replaces --kv-bytes."
+        ),
     ] = ENGINE.memory_fraction,
     blocks: Annotated[
-        int | None, typer.Option(help="Number of blocks. Default: as many as the memory holds.")
+        int | None,
+        typer.Option(help="Number of blocks of keys and values. Default: what the memory holds."),
     ] = ENGINE.blocks,
     kv_dtype: Annotated[
         KvDtype,
-        typer.Option(help="Keys and values: the model's data type, or codes of eight bits."),
+        typer.Option(
+            help="Data type of keys and values: 'auto' is the model's own, the others are codes of "
+            "eight bits."
+        ),
     ] = ENGINE.kv_dtype,
     prefix_cache: Annotated[
-        bool, typer.Option(help="Keep computed prompts for those that begin alike.")
+        bool, typer.Option(help="Reuse keys and values where prompts begin with the same tokens.")
     ] = ENGINE.prefix_cache,
     swap_bytes: Annotated[
-        int, typer.Option(help="Host memory for the blocks of requests that gave way to others.")
+        int,
+        typer.Option(help="Host memory for the blocks of preempted requests, in bytes."),
     ] = ENGINE.swap_bytes,
-    max_running: Annotated[
-        int, typer.Option(help="Requests computed together.")
-    ] = ENGINE.max_running,
+    max_running: Annotated[int, typer.Option(help="Most requests in a step.")] = ENGINE.max_running,
     max_batch_tokens: Annotated[
-        int, typer.Option(help="Tokens computed in a step; longer prompts go in chunks.")
+        int, typer.Option(help="Most tokens in a step; longer prompts are computed in chunks.")
     ] = ENGINE.max_batch_tokens,
     stall: Annotated[
         float | None,
-        typer.Option(help="Times longer that a step with prompts may take than one without."),
+        typer.Option(
+            help="How many times as long as a step of decodes alone a step with prompts may take."
+        ),
     ] = ENGINE.stall,
     max_waiting: Annotated[
-        int, typer.Option(help="Requests in the queue; one more is answered 429.")
+        int, typer.Option(help="Most requests in the queue; further ones are answered 429.")
     ] = ENGINE.max_waiting,
     ttft: Annotated[
         list[str],
         typer.Option(
-            help="CLASS=SECONDS: a request whose first token would take longer is answered 429.",
+            help="Objective of a class of service: a request whose first token would take more "
+            "than SECONDS is answered 429.",
             metavar="CLASS=SECONDS",
         ),
     ] = [],  # noqa: B006 - typer reads it
     tpot: Annotated[
         list[str],
         typer.Option(
-            help="CLASS=SECONDS: a request whose further tokens would take longer is answered 429.",
+            help="Objective of a class of service: a request whose further tokens would take more "
+            "than SECONDS each is answered 429.",
             metavar="CLASS=SECONDS",
         ),
     ] = [],  # noqa: B006 - typer reads it
     max_context: Annotated[
-        int | None, typer.Option(help="Tokens of prompt and answer. Default: the model's.")
+        int | None,
+        typer.Option(help="Most tokens of prompt and answer together. Default: the model's limit."),
     ] = ENGINE.max_context,
     canonical: Annotated[
-        bool, typer.Option(help="Write text that a schema leaves no choice about unasked.")
+        bool,
+        typer.Option(help="Write text that the grammar forces without asking the model for it."),
     ] = ENGINE.canonical,
     drafts: Annotated[
-        int, typer.Option(help="Most guesses a step for each answer; 0 for none.")
+        int,
+        typer.Option(help="Most drafted tokens of a request in a step; 0 for no drafts."),
     ] = ENGINE.drafts,
     draft_model: Annotated[
         str | None,
-        typer.Option(help="Folder, or hub id, of a smaller model with the same tokens, to guess."),
+        typer.Option(
+            help="Folder or hub id of a smaller model that drafts tokens, with the same vocabulary."
+        ),
     ] = None,
     overlap: Annotated[
-        bool, typer.Option(help="Make masks and texts beside the forward.")
+        bool, typer.Option(help="Compute masks and texts while the model computes.")
     ] = ENGINE.overlap,
     reader_tokens: Annotated[
-        int, typer.Option(help="Tokens that a stream's reader may be behind before it pauses.")
+        int, typer.Option(help="Tokens that a reader may be behind before its request is paused.")
     ] = ENGINE.reader_tokens,
     reader_seconds: Annotated[
-        float, typer.Option(help="Seconds that a stream may pause before it is cut off.")
+        float, typer.Option(help="Seconds after which a paused request is ended.")
     ] = ENGINE.reader_seconds,
     threads: Annotated[
-        int | None, typer.Option(help="CPU threads of the model. Default: the library's choice.")
+        int | None,
+        typer.Option(
+            help="CPU threads of the model. Default: one for a small model, else torch's choice."
+        ),
     ] = ENGINE.threads,
     trace: Annotated[
-        str | None, typer.Option(help="File to which a JSON line is added for each answer.")
+        str | None,
+        typer.Option(help="File to which a trace of each answer is added, as a line of JSON."),
     ] = None,
     otel: Annotated[
         str | None,
         typer.Option(help="Address of an OpenTelemetry collector (OTLP over HTTP) for spans."),
     ] = None,
-    log_format: Annotated[LogFormat, typer.Option(help="How the log is written.")] = "text",
-    log_level: Annotated[LogLevel, typer.Option(help="What the log holds at least.")] = "info",
+    log_format: Annotated[
+        LogFormat, typer.Option(help="'text' for people, 'json' for machines.")
+    ] = "text",
+    log_level: Annotated[LogLevel, typer.Option(help="The lowest level that is logged.")] = "info",
     log_prompts: Annotated[
-        bool, typer.Option(help="Write prompts into the log, which otherwise holds no text.")
+        bool, typer.Option(help="Log the text of prompts; otherwise the log holds no text.")
     ] = SERVER.log_prompts,
-    cache: Annotated[
-        str,
-        typer.Option(
-            envvar="MASKWRIGHT_CACHE",
-            help="Folder that keeps what is computed once a vocabulary; 'off': nothing is kept.",
-        ),
-    ] = str(USER_CACHE),
+    cache: Annotated[str, typer.Option(envvar="MASKWRIGHT_CACHE", help=CACHE_HELP)] = str(
+        USER_CACHE
+    ),
 ) -> None:
     set_up_logs(log_format, log_level)
     sinks = open_sinks(trace, otel)
@@ -234,7 +256,9 @@ def serve(
         engine = closing.enter_context(Engine(loaded, engine_config, adapters))
         typer.echo(f"memory: {engine.capacity.report()}", err=True)
         closing.enter_context(collecting(lambda: engine.idle))
-        warm_up(engine)  # behind it: tables of grammars are replaced, and must not stay for good
+        # After `collecting` has frozen what there is: this makes tables of grammars, which are
+        # replaced later, and what is frozen would never be freed.
+        warm_up(engine)
         app = create_app(engine, server_config, sinks)
         config = uvicorn.Config(
             app,
@@ -248,14 +272,15 @@ def serve(
 
 
 def adapter_folders(given: list[str]) -> dict[str, Path]:
-    """Folders by name. Raises InputError for what is no NAME=FOLDER, and a name given twice."""
+    """Folders of adapters by name. Raises InputError for what is no NAME=FOLDER, and for a name
+    that is given twice."""
     folders: dict[str, Path] = {}
     for text in given:
         name, equals, folder = text.partition("=")
         if not (name and equals and folder):
             raise InputError(f"--adapter {text}: NAME=FOLDER is needed", param="adapter")
         if name in folders:
-            raise InputError(f"--adapter: {name} is there twice", param="adapter")
+            raise InputError(f"--adapter: {name} is given twice", param="adapter")
         folders[name] = Path(folder)
     return folders
 
@@ -283,7 +308,7 @@ def with_objectives(
 
 
 def open_sinks(trace: str | None, otel: str | None) -> list[TraceFile | Spans]:
-    """Where traces go. Raises InputError for what can't be had."""
+    """The places to which traces are sent. Raises InputError for one that can't be opened."""
     sinks: list[TraceFile | Spans] = []
     if otel is not None:
         if not otel.startswith(("http://", "https://")):
@@ -306,9 +331,10 @@ def open_sinks(trace: str | None, otel: str | None) -> list[TraceFile | Spans]:
 
 
 def listen(host: str, port: int, reader_seconds: float = SERVER.reader_seconds) -> socket.socket:
-    """The server's socket, bound before the engine starts. Its connections are given up when a
-    client takes nothing for so long, and hold little that it has not taken: a slow reader is felt
-    in the engine, which pauses its request, instead of filling megabytes of the kernel's buffers.
+    """The server's socket, bound before the engine starts. A connection is closed when its client
+    has taken nothing for `reader_seconds`. It buffers little that the client hasn't taken, so that
+    the engine notices a slow reader and pauses its request, instead of filling megabytes of the
+    kernel's buffers.
 
     Raises AddressError.
     """
@@ -334,8 +360,8 @@ def listen(host: str, port: int, reader_seconds: float = SERVER.reader_seconds) 
 
 
 def warm_up(engine: Engine) -> None:
-    """One short answer, so that nothing is compiled or read at the cost of the first client; none
-    where the context has no room for it."""
+    """Generate one short answer, so that the first client doesn't wait for what is compiled or read
+    once. Nothing is generated where the context has no room for it."""
     grammar = compile_json_schema(SCHEMA, engine.loaded.vocab)
     prompt = engine.loaded.vocab.encode(b"{")
     tokens = min(2 * grammar.min_tokens, engine.max_context - len(prompt))
@@ -346,7 +372,7 @@ def warm_up(engine: Engine) -> None:
 
 
 class Announcing(uvicorn.Server):
-    """Says when it is ready, and how to try it."""
+    """A server that prints when it is ready, and how to try it."""
 
     def __init__(self, config: uvicorn.Config, model: str) -> None:
         super().__init__(config)
@@ -359,7 +385,7 @@ class Announcing(uvicorn.Server):
 
 
 def greeting(model: str, url: str) -> str:
-    """The words at the start: that it is ready, and a line to paste."""
+    """What is printed at the start: that the server is ready, and a command that tries it."""
     body = json.dumps({"model": model, **EXAMPLE})
     return (
         f"maskwright is ready: {model} at {url}/v1\n\nTry it:\n\n"

@@ -1,12 +1,15 @@
-"""What a command is told that texts shall look like: a JSON Schema, a grammar or a pattern."""
+"""The shape that a command is given for its texts: a JSON Schema, a grammar or a pattern."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
-from maskwright.cli.inputs import read_schema, read_text, text_argument
+from maskwright.cli.inputs import text_argument
+from maskwright.cli.shipped import KINDS, ShippedKind, named, read_file_or_shipped
 from maskwright.errors import InputError
 from maskwright.grammar.dialects.detect import Dialect
 from maskwright.mask import Grammar, compile_grammar, compile_json_schema, compile_regex
@@ -36,7 +39,7 @@ Shape: TypeAlias = SchemaShape | GrammarShape | RegexShape
 
 
 def read_shape(argument: str, kind: Kind = "auto") -> Shape:
-    """The shape in a file, or in the argument itself if that is no file.
+    """The shape in a file, in the argument itself if that is no file, or one that ships.
 
     "auto": a grammar if the file's name or the text says so, else a JSON Schema. A pattern isn't
     guessed, and stands in the argument. Raises InputError.
@@ -46,24 +49,58 @@ def read_shape(argument: str, kind: Kind = "auto") -> Shape:
     if kind == "schema":
         return SchemaShape(read_schema(argument))
     if kind != "auto":
-        return GrammarShape(read_grammar_text(argument), kind)
+        return GrammarShape(read_grammar_text(argument, kind), kind)
     dialect = dialect_of(argument)
     if dialect is None and not _looks_like_a_grammar(argument):
-        return SchemaShape(read_schema(argument))
-    return GrammarShape(read_grammar_text(argument), dialect or "auto")
+        return SchemaShape(read_schema(argument, KINDS))
+    return GrammarShape(read_grammar_text(argument, dialect), dialect or "auto")
 
 
 def dialect_of(argument: str) -> Dialect | None:
-    """What the name of a file says."""
+    """The dialect of a grammar that ships, or what the name of a file says."""
+    found = named(argument)
+    if found is not None:
+        return "lark" if found.kind == "grammar" else None
     return SUFFIXES.get(Path(argument[-255:]).suffix)
 
 
-def read_grammar_text(argument: str) -> str:
-    """The text of a grammar, from a file unless the argument has a colon and no file's name."""
+def read_schema(
+    argument: str, kinds: Sequence[ShippedKind] = ("schema",)
+) -> dict[str, object] | bool:
+    """The JSON Schema in a file, in the argument itself when that is JSON, or one that ships.
+
+    Raises InputError with line and column; for a name that nothing has, with those of `kinds` that
+    are like it.
+    """
+    inline = argument.lstrip().startswith("{") or argument.strip() in ("true", "false")
+    name = "the schema" if inline else argument
+    try:
+        if inline:
+            text = text_argument(argument, name)
+        else:
+            text = read_file_or_shipped(argument, kinds).decode("utf-8")
+        schema: object = json.loads(text)
+    except UnicodeDecodeError as error:
+        raise InputError(f"{name}: not UTF-8 (byte {error.start})", param="schema") from None
+    except json.JSONDecodeError as error:
+        raise InputError(
+            f"{name}:{error.lineno}:{error.colno}: not valid JSON: {error.msg}", param="schema"
+        ) from None
+    except (ValueError, RecursionError):
+        raise InputError(f"{name}: not valid JSON, or nested too deep", param="schema") from None
+    if not isinstance(schema, dict | bool):
+        raise InputError(f"{name}: a schema is a JSON object, true or false", param="schema")
+    return schema
+
+
+def read_grammar_text(argument: str, dialect: Dialect | None) -> str:
+    """The text of a grammar: the argument itself if it has a colon and no file has its name, else
+    from a file, or one that ships unless it is to be in another dialect than Lark."""
     if _is_inline(argument):
         return text_argument(argument, "grammar")
+    kinds: Sequence[ShippedKind] = ("grammar",) if dialect in (None, "lark") else ()
     try:
-        return read_text(argument).decode("utf-8")
+        return read_file_or_shipped(argument, kinds).decode("utf-8")
     except UnicodeDecodeError as error:
         raise InputError(f"{argument}: not UTF-8 (byte {error.start})", param="grammar") from None
 

@@ -1,0 +1,34 @@
+"""What several commands have in common of their options: help texts, and where the cache is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from maskwright.cli.shipped import listed
+from maskwright.user_cache import user_cache
+
+USER_CACHE: Final = user_cache() or Path("off")
+"""Where commands keep what is computed once for each vocabulary, without `--cache`."""
+
+SHAPE_HELP: Final = (
+    "A JSON Schema, a grammar or a pattern: a file, the text itself, or the name of one that "
+    f"ships: {listed()}."
+)
+KIND_HELP: Final = (
+    "What SHAPE is. 'auto' distinguishes schemas and grammars; a pattern has to be named: 'regex'."
+)
+MODEL_HELP: Final = "Folder of a checkpoint, or its id on the Hugging Face hub."
+BACKEND_HELP: Final = (
+    "What computes the model. 'auto' is the dense decoder, or transformers for models that it "
+    "doesn't know."
+)
+WHITESPACE_HELP: Final = "White space in JSON answers; 'flexible' leaves it to the model."
+CACHE_HELP: Final = (
+    "Folder for what is computed once for each vocabulary; with 'off' nothing is kept."
+)
+
+
+def cache_folder(option: str) -> Path | None:
+    """The folder that the option `--cache` names; None for 'off'."""
+    return None if option == "off" else Path(option).expanduser()

@@ -1,0 +1,92 @@
+"""The schemas and grammars that ship with the package, by name.
+
+Wherever a command takes a file with a schema or a grammar, it takes such a name as well: `invoice`
+is `schemas/invoice.json`, `json` is `grammars/json.lark`. A file of that name in the current folder
+comes first. No schema has the name of a grammar.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cache
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Final, Literal, TypeAlias
+
+from maskwright.cli.inputs import read_text
+from maskwright.errors import InputError
+
+ShippedKind: TypeAlias = Literal["schema", "grammar"]
+
+KINDS: Final[tuple[ShippedKind, ...]] = ("schema", "grammar")
+_SUFFIXES: Final[dict[ShippedKind, str]] = {"schema": ".json", "grammar": ".lark"}
+_NO_GRAMMAR: Final = "common"
+"""Terminals for other grammars."""
+_NAME: Final = re.compile(r"[a-z0-9]+([_-][a-z0-9]+)*")
+
+
+@dataclass(frozen=True, slots=True)
+class Shipped:
+    """One of the schemas or grammars."""
+
+    name: str
+    kind: ShippedKind
+    file: Traversable
+
+
+@cache
+def shipped(kind: ShippedKind) -> dict[str, Shipped]:
+    """All of a kind, by name, in alphabetical order."""
+    suffix = _SUFFIXES[kind]
+    found = {
+        file.name.removesuffix(suffix): file
+        for file in (files("maskwright") / f"{kind}s").iterdir()
+        if file.name.endswith(suffix)
+    }
+    return {name: Shipped(name, kind, found[name]) for name in sorted(found) if name != _NO_GRAMMAR}
+
+
+def named(argument: str) -> Shipped | None:
+    """What ships under this name; None if nothing does, or if a file has it."""
+    if _NAME.fullmatch(argument) is None or Path(argument).is_file():
+        return None
+    return next((shipped(kind)[argument] for kind in KINDS if argument in shipped(kind)), None)
+
+
+def read_file_or_shipped(argument: str, kinds: Sequence[ShippedKind]) -> bytes:
+    """The bytes of a file, or of what ships under the name, if it is one of `kinds`.
+
+    Raises InputError: for what is neither, with the names that are like it.
+    """
+    found = named(argument)
+    if found is not None and found.kind in kinds:
+        return found.file.read_bytes()
+    try:
+        return read_text(argument)
+    except InputError as error:
+        if Path(argument[:255]).exists():
+            raise
+        raise InputError(f"{error}{_way_out(argument, found, kinds)}", param=error.param) from None
+
+
+def listed(kinds: Sequence[ShippedKind] = KINDS) -> str:
+    """Every name, in words."""
+    return "; ".join(f"{kind}s {', '.join(shipped(kind))}" for kind in kinds)
+
+
+def _way_out(argument: str, found: Shipped | None, kinds: Sequence[ShippedKind]) -> str:
+    """What to say of an argument that is no file; `found` is not what is needed."""
+    if found is not None:
+        needed = f"a {kinds[0]} is needed here" if kinds else "it is written in Lark"
+        return f"; the {found.kind} {argument} ships, but {needed}"
+    known = [name for kind in kinds for name in shipped(kind)]
+    near = get_close_matches(Path(argument).stem.lower(), known, n=3)
+    if near:
+        return f"; nothing ships under that name either. Did you mean {' or '.join(near)}?"
+    if not kinds or _NAME.fullmatch(argument.lower()) is None:
+        return ""
+    return f"; nothing ships under that name either. There are the {listed(kinds)}"

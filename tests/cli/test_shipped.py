@@ -1,0 +1,116 @@
+"""Schemas and grammars that ship, by their names on the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from maskwright.cli.shapes import GrammarShape, SchemaShape, read_shape
+from maskwright.cli.shipped import KINDS, ShippedKind, shipped
+from maskwright.errors import InputError
+from tests.cli.conftest import Run
+from tests.schemas.test_shipped import FORMATS, SCHEMAS
+
+ROOT = Path(__file__).resolve().parents[2]
+ASKED = "Petra Vogel in Bremen bought 3 desk lamps for 74.70 euros on 2026-03-14."
+
+
+def test_the_names_are_those_of_the_files_and_each_stands_for_one_thing() -> None:
+    schemas, grammars = (list(shipped(kind)) for kind in KINDS)
+    lark = {path.stem for path in (ROOT / "grammars").glob("*.lark")}
+    assert schemas == sorted(path.stem for path in (ROOT / "schemas").glob("*.json"))
+    assert grammars == sorted(lark - {"common"})
+    assert set(schemas).isdisjoint(grammars)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_is_listed_beside_the_files(kind: ShippedKind) -> None:
+    listed = (ROOT / f"{kind}s" / "README.md").read_text()
+    assert [name for name in shipped(kind) if f"| `{name}." not in listed] == []
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_a_schema_by_its_name(name: str) -> None:
+    assert read_shape(name) == read_shape(name, "schema") == SchemaShape(SCHEMAS[name])
+
+
+def test_a_grammar_by_its_name() -> None:
+    text = (ROOT / "grammars" / "semver.lark").read_text()
+    assert read_shape("semver") == read_shape("semver", "lark") == GrammarShape(text, "lark")
+
+
+def test_check_and_convert_take_names(run: Run) -> None:
+    for name, text in (("sentiment", '{"label": "mixed", "score": 0}'), ("semver", "1.2.3")):
+        assert run("check", name, "-", stdin=text).returncode == 0
+        assert run("check", name, "-", stdin=f"{text} x").returncode == 1
+    found = run("convert", "semver", "--to", "gbnf")
+    assert found.returncode == 0, found.stderr
+    assert run("check", "--kind", "gbnf", found.stdout, "-", stdin="1.2.3").returncode == 0
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_the_demo_model_writes_an_instance(name: str, run: Run) -> None:
+    found = run("generate", name, "--prompt", ASKED, "--max-tokens", "250")
+    assert found.returncode == 0, found.stderr
+    value = json.loads(found.stdout)
+    validator = Draft202012Validator(SCHEMAS[name], format_checker=FORMATS)
+    assert list(validator.iter_errors(value)) == []
+
+
+def test_the_demo_model_writes_by_a_grammar(run: Run) -> None:
+    found = run("generate", "semver", "--prompt", "Version 1.2.3 is out.", "--max-tokens", "20")
+    assert found.returncode == 0, found.stderr
+    assert run("check", "semver", "-", stdin=found.stdout).returncode == 0
+
+
+def test_a_file_of_that_name_comes_first(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("json").mkdir()
+    assert run("check", "json", "-", stdin="[1]").returncode == 0, "a folder is no file"
+    Path("sentiment").write_text('{"type": "integer"}')
+    assert run("check", "sentiment", "-", stdin="12").returncode == 0
+    Path("semver").write_text('start: "v" /[0-9]+/')
+    assert run("check", "--kind", "lark", "semver", "-", stdin="v1").returncode == 0
+
+
+CHECK_SCHEMA, CHECK_GBNF = ("check", "--kind", "schema"), ("check", "--kind", "gbnf")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("check", "sentimant", "-"), "Did you mean sentiment?"),
+        (("check", "Invoice", "-"), "Did you mean invoice?"),
+        (("check", "resume.json", "-"), "Did you mean resume?"),
+        (("check", "jsn", "-"), "Did you mean json?"),
+        (("check", "xyzzy", "-"), "There are the schemas address, bounding_boxes, contact, "),
+        (("check", "xyzzy", "-"), "; grammars arithmetic, chess-moves, cron, "),
+        ((*CHECK_SCHEMA, "json", "-"), "the grammar json ships, but a schema is needed here"),
+        ((*CHECK_GBNF, "json", "-"), "the grammar json ships, but it is written in Lark"),
+        (("convert", "invoice", "--to", "ebnf"), "the schema invoice ships, but a grammar is"),
+        (("convert", "semvr", "--to", "ebnf"), "Did you mean semver?"),
+        (("convert", "invoce", "--to", "ebnf"), "There are the grammars arithmetic, "),
+    ],
+)
+def test_an_unknown_name_is_refused_with_names_that_are_near(
+    run: Run, arguments: tuple[str, ...], said: str
+) -> None:
+    found = run(*arguments, stdin="")
+    assert (found.returncode, found.stdout) == (2, "")
+    assert "No such file" in found.stderr
+    assert said in found.stderr
+
+
+def test_a_path_that_is_no_name_gets_no_list() -> None:
+    with pytest.raises(InputError) as refused:
+        read_shape("folder/xyzzy.json")
+    assert str(refused.value) == "folder/xyzzy.json: No such file or directory"
+
+
+def test_common_terminals_are_no_grammar(run: Run) -> None:
+    assert run("check", "common", "-", stdin="").returncode == 2
