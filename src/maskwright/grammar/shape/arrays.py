@@ -1,4 +1,4 @@
-"""The arrays that satisfy assertions without unions."""
+"""The arrays that satisfy assertions without unions, as one `ArrayShape`."""
 
 from __future__ import annotations
 
@@ -13,23 +13,26 @@ from maskwright.grammar.schema.tree import (
     RepeatedItems,
     UniqueItems,
 )
-from maskwright.grammar.shape.shape import ArrayShape, Contained, joined, joint_count
+from maskwright.grammar.shape.shape import ArrayShape, Contained, conjunction_of, joint_count
 
 _MOST_COUNTED: Final = 6
-"""Counted `contains` of one array: an item may satisfy any of them or not."""
+"""The most `contains` of one array: each may or may not count an item, which doubles the ways to
+read it."""
 
 
 def array_shape(branch: list[Assertion]) -> ArrayShape | None:
-    """None if the assertions show to exclude each other. Raises `LimitError` for too many
-    `contains`."""
-    every: list[Items] = []
+    """The arrays that satisfy all assertions; assertions about other types are ignored.
+
+    None if the assertions about counts and about repeated items exclude each other. Raises
+    `LimitError` for too many `contains`."""
+    item_schemas: list[Items] = []
     counts: list[ItemCount] = []
     contains: list[Contained] = []
     unique = repeats = False
     for assertion in branch:
         match assertion:
             case Items():
-                every.append(assertion)
+                item_schemas.append(assertion)
             case ItemCount():
                 counts.append(assertion)
             case Contains(schema=schema, least=low, most=high, start=start):
@@ -43,19 +46,20 @@ def array_shape(branch: list[Assertion]) -> ArrayShape | None:
                 pass
     least, most = joint_count(counts)
     if repeats:
-        least = max(least, 2)
+        least = max(least, 2)  # two items that are equal
     if (unique and repeats) or (most is not None and most < least):
         return None
     if len(contains) > _MOST_COUNTED:
         raise LimitError(
-            f"an array counts the items of more than {_MOST_COUNTED} 'contains': each doubles what"
-            " an item may be",
+            f"an array has to satisfy more than {_MOST_COUNTED} 'contains', each of which doubles"
+            " what an item may be; use fewer",
             limit="alternatives",
             pointer=contains[-1].schema.pointer,
         )
-    size = max((len(items.prefix) for items in every), default=0)
+    size = max((len(items.prefix) for items in item_schemas), default=0)
     prefix = tuple(
-        joined(i.prefix[at] if at < len(i.prefix) else i.rest for i in every) for at in range(size)
+        conjunction_of(i.prefix[at] if at < len(i.prefix) else i.rest for i in item_schemas)
+        for at in range(size)
     )
-    rest = joined(items.rest for items in every)
+    rest = conjunction_of(items.rest for items in item_schemas)
     return ArrayShape(prefix, rest, least, most, tuple(contains), unique, repeats)

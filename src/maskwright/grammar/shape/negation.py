@@ -150,7 +150,7 @@ def _negate_unique_items(assertion: UniqueItems, pointer: str) -> Schema:
 
 
 def _negate_repeated_items(assertion: RepeatedItems, pointer: str) -> Schema:
-    return Schema(pointer, (UniqueItems(),))
+    return Schema(pointer, (_ARRAY, UniqueItems()))
 
 
 def _negate_properties(assertion: Properties, pointer: str) -> Schema:

@@ -1,8 +1,9 @@
-"""The objects that satisfy assertions without unions."""
+"""The objects that satisfy assertions without unions, as one `ObjectShape`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 
 from maskwright.grammar.regular.derivative import contains
 from maskwright.grammar.regular.terms import ANYTHING, Regular, complement, is_text
@@ -18,11 +19,43 @@ from maskwright.grammar.schema.tree import (
 from maskwright.grammar.shape.shape import (
     NEVER,
     Conjunction,
+    MemberRequirement,
     ObjectShape,
-    Wanted,
-    joined,
+    conjunction_of,
     joint_count,
 )
+
+
+@dataclass(slots=True)
+class _MemberAssertions:
+    """What the assertions of one branch say of the members of an object."""
+
+    properties: list[Properties] = field(default_factory=list[Properties])
+    required: dict[str, None] = field(default_factory=dict[str, None])
+    some: list[SomeMember] = field(default_factory=list[SomeMember])
+    allowed_names: list[Regular] = field(default_factory=list[Regular])
+    """Languages in each of which every name has to be."""
+
+    def of_listed(self, name: str) -> Conjunction:
+        """What the value of a member must satisfy that has this name."""
+        if not is_text(name) or not all(contains(each, name) for each in self.allowed_names):
+            return NEVER
+        schemas: list[Schema] = []
+        for each in self.properties:
+            matching = [s for language, s in each.patterns if contains(language, name)]
+            if name in each.named:
+                matching.append(each.named[name])
+            schemas += matching or [each.additional]
+        return conjunction_of(schemas)
+
+    def of_others(self, is_in: Callable[[Regular], bool]) -> Conjunction:
+        """The same for a name that is not listed, by the languages that it is in."""
+        if not all(map(is_in, self.allowed_names)):
+            return NEVER
+        schemas: list[Schema] = []
+        for each in self.properties:
+            schemas += [s for language, s in each.patterns if is_in(language)] or [each.additional]
+        return conjunction_of(schemas)
 
 
 def object_shape(
@@ -30,109 +63,95 @@ def object_shape(
     strings: Callable[[Schema], Regular],
     order: Callable[[], Mapping[str, int]],
 ) -> ObjectShape | None:
-    """None if the counts exclude each other or the required names. `strings`: those that satisfy
-    a schema; `order`: the places of names, where several schemas declare some."""
-    every: list[Properties] = []
-    required: dict[str, None] = {}
-    some: list[SomeMember] = []
-    allowed: list[Regular] = []
+    """The objects that satisfy all assertions; assertions about other types are ignored.
+
+    None if the counts exclude each other or the required names. `strings`: the strings that satisfy
+    a schema. `order`: the place of each declared name, asked for only where several assertions
+    declare some.
+    """
+    members = _MemberAssertions()
     counts: list[PropertyCount] = []
     for assertion in branch:
         match assertion:
             case Properties():
-                every.append(assertion)
+                members.properties.append(assertion)
             case Required(names=names):
-                required.update(dict.fromkeys(names))
+                members.required.update(dict.fromkeys(names))
             case SomeMember():
-                some.append(assertion)
+                members.some.append(assertion)
             case PropertyNames(schema=schema, negative=negative):
                 names = strings(schema)
                 if negative:
-                    other = ((complement(names), Schema(schema.pointer)),)
-                    some.append(SomeMember({}, other))
+                    others = ((complement(names), Schema(schema.pointer)),)
+                    members.some.append(SomeMember({}, others))
                 elif names is not ANYTHING:
-                    allowed.append(names)
+                    members.allowed_names.append(names)
             case PropertyCount():
                 counts.append(assertion)
             case _:
                 pass
     least, most = joint_count(counts)
-    if most is not None and most < max(least, len(required)):
+    if most is not None and most < max(least, len(members.required)):
         return None
-    declared = list(dict.fromkeys(name for each in every for name in each.named))
-    if sum(bool(each.named) for each in every) > 1:
+    declared = list(dict.fromkeys(name for each in members.properties for name in each.named))
+    if sum(bool(each.named) for each in members.properties) > 1:
         places = order()
         declared.sort(key=lambda name: places.get(name, len(places)))
-    return _shape(every, declared, list(required), some, allowed, least, most)
+    return _shape(members, declared, least, most)
 
 
 def _shape(
-    every: list[Properties],
-    declared: list[str],
-    required: list[str],
-    some: list[SomeMember],
-    allowed: list[Regular],
-    least: int,
-    most: int | None,
+    members: _MemberAssertions, declared: list[str], least: int, most: int | None
 ) -> ObjectShape:
-    wanted = (name for each in some for name in (*each.named, *each.absent))
-    names = tuple(dict.fromkeys((*declared, *required, *wanted)))
-    needed = set(required)
-
-    lone = every[0] if len(every) == 1 and not (every[0].patterns or allowed or some) else None
-
-    def value(name: str) -> Conjunction:
-        if lone is not None and is_text(name):
-            return joined((lone.named.get(name, lone.additional),))
-        if not is_text(name) or not all(contains(language, name) for language in allowed):
-            return NEVER
-        found: list[Schema] = []
-        for each in every:
-            matching = [s for language, s in each.patterns if contains(language, name)]
-            if name in each.named:
-                matching.append(each.named[name])
-            found += matching or [each.additional]
-        return joined(found)
-
+    wanted = (name for each in members.some for name in (*each.named, *each.absent))
+    names = tuple(dict.fromkeys((*declared, *members.required, *wanted)))
+    patterns = (each.patterns for each in (*members.properties, *members.some))
     languages = tuple(
-        dict.fromkeys(
-            [language for each in every for language, _ in each.patterns]
-            + [language for each in some for language, _ in each.patterns]
-            + allowed
-        )
+        dict.fromkeys([language for each in patterns for language, _ in each])
+        | dict.fromkeys(members.allowed_names)
     )
     places = {language: at for at, language in enumerate(languages)}
 
     def others(mask: tuple[bool, ...]) -> Conjunction:
-        if not all(mask[places[language]] for language in allowed):
-            return NEVER
-        found: list[Schema] = []
-        for each in every:
-            matching = [s for language, s in each.patterns if mask[places[language]]]
-            found += matching or [each.additional]
-        return joined(found)
+        return members.of_others(lambda language: mask[places[language]])
 
     return ObjectShape(
         names=names,
         declared=len(declared),
-        values=tuple(value(name) for name in names),
-        required=frozenset(at for at, name in enumerate(names) if name in needed),
+        values=_values(members, names, languages),
+        required=frozenset(at for at, name in enumerate(names) if name in members.required),
         languages=languages,
         others=others,
-        some=tuple(_wanted(each, names, places) for each in some),
+        some=tuple(_requirement(each, names, places) for each in members.some),
         least=least,
         most=most,
     )
 
 
-def _wanted(some: SomeMember, names: tuple[str, ...], places: Mapping[Regular, int]) -> Wanted:
-    named: dict[int, tuple[Schema, ...]] = {}
+def _values(
+    members: _MemberAssertions, names: tuple[str, ...], languages: tuple[Regular, ...]
+) -> tuple[Conjunction, ...]:
+    """What the value of each listed name must satisfy."""
+    if len(members.properties) == 1 and not languages:  # the most common case, without any tests
+        (lone,) = members.properties
+        return tuple(
+            conjunction_of((lone.named.get(name, lone.additional),)) if is_text(name) else NEVER
+            for name in names
+        )
+    return tuple(map(members.of_listed, names))
+
+
+def _requirement(
+    some: SomeMember, names: tuple[str, ...], places: Mapping[Regular, int]
+) -> MemberRequirement:
+    """A `SomeMember` by the indexes of the shape's names and languages."""
+    by_name: dict[int, tuple[Schema, ...]] = {}
     for at, name in enumerate(names):
-        found = [schema for language, schema in some.patterns if contains(language, name)]
+        schemas = [schema for language, schema in some.patterns if contains(language, name)]
         if name in some.named:
-            found.append(some.named[name])
-        if found:
-            named[at] = tuple(found)
+            schemas.append(some.named[name])
+        if schemas:
+            by_name[at] = tuple(schemas)
     languages = tuple((places[each], schema) for each, schema in some.patterns)
     absent = sum(1 << at for at, name in enumerate(names) if name in some.absent)
-    return Wanted(named, languages, absent)
+    return MemberRequirement(by_name, languages, absent)

@@ -1,4 +1,10 @@
-"""`oneOf` as `anyOf`: each option without the others that it can meet in a value."""
+"""`oneOf` as `anyOf`: each option without the others that share an instance with it.
+
+An option of `oneOf` excludes all others. Written out, that is a conjunction with the negation of
+every other one, and multiplies. Mostly the options are disjoint anyway, so each pair is compared
+first, by cheap tests and then by a search for a shared instance, and only options that share one
+are negated.
+"""
 
 from __future__ import annotations
 
@@ -12,50 +18,54 @@ from maskwright.grammar.shape.shape import Conjunction
 from maskwright.limits import Limits
 
 Possible = Callable[[Conjunction], bool]
-"""Whether some value satisfies a conjunction."""
+"""The oracle: whether some value satisfies a conjunction. It may ask back for shapes."""
 
 _OF_TYPE: Final = {name: Schema("", (TypeIs(frozenset([name])),)) for name in sorted(TYPES)}
 
 
-class Exclusive:
-    """The unions that stand for each `oneOf`, by type, each made once."""
+class ExclusiveUnions:
+    """The union that stands for each `oneOf`, by type, made once."""
 
     def __init__(self, limits: Limits, possible: Possible) -> None:
-        """`possible` tells which options of a `oneOf` no value satisfies together."""
+        """`possible` decides which options of a `oneOf` share an instance."""
         self._possible = possible
         self._limits = limits
-        self._known: dict[tuple[OneOf, str], AnyOf] = {}
+        self._unions: dict[tuple[OneOf, str], AnyOf] = {}
         self._open: set[tuple[OneOf, str]] = set()
 
-    def of(self, assertion: OneOf, kind: str) -> AnyOf:
-        """Exactly one option, for values of a type. Raises `LimitError` for too many options that
-        can only be told apart by looking for a value."""
+    def union(self, assertion: OneOf, kind: str) -> AnyOf:
+        """The values of type `kind` that satisfy exactly one option.
+
+        Raises `LimitError` if too many pairs of options have to be compared."""
         key = (assertion, kind)
-        known = self._known.get(key)
+        known = self._unions.get(key)
         if known is not None:
             return known
-        if key in self._open:  # asked for while deciding it: take nothing for granted
+        if key in self._open:  # the oracle asks for what it is to decide: negate all others
             return _without_others(assertion, lambda left, right: True)
         self._open.add(key)
         memo: dict[Conjunction, bool] = {}
 
-        def meet(left: Schema, right: Schema) -> bool:
+        def overlap(left: Schema, right: Schema) -> bool:
             pair = frozenset((left, right, _OF_TYPE[kind]))
             if pair not in memo:
-                memo[pair] = self._meet(left, right, pair, kind, len(memo))
+                memo[pair] = self._overlap(left, right, pair, kind, len(memo))
             return memo[pair]
 
         try:
-            found = self._known[key] = _without_others(assertion, meet)
+            union = self._unions[key] = _without_others(assertion, overlap)
         finally:
             self._open.discard(key)
-        return found
+        return union
 
-    def _meet(self, left: Schema, right: Schema, pair: Conjunction, kind: str, met: int) -> bool:
-        """`met`: the pairs compared before."""
-        if met >= self._limits.alternatives:
+    def _overlap(
+        self, left: Schema, right: Schema, pair: Conjunction, kind: str, compared: int
+    ) -> bool:
+        """Whether two options may share an instance. `compared`: how many pairs were before."""
+        if compared >= self._limits.alternatives:
             raise LimitError(
-                f"'oneOf' compares more than {self._limits.alternatives:,} pairs of alternatives",
+                f"more than {self._limits.alternatives:,} pairs of options of 'oneOf' have to be"
+                " compared; give the options a property or type in which they differ",
                 limit="alternatives",
                 pointer=left.pointer,
             )
@@ -64,12 +74,15 @@ class Exclusive:
         )
 
 
-def _without_others(assertion: OneOf, meet: Callable[[Schema, Schema], bool]) -> AnyOf:
+def _without_others(assertion: OneOf, overlap: Callable[[Schema, Schema], bool]) -> AnyOf:
+    """The union of the options, each in conjunction with the negations of those that overlap it."""
     options: list[Schema] = []
     for at, option in enumerate(assertion.options):
-        others = [o for k, o in enumerate(assertion.options) if k != at]
-        met = [negated(other) for other in others if other is not option and meet(option, other)]
-        if any(other is option for other in others):
-            met.append(negated(option))
-        options.append(Schema(option.pointer, (AllOf((option, *met)),)) if met else option)
+        others = [other for k, other in enumerate(assertion.options) if k != at]
+        # An option that is listed twice excludes itself.
+        excluded = [o for o in others if o is option or overlap(option, o)]
+        if excluded:
+            negations = map(negated, dict.fromkeys(excluded))
+            option = Schema(option.pointer, (AllOf((option, *negations)),))
+        options.append(option)
     return AnyOf(tuple(options))

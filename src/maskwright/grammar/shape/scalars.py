@@ -1,15 +1,16 @@
-"""What schemas without unions say of scalars: strings by their values, the others as spelled."""
+"""The scalars that satisfy assertions without unions: strings by value, the others as spelled."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 from typing import Final, TypeGuard
 
 from maskwright.grammar.number import spellings as numbers
-from maskwright.grammar.number.interval import EVERYTHING, joint
+from maskwright.grammar.number.interval import EVERYTHING, Interval, joint
 from maskwright.grammar.number.multiples import common_multiple
 from maskwright.grammar.pattern.translate import full_match
 from maskwright.grammar.regular.terms import ANYTHING, EMPTY, Regular, alt, both, complement, words
@@ -27,24 +28,29 @@ from maskwright.grammar.schema.tree import (
 from maskwright.limits import spend
 
 _NARROWING: Final = (StringIn, NumberIn, MultipleOf, DigitsOnly)
-"""Assertions about scalars that are equal only where they mean the same; `1` equals `true`."""
+"""Assertions about scalars whose equality is equality of meaning, so that they can be cache keys.
+`Values` can't: in Python `1` equals `true`."""
 _MOST_EXCLUDED: Final = 6
-"""Divisors excluded together: twice as many sums for each."""
+"""The most divisors that are excluded by one automaton: it adds up the multiples of each subset of
+them. Others get an automaton of their own, and the intersection of all is taken."""
 _OF_INTEGERS: Final = TypeIs(frozenset(["integer"]))
 
 
 def scalars_of(
-    assertions: tuple[Assertion, ...], types: frozenset[str], divisor: int
+    assertions: tuple[Assertion, ...], types: frozenset[str], most_remainders: int
 ) -> tuple[Regular, Regular]:
-    """The strings and the other scalars of one schema without unions; `divisor` is the limit."""
+    """The strings and the other scalars of one schema without unions.
+
+    `types`: those that the schema's own `type` allows. `most_remainders`: the limit `divisor`.
+    """
     if any(isinstance(each, NotValues) for each in assertions):
-        return _scalars(assertions, types, divisor)
+        return _scalars(assertions, types, most_remainders)
     narrowing = tuple(each for each in assertions if isinstance(each, _NARROWING))
-    return lone_scalars(narrowing, types, divisor)
+    return lone_scalars(narrowing, types, most_remainders)
 
 
 def _scalars(
-    assertions: tuple[Assertion, ...], types: frozenset[str], divisor: int
+    assertions: tuple[Assertion, ...], types: frozenset[str], most_remainders: int
 ) -> tuple[Regular, Regular]:
     strings = EMPTY
     if "string" in types:
@@ -52,9 +58,9 @@ def _scalars(
     others: list[Assertion] = [each for each in assertions if not isinstance(each, TypeIs)]
     scalars = [literals_of(others, kind) for kind in ("null", "boolean") if kind in types]
     if "number" in types:
-        scalars.append(numbers_of(others, divisor))
+        scalars.append(numbers_of(others, most_remainders))
     elif "integer" in types:
-        scalars.append(numbers_of([_OF_INTEGERS, *others], divisor))
+        scalars.append(numbers_of([_OF_INTEGERS, *others], most_remainders))
     return strings, alt(*scalars)
 
 
@@ -75,7 +81,7 @@ def strings_of(assertion: Assertion) -> Regular:
 
 
 def literals_of(branch: Iterable[Assertion], kind: str) -> Regular:
-    """Of `null`, or of `true` and `false`, those that satisfy all assertions."""
+    """`null`, or `true` and `false`, as far as they satisfy all assertions."""
     allowed: list[Json] = [None] if kind == "null" else [True, False]
     for assertion in branch:
         match assertion:
@@ -88,55 +94,91 @@ def literals_of(branch: Iterable[Assertion], kind: str) -> Regular:
     return words(["null" if a is None else str(a).lower() for a in allowed])
 
 
-def numbers_of(branch: list[Assertion], most: int) -> Regular:
-    """The numbers that satisfy all assertions; integers, if a type is among these. `most`: the
-    limit `divisor`."""
-    integer = any(isinstance(a, TypeIs) for a in branch)
-    interval = joint(a.interval for a in branch if isinstance(a, NumberIn))
+@dataclass(slots=True)
+class _NumberAssertions:
+    """What the assertions of one branch say of numbers."""
+
+    integer: bool
+    interval: Interval
     values: list[int | float] | None = None
-    excluded: set[Decimal] = set()
+    """None where numbers are not enumerated."""
+    excluded: set[Decimal] = field(default_factory=set[Decimal])
     divisor: Decimal | None = None
-    strange: list[Decimal] = []
-    parts: list[Regular] = []
+    excluded_divisors: list[Decimal] = field(default_factory=list[Decimal])
+    spellings: list[Regular] = field(default_factory=list[Regular])
+
+    def exact(self) -> Regular:
+        """The spellings of the enumerated numbers that satisfy the other assertions."""
+        assert self.values is not None
+        exact = {numbers.decimal(v): v for v in self.values}
+        spend(5 * len(exact))
+        return numbers.exactly(*(value for at, value in exact.items() if self._holds(at)))
+
+    def _holds(self, value: Decimal) -> bool:
+        return (
+            value in self.interval
+            and value not in self.excluded
+            and not (self.integer and value != value.to_integral_value())
+            and not (self.divisor is not None and Fraction(value) % Fraction(self.divisor))
+            and all(Fraction(value) % Fraction(each) for each in self.excluded_divisors)
+        )
+
+    def ranges(self, most_remainders: int) -> Regular:
+        """The spellings of the numbers in the interval that satisfy the other assertions."""
+        first = tuple(self.excluded_divisors[:_MOST_EXCLUDED])
+        pieces = (
+            numbers.number(
+                piece,
+                integer=self.integer,
+                divisor=self.divisor,
+                excluded=first,
+                most=most_remainders,
+            )
+            for piece in self.interval.without(sorted(self.excluded))
+        )
+        others = (
+            numbers.number(EVERYTHING, excluded=(each,), most=most_remainders)
+            for each in self.excluded_divisors[_MOST_EXCLUDED:]
+        )
+        return _intersection(alt(*pieces), [*others])
+
+
+def numbers_of(branch: list[Assertion], most_remainders: int) -> Regular:
+    """The spellings of the numbers that satisfy all assertions; integers, if a type is among these.
+
+    `most_remainders`: the limit `divisor`.
+    """
+    asserted = _NumberAssertions(
+        integer=any(isinstance(a, TypeIs) for a in branch),
+        interval=joint(a.interval for a in branch if isinstance(a, NumberIn)),
+    )
     for assertion in branch:
         match assertion:
             case Values():
-                found = [v for v in assertion.values if _is_number(v)]
-                values = found if values is None else [v for v in values if v in found]
+                listed = [v for v in assertion.values if _is_number(v)]
+                values = asserted.values
+                asserted.values = listed if values is None else [v for v in values if v in listed]
             case NotValues():
-                excluded |= {numbers.decimal(v) for v in assertion.values if _is_number(v)}
+                asserted.excluded |= {numbers.decimal(v) for v in assertion.values if _is_number(v)}
             case DigitsOnly(negative=negative):
                 digits = full_match(r"-?\d+")
-                parts.append(complement(digits) if negative else digits)
+                asserted.spellings.append(complement(digits) if negative else digits)
             case MultipleOf(divisor=each, negative=True):
-                strange.append(each)
+                asserted.excluded_divisors.append(each)
             case MultipleOf(divisor=each):
-                divisor = each if divisor is None else common_multiple(divisor, each, most)
+                divisor = asserted.divisor
+                asserted.divisor = (
+                    each if divisor is None else common_multiple(divisor, each, most_remainders)
+                )
             case _:
                 pass
-    if values is None:
-        pieces = interval.without(sorted(excluded))
-        apart = tuple(strange[:_MOST_EXCLUDED])
-        options = [
-            numbers.number(p, integer=integer, divisor=divisor, excluded=apart, most=most)
-            for p in pieces
-        ]
-        rest = strange[_MOST_EXCLUDED:]
-        parts += [numbers.number(EVERYTHING, excluded=(each,), most=most) for each in rest]
-    else:
-        exact = {numbers.decimal(v): v for v in values}
-        spend(5 * len(exact))
-        kept = [
-            value
-            for at, value in exact.items()
-            if at in interval
-            and at not in excluded
-            and not (integer and at != at.to_integral_value())
-            and not (divisor is not None and Fraction(at) % Fraction(divisor))
-            and all(Fraction(at) % Fraction(each) for each in strange)
-        ]
-        options = [numbers.exactly(*kept)]
-    return both(alt(*options), *parts) if parts else alt(*options)
+    is_range = asserted.values is None
+    language = asserted.ranges(most_remainders) if is_range else asserted.exact()
+    return _intersection(language, asserted.spellings)
+
+
+def _intersection(language: Regular, others: list[Regular]) -> Regular:
+    return both(language, *others) if others else language
 
 
 def _is_number(value: Json) -> TypeGuard[int | float]:

@@ -1,9 +1,9 @@
-"""The normal form: for each JSON type, what a value of it must look like.
+"""The classes of the normal form: for each JSON type, what a value of it must look like.
 
 A *conjunction* is a set of schemas that must all hold. Its `Shape` is a union over types: one
 regular language for the values of strings, one for the spellings of the other scalars, and a list
-of alternatives each for arrays and objects. What items and members must satisfy stays a conjunction
-and is looked at only when it is reached, so recursion costs nothing here.
+of alternatives each for arrays and objects. What items and members must satisfy stays a
+conjunction, whose shape is asked for when a text gets there; so recursion costs nothing here.
 """
 
 from __future__ import annotations
@@ -20,18 +20,19 @@ Conjunction = frozenset[Schema]
 NEVER: Final[Conjunction] = frozenset([Schema("", never=True)])
 
 
-def joined(schemas: Iterable[Schema]) -> Conjunction:
-    """All of them but those that allow everything, so that equal meanings are equal sets."""
+def conjunction_of(schemas: Iterable[Schema]) -> Conjunction:
+    """The conjunction of schemas, without those that allow everything: so equal demands are more
+    often equal sets."""
     return frozenset(s for s in schemas if s.assertions or s.never)
 
 
 def in_order(conjunction: Conjunction) -> list[Schema]:
-    """Its schemas in the order in which they were made, the same in every run."""
+    """The schemas of a conjunction in the order in which they were made, equal in every run."""
     return sorted(conjunction, key=lambda schema: schema.number)
 
 
 def joint_count(counts: list[ItemCount] | list[PropertyCount]) -> tuple[int, int | None]:
-    """The least and the most that satisfy all of them."""
+    """The least and the most that satisfy all of them; None is unbounded."""
     least = max((each.least for each in counts), default=0)
     most = min((each.most for each in counts if each.most is not None), default=None)
     return least, most
@@ -39,7 +40,7 @@ def joint_count(counts: list[ItemCount] | list[PropertyCount]) -> tuple[int, int
 
 @dataclass(frozen=True, slots=True)
 class Contained:
-    """`least` to `most` items from `start` on satisfy `schema`."""
+    """From item `start` on, `least` to `most` items satisfy `schema`."""
 
     schema: Schema
     least: int
@@ -49,12 +50,15 @@ class Contained:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ArrayShape:
+    """One alternative of arrays: item i satisfies `prefix[i]`, the items after these `rest`."""
+
     prefix: tuple[Conjunction, ...]
     rest: Conjunction
     least: int
     most: int | None
     contains: tuple[Contained, ...]
     unique: bool
+    """Whether no two items are equal."""
     repeats: bool
     """Whether some two items are equal."""
 
@@ -63,12 +67,12 @@ class ArrayShape:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Wanted:
-    """A member with one of these names and a value that satisfies one of the schemas beside it, or
-    one of some names missing.
+class MemberRequirement:
+    """Some member has one of these names, and a value that satisfies one of the schemas beside the
+    name; or one of the names in `absent` is missing.
 
-    Names and languages are indexes into those of the shape; a name of the shape is not looked up
-    in `languages`."""
+    Names and languages are indexes into those of the shape. A name that the shape lists is looked
+    up in `names` alone, other names in `languages`."""
 
     names: Mapping[int, tuple[Schema, ...]]
     languages: tuple[tuple[int, Schema], ...]
@@ -78,26 +82,31 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ObjectShape:
-    """`names` are the declared properties in order, then those that are only required or wanted."""
+    """One alternative of objects."""
 
     names: tuple[str, ...]
+    """The names that the shape lists: first the declared properties in order, then names that are
+    only required or part of a `MemberRequirement`."""
     declared: int
+    """How many of the names are declared properties."""
     values: tuple[Conjunction, ...]
     """What the value of each name must satisfy."""
     required: frozenset[int]
     """Indexes into `names`."""
     languages: tuple[Regular, ...]
-    """The languages of names that tell the other members apart."""
+    """The languages that distinguish the other names."""
     others: Callable[[tuple[bool, ...]], Conjunction]
-    """What the value of another name must satisfy, by its membership in each language."""
-    some: tuple[Wanted, ...]
-    """For each of these, some member is like it."""
+    """What the value of another name must satisfy, by whether the name is in each language."""
+    some: tuple[MemberRequirement, ...]
+    """Requirements that some member has to meet, each of them."""
     least: int
     most: int | None
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
+    """The normal form of a conjunction."""
+
     strings: Regular
     """The values (not spellings) of strings."""
     scalars: Regular

@@ -1,7 +1,7 @@
-"""The shapes of a schema document: what its conjunctions come to, type by type.
+"""The shapes of the conjunctions of a schema document.
 
-Strings are computed by algebra alone; for the other types unions are multiplied out, one type at a
-time.
+Strings are computed by regular algebra alone. For the other types unions are multiplied out, one
+type at a time.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from maskwright.grammar.schema.tree import (
 )
 from maskwright.grammar.shape.arrays import array_shape
 from maskwright.grammar.shape.objects import object_shape
-from maskwright.grammar.shape.one_of import Exclusive, Possible
+from maskwright.grammar.shape.one_of import ExclusiveUnions, Possible
 from maskwright.grammar.shape.scalars import literals_of, numbers_of, scalars_of
 from maskwright.grammar.shape.shape import ArrayShape, Conjunction, ObjectShape, Shape, in_order
-from maskwright.grammar.shape.strings import Strings
+from maskwright.grammar.shape.strings import StringLanguages
 from maskwright.grammar.shape.unevaluated import ResolvedAssertions
 from maskwright.grammar.shape.unions import Branches
 from maskwright.limits import DEFAULT_LIMITS, Limits
 
 _UNITING: Final = frozenset((AllOf, AnyOf, OneOf, Not, If, Values))
-"""Assertions that bring in other schemas about the same value."""
+"""Assertions that stand for unions, or bring in other schemas about the value at hand."""
 
 
 class Shapes:
@@ -43,18 +43,20 @@ class Shapes:
     def __init__(
         self, limits: Limits = DEFAULT_LIMITS, possible: Possible = lambda _: True
     ) -> None:
-        """`possible` decides which options of a `oneOf` can meet; by default, all of them."""
+        """`possible` decides which options of a `oneOf` share an instance; by default, all do."""
         self._limits = limits
-        self._known: dict[Conjunction, Shape] = {}
+        self._shapes: dict[Conjunction, Shape] = {}
         self._orders: dict[Conjunction, dict[str, int]] = {}
         self._resolved = ResolvedAssertions(limits)
-        self._strings = Strings(self._resolved)
-        self._branches = Branches(Exclusive(limits, possible), self._resolved, limits)
+        self._strings = StringLanguages(self._resolved)
+        self._branches = Branches(ExclusiveUnions(limits, possible), self._resolved, limits)
 
     def of(self, conjunction: Conjunction) -> Shape:
-        shape = self._known.get(conjunction)
+        """The shape of a conjunction, computed once. Raises `LimitError`, or `SchemaError` for a
+        schema that refers to itself without end."""
+        shape = self._shapes.get(conjunction)
         if shape is None:
-            shape = self._known[conjunction] = self._compute(conjunction)
+            shape = self._shapes[conjunction] = self._compute(conjunction)
         return shape
 
     def _compute(self, conjunction: Conjunction) -> Shape:
@@ -66,28 +68,28 @@ class Shapes:
         types = _types(conjunction)
         strings = EMPTY
         if "string" in types:
-            strings = both(ANYTHING, *(self._strings.of(s) for s in in_order(conjunction)))
+            strings = both(ANYTHING, *(self._strings.language(s) for s in in_order(conjunction)))
         scalars: list[Regular] = []
         if "null" in types or "boolean" in types:
             for kind in ("null", "boolean"):
-                branches = self._branches.of(conjunction, kind)
+                branches = self._branches.branches(conjunction, kind)
                 scalars += [literals_of(branch, kind) for branch in branches]
         if "number" in types or "integer" in types:
-            branches = self._branches.of(conjunction, "number")
+            branches = self._branches.branches(conjunction, "number")
             scalars += [numbers_of(branch, self._limits.divisor) for branch in branches]
         arrays: list[ArrayShape] = []
         if "array" in types:
-            found = (array_shape(branch) for branch in self._branches.of(conjunction, "array"))
-            arrays = [shape for shape in found if shape is not None]
+            branches = self._branches.branches(conjunction, "array")
+            arrays = [shape for branch in branches if (shape := array_shape(branch)) is not None]
         objects: list[ObjectShape] = []
         if "object" in types:
-            branches = self._branches.of(conjunction, "object")
+            branches = self._branches.branches(conjunction, "object")
             found = (self._object(branch, conjunction) for branch in branches)
             objects = [shape for shape in found if shape is not None]
         return Shape(strings, alt(*scalars), tuple(arrays), tuple(objects))
 
     def _lone(self, assertions: tuple[Assertion, ...], conjunction: Conjunction) -> Shape:
-        """The shape of one schema without unions: as `_compute` has it, without multiplying out."""
+        """The shape of one schema without unions: what `_compute` has for it, found faster."""
         types = _types(conjunction)
         strings, scalars = scalars_of(assertions, types, self._limits.divisor)
         others: list[Assertion] = [each for each in assertions if not isinstance(each, TypeIs)]
@@ -103,10 +105,10 @@ class Shapes:
         )
 
     def _object(self, branch: list[Assertion], conjunction: Conjunction) -> ObjectShape | None:
-        return object_shape(branch, self._strings.of, lambda: self._order(conjunction))
+        return object_shape(branch, self._strings.language, lambda: self._order(conjunction))
 
     def _order(self, conjunction: Conjunction) -> dict[str, int]:
-        """The places of the names that a conjunction declares, however many branches it has."""
+        """The place of each name that a conjunction declares, in all of its branches."""
         places = self._orders.get(conjunction)
         if places is None:
             places = self._orders[conjunction] = name_order(in_order(conjunction))
@@ -114,7 +116,7 @@ class Shapes:
 
 
 def _types(conjunction: Conjunction) -> frozenset[str]:
-    """The types that the schemas' own `type` keywords leave."""
+    """The types that the schemas' own `type` keywords allow; "integer" with "number"."""
     types = TYPES
     for schema in conjunction:
         if schema.never:
@@ -127,7 +129,7 @@ def _types(conjunction: Conjunction) -> frozenset[str]:
 
 
 def _lacks_required(branch: list[Assertion]) -> bool:
-    """Whether a required property may have no value, as far as that shows in its schema."""
+    """Whether a property is required whose schema is `false`."""
     absent = {
         name
         for each in branch

@@ -1,4 +1,8 @@
-"""The strings that satisfy a schema, by algebra alone: unions are not multiplied out."""
+"""The strings that satisfy a schema, by regular algebra alone.
+
+Regular languages are closed under union, intersection and complement, so unions need not be
+multiplied out for strings, and negation needs no rewriting.
+"""
 
 from __future__ import annotations
 
@@ -9,59 +13,66 @@ from maskwright.grammar.shape.scalars import strings_of
 from maskwright.grammar.shape.unevaluated import ResolvedAssertions
 
 
-class Strings:
-    """The strings (their values, not their spellings) of each schema, computed once."""
+class StringLanguages:
+    """The strings (their values, not their spellings) that satisfy each schema."""
 
     def __init__(self, resolved: ResolvedAssertions) -> None:
         self._resolved = resolved
-        self._known: dict[Schema, Regular] = {}
+        self._languages: dict[Schema, Regular] = {}
         self._open: set[Schema] = set()
 
-    def of(self, schema: Schema) -> Regular:
-        """Raises `SchemaError` for a schema that refers to itself about the same value."""
-        known = self._known.get(schema)
+    def language(self, schema: Schema) -> Regular:
+        """The strings that satisfy a schema, computed once.
+
+        Raises `SchemaError` for a schema that refers to itself about one and the same value."""
+        known = self._languages.get(schema)
         if known is not None:
             return known
         if schema in self._open:
-            raise SchemaError("the schema refers to itself without end", pointer=schema.pointer)
+            raise SchemaError(
+                "the schema refers to itself without end, about one and the same value; a recursive"
+                " reference has to stand in a property or an item",
+                pointer=schema.pointer,
+            )
         self._open.add(schema)
         try:
-            result = EMPTY if schema.never else ANYTHING
+            language = EMPTY if schema.never else ANYTHING
             for assertion in self._resolved.assertions(schema):
-                result = both(result, self._satisfying(assertion))
+                language = both(language, self._satisfying(assertion))
         finally:
             self._open.discard(schema)
-        self._known[schema] = result
-        return result
+        self._languages[schema] = language
+        return language
 
     def _satisfying(self, assertion: Assertion) -> Regular:
         match assertion:
             case TypeIs(types=types):
                 return ANYTHING if "string" in types else EMPTY
             case AllOf(parts=parts):
-                return both(ANYTHING, *(self.of(part) for part in parts))
+                return both(ANYTHING, *(self.language(part) for part in parts))
             case AnyOf(options=options):
-                return alt(*(self.of(option) for option in options))
+                return alt(*(self.language(option) for option in options))
             case OneOf(options=options):
-                return _exactly_one([self.of(option) for option in options])
+                return _exactly_one([self.language(option) for option in options])
             case Not(schema=inner):
-                return complement(self.of(inner))
+                return complement(self.language(inner))
             case If(condition=condition, then=then, otherwise=otherwise):
-                held = self.of(condition)
+                held = self.language(condition)
                 return alt(
-                    both(held, self.of(then)),
-                    both(complement(held), self.of(otherwise)),
+                    both(held, self.language(then)),
+                    both(complement(held), self.language(otherwise)),
                 )
             case _:
                 return strings_of(assertion)
 
 
 def _exactly_one(languages: list[Regular]) -> Regular:
+    """The strings of exactly one of the languages."""
     live = [language for language in languages if language is not EMPTY]
-    if len(live) < 2:
+    if len(live) < 2:  # as in most `oneOf`: one option is for strings, the others for other types
         return alt(*live)
-    result: list[Regular] = []
+    exclusive: list[Regular] = []
     for at, language in enumerate(live):
-        others = alt(*(o for k, o in enumerate(live) if k != at))
-        result.append(both(language, complement(others)))
-    return alt(*result)
+        others = alt(*(other for k, other in enumerate(live) if k != at))
+        exclusive.append(both(language, complement(others)))
+    return alt(*exclusive)

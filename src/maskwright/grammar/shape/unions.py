@@ -1,4 +1,9 @@
-"""Unions multiplied out: a conjunction as alternatives in which there are none."""
+"""Unions multiplied out: a conjunction as a list of branches in which there are none.
+
+The shortest union is resolved first, and a branch is dropped as soon as it shows that nothing
+satisfies it: by a type, or by a required property that another assertion forbids. So the constant
+by which the options of a real `oneOf` differ cuts the product before it grows.
+"""
 
 from __future__ import annotations
 
@@ -23,22 +28,25 @@ from maskwright.grammar.schema.tree import (
 )
 from maskwright.grammar.shape.disjoint import are_disjoint
 from maskwright.grammar.shape.negation import negate
-from maskwright.grammar.shape.one_of import Exclusive
+from maskwright.grammar.shape.one_of import ExclusiveUnions
 from maskwright.grammar.shape.shape import Conjunction, in_order
 from maskwright.grammar.shape.unevaluated import ResolvedAssertions
 from maskwright.limits import Limits, spend
 
 Path = frozenset[Schema]
-"""The schemas whose assertions led to a place: meeting one again is recursion without end."""
+"""The schemas whose assertions led to a place: meeting one of them again there is recursion without
+end, which no value satisfies."""
 
 
 @dataclass(slots=True)
 class _Branch:
-    """One alternative in the making."""
+    """A branch in the making."""
 
     schemas: tuple[tuple[Schema, Path], ...]
+    """Those whose assertions have not been taken in yet."""
     assertions: list[Assertion] = field(default_factory=list[Assertion])
     unions: list[tuple[AnyOf, Path]] = field(default_factory=list[tuple[AnyOf, Path]])
+    """Those of which no option has been chosen yet."""
     seen: frozenset[Schema] = frozenset()
     required: set[str] = field(default_factory=set[str])
     absent: set[str] = field(default_factory=set[str])
@@ -56,18 +64,20 @@ class _Branch:
 
 
 class Branches:
-    """The alternatives of conjunctions, for one type at a time."""
+    """The branches of conjunctions, for one type at a time."""
 
-    def __init__(self, exclusive: Exclusive, resolved: ResolvedAssertions, limits: Limits) -> None:
+    def __init__(
+        self, exclusive: ExclusiveUnions, resolved: ResolvedAssertions, limits: Limits
+    ) -> None:
         self._resolved = resolved
         self._exclusive = exclusive
         self._limits = limits
 
-    def of(self, conjunction: Conjunction, kind: str) -> list[list[Assertion]]:
-        """Conjunctions of assertions that are not unions.
+    def branches(self, conjunction: Conjunction, kind: str) -> list[list[Assertion]]:
+        """A conjunction's values of type `kind`: those that satisfy all assertions of some branch.
+        No assertion in a branch is a union.
 
-        `kind` "number" stands for integers too. A branch in which another type is asserted is left
-        out.
+        `kind` "number" stands for integers too. Raises `LimitError` for too many branches.
         """
         done: list[list[Assertion]] = []
         stack = [_Branch(tuple((schema, frozenset[Schema]()) for schema in in_order(conjunction)))]
@@ -88,16 +98,17 @@ class Branches:
                 place = next(iter(conjunction)).pointer or "the root"
                 raise LimitError(
                     f"the unions at {place} multiply to more than"
-                    f" {self._limits.alternatives:,} alternatives",
+                    f" {self._limits.alternatives:,} alternatives; use fewer anyOf, oneOf or if"
+                    " about one value",
                     limit="alternatives",
                 )
         return done
 
     def _absorb(self, branch: _Branch, kind: str) -> None:
-        """Take one schema into a branch."""
+        """Take the next schema into a branch."""
         spend()
         (schema, path), branch.schemas = branch.schemas[0], branch.schemas[1:]
-        if schema.never or schema in path:  # what holds only if itself holds does not hold
+        if schema.never or schema in path:  # what holds only if it holds itself never holds
             branch.alive = False
         if schema in branch.seen or not branch.alive:
             return
@@ -119,7 +130,7 @@ class Branches:
             case AnyOf():
                 branch.unions.append((assertion, path))
             case OneOf():
-                branch.unions.append((self._exclusive.of(assertion, kind), path))
+                branch.unions.append((self._exclusive.union(assertion, kind), path))
             case Not(schema=schema) if not schema.never:
                 negation = negate(self._resolved.assertions(schema), schema.pointer)
                 branch.unions.append((negation, path))
@@ -134,23 +145,27 @@ class Branches:
                 wanted = list if kind == "array" else dict
                 options = tuple(value_schema(v, "") for v in values if isinstance(v, wanted))
                 branch.unions.append((AnyOf(options), path))
-            case Required(names=names):
+            case Required(names=names) if kind == "object":
                 branch.required |= set(names)
                 branch.assertions.append(assertion)
                 branch.alive = not (branch.required & branch.absent)
-            case Properties(named=named):
+            case Properties(named=named) if kind == "object":
                 branch.absent |= {name for name, schema in named.items() if schema.never}
                 for other in branch.assertions:
                     if isinstance(other, Properties):
-                        branch.absent |= _clashing(named, other.named)
+                        branch.absent |= _contradictory(named, other.named)
                 branch.assertions.append(assertion)
                 branch.alive = not (branch.required & branch.absent)
             case _:
                 branch.assertions.append(assertion)
 
 
-def _clashing(left: Mapping[str, Schema], right: Mapping[str, Schema]) -> set[str]:
-    """The names that both have, with schemas that show to exclude each other."""
+def _contradictory(left: Mapping[str, Schema], right: Mapping[str, Schema]) -> set[str]:
+    """The names that both declare, with schemas that are surely disjoint."""
     if len(left) > len(right):
         left, right = right, left
-    return {n for n, schema in left.items() if n in right and are_disjoint((schema,), right[n])}
+    return {
+        name
+        for name, schema in left.items()
+        if name in right and are_disjoint((schema,), right[name])
+    }

@@ -1,0 +1,89 @@
+"""Which branches the unions of a conjunction come to."""
+
+from __future__ import annotations
+
+import pytest
+
+from maskwright.errors import LimitError
+from maskwright.grammar.schema.tree import AllOf, AnyOf, If, Json, Not, OneOf
+from maskwright.grammar.shape.one_of import ExclusiveUnions
+from maskwright.grammar.shape.unevaluated import ResolvedAssertions
+from maskwright.grammar.shape.unions import Branches
+from maskwright.limits import Limits
+from tests.grammar.shape.semantics import VALUES, kind, satisfies, schema
+
+COUNTS: list[tuple[Json, str, int]] = [
+    ({}, "number", 1),
+    (False, "number", 0),
+    ({"type": "string"}, "number", 0),
+    ({"type": "integer"}, "number", 1),
+    ({"allOf": [{"minimum": 1}, {"maximum": 2}]}, "number", 1),
+    ({"anyOf": [{"minimum": 1}, {"type": "string"}]}, "number", 1),
+    ({"anyOf": [{"minimum": 1}, {"maximum": 0}]}, "number", 2),
+    ({"anyOf": [{"minimum": 1}, {"maximum": 0}], "oneOf": [True, False]}, "number", 2),
+    ({"not": {"minimum": 1, "maximum": 5}}, "number", 2),
+    ({"not": {}}, "number", 0),
+    ({"if": {"minimum": 3}, "then": {"maximum": 5}, "else": {"multipleOf": 2}}, "number", 2),
+    ({"enum": [1, [1], [2], {"a": 1}]}, "array", 2),
+    ({"enum": [1, [1], [2], {"a": 1}]}, "object", 1),
+    ({"required": ["a"], "properties": {"a": False}}, "object", 0),
+    ({"required": ["a"], "properties": {"a": False}}, "number", 1),
+    (
+        {"required": ["a"], "anyOf": [{"properties": {"a": False}}, {"maxProperties": 3}]},
+        "object",
+        1,
+    ),
+    (
+        {
+            "required": ["k"],
+            "anyOf": [{"properties": {"k": {"const": n}}} for n in range(3)],
+            "allOf": [{"anyOf": [{"properties": {"k": {"const": n}}} for n in range(3)]}],
+        },
+        "object",
+        3,
+    ),
+    ({"$ref": "#"}, "object", 0),
+    ({"anyOf": [{"$ref": "#"}, {"type": "null"}]}, "null", 1),
+]
+
+
+def branches(limits: Limits = Limits()) -> Branches:  # noqa: B008  (it is never changed)
+    resolved = ResolvedAssertions(limits)
+    return Branches(ExclusiveUnions(limits, lambda _: True), resolved, limits)
+
+
+@pytest.mark.parametrize(("document", "of", "count"), COUNTS, ids=str)
+def test_branches_that_are_left(document: Json, of: str, count: int) -> None:
+    left = branches().branches(frozenset([schema(document)]), of)
+    assert len(left) == count
+    for branch in left:
+        assert not any(isinstance(each, AllOf | AnyOf | OneOf | Not | If) for each in branch)
+
+
+NOT_RECURSIVE = [document for document, *_ in COUNTS if "$ref" not in str(document)]
+
+
+@pytest.mark.parametrize("document", NOT_RECURSIVE, ids=str)
+def test_a_value_satisfies_some_branch_if_it_satisfies_the_schema(document: Json) -> None:
+    root = schema(document)
+    for of in ("null", "number", "array", "object"):
+        left = branches().branches(frozenset([root]), of)
+        for value in VALUES:
+            if kind(value) == of:
+                held = any(all(satisfies_one(each, value) for each in branch) for branch in left)
+                assert held is satisfies(root, value), value
+
+
+def satisfies_one(assertion: object, value: Json) -> bool:
+    one = schema({})
+    one.assertions = (assertion,)  # type: ignore[assignment]
+    return satisfies(one, value)
+
+
+def test_too_many_branches_are_refused() -> None:
+    document = {"allOf": [{"anyOf": [{"minimum": n}, {"multipleOf": n + 1}]} for n in range(8)]}
+    root = frozenset([schema(document)])
+    assert len(branches(Limits(alternatives=256)).branches(root, "number")) == 256
+    with pytest.raises(LimitError, match="multiply to more than 100") as raised:
+        branches(Limits(alternatives=100)).branches(root, "number")
+    assert raised.value.limit == "alternatives"
