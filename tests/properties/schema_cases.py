@@ -104,6 +104,11 @@ CASES = [
     Case("around zero", {"type": "number", "minimum": -0.5, "maximum": 0}, SCALARS),
     Case("only zero", {"type": "number", "minimum": 0, "maximum": 0}, SCALARS),
     Case("not zero", {"type": "number", "exclusiveMinimum": 0}, SCALARS),
+    Case(
+        "forbidden and required, of objects alone",
+        {"required": ["a"], "properties": {"a": False}, "anyOf": [{"minimum": 1}, {"maxItems": 0}]},
+        NESTED,
+    ),
     Case("bound without type", {"minimum": 10}, SCALARS),
     Case("enum", {"enum": [1, 1.5, None, True]}, SCALARS),
     Case("enum and bound", {"enum": [0, 1, 2, 15], "minimum": 1, "exclusiveMaximum": 15}, SCALARS),
