@@ -15,11 +15,11 @@ from maskwright.grammar.regular.terms import Regular
 from maskwright.grammar.rules.tree import (
     Capture,
     Choice,
+    Concat,
     Expression,
     Ref,
     Repeat,
     Rules,
-    Sequence,
     Terminal,
 )
 
@@ -56,7 +56,7 @@ class Recogniser:
                 return (name,)
             case Capture(body=body):
                 return self._production(body)
-            case Sequence(parts=parts):
+            case Concat(parts=parts):
                 return tuple(symbol for part in parts for symbol in self._production(part))
             case Choice(options=options):
                 return (self._fresh([self._production(option) for option in options]),)

@@ -12,11 +12,11 @@ from maskwright.grammar.rules.tree import (
     Bounded,
     Capture,
     Choice,
+    Concat,
     Expression,
     JsonValue,
     Ref,
     Repeat,
-    Sequence,
     SpecialToken,
     Terminal,
 )
@@ -58,7 +58,7 @@ class Reader:
                 token = ord(text[start]) - SPECIAL if start < len(text) else -1
                 if any(low <= token <= high for low, high in ids):
                     yield start + 1, ()
-            case Sequence(parts=parts):
+            case Concat(parts=parts):
                 yield from self._series(parts, start)
             case Choice(options=options):
                 for option in options:

@@ -16,11 +16,11 @@ from maskwright.grammar.regular.terms import alt, char, concat, repeat
 from maskwright.grammar.rules.tree import (
     Capture,
     Choice,
+    Concat,
     Expression,
     Ref,
     Repeat,
     Rules,
-    Sequence,
     Terminal,
 )
 
@@ -96,7 +96,7 @@ class NaiveRules:
                 return True
             case Ref(name=name):
                 return name in self.alive
-            case Sequence(parts=parts):
+            case Concat(parts=parts):
                 return all(map(self.generates, parts))
             case Choice(options=options):
                 return any(map(self.generates, options))
@@ -135,7 +135,7 @@ class NaiveRules:
             case Choice(options=options):
                 found = [self._read(o, data, at, table) for o in options if self.generates(o)]
                 return {e for ends, _ in found for e in ends}, any(begins for _, begins in found)
-            case Sequence(parts=parts):
+            case Concat(parts=parts):
                 if not self.generates(body):
                     return set(), False
                 return self._in_turn(list(parts), data, {at}, table)
@@ -174,8 +174,8 @@ def _real(body: object) -> Expression:
             return body.terminal()
         case Ref():
             return body
-        case Sequence(parts=parts):
-            return Sequence(tuple(map(_real, parts)))
+        case Concat(parts=parts):
+            return Concat(tuple(map(_real, parts)))
         case Choice(options=options):
             return Choice(tuple(map(_real, options)))
         case Repeat(body=inner, least=least, most=most):
@@ -204,8 +204,8 @@ def _without_captures(body: object) -> object:
     match body:
         case Capture(body=inner):
             return _without_captures(inner)
-        case Sequence(parts=parts):
-            return Sequence(tuple(map(_without_captures, parts)))  # pyright: ignore
+        case Concat(parts=parts):
+            return Concat(tuple(map(_without_captures, parts)))  # pyright: ignore
         case Choice(options=options):
             return Choice(tuple(map(_without_captures, options)))  # pyright: ignore
         case Repeat(body=inner, least=least, most=most):
@@ -220,7 +220,7 @@ def _draw(random: Random, names: str, depth: int) -> object:
         return _draw_run(random) if random.random() < 0.6 else Ref(random.choice(names))
     if kind < 0.55:
         count = random.choice((0, 2, 2, 2, 3))
-        return Sequence(tuple(_draw(random, names, depth - 1) for _ in range(count)))  # pyright: ignore
+        return Concat(tuple(_draw(random, names, depth - 1) for _ in range(count)))  # pyright: ignore
     if kind < 0.82:
         count = random.choice((2, 2, 3))
         return Choice(tuple(_draw(random, names, depth - 1) for _ in range(count)))  # pyright: ignore

@@ -10,9 +10,9 @@ from maskwright.automaton.leaf.exits import Over, leaving
 from maskwright.automaton.rules.contexts import RuleContexts
 from maskwright.grammar.pattern.translate import full_match
 from maskwright.grammar.regular.derivative import derivative
-from maskwright.grammar.regular.parallel import beside
+from maskwright.grammar.regular.parallel import parallel_start
 from maskwright.grammar.regular.terms import Parallel
-from maskwright.grammar.rules.tree import Ref, Repeat, Rules, Sequence, Terminal
+from maskwright.grammar.rules.tree import Concat, Ref, Repeat, Rules, Terminal
 from maskwright.mask.compile.rules import compile_rules
 from tests.matching import EVERY_BYTE, after
 
@@ -39,22 +39,22 @@ def ahead(*characters: str) -> tuple[int, ...]:
 def test_leaving(
     text: str, follow: tuple[int, ...] | None, expected: tuple[Hashable, bool] | str
 ) -> None:
-    state = derivative(beside((NAME, IF), follow), text)
+    state = derivative(parallel_start((NAME, IF), follow), text)
     assert isinstance(state, Parallel)
     assert leaving(state) == ((state, True) if expected == "at once" else expected)
 
 
 def test_what_dies_is_left_out_and_what_cannot_come_is_forgotten() -> None:
-    wide = derivative(beside((NAME, IF), ahead(" a", " ")), "ab")
-    narrow = derivative(beside((NAME,), ahead("\na")), "xy")
+    wide = derivative(parallel_start((NAME, IF), ahead(" a", " ")), "ab")
+    narrow = derivative(parallel_start((NAME,), ahead("\na")), "xy")
     assert wide is narrow
 
 
 def test_names_take_one_context_whatever_they_are() -> None:
     rules = {
-        "start": Sequence((Ref("call"), Terminal(full_match(";")))),
-        "call": Sequence((Terminal(NAME), Terminal(full_match(r"\(")), Ref("more"))),
-        "more": Sequence((Repeat(Ref("call"), 0, 1), Terminal(full_match(r"\)")))),
+        "start": Concat((Ref("call"), Terminal(full_match(";")))),
+        "call": Concat((Terminal(NAME), Terminal(full_match(r"\(")), Ref("more"))),
+        "more": Concat((Repeat(Ref("call"), 0, 1), Terminal(full_match(r"\)")))),
     }
     grammar = compile_rules(Rules("start", rules), EVERY_BYTE)
     assert isinstance(grammar.machine.contexts, RuleContexts)

@@ -13,11 +13,11 @@ from maskwright.grammar.pattern.translate import full_match
 from maskwright.grammar.regular.shortest import shortest
 from maskwright.grammar.rules.tree import (
     Choice,
+    Concat,
     Expression,
     JsonValue,
     Repeat,
     Rules,
-    Sequence,
     SpecialToken,
     Terminal,
 )
@@ -31,8 +31,8 @@ def text(pattern: str) -> Terminal:
     return Terminal(full_match(pattern))
 
 
-def seq(*parts: Expression) -> Sequence:
-    return Sequence(parts)
+def seq(*parts: Expression) -> Concat:
+    return Concat(parts)
 
 
 def alt(*options: Expression) -> Choice:

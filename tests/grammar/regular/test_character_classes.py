@@ -7,7 +7,7 @@ import pytest
 from maskwright.grammar.pattern.translate import full_match
 from maskwright.grammar.regular.character_classes import split
 from maskwright.grammar.regular.derivative import arcs
-from maskwright.grammar.regular.parallel import beside
+from maskwright.grammar.regular.parallel import parallel_start
 from maskwright.grammar.regular.terms import Regular, both, complement, words
 from maskwright.grammar.tags.free_text import text_until, text_without
 
@@ -24,8 +24,10 @@ TERMS = [
     complement(GREEK),
     both(full_match(r".{0,3}"), text_without(("ab", "é"))),
     text_until("<é>"),
-    beside((WORD, KEYS, GREEK, text_without(("x",))), None),
-    beside((both(WORD, complement(KEYS)), complement(WORD), full_match("[0-9]+")), (0, 1, 2)),
+    parallel_start((WORD, KEYS, GREEK, text_without(("x",))), None),
+    parallel_start(
+        (both(WORD, complement(KEYS)), complement(WORD), full_match("[0-9]+")), (0, 1, 2)
+    ),
 ]
 
 

@@ -10,10 +10,10 @@ from maskwright.grammar.rules.recursion import is_right_recursive, repeated
 from maskwright.grammar.rules.tree import (
     Capture,
     Choice,
+    Concat,
     Expression,
     Ref,
     Repeat,
-    Sequence,
     Terminal,
 )
 from tests.matching import EVERY_BYTE, matches
@@ -46,9 +46,9 @@ def test_texts_are_the_same(body: str, accepted: str, rejected: str) -> None:
 
 
 def test_captures_stay_around_what_they_are_around() -> None:
-    body: Expression = Choice((Sequence((X, Capture("c", N))), N))
-    loop = Repeat(Choice((Sequence((Capture("c", N),)),)))
-    assert repeated("x", body) == Sequence((Repeat(Choice(())), Choice((N,)), loop))
+    body: Expression = Choice((Concat((X, Capture("c", N))), N))
+    loop = Repeat(Choice((Concat((Capture("c", N),)),)))
+    assert repeated("x", body) == Concat((Repeat(Choice(())), Choice((N,)), loop))
     around = Capture("c", body)
     assert repeated("x", around) is around
 
@@ -56,10 +56,10 @@ def test_captures_stay_around_what_they_are_around() -> None:
 @pytest.mark.parametrize(
     ("body", "expected"),
     [
-        (Choice((Sequence((N, X)), N)), True),
-        (Choice((Sequence((X, N, X)), N)), False),
-        (Choice((Sequence((X, N)), N)), False),
-        (Sequence((N, Ref("y"))), False),
+        (Choice((Concat((N, X)), N)), True),
+        (Choice((Concat((X, N, X)), N)), False),
+        (Choice((Concat((X, N)), N)), False),
+        (Concat((N, Ref("y"))), False),
     ],
 )
 def test_which_end(body: Expression, expected: bool) -> None:

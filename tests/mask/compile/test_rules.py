@@ -18,12 +18,12 @@ from maskwright.grammar.regular.terms import both, char, complement, repeat, wor
 from maskwright.grammar.rules.tree import (
     Capture,
     Choice,
+    Concat,
     Expression,
     JsonValue,
     Ref,
     Repeat,
     Rules,
-    Sequence,
     SpecialToken,
     Terminal,
 )
@@ -49,7 +49,7 @@ def token(*ids: int) -> SpecialToken:
 
 
 def grammar_of(*parts: Expression, vocab: Vocabulary = EVERY_BYTE, **rules: Expression) -> Grammar:
-    return compile_rules(Rules("start", {"start": Sequence(parts), **rules}), vocab)
+    return compile_rules(Rules("start", {"start": Concat(parts), **rules}), vocab)
 
 
 def taking(grammar: Grammar, *steps: str | int) -> Matcher | None:
@@ -72,7 +72,11 @@ NUMBERS = {
 
 IN_TEXT = [
     ((text("<"), value(NUMBERS), text(">")), ['<{"n": 1}>', "<{}>"], ['<{"n": "1"}>', "{}", "<{}"]),
-    ((Repeat(Sequence((value({"type": "boolean"}), text(";")))),), ["", "true;false;"], ["true"]),
+    (
+        (Repeat(Concat((value({"type": "boolean"}), text(";")))),),
+        ["", "true;false;"],
+        ["true"],
+    ),
     ((value(NUMBERS), text("a")), ["{}a", '{"n":12}a'], ["{} a", "{}"]),
     ((value({"type": "integer"}), text(" km")), ["12 km"], ["12km", "x km"]),
     ((value({"type": "string"}), Repeat(text("!"))), ['"a"', '"!"!!'], ["a!", '"a"?']),
@@ -80,8 +84,8 @@ IN_TEXT = [
         (
             Choice(
                 (
-                    Sequence((value({"const": 1}), text("a"))),
-                    Sequence((value({"const": 2}), text("b"))),
+                    Concat((value({"const": 1}), text("a"))),
+                    Concat((value({"const": 2}), text("b"))),
                 )
             ),
         ),
@@ -92,8 +96,8 @@ IN_TEXT = [
         (
             Choice(
                 (
-                    Sequence((value({"type": "object"}), text("a"))),
-                    Sequence((value(NUMBERS), text("b"))),
+                    Concat((value({"type": "object"}), text("a"))),
+                    Concat((value(NUMBERS), text("b"))),
                 )
             ),
         ),
@@ -122,7 +126,7 @@ def test_values_within_rules(
 
 def test_values_nest_with_rules() -> None:
     """A rule calls itself around values, and each value is on a stack of its own."""
-    body = Sequence((text("("), Choice((Ref("list"), value(NUMBERS))), text(")")))
+    body = Concat((text("("), Choice((Ref("list"), value(NUMBERS))), text(")")))
     grammar = compile_rules(Rules("list", {"list": Repeat(body, 1)}), EVERY_BYTE)
     assert matches(grammar, '((({"n": 1})({})))({})')
     assert not matches(grammar, '((({"n": 1})({}))({})')
@@ -189,7 +193,7 @@ APART: list[tuple[str, tuple[Any, ...], str]] = [
     ("a loop of so many", (text("a"), Repeat(value(NUMBERS), 2, 2), text("{")), "a{}{}{"),
     (
         "in a place that no text comes to",
-        (text("a"), Choice((text("{"), Sequence((text(""), Choice(()), value(NUMBERS)))))),
+        (text("a"), Choice((text("{"), Concat((text(""), Choice(()), value(NUMBERS)))))),
         "a{",
     ),
 ]
@@ -235,8 +239,8 @@ def test_special_tokens_beside_text() -> None:
 
 
 def test_tokens_that_overlap_are_told_apart_by_id() -> None:
-    one = Sequence((SpecialToken(((257, 258),)), text("a")))
-    other = Sequence((SpecialToken(((258, 259),)), text("b")))
+    one = Concat((SpecialToken(((257, 258),)), text("a")))
+    other = Concat((SpecialToken(((258, 259),)), text("b")))
     grammar = grammar_of(Choice((one, other)), vocab=SPECIAL)
     found = {each: taking(grammar, each) for each in (257, 258, 259)}
     following = {each: matcher and allowed(matcher) for each, matcher in found.items()}
@@ -281,7 +285,7 @@ def test_budgets_count_a_special_token_as_one() -> None:
 def test_free_text_before_a_trigger_or_to_the_end() -> None:
     """As under tool_choice auto: two readings of the same text, side by side."""
     words_only = Capture("text", Terminal(text_without(("<call>",))))
-    call = Sequence(
+    call = Concat(
         (
             Capture("text", Terminal(text_until("<call>")), tail="<call>"),
             value(NUMBERS),
@@ -308,7 +312,7 @@ def test_forced_bytes_through_rules() -> None:
 
 
 def test_counted_repeats_of_rules_are_counted_not_copied() -> None:
-    pair = Choice((text("a"), Sequence((text("("), Ref("pair"), text(")")))))
+    pair = Choice((text("a"), Concat((text("("), Ref("pair"), text(")")))))
     rules = Rules("start", {"start": Repeat(Ref("pair"), 1000, 3000), "pair": pair})
     grammar = compile_rules(rules, EVERY_BYTE)
     assert not matches(grammar, "(a)" * 999)
@@ -319,14 +323,14 @@ def test_counted_repeats_of_rules_are_counted_not_copied() -> None:
 
 
 def test_counts_of_what_may_be_empty() -> None:
-    body = Choice((Sequence(()), Sequence((text("("), Ref("body"), text(")")))))
+    body = Choice((Concat(()), Concat((text("("), Ref("body"), text(")")))))
     grammar = compile_rules(Rules("s", {"s": Repeat(Ref("body"), 2, 4), "body": body}), EVERY_BYTE)
     assert [matches(grammar, "()" * count) for count in range(6)] == [True] * 5 + [False]
 
 
 def test_recursion_on_the_right_does_not_pile_up() -> None:
-    rules = Rules("list", {"list": Choice((Ref("item"), Sequence((Ref("item"), Ref("list")))))})
-    item = Choice((text("a"), Sequence((text("("), Ref("list"), text(")")))))
+    rules = Rules("list", {"list": Choice((Ref("item"), Concat((Ref("item"), Ref("list")))))})
+    item = Choice((text("a"), Concat((text("("), Ref("list"), text(")")))))
     grammar = compile_rules(Rules("list", {**rules.rules, "item": item}), EVERY_BYTE)
     short, long = after(grammar, "aaa"), after(grammar, "aa(aaa)" * 50 + "aaa")
     assert short is not None
@@ -336,8 +340,8 @@ def test_recursion_on_the_right_does_not_pile_up() -> None:
 
 def test_depth_does_not_make_contexts() -> None:
     """Nesting goes on the stack, so a text twice as deep needs no further item set."""
-    inner = Choice((text("a"), Sequence((text("("), Ref("e"), text(")")))))
-    rules = {"e": Choice((Ref("t"), Sequence((Ref("e"), text("+"), Ref("t"))))), "t": inner}
+    inner = Choice((text("a"), Concat((text("("), Ref("e"), text(")")))))
+    rules = {"e": Choice((Ref("t"), Concat((Ref("e"), text("+"), Ref("t"))))), "t": inner}
     grammar = compile_rules(Rules("e", rules), EVERY_BYTE)
     assert matches(grammar, "(a+(" * 5 + "a" + "))" * 5)
     known = len(grammar.machine.contexts._contexts)  # pyright: ignore
@@ -352,10 +356,10 @@ NEVER = both(words(["ab"]), complement(words(["ab"])))
     "rules",
     [
         {"s": Ref("s")},
-        {"s": Sequence((text("a"), Ref("s")))},
+        {"s": Concat((text("a"), Ref("s")))},
         {"s": Choice(())},
         {"s": Terminal(NEVER)},
-        {"s": Repeat(Ref("t"), 1), "t": Sequence((Ref("s"), Ref("t")))},
+        {"s": Repeat(Ref("t"), 1), "t": Concat((Ref("s"), Ref("t")))},
         {"s": Repeat(text("a"), 2, 1)},
         {"s": value({"not": {}})},
     ],
@@ -366,9 +370,9 @@ def test_a_grammar_without_a_text_is_refused(rules: dict[str, Expression]) -> No
 
 
 def test_what_generates_nothing_is_never_begun() -> None:
-    dead = Sequence((text("b"), Ref("dead")))
+    dead = Concat((text("b"), Ref("dead")))
     rules = {
-        "s": Choice((text("a"), Ref("dead"), Sequence((text("c"), Terminal(NEVER))))),
+        "s": Choice((text("a"), Ref("dead"), Concat((text("c"), Terminal(NEVER))))),
         "dead": dead,
     }
     grammar = compile_rules(Rules("s", rules), EVERY_BYTE)
@@ -377,7 +381,11 @@ def test_what_generates_nothing_is_never_begun() -> None:
 
 AMBIGUOUS = {
     "s": Choice(
-        (Sequence((Ref("s"), Ref("s"))), Sequence((text("a"), Ref("s"), text("a"))), text("a"))
+        (
+            Concat((Ref("s"), Ref("s"))),
+            Concat((text("a"), Ref("s"), text("a"))),
+            text("a"),
+        )
     )
 }
 
@@ -385,8 +393,11 @@ AMBIGUOUS = {
 @pytest.mark.parametrize(
     ("limit", "rules"),
     [
-        ("grammar_rules", {"s": Sequence((Ref("t"), Ref("s"))), "t": Ref("s")}),
-        ("grammar_nodes", {"s": Choice((text("a"), Sequence((text("b"), Ref("s"), text("c")))))}),
+        ("grammar_rules", {"s": Concat((Ref("t"), Ref("s"))), "t": Ref("s")}),
+        (
+            "grammar_nodes",
+            {"s": Choice((text("a"), Concat((text("b"), Ref("s"), text("c")))))},
+        ),
         ("items", AMBIGUOUS),
     ],
 )
@@ -404,6 +415,6 @@ def test_contexts_are_limited() -> None:
 def test_rules_that_double_each_other_are_not_written_out() -> None:
     rules: dict[str, Expression] = {"r0": Terminal(repeat(char("a"), 0, 1))}
     for at in range(1, 40):
-        rules[f"r{at}"] = Sequence((Ref(f"r{at - 1}"), Ref(f"r{at - 1}")))
+        rules[f"r{at}"] = Concat((Ref(f"r{at - 1}"), Ref(f"r{at - 1}")))
     grammar = compile_rules(Rules("r39", rules), EVERY_BYTE)
     assert matches(grammar, "a" * 20)

@@ -7,7 +7,15 @@ import pytest
 from maskwright import Grammar, compile_regex
 from maskwright.grammar.pattern.translate import full_match
 from maskwright.grammar.regular.terms import both, complement, concat, words
-from maskwright.grammar.rules.tree import Choice, Expression, Ref, Repeat, Rules, Sequence, Terminal
+from maskwright.grammar.rules.tree import (
+    Choice,
+    Concat,
+    Expression,
+    Ref,
+    Repeat,
+    Rules,
+    Terminal,
+)
 from maskwright.grammar.tags.free_text import text_until, text_without
 from maskwright.mask.compile.rules import compile_rules
 from tests.matching import allowed, vocabulary
@@ -64,11 +72,11 @@ def text(pattern: str) -> Terminal:
 
 
 def rules(*parts: Expression, **others: Expression) -> Grammar:
-    return compile_rules(Rules("start", {"start": Sequence(parts), **others}), VOCAB)
+    return compile_rules(Rules("start", {"start": Concat(parts), **others}), VOCAB)
 
 
 NAMES = text("[a-z_][a-z0-9_]*")
-CALL = Choice((NAMES, Sequence((NAMES, text(r"\("), Ref("call"), text(r"\)")))))
+CALL = Choice((NAMES, Concat((NAMES, text(r"\("), Ref("call"), text(r"\)")))))
 
 KEYS = words(["foo", "Foo", "f", "in"])
 NO_KEY = both(full_match("[A-Za-z_][A-Za-z0-9_]*"), complement(KEYS))
@@ -79,7 +87,7 @@ CASES = [
     (compile_regex("[^<]*<end>", VOCAB), "a é 日<end>"),
     (rules(Ref("call"), call=CALL), "foo(bar_1(a))"),
     (rules(text("SELECT"), text(" "), NAMES, text(" ?,? ?"), NAMES), "SELECT foo , a1"),
-    (rules(Repeat(Sequence((text('"[^"]*"'), text(" ?"))))), '"a b" "é\nc"'),
+    (rules(Repeat(Concat((text('"[^"]*"'), text(" ?"))))), '"a b" "é\nc"'),
     (rules(Choice((text("[a-z]*"), text("[a-zé]+[0-9]+"), text("[A-Za-z ]*x")))), "fée12"),
     (
         rules(Choice((Terminal(text_without(("<end",))), Terminal(text_until("<go>"))))),

@@ -50,7 +50,7 @@ from maskwright.automaton.value.level import Level, LevelPhase, Thread
 from maskwright.automaton.value.progress import ArrayProgress
 from maskwright.automaton.value.whitespace import Whitespace
 from maskwright.grammar.regular.terms import EMPTY, Regular
-from maskwright.grammar.regular.word_lists import bared
+from maskwright.grammar.regular.word_lists import with_minimal_escapes
 from maskwright.grammar.shape.shape import Conjunction
 from maskwright.limits import spend
 
@@ -530,7 +530,7 @@ class JsonContexts:
         return self._leaves.state(Choice(term, EMPTY, tuple(marks)))
 
     def _written(self, strings: Regular) -> Regular:
-        return bared(strings) if self._bare else strings
+        return with_minimal_escapes(strings) if self._bare else strings
 
 
 def _may_close(thread: Thread) -> bool:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from maskwright.grammar.regular import charset
-from maskwright.grammar.regular.character_dfa import Explored
+from maskwright.grammar.regular.character_dfa import CharacterDfa
 
 UNKNOWN: Final = -2
 """The target of an ASCII character in a state whose transitions have not been found."""
@@ -34,9 +34,9 @@ class CharacterArrays(NamedTuple):
 
 
 class Characters:
-    """The arrays of one `Explored`, kept up with it."""
+    """The arrays of one `CharacterDfa`, kept up with it."""
 
-    def __init__(self, automaton: Explored) -> None:
+    def __init__(self, automaton: CharacterDfa) -> None:
         self.automaton = automaton
         self.arrays = CharacterArrays(
             ascii=np.zeros((0, 128), np.int32),

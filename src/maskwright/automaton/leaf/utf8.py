@@ -26,7 +26,7 @@ from maskwright.automaton.leaf.keys import (
 from maskwright.automaton.leaf.rows import DEAD, Row
 from maskwright.grammar.regular.derivative import Arc, arcs
 from maskwright.grammar.regular.terms import Regular
-from maskwright.grammar.regular.word_lists import is_bare
+from maskwright.grammar.regular.word_lists import has_minimal_escapes
 
 Int32 = npt.NDArray[np.int32]
 
@@ -179,7 +179,7 @@ def open_arcs(key: Partial | Escape | Hex | LowHex | LowSurrogate) -> list[Arc]:
 def escapable(term: Regular) -> tuple[Arc, ...]:
     """The transitions of a term by characters that may be escaped: all of them, unless its words
     are bare."""
-    if not is_bare(term):
+    if not has_minimal_escapes(term):
         return arcs(term)
     return tuple((low, high, target) for low, high, target in arcs(term) if must_escape(low))
 

@@ -29,12 +29,12 @@ from maskwright.grammar.rules.tree import (
     Bounded,
     Capture,
     Choice,
+    Concat,
     Expression,
     JsonValue,
     Ref,
     Repeat,
     Rules,
-    Sequence,
     SpecialToken,
     Terminal,
 )
@@ -92,7 +92,7 @@ class NetworkBuilder:
                 return self._add(SymbolNode(RuleCall(self._rule(name)), after), loop)
             case JsonValue() | SpecialToken():
                 return self._add(SymbolNode(expression, after), loop)
-            case Sequence(parts=parts):
+            case Concat(parts=parts):
                 for part in reversed(parts):
                     after = self._node(part, after, loop)
                 return after
@@ -172,7 +172,7 @@ def _is_nullable(expression: Expression, rules: Mapping[str, bool]) -> bool:
             return rules[name]
         case JsonValue() | SpecialToken():
             return False
-        case Sequence(parts=parts):
+        case Concat(parts=parts):
             return all(_is_nullable(part, rules) for part in parts)
         case Choice(options=options):
             return any(_is_nullable(option, rules) for option in options)

@@ -46,7 +46,7 @@ from maskwright.automaton.rules.values import RuleValues
 from maskwright.automaton.value.level import Level
 from maskwright.errors import UnsupportedGrammarError
 from maskwright.grammar.regular.character_classes import split
-from maskwright.grammar.regular.parallel import beside
+from maskwright.grammar.regular.parallel import parallel_start
 from maskwright.grammar.regular.terms import EMPTY, Parallel, Regular, both, length
 from maskwright.grammar.rules.tree import JsonValue, SpecialToken
 from maskwright.limits import Limits
@@ -132,7 +132,9 @@ class RuleContexts:
         being read is found out only when a text comes there."""
         for kernel in value_places(self.network):
             number = self.sets.intern(kernel)
-            self._mark_values(number, beside(tuple(self.sets.closure(number).texts), None), {})
+            self._mark_values(
+                number, parallel_start(tuple(self.sets.closure(number).texts), None), {}
+            )
 
     # The machine's questions
 
@@ -327,7 +329,7 @@ class RuleContexts:
     def _entry(self, context: ItemSetContext) -> int:
         """The leaf state at which everything that a set can read next begins."""
         closure = self.sets.closure(context.kernel)
-        text = beside(tuple(closure.texts), self._ahead(closure.texts))
+        text = parallel_start(tuple(closure.texts), self._ahead(closure.texts))
         marks: dict[int, int] = {}
         if closure.values:
             self._mark_values(context.kernel, text, marks)

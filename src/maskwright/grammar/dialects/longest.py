@@ -14,9 +14,9 @@ from maskwright.grammar.pattern.translate import language
 from maskwright.grammar.pattern.tree import (
     Choice,
     Class,
+    Concat,
     Pattern,
     Quantified,
-    Sequence,
     assertions_at_end,
     assertions_at_start,
     inner,
@@ -57,12 +57,12 @@ def _language(tree: Pattern, pattern: str) -> Regular:
     match tree:
         case Choice(options=options):
             return alt(*(_language(option, pattern) for option in options))
-        case Sequence(parts=parts):
+        case Concat(parts=parts):
             first = next((n for n, part in enumerate(parts) if _has_lazy(part)), len(parts))
-            rest = Sequence(parts[first:])
+            rest = Concat(parts[first:])
         case _:
             first, parts, rest = 0, (), tree
-    before = language(Sequence(parts[:first]))
+    before = language(Concat(parts[:first]))
     if not _has_lazy(rest):
         return concat(before, language(rest))
     if _is_group(rest):
@@ -81,9 +81,9 @@ def _language(tree: Pattern, pattern: str) -> Regular:
 
 def _is_group(rest: Pattern) -> bool:
     return (
-        isinstance(rest, Sequence)
+        isinstance(rest, Concat)
         and len(rest.parts) == 1
-        and isinstance(rest.parts[0], Sequence | Choice)
+        and isinstance(rest.parts[0], Concat | Choice)
     )
 
 
@@ -102,6 +102,6 @@ def _has_greedy(node: Pattern) -> bool:
 def _greedy_behind_lazy(rest: Pattern) -> bool:
     """Whether a greedy unbounded quantifier stands behind the lazy one with which `rest` begins,
     or around it."""
-    parts = rest.parts if isinstance(rest, Sequence) else (rest,)
+    parts = rest.parts if isinstance(rest, Concat) else (rest,)
     around = isinstance(parts[0], Quantified) and not (parts[0].lazy) and parts[0].most is None
     return around or any(map(_has_greedy, parts[1:]))

@@ -112,7 +112,7 @@ class _Lowering:
         if self.ignored is not EMPTY:
             end = rules.Terminal(self.skipping(EPSILON))
             name = _fresh("start", self.rules)
-            self.rules[name] = rules.Sequence((first, end))
+            self.rules[name] = rules.Concat((first, end))
             first = rules.Ref(name)
         if not isinstance(first, rules.Ref):
             name = start
@@ -175,7 +175,7 @@ class _Lowering:
                     return self.terminal(self.named_terminal(node), node.at)
                 return self.reference(definition, node, arguments)
             case Series(parts=parts):
-                return rules.Sequence(tuple(self.expression(part, arguments) for part in parts))
+                return rules.Concat(tuple(self.expression(part, arguments) for part in parts))
             case Either(options=options):
                 return rules.Choice(tuple(self.expression(o, arguments) for o in options))
             case Times(body=body, least=least, most=most):
@@ -220,7 +220,7 @@ class _Lowering:
         if self.ignored is EMPTY:
             return expression
         skipped = rules.Terminal(self.skipping(EPSILON))
-        return rules.Sequence((skipped, expression))
+        return rules.Concat((skipped, expression))
 
     def terminal(self, language: Regular, at: int) -> Expression:
         """A terminal with what may be ignored before it."""
@@ -232,8 +232,8 @@ class _Lowering:
             return rules.Terminal(self.skipping(language))
         rest = not_empty(language)
         if not is_live(rest, self.limits.witness_search):
-            return rules.Sequence(())
-        return rules.Choice((rules.Sequence(()), rules.Terminal(self.skipping(rest))))
+            return rules.Concat(())
+        return rules.Choice((rules.Concat(()), rules.Terminal(self.skipping(rest))))
 
     def skipping(self, language: Regular) -> Regular:
         found = skipping(self.ignored, language)

@@ -28,11 +28,11 @@ from maskwright.grammar.rules.tree import (
     Bounded,
     Capture,
     Choice,
+    Concat,
     Expression,
     JsonValue,
     Ref,
     Repeat,
-    Sequence,
     SpecialToken,
     Terminal,
 )
@@ -102,7 +102,7 @@ class _Writer:
                 return self.terminal(language, level)
             case Ref(name=name):
                 return self.name(name)
-            case Sequence(parts=parts):
+            case Concat(parts=parts):
                 return self.sequence([self.expression(p, "sequence") for p in parts], level)
             case Choice(options=options):
                 return self.choice([self.expression(o, "choice") for o in options], level)

@@ -19,13 +19,13 @@ from maskwright.grammar.pattern.tree import (
     Anchor,
     Choice,
     Class,
+    Concat,
     Intersection,
     Lookahead,
     Lookbehind,
     Negation,
     Pattern,
     Quantified,
-    Sequence,
     assertions_at_end,
     inner,
 )
@@ -76,7 +76,7 @@ class _Parser:
             part = self.quantified()
             if part is not None:
                 parts.append(part)
-        return parts[0] if len(parts) == 1 else Sequence(tuple(parts))
+        return parts[0] if len(parts) == 1 else Concat(tuple(parts))
 
     def skip(self) -> bool:
         """Pass over what the flag x and comments leave out; whether something follows."""
@@ -197,7 +197,7 @@ class _Parser:
         if self.flags.syntax == "ecma":
             return Anchor("end")
         last = Quantified(Class(one(0x0A)), 0, 1)
-        return Lookahead(Sequence((last, Anchor("end"))), negative=False)
+        return Lookahead(Concat((last, Anchor("end"))), negative=False)
 
     def group(self, start: int) -> Pattern | None:
         self.depth += 1

@@ -27,13 +27,13 @@ from maskwright.grammar.pattern.tree import (
     Anchor,
     Choice,
     Class,
+    Concat,
     Intersection,
     Lookahead,
     Lookbehind,
     Negation,
     Pattern,
     Quantified,
-    Sequence,
     inner,
     is_plain,
 )
@@ -89,7 +89,7 @@ def search(text: str, limits: Limits = DEFAULT_LIMITS, flags: Flags | None = Non
     translation = _Translation(tree, limits)
     later = translation.places_by_last_character()
     if later is None:
-        return language(Sequence((_EVERYTHING, tree, _EVERYTHING)), limits)
+        return language(Concat((_EVERYTHING, tree, _EVERYTHING)), limits)
     after = translation.everywhere(ANYTHING)
     return alt(
         translation.translate(tree, after, translation.start),
@@ -166,7 +166,7 @@ class _Translation:
         match node:
             case Class(ranges=ranges):
                 return self._character(ranges, after, before)
-            case Sequence(parts=parts):
+            case Concat(parts=parts):
                 for part in reversed(parts[1:]):
                     after = {b: self.translate(part, after, b) for b in self.places}
                 return self.translate(parts[0], after, before) if parts else after[before]
@@ -294,7 +294,7 @@ def _behind_word(node: Anchor) -> Pattern:
 def _language_before(look: Pattern, limits: Limits) -> Regular:
     """The texts behind which a look to the left holds."""
     if isinstance(look, Lookbehind):
-        return language(Sequence((_EVERYTHING, look.body)), limits)
+        return language(Concat((_EVERYTHING, look.body)), limits)
     return EPSILON
 
 
@@ -322,7 +322,7 @@ def _plain(node: Pattern) -> Regular:
     match node:
         case Class(ranges=ranges):
             return chars(ranges)
-        case Sequence(parts=parts):
+        case Concat(parts=parts):
             return concat(*(_plain(part) for part in parts))
         case Choice(options=options):
             return alt(*(_plain(option) for option in options))

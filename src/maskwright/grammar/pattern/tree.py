@@ -23,7 +23,7 @@ class Class:
 
 
 @dataclass(frozen=True, slots=True)
-class Sequence:
+class Concat:
     parts: tuple[Pattern, ...]
 
 
@@ -81,15 +81,7 @@ class Negation:
 
 
 Pattern = (
-    Class
-    | Sequence
-    | Choice
-    | Quantified
-    | Anchor
-    | Lookahead
-    | Lookbehind
-    | Intersection
-    | Negation
+    Class | Concat | Choice | Quantified | Anchor | Lookahead | Lookbehind | Intersection | Negation
 )
 
 DIGIT: Final = charset.normal([(0x30, 0x39)])
@@ -135,7 +127,7 @@ def inner(node: Pattern) -> tuple[Pattern, ...]:
     match node:
         case Class() | Anchor():
             return ()
-        case Sequence(parts=parts) | Intersection(parts=parts) | Choice(options=parts):
+        case Concat(parts=parts) | Intersection(parts=parts) | Choice(options=parts):
             return parts
         case Quantified(body=body) | Negation(body=body):
             return (body,)
@@ -150,7 +142,7 @@ def is_plain(node: Pattern) -> bool:
     match node:
         case Class() | Intersection() | Negation():
             return True
-        case Sequence(parts=parts) | Choice(options=parts):
+        case Concat(parts=parts) | Choice(options=parts):
             return all(is_plain(part) for part in parts)
         case Quantified(body=body):
             return is_plain(body)
@@ -165,7 +157,7 @@ def can_be_empty(node: Pattern) -> bool:
     match node:
         case Class():
             return False
-        case Sequence(parts=parts) | Intersection(parts=parts):
+        case Concat(parts=parts) | Intersection(parts=parts):
             return all(can_be_empty(part) for part in parts)
         case Choice(options=options):
             return any(can_be_empty(option) for option in options)
@@ -184,7 +176,7 @@ def assertions_at_end(node: Pattern) -> Iterator[Pattern]:
             return
         case Anchor() | Lookahead():
             yield node
-        case Sequence(parts=parts):
+        case Concat(parts=parts):
             for part in reversed(parts):
                 yield from assertions_at_end(part)
                 if not can_be_empty(part):
@@ -203,7 +195,7 @@ def assertions_at_start(node: Pattern) -> Iterator[Pattern]:
             return
         case Anchor() | Lookbehind():
             yield node
-        case Sequence(parts=parts):
+        case Concat(parts=parts):
             for part in parts:
                 yield from assertions_at_start(part)
                 if not can_be_empty(part):

@@ -35,7 +35,7 @@ _ESCAPE: Final = 6
 _SURROGATES: Final = ((0xD800, 0xDFFF),)
 
 
-class Explored:
+class CharacterDfa:
     """What has been seen of the automaton of `root`; state 0 is `root` itself. Grows only."""
 
     def __init__(self, root: Regular, arcs: Callable[[Regular], Sequence[Arc]]) -> None:
@@ -148,7 +148,7 @@ class Explored:
         return number
 
 
-def known_place(term: Regular) -> tuple[Explored, int] | None:
+def known_place(term: Regular) -> tuple[CharacterDfa, int] | None:
     """The automaton that `term` is known to be a state of, and its number there."""
     if term.place is None:
         return None

@@ -12,7 +12,7 @@ from heapq import heappop, heappush
 from itertools import count
 
 from maskwright.errors import LimitError
-from maskwright.grammar.regular.character_dfa import NEVER, Explored, known_place
+from maskwright.grammar.regular.character_dfa import NEVER, CharacterDfa, known_place
 from maskwright.grammar.regular.charset import LAST, complement
 from maskwright.grammar.regular.parallel import reading_on
 from maskwright.grammar.regular.terms import (
@@ -167,14 +167,14 @@ def _derive_concat(term: Concat) -> Sequence[Arc]:
     return columns[0] if len(columns) == 1 else spread(columns, lambda t: alt(*t.values()))
 
 
-def place(term: Regular) -> tuple[Explored, int]:
+def place(term: Regular) -> tuple[CharacterDfa, int]:
     """The automaton in which `term` is a state, and its number there.
 
     One that is made for it lives as long as it does.
     """
     known = known_place(term)
     if known is None:
-        term.automaton = Explored(term, arcs)
+        term.automaton = CharacterDfa(term, arcs)
         known = (term.automaton, 0)
     return known
 
@@ -319,7 +319,7 @@ def _turn(term: Regular, number: int) -> tuple[int, int, Regular]:
 def shortest_length(term: Regular) -> tuple[int | None, bool | None]:
     """The length of the shortest string, None if there is none or it isn't known; whether there is
     one, None if it isn't known."""
-    core, least, most = parted(term)
+    core, least, most = split_length_bounds(term)
     automaton, number = place(core)
     if not automaton.can_measure(least):
         return None, None
@@ -329,7 +329,7 @@ def shortest_length(term: Regular) -> tuple[int | None, bool | None]:
     return length, True
 
 
-def parted(term: Regular) -> tuple[Regular, int, int | None]:
+def split_length_bounds(term: Regular) -> tuple[Regular, int, int | None]:
     """A term without its length bounds, and these."""
     return (term.core, term.least, term.most) if isinstance(term, Measured) else (term, 0, None)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from maskwright.grammar.regular.derivative import parted
+from maskwright.grammar.regular.derivative import split_length_bounds
 from maskwright.grammar.regular.terms import (
     EPSILON,
     Chars,
@@ -27,7 +27,7 @@ WORTH_IT: Final = 8
 
 def counted(term: Regular) -> Regular:
     """The same language, with the rounds of its one long repeat of a character counted apart."""
-    core, least, most = parted(term)
+    core, least, most = split_length_bounds(term)
     parts: list[Regular] = []
     rest = core
     while isinstance(rest, Concat):

@@ -33,7 +33,7 @@ def word_arcs(node: Words) -> list[tuple[int, int, Words]]:
     return arcs
 
 
-def bared(term: Regular) -> Regular:
+def with_minimal_escapes(term: Regular) -> Regular:
     """A list of words, or several lists together, as bare ones; any other term as it is."""
     if not _is_listed(term, bare=False):
         return term
@@ -41,14 +41,14 @@ def bared(term: Regular) -> Regular:
         case Words(table=table, low=low, high=high, depth=depth):
             return word_slice(word_list(table.strings, bare=True), low, high, depth)
         case Vector(parts=parts, named=named):
-            return vector(tuple(map(bared, parts)), named=named)
+            return vector(tuple(map(with_minimal_escapes, parts)), named=named)
         case Alt(options=options):
-            return alt(*map(bared, options))
+            return alt(*map(with_minimal_escapes, options))
         case _:
             return term
 
 
-def is_bare(term: Regular) -> bool:
+def has_minimal_escapes(term: Regular) -> bool:
     """Whether nothing but the words of bare lists can come."""
     return _is_listed(term, bare=True)
 

@@ -17,12 +17,12 @@ from maskwright.grammar.rules.tree import (
     Bounded,
     Capture,
     Choice,
+    Concat,
     Expression,
     JsonValue,
     Ref,
     Repeat,
     Rules,
-    Sequence,
     SpecialToken,
     Terminal,
     all_parts,
@@ -105,8 +105,8 @@ def _write_out(expression: Expression, written: Mapping[str, Expression]) -> Exp
     match expression:
         case Ref(name=name):
             return written.get(name, expression)
-        case Sequence(parts=parts):
-            return Sequence(tuple(_write_out(part, written) for part in parts))
+        case Concat(parts=parts):
+            return Concat(tuple(_write_out(part, written) for part in parts))
         case Choice(options=options):
             return Choice(tuple(_write_out(option, written) for option in options))
         case Repeat(body=body) | Capture(body=body):

@@ -10,19 +10,20 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
-from maskwright.grammar.regular.terms import EPSILON, Concat, Regular, alt, concat, repeat
+from maskwright.grammar.regular.terms import EPSILON, Regular, alt, concat, repeat
 from maskwright.grammar.regular.terms import Alt as RegularAlt
+from maskwright.grammar.regular.terms import Concat as RegularConcat
 from maskwright.grammar.rules.recursion import is_right_recursive, repeated
 from maskwright.grammar.rules.tree import (
     Bounded,
     Capture,
     Choice,
+    Concat,
     Expression,
     JsonValue,
     Ref,
     Repeat,
     Rules,
-    Sequence,
     SpecialToken,
     Terminal,
 )
@@ -67,7 +68,7 @@ class _Folding:
                 return body if isinstance(body, Terminal) else expression
             case Capture(body=body):
                 return Capture(expression.name, self.fold(body), expression.tail)
-            case Sequence(parts=parts):
+            case Concat(parts=parts):
                 return _sequence(map(self.fold, parts))
             case Choice(options=options):
                 return _choice(map(self.fold, options))
@@ -93,7 +94,7 @@ def _sequence(parts: Iterable[Expression]) -> Expression:
             found[-1] = Terminal(concat(last.language, part.language))
     if not found:
         return Terminal(EPSILON)
-    return found[0] if len(found) == 1 else Sequence(tuple(found))
+    return found[0] if len(found) == 1 else Concat(tuple(found))
 
 
 def _choice(options: Iterable[Expression]) -> Expression:
@@ -114,7 +115,7 @@ def _length(term: Regular) -> int:
     if isinstance(term, RegularAlt):
         return len(term.options)
     count = 1
-    while isinstance(term, Concat) and count <= MOST_PARTS:
+    while isinstance(term, RegularConcat) and count <= MOST_PARTS:
         term = term.tail
         count += 1
     return count

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from maskwright.grammar.rules.tree import Choice, Expression, Ref, Repeat, Sequence
+from maskwright.grammar.rules.tree import Choice, Concat, Expression, Ref, Repeat
 
 
 def repeated(name: str, body: Expression) -> Expression:
@@ -20,30 +20,30 @@ def repeated(name: str, body: Expression) -> Expression:
     behind: list[Expression] = []
     between: list[Expression] = []
     for option in _options(body):
-        parts = option.parts if isinstance(option, Sequence) else (option,)
+        parts = option.parts if isinstance(option, Concat) else (option,)
         if parts == (itself,):
             continue
         if len(parts) > 1 and parts[0] == itself == parts[-1]:
-            between.append(Sequence(parts[1:-1]))
+            between.append(Concat(parts[1:-1]))
         elif parts[:1] == (itself,):
-            behind.append(Sequence(parts[1:]))
+            behind.append(Concat(parts[1:]))
         elif parts[-1:] == (itself,):
-            before.append(Sequence(parts[:-1]))
+            before.append(Concat(parts[:-1]))
         else:
             plain.append(option)
     if not (before or behind or between):
         return body
     one: Expression = Choice(tuple(plain))
     if before or behind:
-        one = Sequence((Repeat(Choice(tuple(before))), one, Repeat(Choice(tuple(behind)))))
+        one = Concat((Repeat(Choice(tuple(before))), one, Repeat(Choice(tuple(behind)))))
     if not between:
         return one
-    return Sequence((one, Repeat(Sequence((Choice(tuple(between)), one)))))
+    return Concat((one, Repeat(Concat((Choice(tuple(between)), one)))))
 
 
 def is_right_recursive(name: str, body: Expression) -> bool:
     """Whether a rule calls itself at the end of an alternative, and at the start of none."""
-    ends = [option.parts for option in _options(body) if isinstance(option, Sequence)]
+    ends = [option.parts for option in _options(body) if isinstance(option, Concat)]
     return any(p[-1:] == (Ref(name),) for p in ends) and all(p[:1] != (Ref(name),) for p in ends)
 
 

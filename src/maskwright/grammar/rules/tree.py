@@ -63,7 +63,7 @@ class Ref:
 
 
 @dataclass(frozen=True, slots=True)
-class Sequence:
+class Concat:
     parts: tuple[Expression, ...]
 
 
@@ -94,7 +94,7 @@ class Capture:
 
 
 Expression = (
-    Terminal | Bounded | JsonValue | SpecialToken | Ref | Sequence | Choice | Repeat | Capture
+    Terminal | Bounded | JsonValue | SpecialToken | Ref | Concat | Choice | Repeat | Capture
 )
 
 
@@ -111,8 +111,8 @@ def renamed(expression: Expression, prefix: str) -> Expression:
     match expression:
         case Ref(name=name):
             return Ref(prefix + name)
-        case Sequence(parts=parts):
-            return Sequence(tuple(renamed(part, prefix) for part in parts))
+        case Concat(parts=parts):
+            return Concat(tuple(renamed(part, prefix) for part in parts))
         case Choice(options=options):
             return Choice(tuple(renamed(option, prefix) for option in options))
         case Repeat() | Capture():
@@ -128,7 +128,7 @@ def all_parts(expression: Expression) -> Iterator[Expression]:
         part = stack.pop()
         yield part
         match part:
-            case Sequence(parts=inner) | Choice(options=inner):
+            case Concat(parts=inner) | Choice(options=inner):
                 stack += inner
             case Repeat(body=body) | Capture(body=body):
                 stack.append(body)

@@ -26,9 +26,9 @@ from maskwright.grammar.tags.tree import (
     RegexText,
     Repeated,
     SeparatedTags,
-    Sequence,
     Style,
     Tag,
+    TagSequence,
     Token,
     TriggeredTags,
 )
@@ -281,7 +281,7 @@ _KINDS: dict[str, _FormatKind] = {
         ("token",), lambda node: Token(node.token("token"), f"{node.pointer}/token")
     ),
     "sequence": _FormatKind(
-        ("elements",), lambda node: Sequence(tuple(map(_format, node.children("elements"))))
+        ("elements",), lambda node: TagSequence(tuple(map(_format, node.children("elements"))))
     ),
     "or": _FormatKind(
         ("elements",), lambda node: Or(tuple(map(_format, node.some_children("elements"))))

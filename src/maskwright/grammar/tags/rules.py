@@ -7,8 +7,7 @@ token is that token here, and its name is plain text wherever it stands in free 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from collections.abc import Sequence as List
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, assert_never
 
@@ -19,12 +18,12 @@ from maskwright.grammar.rules.tree import (
     Bounded,
     Capture,
     Choice,
+    Concat,
     Expression,
     Repeat,
     SpecialToken,
     Terminal,
 )
-from maskwright.grammar.rules.tree import Sequence as Series
 from maskwright.grammar.tags.free_text import always_ends, text_until, text_without
 from maskwright.grammar.tags.token_bounds import check_token_bounds
 from maskwright.grammar.tags.tree import (
@@ -38,8 +37,8 @@ from maskwright.grammar.tags.tree import (
     RegexText,
     Repeated,
     SeparatedTags,
-    Sequence,
     Tag,
+    TagSequence,
     Token,
     TriggeredTags,
 )
@@ -47,7 +46,7 @@ from maskwright.grammar.tags.tree import (
 Mark = str | Token
 Marks = tuple[Mark, ...]
 
-EMPTY_TEXT: Final = Series(())
+EMPTY_TEXT: Final = Concat(())
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +76,7 @@ class TagRules:
 
     special: Mapping[str, int]
     """Ids of the vocabulary's special tokens by name."""
-    tokens: List[bytes]
+    tokens: Sequence[bytes]
     """The bytes of each token; none for special ones."""
     leaf: Callable[[JsonSchemaText | RegexText | GrammarText], Expression]
     final: frozenset[int] = frozenset()
@@ -96,7 +95,7 @@ class TagRules:
                 return self._tokens(format, ends)
             case TriggeredTags():
                 return self._triggered(format, ends)
-            case Sequence(elements=elements) if elements:
+            case TagSequence(elements=elements) if elements:
                 *before, last = elements
                 firsts = (self._format(element, ()) for element in before)
                 return series(*firsts, self._format(last, ends))
@@ -112,7 +111,7 @@ class TagRules:
         | RegexText
         | GrammarText
         | Token
-        | Sequence
+        | TagSequence
         | Repeated
         | Tag
         | SeparatedTags,
@@ -125,7 +124,7 @@ class TagRules:
                 return self._token(format)
             case JsonSchemaText() | RegexText() | GrammarText():
                 return self.leaf(format)
-            case Sequence():
+            case TagSequence():
                 return EMPTY_TEXT
             case Repeated(content=content, least=least, most=most):
                 return Repeat(self._format(content, ()), least, most)
@@ -341,5 +340,5 @@ def series(*parts: Expression) -> Expression:
     """The parts one after the other, flat."""
     flat: list[Expression] = []
     for part in parts:
-        flat.extend(part.parts if isinstance(part, Series) else [part])
-    return flat[0] if len(flat) == 1 else Series(tuple(flat))
+        flat.extend(part.parts if isinstance(part, Concat) else [part])
+    return flat[0] if len(flat) == 1 else Concat(tuple(flat))

@@ -18,8 +18,8 @@ from maskwright.grammar.tags.tree import (
     RegexText,
     Repeated,
     SeparatedTags,
-    Sequence,
     Tag,
+    TagSequence,
     Token,
     TriggeredTags,
 )
@@ -35,7 +35,7 @@ def _check(format: Format, *, begins: bool, ends: bool) -> None:
     match format:
         case AnyText() | AnyTokens():
             _check_text(format, begins, ends)
-        case Sequence(elements=elements):
+        case TagSequence(elements=elements):
             for at, element in enumerate(elements):
                 last = at == len(elements) - 1
                 _check(element, begins=begins, ends=ends and last)

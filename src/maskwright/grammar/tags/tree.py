@@ -82,7 +82,7 @@ class Token:
 
 
 @dataclass(frozen=True, slots=True)
-class Sequence:
+class TagSequence:
     elements: tuple[Format, ...]
 
 
@@ -139,7 +139,7 @@ Format = (
     | RegexText
     | GrammarText
     | Token
-    | Sequence
+    | TagSequence
     | Or
     | Repeated
     | Tag

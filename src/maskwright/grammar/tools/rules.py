@@ -26,9 +26,9 @@ from maskwright.grammar.rules.tree import (
     Bounded,
     Capture,
     Choice,
+    Concat,
     Expression,
     Repeat,
-    Sequence,
     Terminal,
 )
 from maskwright.grammar.tags.free_text import text_until, text_without
@@ -137,7 +137,7 @@ class ToolRules:
         arguments = {tool.name: Capture(kind, self.arguments(tool)) for tool in tools}
         named = self._by_name(self._named(arguments))
         first = self._call(named, read[len(begin) :])
-        more: Expression = Sequence(())
+        more: Expression = Concat(())
         if parallel and self.format.parallel:
             more = Repeat(
                 series(self._filled(self.format.separator, {}), self._call(named, "")),

@@ -21,8 +21,8 @@ from maskwright.automaton.leaf.keys import (
 )
 from maskwright.automaton.leaf.rows import DEAD
 from maskwright.automaton.leaf.table import LeafTable
-from maskwright.grammar.regular.character_dfa import NEVER, Explored
-from maskwright.grammar.regular.derivative import parted, place
+from maskwright.grammar.regular.character_dfa import NEVER, CharacterDfa
+from maskwright.grammar.regular.derivative import place, split_length_bounds
 from maskwright.grammar.regular.length_bounds import counted
 from maskwright.grammar.regular.terms import (
     ANY_CHAR,
@@ -94,8 +94,8 @@ class StringRows:
         self._subtrees = Subtrees.of(self._trie, self._stays)
         self._path = Path.of_height(self._trie.height)
         self._by_length: dict[int, Row] = {}
-        self._walked: dict[tuple[Explored, int, int, int, int, int], tuple[Row, int]] = {}
-        self._characters: dict[Explored, Characters] = {}
+        self._walked: dict[tuple[CharacterDfa, int, int, int, int, int], tuple[Row, int]] = {}
+        self._characters: dict[CharacterDfa, Characters] = {}
         self._held = 0
         self._of_term(EPSILON, BETWEEN, 0)  # loads the walk's code: longer than any row takes
 
@@ -128,7 +128,7 @@ class StringRows:
     def farthest(self, term: Regular) -> int | None:
         """The most bytes that a string can still need, wherever between two characters of `term`
         it stands; None if that can't be told from an automaton of some size."""
-        core, least, _ = parted(term)
+        core, least, _ = split_length_bounds(term)
         automaton, _ = place(core)
         if not automaton.can_measure(least):
             return None
@@ -167,7 +167,7 @@ class StringRows:
         return self._of_term(counted(term), part, value)
 
     def _of_term(self, term: Regular, part: int, value: int) -> Row:
-        core, least, most = parted(term)
+        core, least, most = split_length_bounds(term)
         automaton, state = place(core)
         if core is term:
             return self._unmeasured(automaton, state, part, value)
@@ -187,7 +187,7 @@ class StringRows:
         measure = Measure(fewest, least, NEVER - 1 if most is None else most)
         return self._walk(automaton, state, part, value, measure)[0]
 
-    def _unmeasured(self, automaton: Explored, state: int, part: int, value: int) -> Row:
+    def _unmeasured(self, automaton: CharacterDfa, state: int, part: int, value: int) -> Row:
         automaton.explore(max(0, AT_ONCE - len(automaton.found)))
         measure = _UNBOUNDED
         if automaton.complete:
@@ -197,7 +197,7 @@ class StringRows:
         return self._walk(automaton, state, part, value, measure)[0]
 
     def _walk(
-        self, automaton: Explored, state: int, part: int, value: int, measure: Measure
+        self, automaton: CharacterDfa, state: int, part: int, value: int, measure: Measure
     ) -> tuple[Row, int]:
         """The tokens that stay within `measure`, and the room that all of them need."""
         key = (automaton, state, part, value, measure.least, measure.most)
@@ -208,7 +208,7 @@ class StringRows:
         return known
 
     def _walked_afresh(
-        self, automaton: Explored, state: int, part: int, value: int, measure: Measure
+        self, automaton: CharacterDfa, state: int, part: int, value: int, measure: Measure
     ) -> tuple[Row, int]:
         characters = self._characters.get(automaton)
         if characters is None:

@@ -17,7 +17,7 @@ from maskwright.grammar.number.spellings import number
 from maskwright.grammar.pattern.translate import full_match, search
 from maskwright.grammar.regular.derivative import made
 from maskwright.grammar.regular.terms import EMPTY, Parallel, Regular, alive
-from maskwright.grammar.regular.word_lists import is_bare
+from maskwright.grammar.regular.word_lists import has_minimal_escapes
 from maskwright.grammar.shape.scalars import lone_scalars
 from maskwright.limits import Limits
 from maskwright.mask.ready_rows.runs import Run
@@ -137,7 +137,7 @@ class Space:
         trie = keys.trie(leaf)
         if trie is not None and trie.beside.open:  # whatever is one of the words, others go on so
             return self.begun_string(leaves.state(trie.beyond(leaf)))
-        if not is_within(leaf, keys) or is_bare(term_within(leaf, keys)):
+        if not is_within(leaf, keys) or has_minimal_escapes(term_within(leaf, keys)):
             return None
         ready = self.table.ready(self.strings.ready(leaf, keys))
         return Begun(*ready, self._leaving.address, int(self._every_byte.ctypes.data))
