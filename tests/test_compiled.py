@@ -8,10 +8,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from enum import Enum
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
+import numpy.typing as npt
 import pytest
 from numba.core import config
 from numba.core.dispatcher import Dispatcher
@@ -264,6 +267,31 @@ def test_what_cannot_be_followed_is_refused() -> None:
     for wrong in (closure, through_a_module):
         with pytest.raises(TypeError, match="is compiled, so it can't"):
             code_digest(wrong)
+
+
+def test_the_annotations_of_named_tuples_count() -> None:
+    class Narrow(NamedTuple):
+        numbers: npt.NDArray[np.int32]
+
+    class Wide(NamedTuple):
+        numbers: npt.NDArray[np.int64]
+
+    assert face._fields(Narrow) != face._fields(Wide)
+    assert face._fields(Narrow) != ()
+
+
+class Colour(Enum):
+    RED = 1
+
+
+@compiled
+def reads_an_enumeration() -> int:
+    return Colour.RED.value
+
+
+def test_the_members_of_our_classes_are_not_followed() -> None:
+    with pytest.raises(TypeError, match="can't refer to Colour"):
+        code_digest(reads_an_enumeration)
 
 
 def dispatchers() -> Iterator[tuple[str, Any]]:

@@ -35,7 +35,7 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
-from typing import Any, Final, TypeVar, cast, overload
+from typing import Any, Final, get_type_hints, overload
 from zlib import crc32
 
 import llvmlite
@@ -51,8 +51,6 @@ from numba.core.serialize import dumps
 
 from maskwright.user_cache import user_cache
 
-F = TypeVar("F", bound=Callable[..., Any])
-
 UNUSED: Final = 30 * 86_400.0
 """Seconds after which a file that no process has loaded is removed."""
 _FRESH: Final = 86_400.0
@@ -61,20 +59,27 @@ _FRESH: Final = 86_400.0
 _log = logging.getLogger(__name__)
 
 
+Compiled = Callable[..., Any]
+"""A compiled function. Its arguments and results are Python's and NumPy's plain ones, which NumPy's
+annotations of arithmetic don't say, so its types are not checked."""
+
+
 @overload
-def compiled(function: F, /) -> F: ...
+def compiled(function: Compiled, /) -> Compiled: ...
 @overload
-def compiled(*, signatures: tuple[str, ...] = (), **options: Any) -> Callable[[F], F]: ...
 def compiled(
-    function: F | None = None, /, *, signatures: tuple[str, ...] = (), **options: Any
-) -> F | Callable[[F], F]:
+    *, signatures: tuple[str, ...] = (), **options: Any
+) -> Callable[[Compiled], Compiled]: ...
+def compiled(
+    function: Compiled | None = None, /, *, signatures: tuple[str, ...] = (), **options: Any
+) -> Compiled | Callable[[Compiled], Compiled]:
     """Compile a function with `numba.njit` and keep its machine code from one process to the next.
 
     `options` are those of `numba.njit`. Compiling waits for the first call with arguments of new
     types; functions with `signatures` are compiled for these, and no others, when they are defined.
     """
 
-    def decorate(function: F) -> F:
+    def decorate(function: Compiled) -> Compiled:
         dispatcher: Any = njit(**options)(function)
         if isinstance(dispatcher, Dispatcher):  # NUMBA_DISABLE_JIT leaves functions as they are
             dispatcher._cache = _Cache(dispatcher)
@@ -82,7 +87,7 @@ def compiled(
                 dispatcher.compile(signature)
             if signatures:
                 dispatcher.disable_compile()
-        return cast("F", dispatcher)
+        return dispatcher
 
     return decorate if function is None else decorate(function)
 
@@ -168,8 +173,8 @@ def _value_parts(function: FunctionType, name: str, value: Any) -> object:
         return [_value_parts(function, name, each) for each in value]
     if isinstance(value, np.ndarray):
         return value.dtype.str, value.shape, value.tobytes()
-    if isinstance(value, type):
-        return f"{value.__module__}.{value.__qualname__}", getattr(value, "_fields", ())
+    if isinstance(value, type) and (hasattr(value, "_fields") or _is_versioned(value)):
+        return f"{value.__module__}.{value.__qualname__}", _fields(value)
     if isinstance(value, Dispatcher):
         return _options(value), code_digest(value)
     if isinstance(value, _Intrinsic):
@@ -178,7 +183,7 @@ def _value_parts(function: FunctionType, name: str, value: Any) -> object:
         return "itself" if value is function else code_digest(value)
     # Numbers, texts and LLVM's types are described in full by their text; functions and modules of
     # other packages by their name, since the versions of these are part of the file's name.
-    is_named = isinstance(value, ModuleType | FunctionType | BuiltinFunctionType)
+    is_named = isinstance(value, type | ModuleType | FunctionType | BuiltinFunctionType)
     described = value.__name__ if is_named else repr(value)
     if " at 0x" in described or (is_named and not _is_versioned(value)):
         raise TypeError(
@@ -203,6 +208,13 @@ def _is_versioned(value: Any) -> bool:
     """Whether a module or function belongs to what `_versions` lists."""
     module = value.__name__ if isinstance(value, ModuleType) else value.__module__ or ""
     return module.partition(".")[0] in {"numba", "llvmlite", "numpy", *sys.stdlib_module_names}
+
+
+def _fields(named: type) -> object:
+    """The fields of a named tuple with their annotations; nothing for other classes."""
+    return (
+        [*get_type_hints(named, include_extras=True).items()] if hasattr(named, "_fields") else ()
+    )
 
 
 def _type_name(kind: Any) -> object:

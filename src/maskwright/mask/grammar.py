@@ -9,8 +9,9 @@ import numpy.typing as npt
 
 from maskwright.automaton.leaf.exits import Over
 from maskwright.automaton.leaf.rows import DEAD
+from maskwright.automaton.machine.arrays import NO_NODE
 from maskwright.automaton.machine.exits import BLOCKED, Configuration, Contexts, Exit, apply_exit
-from maskwright.automaton.machine.machine import NO_NODE, Added
+from maskwright.automaton.machine.machine import Added
 from maskwright.automaton.machine.step import (
     TOO_MANY,
     behind_end,

@@ -73,7 +73,8 @@ class Fan(NamedTuple):
     @classmethod
     def of(cls, trie: Trie) -> Fan:
         """The same tokens; O(nodes)."""
-        return cls(*_fan_out(trie), trie.twin, int((trie.depth == 1).sum()))
+        byte, first, children, token = _fan_out(trie)
+        return cls(byte, first, children, token, trie.twin, int((trie.depth == 1).sum()))
 
 
 def _as_array(data: bytes) -> npt.NDArray[np.uint8]:

@@ -10,7 +10,8 @@ import pytest
 from maskwright.automaton.leaf.keys import End
 from maskwright.automaton.leaf.rows import DEAD
 from maskwright.automaton.leaf.table import LeafTable
-from maskwright.automaton.machine.addresses import ENTRIES, enter_machine
+from maskwright.automaton.machine.addresses import MACHINE_TABLE, list_machine
+from maskwright.automaton.machine.arrays import REQUESTS
 from maskwright.automaton.machine.exits import (
     BLOCKED,
     DYNAMIC,
@@ -71,13 +72,13 @@ def compiled(contexts: Table) -> list[int] | None:
     leaves = LeafTable()
     leaf = leaves.state(End("end"))
     machine = Machine(leaves, contexts)
-    directory = np.zeros(2 * ENTRIES, np.int64)
+    directory = np.zeros(MACHINE_TABLE, np.int64)
     root = machine.root(OUTER)
     while True:
-        enter_machine(directory, leaves.arrays, machine.arrays)
-        address = directory.ctypes.data
+        address = int(directory.ctypes.data)
+        list_machine(address, leaves.arrays, machine.arrays)
         found, node = leave(address, leaf, node_of(address, INNER, root))
-        if not machine.arrays.counts[1]:
+        if not machine.arrays.counts[REQUESTS]:
             break
         machine.supply()
     if found == DEAD:

@@ -7,13 +7,13 @@ state is a shared *base row* and a few *overrides*. Equal rows are stored once.
 from __future__ import annotations
 
 from hashlib import blake2b
-from typing import Any, Final, NamedTuple
+from typing import Annotated, Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 DEAD: Final = -1
-UNBUILT: Final = -1
+UNBUILT: Final = -2
 
 Int32 = npt.NDArray[np.int32]
 UInt8 = npt.NDArray[np.uint8]
@@ -25,9 +25,9 @@ _MOST_OVERRIDES: Final = 8
 class LeafArrays(NamedTuple):
     """The table as the compiled code reads it; see `automaton.step`."""
 
-    rows: Int32
+    rows: Annotated[Int32, 256]
     """[rows, 256]: next state by byte."""
-    living: npt.NDArray[np.uint64]
+    living: Annotated[npt.NDArray[np.uint64], 4]
     """[rows, 4]: bit b of a row's 256 is set where byte b has a next state."""
     base: Int32
     """[states]: row of a state, or UNBUILT."""

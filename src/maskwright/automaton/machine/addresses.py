@@ -1,32 +1,35 @@
 """The arrays that compiled code reads, behind one address.
 
-Handing some forty arrays to a compiled function costs several microseconds a call, for each is
+Handing some forty arrays to a compiled function costs several microseconds a call, since each is
 taken out of its Python object; and handing them on from one compiled function to the next costs
-more than most of these functions do. So their addresses and lengths stand in a *directory*, and
-what is handed over is where that is: one int. Whoever lists an array keeps it alive.
+more than most of these functions do. So the arrays of a named tuple are *listed*: their addresses
+and lengths are written into a table of int64, two a field, and what is handed over is the address
+of the table. `array_table` says how many entries a named tuple takes, `list_arrays` writes them and
+`listed_arrays` gives the named tuple back.
+
+The annotations of the named tuple say what its fields are: an array of one dimension, an array
+whose rows have a fixed width (`Annotated[NDArray[...], width]`), or an int, which is listed itself.
+Whoever lists an array keeps it alive.
 """
 
 # Compiled code: array elements are plain numbers here, which numpy's types don't say.
 # pyright: reportUntypedFunctionDecorator=false, reportArgumentType=false, reportReturnType=false
 # pyright: reportUnknownParameterType=false, reportUnknownVariableType=false
 # pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false
-# pyright: reportMissingParameterType=false
+# pyright: reportMissingParameterType=false, reportCallIssue=false
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Annotated, Any, Final, get_args, get_origin, get_type_hints
 
 import numpy as np
-from numba import carray, types  # pyright: ignore[reportPrivateImportUsage]
+from numba import carray, from_dtype, types  # pyright: ignore[reportPrivateImportUsage]
 from numba.core import cgutils
 from numba.extending import intrinsic
+from numba.np.arrayobj import make_array, populate_array
 
 from maskwright.automaton.leaf.rows import LeafArrays
-from maskwright.automaton.machine.machine import MachineArrays
+from maskwright.automaton.machine.arrays import MachineArrays
 from maskwright.compiled import compiled
-
-ENTRIES: Final = 64
-"""Arrays that a directory (int64 [2 * ENTRIES]) has room for: an address and a length each. The
-first 32 are those of leaves and machine."""
 
 
 @intrinsic
@@ -52,128 +55,134 @@ def copy_bytes(_typing: Any, target: Any, source: Any, count: Any) -> Any:
     return types.void(types.int64, types.int64, types.int64), generate
 
 
-@compiled
-def enter(directory, at, array):
-    """Make `array` entry `at`."""
-    directory[2 * at] = array.ctypes.data
-    directory[2 * at + 1] = array.size
-
-
-@compiled
-def enter_machine(directory, leaves, machine):
-    """List the arrays of a leaf table and a machine."""
-    enter(directory, 0, leaves.rows)
-    enter(directory, 1, leaves.base)
-    enter(directory, 2, leaves.override_start)
-    enter(directory, 3, leaves.override_stop)
-    enter(directory, 4, leaves.override_byte)
-    enter(directory, 5, leaves.override_next)
-    enter(directory, 6, leaves.label)
-    enter(directory, 7, leaves.gate_low)
-    enter(directory, 8, leaves.gate_high)
-    enter(directory, 9, leaves.eager)
-    enter(directory, 10, leaves.living)
-    enter(directory, 16, machine.node_context)
-    enter(directory, 17, machine.node_parent)
-    enter(directory, 18, machine.node_slots)
-    enter(directory, 19, machine.exit_keys)
-    enter(directory, 20, machine.exit_kind)
-    enter(directory, 21, machine.exit_context)
-    enter(directory, 22, machine.exit_leaf)
-    enter(directory, 23, machine.exit_frame)
-    enter(directory, 24, machine.gate_start)
-    enter(directory, 25, machine.gate_bits)
-    enter(directory, 26, machine.counts)
-    enter(directory, 27, machine.pending)
-
-
 @compiled(inline="always")
 def int32s(address, shape):
-    """The array at an address."""
-    return carray(_pointer(address), shape, np.int32)  # pyright: ignore[reportCallIssue]
+    """The array of int32 at an address."""
+    return carray(_pointer(address), shape, np.int32)
 
 
 @compiled(inline="always")
 def int64s(address, shape):
-    """The array at an address."""
-    return carray(_pointer(address), shape, np.int64)  # pyright: ignore[reportCallIssue]
+    """The array of int64 at an address."""
+    return carray(_pointer(address), shape, np.int64)
 
 
 @compiled(inline="always")
 def uint8s(address, shape):
-    """The array at an address."""
-    return carray(_pointer(address), shape, np.uint8)  # pyright: ignore[reportCallIssue]
+    """The array of uint8 at an address."""
+    return carray(_pointer(address), shape, np.uint8)
+
+
+# Tables of named tuples
+
+
+def array_table(*named: type) -> int:
+    """Entries (int64) of a table that lists the fields of these named tuples."""
+    return 2 * sum(len(each.__annotations__) for each in named)
+
+
+def _fields(named: type) -> list[tuple[Any, int]]:
+    """Numba's type of each field, and the width of its rows, 0 for other fields."""
+    found: list[tuple[Any, int]] = []
+    for hint in get_type_hints(named, include_extras=True).values():
+        array, width = get_args(hint) if get_origin(hint) is Annotated else (hint, 0)
+        if array is int:
+            found.append((types.int64, 0))
+            continue
+        _, dtype = get_args(array)
+        kind = types.Array(from_dtype(np.dtype(get_args(dtype)[0])), 2 if width else 1, "C")
+        found.append((kind, width))
+    return found
+
+
+@intrinsic
+def _list(_typing: Any, address: Any, named: Any) -> Any:
+    """Write the addresses and lengths of the fields of `named` into the table at `address`."""
+    kinds = list(named.types)
+
+    def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        table = builder.inttoptr(arguments[0], cgutils.intp_t.as_pointer())
+        for at, kind in enumerate(kinds):
+            value = builder.extract_value(arguments[1], at)
+            entry = cgutils.gep(builder, table, 2 * at)
+            if not isinstance(kind, types.Array):
+                builder.store(value, entry)
+                continue
+            array = make_array(kind)(context, builder, value)
+            builder.store(builder.ptrtoint(array.data, cgutils.intp_t), entry)
+            builder.store(array.nitems, cgutils.gep(builder, table, 2 * at + 1))
+        return context.get_dummy_value()
+
+    return types.void(types.int64, named), generate
+
+
+@intrinsic
+def _listed(_typing: Any, address: Any, named: Any) -> Any:
+    """The named tuple whose fields are listed in the table at `address`."""
+    fields = _fields(named.instance_class)
+    result: Any = types.BaseTuple.from_types([kind for kind, _ in fields], named.instance_class)
+
+    def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        table = builder.inttoptr(arguments[0], cgutils.intp_t.as_pointer())
+        values: list[Any] = []
+        for at, (kind, width) in enumerate(fields):
+            first = builder.load(cgutils.gep(builder, table, 2 * at))
+            if not isinstance(kind, types.Array):
+                values.append(first)
+                continue
+            size = builder.load(cgutils.gep(builder, table, 2 * at + 1))
+            array = make_array(kind)(context, builder)
+            item = context.get_abi_sizeof(context.get_data_type(kind.dtype))
+            shape, strides = [size], [item]
+            if width:
+                shape = [builder.sdiv(size, cgutils.intp_t(width)), cgutils.intp_t(width)]
+                strides = [width * item, item]
+            populate_array(
+                array,
+                data=builder.inttoptr(first, array.data.type),
+                shape=shape,
+                strides=[cgutils.intp_t(stride) for stride in strides],
+                itemsize=cgutils.intp_t(item),
+                meminfo=None,
+            )
+            values.append(array._getvalue())
+        return context.make_tuple(builder, result, values)
+
+    return result(types.int64, named), generate
+
+
+@compiled
+def list_arrays(address, named):
+    """List the fields of a named tuple in the table at an address."""
+    _list(address, named)
 
 
 @compiled(inline="always")
-def _uint64s(address, shape):
-    return carray(_pointer(address), shape, np.uint64)  # pyright: ignore[reportCallIssue]
+def listed_arrays(address, named):
+    """The named tuple of class `named` that is listed at an address."""
+    return _listed(address, named)
 
 
-@compiled(inline="always")
-def opened(address):
-    """The directory at an address."""
-    return int64s(address, 2 * ENTRIES)
+# The table of a machine: its leaves, then itself; what else a walk needs follows.
 
-
-@compiled(inline="always")
-def int32_at(directory, at):
-    """Entry `at` of a directory."""
-    return int32s(directory[2 * at], directory[2 * at + 1])
-
-
-@compiled(inline="always")
-def int64_at(directory, at):
-    """Entry `at` of a directory."""
-    return int64s(directory[2 * at], directory[2 * at + 1])
-
-
-@compiled(inline="always")
-def uint8_at(directory, at):
-    """Entry `at` of a directory."""
-    return uint8s(directory[2 * at], directory[2 * at + 1])
-
-
-@compiled(inline="always")
-def uint64_at(directory, at):
-    """Entry `at` of a directory."""
-    return _uint64s(directory[2 * at], directory[2 * at + 1])
+_MACHINE: Final = 8 * array_table(LeafArrays)
+MACHINE_TABLE: Final = array_table(LeafArrays, MachineArrays)
+"""Entries of the table of a machine."""
 
 
 @compiled(inline="always")
 def leaf_arrays(address):
-    """The leaf table in the directory at an address."""
-    directory = opened(address)
-    return LeafArrays(
-        int32s(directory[0], (directory[1] >> 8, 256)),
-        _uint64s(directory[20], (directory[21] >> 2, 4)),
-        int32_at(directory, 1),
-        int32_at(directory, 2),
-        int32_at(directory, 3),
-        uint8_at(directory, 4),
-        int32_at(directory, 5),
-        int32_at(directory, 6),
-        int32_at(directory, 7),
-        int32_at(directory, 8),
-        uint8_at(directory, 9),
-    )
+    """The leaf table in the table at an address."""
+    return _listed(address, LeafArrays)
 
 
 @compiled(inline="always")
 def machine_arrays(address):
-    """The machine in the directory at an address."""
-    directory = opened(address)
-    return MachineArrays(
-        int32_at(directory, 16),
-        int32_at(directory, 17),
-        int32_at(directory, 18),
-        int64_at(directory, 19),
-        int32_at(directory, 20),
-        int32_at(directory, 21),
-        int32_at(directory, 22),
-        int32_at(directory, 23),
-        int32_at(directory, 24),
-        _uint64s(directory[50], directory[51]),
-        int64_at(directory, 26),
-        int64s(directory[54], (directory[55] >> 1, 2)),
-    )
+    """The machine in the table at an address."""
+    return _listed(address + _MACHINE, MachineArrays)
+
+
+def list_machine(address: int, leaves: LeafArrays, machine: MachineArrays) -> None:
+    """List a leaf table and a machine."""
+    list_arrays(address, leaves)
+    list_arrays(address + _MACHINE, machine)

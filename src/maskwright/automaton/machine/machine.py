@@ -11,46 +11,27 @@ Nodes (context, parent) are interned: equal stacks are equal ints.
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from maskwright.automaton.leaf.table import LeafTable
+from maskwright.automaton.machine.arrays import (
+    NO_NODE,
+    NODES,
+    NODES_FULL,
+    REGISTERS,
+    REQUEST_ROW,
+    REQUESTS,
+    MachineArrays,
+)
 from maskwright.automaton.machine.exits import BLOCKED, NO_FRAME, POP, Contexts, Exit
 from maskwright.automaton.machine.hash_tables import hash_nodes, move_exits
 from maskwright.errors import LimitError
 from maskwright.limits import DEFAULT_LIMITS, Limits, Work
 
 _Int32 = npt.NDArray[np.int32]
-
-NO_NODE: Final = -1
-
-
-class MachineArrays(NamedTuple):
-    """The machine as the compiled code reads and extends it; see `automaton.step`."""
-
-    node_context: npt.NDArray[np.int32]
-    node_parent: npt.NDArray[np.int32]
-    node_slots: npt.NDArray[np.int32]
-    """Open-addressing hash of (context, parent) → node, a power of two, NO_NODE is empty."""
-    exit_keys: npt.NDArray[np.int64]
-    """Open-addressing hash of context << 32 | label, a power of two, -1 is empty."""
-    exit_kind: npt.NDArray[np.int32]
-    exit_context: npt.NDArray[np.int32]
-    exit_leaf: npt.NDArray[np.int32]
-    """Next leaf state; for a POP the label id of the result."""
-    exit_frame: npt.NDArray[np.int32]
-    """For a PUSH the context that takes the present one's place below, or NO_FRAME."""
-    gate_start: npt.NDArray[np.int32]
-    """[contexts]: first word of the context's gate in `gate_bits`, -1 for none."""
-    gate_bits: npt.NDArray[np.uint64]
-    counts: npt.NDArray[np.int64]
-    """[0] nodes, [1] pending requests, [2] 1 if the node table is full, [3] 1 to stop at a dynamic
-    exit, then [4] its context, [5] label, [6] node and [7] 1 if one was met; [8] the dynamic
-    exits passed (see `step.behind_end`), [9] bytes read by the last `advance`."""
-    pending: npt.NDArray[np.int64]
-    """[n, 2]: what a walk needs and could not find: (leaf, -1) a row, (context, label) an exit."""
 
 
 class Added:
@@ -87,7 +68,7 @@ class Machine:
             **_empty_exits(256),
             gate_start=np.full(128, -1, np.int32),
             gate_bits=np.zeros(64, np.uint64),
-            counts=np.zeros(16, np.int64),
+            counts=np.zeros(REGISTERS, np.int64),
             pending=np.zeros((256, 2), np.int64),
         )
         self._exits = _Exits(self.arrays)
@@ -103,23 +84,23 @@ class Machine:
         node = self._roots.get(context)
         if node is None:
             self.know_context(context)
-            node = int(self.arrays.counts[0])
+            node = int(self.arrays.counts[NODES])
             if node == len(self.arrays.node_context):
                 self._grow_nodes()
             self._roots[context] = node
             self.arrays.node_context[node] = context
             self.arrays.node_parent[node] = NO_NODE
-            self.arrays.counts[0] = node + 1
+            self.arrays.counts[NODES] = node + 1
             hash_nodes(*self._nodes, node, node + 1)
         return node
 
     def supply(self) -> None:
         """Serve the pending requests of the last walk: build rows, ask for exits, grow."""
         counts = self.arrays.counts
-        waiting = int(counts[1])
-        counts[1] = 0
-        if counts[2]:
-            counts[2] = 0
+        waiting = int(counts[REQUESTS])
+        counts[REQUESTS] = 0
+        if counts[NODES_FULL]:
+            counts[NODES_FULL] = 0
             self._grow_nodes()
         if waiting == 1:
             pending = [self.arrays.pending[0].tolist()]
@@ -128,7 +109,7 @@ class Machine:
         before = self.leaves.weight
         with self.work:
             for first, second in pending:
-                if second < 0:
+                if second == REQUEST_ROW:
                     self.leaves.build(first)
                 else:
                     self._add_exit(first, second)
@@ -215,7 +196,7 @@ class Machine:
             node_parent=_doubled(self.arrays.node_parent, NO_NODE),
         )
         self._replace(node_slots=np.full(2 * len(self.arrays.node_slots), NO_NODE, np.int32))
-        hash_nodes(*self._nodes, 0, int(self.arrays.counts[0]))
+        hash_nodes(*self._nodes, 0, int(self.arrays.counts[NODES]))
 
     @property
     def _nodes(self) -> tuple[_Int32, _Int32, _Int32]:

@@ -18,8 +18,22 @@ import numpy as np
 
 from maskwright.automaton.leaf.rows import DEAD, UNBUILT, LeafArrays
 from maskwright.automaton.machine.addresses import leaf_arrays, machine_arrays
+from maskwright.automaton.machine.arrays import (
+    BYTES_READ,
+    NO_NODE,
+    NODES,
+    NODES_FULL,
+    PASSED,
+    REQUEST_ROW,
+    REQUESTS,
+    STOP_CONTEXT,
+    STOP_LABEL,
+    STOP_NODE,
+    STOPPED,
+    STOPS,
+    MachineArrays,
+)
 from maskwright.automaton.machine.exits import BLOCKED, DONE, DYNAMIC, NO_FRAME, POP, PUSH
-from maskwright.automaton.machine.machine import NO_NODE, MachineArrays
 from maskwright.compiled import compiled
 
 TOO_MANY: Final = 1 << 30
@@ -42,14 +56,20 @@ def next_leaf(leaves: LeafArrays, leaf: int, byte: int) -> int:
 @compiled
 def ask(machine: MachineArrays, first: int, second: int) -> None:
     """Note a request, once."""
-    count = machine.counts[1]
+    count = machine.counts[REQUESTS]
     for at in range(count):
         if machine.pending[at, 0] == first and machine.pending[at, 1] == second:
             return
     if count < len(machine.pending):
         machine.pending[count, 0] = first
         machine.pending[count, 1] = second
-        machine.counts[1] = count + 1
+        machine.counts[REQUESTS] = count + 1
+
+
+@compiled(inline="always")
+def lacks_something(counts: np.ndarray) -> bool:
+    """Whether the machine has to serve requests or grow before an answer is right."""
+    return counts[REQUESTS] != 0 or counts[NODES_FULL] != 0
 
 
 @compiled
@@ -65,14 +85,14 @@ def node_of(address: int, context: int, parent: int) -> int:
         if machine.node_context[node] == context and machine.node_parent[node] == parent:
             return node
         slot = (slot + 1) & mask
-    count = machine.counts[0]
+    count = machine.counts[NODES]
     if count >= len(machine.node_context):
-        machine.counts[2] = 1
+        machine.counts[NODES_FULL] = 1
         return NO_NODE
     machine.node_context[count] = context
     machine.node_parent[count] = parent
     machine.node_slots[slot] = count
-    machine.counts[0] = count + 1
+    machine.counts[NODES] = count + 1
     return count
 
 
@@ -116,12 +136,12 @@ def leave(address: int, leaf: int, node: int) -> tuple[int, int]:
         if kind == BLOCKED:
             return DEAD, node
         if kind >= DYNAMIC:
-            machine.counts[8] = behind_end(machine.node_parent, machine.counts[8], node)
-            if machine.counts[3] == 1:
-                machine.counts[4] = context
-                machine.counts[5] = label
-                machine.counts[6] = node
-                machine.counts[7] = 1
+            machine.counts[PASSED] = behind_end(machine.node_parent, machine.counts[PASSED], node)
+            if machine.counts[STOPS] == 1:
+                machine.counts[STOP_CONTEXT] = context
+                machine.counts[STOP_LABEL] = label
+                machine.counts[STOP_NODE] = node
+                machine.counts[STOPPED] = 1
                 return DEAD, node
             kind -= DYNAMIC
         if kind == POP:
@@ -161,7 +181,7 @@ def move(address: int, leaf: int, node: int, byte: int) -> tuple[int, int]:
     leaves, machine = leaf_arrays(address), machine_arrays(address)
     while True:
         if leaves.base[leaf] == UNBUILT:
-            ask(machine, leaf, -1)
+            ask(machine, leaf, REQUEST_ROW)
             return DEAD, node
         following = next_leaf(leaves, leaf, byte)
         if following != DEAD and gate_open(leaves, machine, following, node):
@@ -193,7 +213,7 @@ def settle(address: int, leaf: int, node: int) -> tuple[int, int]:
     leaves, machine = leaf_arrays(address), machine_arrays(address)
     while leaf != DEAD:
         if leaves.base[leaf] == UNBUILT and leaves.label[leaf] != 0:
-            ask(machine, leaf, -1)
+            ask(machine, leaf, REQUEST_ROW)
             return DEAD, node
         if not is_end(leaves, leaf):
             break
@@ -205,19 +225,19 @@ def settle(address: int, leaf: int, node: int) -> tuple[int, int]:
 def advance(address: int, leaf: int, node: int, data: np.ndarray) -> tuple[int, int]:
     """The configuration after all bytes of `data` (uint8), or (DEAD, _).
 
-    Stops at a dynamic exit: then counts[7] is 1, and counts[9] bytes have been read.
+    Stops at a dynamic exit: then STOPPED is 1, and BYTES_READ bytes have been read.
     """
     counts = machine_arrays(address).counts
-    counts[3] = 1
-    counts[7] = 0
+    counts[STOPS] = 1
+    counts[STOPPED] = 0
     at = 0
     while at < len(data) and leaf != DEAD:
         leaf, node = move(address, leaf, node, data[at])
         at += leaf != DEAD
     if leaf != DEAD:
         leaf, node = settle(address, leaf, node)
-    counts[9] = at
-    counts[3] = 0
+    counts[BYTES_READ] = at
+    counts[STOPS] = 0
     return leaf, node
 
 

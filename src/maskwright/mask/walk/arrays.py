@@ -14,17 +14,13 @@ import numpy.typing as npt
 
 from maskwright.automaton.leaf.rows import LeafArrays
 from maskwright.automaton.machine.addresses import (
-    ENTRIES,
-    enter,
-    enter_machine,
-    int32_at,
-    int64_at,
-    int64s,
-    opened,
-    uint8_at,
-    uint64_at,
+    MACHINE_TABLE,
+    array_table,
+    list_arrays,
+    list_machine,
+    listed_arrays,
 )
-from maskwright.automaton.machine.machine import MachineArrays
+from maskwright.automaton.machine.arrays import MachineArrays
 from maskwright.compiled import compiled
 from maskwright.mask.walk.row_table import RowArrays
 from maskwright.vocab import Vocabulary
@@ -35,6 +31,26 @@ CHAIN: Final = 8
 
 MEMO: Final = 64
 """Leaves that a walk remembers to have left, a power of two."""
+
+
+# Elements of `Scratch.state`.
+PHASE: Final = 0
+"""What the walk is doing; see `mask.walk.walk`."""
+DEPTH: Final = 1
+"""Bytes of the present path through the trie."""
+WORDS: Final = 2
+"""How many words of `Scratch.added` are not zero."""
+FINGERPRINT: Final = 3
+"""Of the row found so far."""
+VISITED: Final = 4
+"""Trie nodes looked at."""
+MOST_NEEDED: Final = 5
+"""The most bytes needed after any of the tokens, if that is measured."""
+LISTED: Final = 6
+"""Tokens listed."""
+SKIPPED_PART: Final = 7
+"""Where the part of `Begun.skipped` begins that counts after the first byte of the path."""
+STATES: Final = 8
 
 
 class Scratch(NamedTuple):
@@ -63,9 +79,7 @@ class Scratch(NamedTuple):
     """[3 * MEMO]: what leaving a leaf led to in this walk: label << 32 | node (-1 is empty), then
     leaf << 32 | node behind it, then what has been passed."""
     state: npt.NDArray[np.int64]
-    """[0] phase, [1] depth, [2] words touched, [3] fingerprint, [4] trie nodes visited, [5] the
-    most that is needed behind any of the tokens, if that is measured, [6] tokens listed, [7] which
-    part of `Begun.skipped` counts behind the first byte."""
+    """[STATES]: see `PHASE` and the others."""
 
     @classmethod
     def of(cls, height: int, words: int) -> Scratch:
@@ -82,7 +96,7 @@ class Scratch(NamedTuple):
             touched=np.zeros(words, np.int32),
             row=np.zeros(2 * words, np.int32),
             left=np.full(3 * MEMO, -1, np.int64),
-            state=np.zeros(8, np.int64),
+            state=np.zeros(STATES, np.int64),
         )
 
 
@@ -102,17 +116,33 @@ class Spelling(NamedTuple):
         )
 
 
+class Needs(NamedTuple):
+    """What a measured walk adds up."""
+
+    leaf: npt.NDArray[np.int32]
+    """[leaf states]: the bytes after which each can be left, -1 where it isn't known."""
+    node: npt.NDArray[np.int32]
+    """[stack nodes]: the bytes that complete the text once its leaf has been left, or -1."""
+
+
+class Whole(NamedTuple):
+    """The trie of all tokens."""
+
+    address: int
+    """That of its `FanTable`."""
+
+
 class FanTable:
     """Where the arrays of a trie are."""
 
     __slots__ = ("_entries", "_kept", "address")
 
     def __init__(self, fan: Fan) -> None:
-        self._entries = np.zeros(12, np.int64)
+        self._entries = np.zeros(array_table(Fan), np.int64)
         self._kept = fan
-        _enter_fan(self._entries, fan)
         self.address: Final = int(self._entries.ctypes.data)
         """What compiled code is given; valid as long as the table lives."""
+        list_arrays(self.address, fan)
 
 
 class Begun(NamedTuple):
@@ -136,7 +166,7 @@ class Directory:
     __slots__ = ("_entries", "_kept", "address", "leaves", "machine", "rows")
 
     def __init__(self) -> None:
-        self._entries = np.zeros(2 * ENTRIES, np.int64)
+        self._entries = np.zeros(_ENTRIES, np.int64)
         self._kept: tuple[Any, ...] = ()
         self.leaves: LeafArrays | None = None
         self.machine: MachineArrays | None = None
@@ -158,111 +188,48 @@ class Directory:
         """List these arrays from now on."""
         self.leaves, self.machine, self.rows = leaves, machine, rows
         self._kept = (whole, spelling, scratch, leaf_needs, node_needs)
-        enter_machine(self._entries, leaves, machine)
-        _enter_tables(self._entries, rows, whole.address, spelling, scratch)
-        _enter_needs(self._entries, leaf_needs, node_needs)
+        list_machine(self.address, leaves, machine)
+        list_arrays(self.address + _ROWS, rows)
+        list_arrays(self.address + _SPELLING, spelling)
+        list_arrays(self.address + _SCRATCH, scratch)
+        list_arrays(self.address + _NEEDS, Needs(leaf_needs, node_needs))
+        list_arrays(self.address + _WHOLE, Whole(whole.address))
 
 
-@compiled
-def _enter_fan(table, fan):
-    enter(table, 0, fan.byte)
-    enter(table, 1, fan.first)
-    enter(table, 2, fan.children)
-    enter(table, 3, fan.token)
-    enter(table, 4, fan.twin)
-    table[10] = fan.roots
-
-
-@compiled
-def _enter_tables(directory, rows, whole, spelling, scratch):
-    enter(directory, 32, rows.slots)
-    enter(directory, 33, rows.records)
-    enter(directory, 34, rows.page)
-    enter(directory, 35, rows.counts)
-    directory[72] = whole
-    enter(directory, 48, spelling.data)
-    enter(directory, 49, spelling.start)
-    enter(directory, 50, spelling.eos)
-    enter(directory, 52, scratch.leaf)
-    enter(directory, 53, scratch.node)
-    enter(directory, 54, scratch.passed)
-    enter(directory, 55, scratch.known)
-    enter(directory, 56, scratch.cursor)
-    enter(directory, 57, scratch.stop)
-    enter(directory, 58, scratch.added)
-    enter(directory, 59, scratch.touched)
-    enter(directory, 60, scratch.row)
-    enter(directory, 61, scratch.state)
-    enter(directory, 51, scratch.left)
-    enter(directory, 37, scratch.living)
-
-
-@compiled
-def _enter_needs(directory, leaf_needs, node_needs):
-    enter(directory, 62, leaf_needs)
-    enter(directory, 63, node_needs)
-
-
-@compiled(inline="always")
-def leaf_needs(address):
-    """For each leaf state the bytes after which it can be left, -1 where it isn't known."""
-    return int32_at(opened(address), 62)
-
-
-@compiled(inline="always")
-def node_needs(address):
-    """For each node the bytes that complete the text behind its leaf, -1 where it isn't known."""
-    return int32_at(opened(address), 63)
+# The table of a grammar: that of its machine, then what else a walk needs. Offsets in bytes.
+_ROWS: Final = 8 * MACHINE_TABLE
+_SPELLING: Final = _ROWS + 8 * array_table(RowArrays)
+_SCRATCH: Final = _SPELLING + 8 * array_table(Spelling)
+_NEEDS: Final = _SCRATCH + 8 * array_table(Scratch)
+_WHOLE: Final = _NEEDS + 8 * array_table(Needs)
+_ENTRIES: Final = _WHOLE // 8 + array_table(Whole)
 
 
 @compiled(inline="always")
 def row_arrays(address):
-    """The row table in the directory at an address."""
-    directory = opened(address)
-    return RowArrays(
-        int32_at(directory, 32),
-        int64_at(directory, 33),
-        int64_at(directory, 34),
-        int64_at(directory, 35),
-    )
-
-
-@compiled(inline="always")
-def fan(address, rest):
-    """The trie in the table `rest`, or of all tokens where that is 0."""
-    table = int64s(rest if rest else opened(address)[72], 12)
-    return Fan(
-        uint8_at(table, 0),
-        int32_at(table, 1),
-        int32_at(table, 2),
-        int32_at(table, 3),
-        int32_at(table, 4),
-        table[10],
-    )
+    """The row table."""
+    return listed_arrays(address + _ROWS, RowArrays)
 
 
 @compiled(inline="always")
 def spelling(address):
     """The vocabulary's tokens."""
-    directory = opened(address)
-    return Spelling(uint8_at(directory, 48), int64_at(directory, 49), int64_at(directory, 50))
+    return listed_arrays(address + _SPELLING, Spelling)
 
 
 @compiled(inline="always")
 def scratch_arrays(address):
     """The walk's scratch."""
-    directory = opened(address)
-    return Scratch(
-        int32_at(directory, 52),
-        int32_at(directory, 53),
-        int32_at(directory, 54),
-        int32_at(directory, 55),
-        uint64_at(directory, 37),
-        int32_at(directory, 56),
-        int32_at(directory, 57),
-        int32_at(directory, 58),
-        int32_at(directory, 59),
-        int32_at(directory, 60),
-        int64_at(directory, 51),
-        int64_at(directory, 61),
-    )
+    return listed_arrays(address + _SCRATCH, Scratch)
+
+
+@compiled(inline="always")
+def needs(address):
+    """What a measured walk adds up."""
+    return listed_arrays(address + _NEEDS, Needs)
+
+
+@compiled(inline="always")
+def fan(address, rest):
+    """The trie in the table `rest`, or of all tokens where that is 0."""
+    return listed_arrays(rest if rest else listed_arrays(address + _WHOLE, Whole).address, Fan)

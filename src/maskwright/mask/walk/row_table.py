@@ -31,6 +31,22 @@ _PAGE: Final = 1 << 16
 """Words of a page, 512 KiB."""
 
 
+# A record: int64, the header, then each word that differs from the row it is based on, as
+# word << 32 | bits.
+FINGERPRINT: Final = 0
+BASE: Final = 1
+"""The address of the row that the record is based on, or 0."""
+PATCHES: Final = 2
+"""How many words differ."""
+HEADER: Final = 3
+
+# Elements of `RowArrays.counts`.
+ROWS: Final = 0
+"""How many rows there are."""
+WORDS_USED: Final = 1
+"""Words used in the present page."""
+
+
 class Ready(NamedTuple):
     """A row that others are based on: where its words are, and its fingerprint."""
 
@@ -44,12 +60,11 @@ class RowArrays(NamedTuple):
     slots: npt.NDArray[np.int32]
     """Open-addressing hash of fingerprint → number, a power of two, -1 is empty."""
     records: npt.NDArray[np.int64]
-    """[rows]: the address of each record, which is int64: [0] the fingerprint, [1] the address of
-    the row that it is based on, or 0, [2] how many words differ, then those: word << 32 | bits."""
+    """[rows]: the address of each record, see `FINGERPRINT` and the others."""
     page: npt.NDArray[np.int64]
     """Where new records go."""
     counts: npt.NDArray[np.int64]
-    """[0] rows, [1] words used in the page."""
+    """[2]: see `ROWS` and `WORDS_USED`."""
 
 
 class RowTable:
@@ -66,12 +81,12 @@ class RowTable:
         """The rows given to `ready`, by where they are, so that most are known without a look."""
         self._pages: list[npt.NDArray[np.int64]] = [np.empty(max(_PAGE, 4 * words), np.int64)]
         page = self._pages[0]
-        page[:3] = 0  # row 0 has no tokens
+        page[:HEADER] = 0  # row 0 has no tokens
         self.arrays = RowArrays(
             slots=np.full(256, -1, np.int32),
             records=np.full(128, page.ctypes.data, np.int64),
             page=page,
-            counts=np.array([1, 3], np.int64),
+            counts=np.array([1, HEADER], np.int64),
         )
         _rehash(self.arrays.slots, self.arrays.records, 1)
 
@@ -106,14 +121,14 @@ class RowTable:
     def grow(self) -> None:
         """Make room for further rows."""
         slots, records, page, counts = self.arrays
-        if counts[1] + 3 + self.words > len(page):
+        if counts[WORDS_USED] + HEADER + self.words > len(page):
             page = np.empty_like(page)
             self._pages.append(page)
-            counts[1] = 0
-        if counts[0] == len(records):
+            counts[WORDS_USED] = 0
+        if counts[ROWS] == len(records):
             records = np.concatenate([records, np.zeros_like(records)])
             slots = np.full(2 * len(slots), -1, np.int32)
-            _rehash(slots, records, int(counts[0]))
+            _rehash(slots, records, int(counts[ROWS]))
         self.arrays = RowArrays(slots, records, page, counts)
 
     @property
@@ -122,7 +137,7 @@ class RowTable:
         return sum(page.nbytes for page in self._pages)
 
     def __len__(self) -> int:
-        return int(self.arrays.counts[0])
+        return int(self.arrays.counts[ROWS])
 
     @overload
     def __getitem__(self, index: int) -> Row: ...
@@ -155,13 +170,13 @@ def packed(allowed: npt.NDArray[np.bool_]) -> Row:
 @compiled(signatures=("int64(int64, int32[::1])",))
 def write_row(address, out):
     """Write the row of a record; `out` (int32) has as many words as the table's rows."""
-    head = int64s(address, 3)
-    if head[1]:
-        copy_bytes(out.ctypes.data, head[1], 4 * len(out))  # pyright: ignore[reportCallIssue]
+    head = int64s(address, HEADER)
+    if head[BASE]:
+        copy_bytes(out.ctypes.data, head[BASE], 4 * len(out))  # pyright: ignore[reportCallIssue]
     else:
         out[:] = 0
-    count = head[2]
-    patches = int64s(address + 24, count)
+    count = head[PATCHES]
+    patches = int64s(address + 8 * HEADER, count)
     for at in range(count):
         patch = patches[at]
         out[patch >> 32] = np.int32(patch & 0xFFFFFFFF)
@@ -185,21 +200,21 @@ def row_number(rows, fingerprint, base, added, touched, count, whole):
         if _is_row(record, fingerprint, base, added, touched, count, whole):
             return number
         slot = (slot + 1) & mask
-    number, used = rows.counts[0], rows.counts[1]
-    if number == len(rows.records) or used + 3 + count > len(rows.page):
+    number, used = rows.counts[ROWS], rows.counts[WORDS_USED]
+    if number == len(rows.records) or used + HEADER + count > len(rows.page):
         return FULL
     page = rows.page
-    page[used] = fingerprint
-    page[used + 1] = base
-    page[used + 2] = count
+    page[used + FINGERPRINT] = fingerprint
+    page[used + BASE] = base
+    page[used + PATCHES] = count
     words = int32s(base, len(added))
     for at in range(count):
         word = touched[at]
         content = added[word] | words[word] if base else added[word]
-        page[used + 3 + at] = (np.int64(word) << 32) | (np.int64(content) & 0xFFFFFFFF)
+        page[used + HEADER + at] = (np.int64(word) << 32) | (np.int64(content) & 0xFFFFFFFF)
     rows.records[number] = page.ctypes.data + 8 * used
-    rows.counts[0] = number + 1
-    rows.counts[1] = used + 3 + count
+    rows.counts[ROWS] = number + 1
+    rows.counts[WORDS_USED] = used + HEADER + count
     rows.slots[slot] = number
     return number
 
@@ -207,14 +222,14 @@ def row_number(rows, fingerprint, base, added, touched, count, whole):
 @compiled
 def _is_row(record, fingerprint, base, added, touched, count, whole):
     """Whether a record has this very content; compared in full, if the fingerprint agrees."""
-    head = int64s(record, 3)
-    if head[0] != fingerprint:
+    head = int64s(record, HEADER)
+    if head[FINGERPRINT] != fingerprint:
         return False
-    if head[1] == base:
-        if head[2] != count:
+    if head[BASE] == base:
+        if head[PATCHES] != count:
             return False
         words = int32s(base, len(added))
-        patches = int64s(record + 24, count)
+        patches = int64s(record + 8 * HEADER, count)
         for at in range(count):
             word = patches[at] >> 32
             content = added[word] | words[word] if base else added[word]
@@ -257,8 +272,8 @@ def _fingerprint(row):
 def _rehash(slots, records, count):
     mask = len(slots) - 1
     for number in range(count):
-        head = int64s(records[number], 1)
-        slot = head[0] & mask
+        head = int64s(records[number], HEADER)
+        slot = head[FINGERPRINT] & mask
         while slots[slot] >= 0:
             slot = (slot + 1) & mask
         slots[slot] = number

@@ -19,22 +19,31 @@ import numpy as np
 
 from maskwright.automaton.leaf.rows import DEAD, UNBUILT, LeafArrays
 from maskwright.automaton.machine.addresses import int32s, leaf_arrays, machine_arrays, uint8s
+from maskwright.automaton.machine.arrays import PASSED, REQUEST_ROW, STOPPED
 from maskwright.automaton.machine.step import (
     TOO_MANY,
     advance,
     ask,
     gate_open,
     is_accepting,
+    lacks_something,
     leave,
     next_leaf,
 )
 from maskwright.compiled import compiled
 from maskwright.mask.walk.arrays import (
     CHAIN,
+    DEPTH,
+    FINGERPRINT,
+    LISTED,
     MEMO,
+    MOST_NEEDED,
+    PHASE,
+    SKIPPED_PART,
+    VISITED,
+    WORDS,
     fan,
-    leaf_needs,
-    node_needs,
+    needs,
     row_arrays,
     scratch_arrays,
     spelling,
@@ -44,9 +53,9 @@ from maskwright.vocab.trie import Trie
 
 PENDING: Final = -1
 """Instead of a row's number or a configuration: the machine has to be supplied first."""
-UNMEASURED: Final = -2
-LEAF_NEED: Final = -2
-NODE_NEED: Final = -3
+UNMEASURED: Final = -5
+LEAF_NEED: Final = -11
+NODE_NEED: Final = -12
 """What a measured walk asks for: (leaf or node, this)."""
 NOWHERE: Final = -3
 DYNAMIC: Final = -4
@@ -64,14 +73,15 @@ def find_row(address, leaf, node, base, fingerprint, rest, skipped, limit, resum
 
     `base`, `fingerprint`, `rest` and `skipped` say what is at hand, see `Begun`. If `found` is not
     0, it is the address of int32 [3, V], where each token that is walked and allowed is listed with
-    the leaf and node behind it; state[6] of the scratch says how many. With a `limit` other than
-    UNMEASURED the bytes needed behind each are bounded (`mask.needs`): state[5] is the largest of
-    them, and only tokens that may need more than the limit are listed.
+    the leaf and node behind it; `LISTED` in the scratch says how many. With a `limit` other than
+    UNMEASURED the bytes needed behind each are bounded (`mask.shared.leaf_bounds`): `MOST_NEEDED`
+    in the scratch is the largest bound, and only tokens that may need more than the limit are
+    listed.
     """
     scratch = scratch_arrays(address)
     state = scratch.state
     if not resumed:
-        for at in range(state[2]):  # an error stopped the last walk
+        for at in range(state[WORDS]):  # an error stopped the last walk
             scratch.added[scratch.touched[at]] = 0
         scratch.leaf[0] = leaf
         scratch.node[0] = node
@@ -81,42 +91,48 @@ def find_row(address, leaf, node, base, fingerprint, rest, skipped, limit, resum
         scratch.cursor[0] = 0
         scratch.stop[0] = fan(address, 0).roots
         scratch.left[:] = -1
-        state[0] = _WALKING
-        state[1] = 0
-        state[2] = 0
-        state[3] = fingerprint
-        state[4] = 0
-        state[5] = 0
-        state[6] = 0
-    if state[0] == _WALKING:
+        state[PHASE] = _WALKING
+        state[DEPTH] = 0
+        state[WORDS] = 0
+        state[FINGERPRINT] = fingerprint
+        state[VISITED] = 0
+        state[MOST_NEEDED] = 0
+        state[LISTED] = 0
+    if state[PHASE] == _WALKING:
         if not _walk(address, 0, skipped, limit, found):
             return PENDING
-        state[0] = _ENDING
+        state[PHASE] = _ENDING
         if rest:
             scratch.cursor[0] = 0
             scratch.stop[0] = fan(address, rest).roots
-            state[0] = _RESTING
-            state[1] = 0
-    if state[0] == _RESTING:
+            state[PHASE] = _RESTING
+            state[DEPTH] = 0
+    if state[PHASE] == _RESTING:
         if not _walk(address, rest, 0, limit, found):
             return PENDING
-        state[0] = _ENDING
-    if state[0] == _ENDING:
+        state[PHASE] = _ENDING
+    if state[PHASE] == _ENDING:
         accepting = is_accepting(address, leaf, node)
         counts = machine_arrays(address).counts
-        if counts[1] or counts[2]:
+        if lacks_something(counts):
             return PENDING
         if accepting:
             for token in spelling(address).eos:
                 _add(scratch, token)
-        state[0] = _NUMBERING
+        state[PHASE] = _NUMBERING
     number = row_number(
-        row_arrays(address), state[3], base, scratch.added, scratch.touched, state[2], scratch.row
+        row_arrays(address),
+        state[FINGERPRINT],
+        base,
+        scratch.added,
+        scratch.touched,
+        state[WORDS],
+        scratch.row,
     )
     if number >= 0:
-        for at in range(state[2]):
+        for at in range(state[WORDS]):
             scratch.added[scratch.touched[at]] = 0
-        state[2] = 0
+        state[WORDS] = 0
     return number
 
 
@@ -125,10 +141,10 @@ def _add(scratch, token):
     """Allow a token."""
     word = token >> 5
     if scratch.added[word] == 0:
-        scratch.touched[scratch.state[2]] = word
-        scratch.state[2] += 1
+        scratch.touched[scratch.state[WORDS]] = word
+        scratch.state[WORDS] += 1
     scratch.added[word] |= np.int32(1) << np.int32(token & 31)
-    scratch.state[3] += scattered(token)
+    scratch.state[FINGERPRINT] += scattered(token)
 
 
 @compiled(inline="always")
@@ -142,17 +158,17 @@ def _left(address, left, label, leaf, node, passed, counts):
         behind = left[slot + 1]
         here, below, more = behind >> 32, behind & 0xFFFFFFFF, left[slot + 2]
     else:
-        counts[8] = 0
+        counts[PASSED] = 0
         reached, above = leave(address, leaf, node)
-        here, below, more = np.int64(reached), np.int64(above), np.int64(counts[8])
-        if not (counts[1] or counts[2]):
+        here, below, more = np.int64(reached), np.int64(above), np.int64(counts[PASSED])
+        if not lacks_something(counts):
             left[slot] = key
             left[slot + 1] = (here << 32) | below
             left[slot + 2] = more
     if passed and more:
-        counts[8] = passed
+        counts[PASSED] = passed
         leave(address, leaf, node)
-        more = np.int64(counts[8])
+        more = np.int64(counts[PASSED])
     return here, below, more if more else np.int64(passed)
 
 
@@ -170,11 +186,11 @@ def _walk(address, rest, skipped, limit, found):
     trie_token, trie_twin = trie.token, trie.twin
     chain_leaf, chain_node, chain_passed = scratch.leaf, scratch.node, scratch.passed
     state, left, living = scratch.state, scratch.left, scratch.living
-    bytes_needed, more_needed = leaf_needs(address), node_needs(address)
+    bytes_needed, more_needed = needs(address)
     measured = limit != UNMEASURED
     size = len(trie_twin)
     listed = int32s(found, 3 * size)
-    depth = state[1]
+    depth = state[DEPTH]
     visited = 0
     while depth >= 0:
         at, stop = scratch.cursor[depth], scratch.stop[depth]
@@ -187,7 +203,7 @@ def _walk(address, rest, skipped, limit, found):
             here = chain_leaf[place]
             row = base[here]
             if row == UNBUILT:
-                ask(machine, here, -1)
+                ask(machine, here, REQUEST_ROW)
                 waiting = True
                 break
             for word in range(4):
@@ -203,7 +219,7 @@ def _walk(address, rest, skipped, limit, found):
                 break
             below, more = chain_node[place], chain_passed[place]
             here, below, more = _left(address, left, label, here, below, more, counts)
-            if counts[1] or counts[2]:
+            if lacks_something(counts):
                 waiting = True
                 break
             if here == DEAD or more >= TOO_MANY:
@@ -217,7 +233,9 @@ def _walk(address, rest, skipped, limit, found):
         while at < stop and not waiting:
             byte = trie_byte[at]
             lives = (living[4 * depth + (byte >> 6)] >> np.uint64(byte & 63)) & np.uint64(1)
-            if lives == 0 or (skipped and depth < 2 and skip[byte + (state[7] if depth else 0)]):
+            if lives == 0 or (
+                skipped and depth < 2 and skip[byte + (state[SKIPPED_PART] if depth else 0)]
+            ):
                 at += 1
                 continue
             target = DEAD
@@ -239,10 +257,10 @@ def _walk(address, rest, skipped, limit, found):
             below = chain_node[place]
             passed = chain_passed[place]
             if eager[target]:
-                counts[8] = passed
+                counts[PASSED] = passed
                 target, below = leave(address, target, below)
-                passed = counts[8]
-                if counts[1] or counts[2]:
+                passed = counts[PASSED]
+                if lacks_something(counts):
                     waiting = True
                     break
                 if target == DEAD or passed >= TOO_MANY:
@@ -254,14 +272,14 @@ def _walk(address, rest, skipped, limit, found):
                 more = passed
                 while alive != DEAD and label[alive] != 0 and base[alive] <= 0:
                     if base[alive] == UNBUILT:
-                        ask(machine, alive, -1)
+                        ask(machine, alive, REQUEST_ROW)
                         break
                     if override_start[alive] != override_stop[alive]:
                         break  # more of it may be read
                     alive, beneath, more = _left(address, left, label, alive, beneath, more, counts)
-                    if counts[1] or counts[2]:
+                    if lacks_something(counts):
                         break
-                if counts[1] or counts[2]:
+                if lacks_something(counts):
                     waiting = True
                     break
                 if more >= TOO_MANY:
@@ -277,21 +295,21 @@ def _walk(address, rest, skipped, limit, found):
                         waiting = True
                         break
                     need = bytes_needed[alive] + more_needed[beneath]
-                    state[5] = max(state[5], need)
+                    state[MOST_NEEDED] = max(state[MOST_NEEDED], need)
                     doubtful = doubtful and need > limit
                 while alive != DEAD and token >= 0:
                     _add(scratch, token)
                     if doubtful:
-                        slot = state[6]
+                        slot = state[LISTED]
                         listed[slot] = token
                         listed[size + slot] = alive
                         listed[2 * size + slot] = beneath
-                        state[6] += 1
+                        state[LISTED] += 1
                     token = trie_twin[token]
             if trie_children[at] > 0:
                 down = at
                 if depth == 0:
-                    state[7] = 256 if byte == 0x20 else 512
+                    state[SKIPPED_PART] = 256 if byte == 0x20 else 512
                 chain_leaf[chain + CHAIN] = target
                 chain_node[chain + CHAIN] = below
                 chain_passed[chain + CHAIN] = passed
@@ -311,8 +329,8 @@ def _walk(address, rest, skipped, limit, found):
             scratch.stop[depth] = trie_first[down] + trie_children[down]
         else:
             depth -= 1
-    state[1] = depth
-    state[4] += visited
+    state[DEPTH] = depth
+    state[VISITED] += visited
     return depth < 0
 
 
@@ -330,9 +348,9 @@ def take_bytes(address, leaf, node, data):
     """The same after `data` (uint8)."""
     leaf, node = advance(address, leaf, node, data)
     counts = machine_arrays(address).counts
-    if counts[1] or counts[2]:
+    if lacks_something(counts):
         return PENDING
-    if counts[7]:
+    if counts[STOPPED]:
         return DYNAMIC
     return NOWHERE if leaf == DEAD else (np.int64(leaf) << 32) | np.int64(node)
 
