@@ -1,17 +1,27 @@
-"""What every test folder shares: the `gpu` and `slow` switches, and the shared data."""
+"""What every test folder shares: the switches `gpu`, `slow` and `--uneven-products`, and the shared
+data."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+
+from maskwright.cli.environment import prepare_environment
+
+prepare_environment()  # before any test imports torch; the command line does likewise
 
 ROOT = Path(__file__).resolve().parent.parent
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--slow", action="store_true", help="also run the tests marked slow")
+    parser.addoption(
+        "--uneven-products",
+        action="store_true",
+        help="let the bits of torch's matrix products depend on the number of rows",
+    )
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -27,6 +37,18 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         for marker, reason in absent.items():
             if item.get_closest_marker(marker):
                 item.add_marker(pytest.mark.skip(reason=reason))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def products(pytestconfig: pytest.Config) -> Iterator[None]:
+    """Torch's own, unless the run asks for products as some processors' libraries compute them."""
+    if not pytestconfig.getoption("--uneven-products"):
+        yield
+        return
+    from tests.products import uneven_products  # noqa: PLC0415  (torch, as above)
+
+    with uneven_products():
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -20,6 +20,7 @@ from maskwright.models.transformers_backend.decoder import TransformersDecoder
 from maskwright.models.transformers_backend.self_check import computed_in_parts, random_model
 from tests.models.adapters import merge, save_adapter
 from tests.models.families import DENSE, SIZES, config_of, model_class
+from tests.products import comparison
 
 ATTENTION = ["q_proj", "v_proj"]
 ALL = [*ATTENTION, "k_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]
@@ -70,6 +71,7 @@ def test_a_mixed_batch_equals_merged_weights(
     rng = random.Random(1)
     prompts = [[rng.randrange(SIZES["vocab_size"]) for _ in range(n)] for n in (5, 22, 9, 31, 13)]
     worn = [adapters[number % 3] for number in range(5)]
+    compare = comparison(decoder, *adapters)
     with torch.inference_mode():
         plain = [
             computed_in_parts(make(merged[number % 3], family), [prompt], random.Random(0))[0]
@@ -82,9 +84,9 @@ def test_a_mixed_batch_equals_merged_weights(
         together = computed_in_parts(decoder, prompts, random.Random(2), 12, worn)
         without = computed_in_parts(decoder, prompts, random.Random(0))
     for mine, reference, expected in zip(together, alone, plain, strict=True):
-        assert torch.equal(mine, reference), "bits depend on the neighbours"
+        compare(mine, reference, "logits depend on the neighbours")
         torch.testing.assert_close(mine, expected, atol=2e-4, rtol=2e-4)
-    assert torch.equal(together[0], without[0])
+    compare(together[0], without[0], "an adapter changes rows that are not its own")
     assert (together[1] - without[1]).abs().max() > 0.05, "an adapter that changes nothing"
 
 

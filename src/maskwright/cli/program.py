@@ -14,6 +14,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from maskwright.cli.environment import prepare_environment
 from maskwright.errors import AddressError, MaskwrightError
 
 # Name -> what `--help` says of it; the module and its function have the same name.
@@ -77,6 +78,7 @@ def maskwright(
 def main() -> None:
     """Run the command line. What the user got wrong is one line on stderr and exit code 2; an
     address that can't be listened on, or where nobody answers, is exit code 3."""
+    prepare_environment()  # before a subcommand imports torch
     try:
         app(prog_name="maskwright")
     except AddressError as error:

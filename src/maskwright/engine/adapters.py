@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from maskwright.errors import InputError, OverloadedError
-from maskwright.models import Adapter, AdapterFile, Decoder
+from maskwright.models import Adapter, AdapterFile, Decoder, Product, one_of_each_shape
 
 
 @dataclass(slots=True)
@@ -51,6 +51,15 @@ class Adapters:
     def nbytes(self) -> int:
         """Bytes of all that are in memory."""
         return sum(loaded.adapter.nbytes for loaded in self._loaded.values())
+
+    @property
+    def products(self) -> tuple[Product, ...]:
+        """Those of the adapters in memory, one of each shape; a library computes them, even where
+        the model's own are compiled."""
+        with self._lock:
+            adapters = [loaded.adapter for loaded in self._loaded.values()]
+        parts = [part for adapter in adapters for part in adapter.modules.values()]
+        return one_of_each_shape([Product(w) for part in parts for w in (part.down, part.up)])
 
     def digest(self, name: str) -> str:
         """What tells its contents from all others."""

@@ -18,10 +18,12 @@ class EngineStats:
     `submitted` requests, and the tokens of their prompts, were let in; `refused` were not, by
     reason: a full queue ("queue"), or an "objective" that would have been missed. `positions_idle`:
     positions in the blocks of running requests that hold nothing yet. For `observations` see
-    `Observations`.
+    `Observations`. `batch_invariant`: whether logits have the same bits under any schedule; None
+    until the engine's thread has found out.
     """
 
     healthy: bool
+    batch_invariant: bool | None
     running: int
     waiting: int
     paused: int

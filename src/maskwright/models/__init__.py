@@ -18,7 +18,9 @@
 """
 
 from maskwright.models.adapter import Adapter
+from maskwright.models.arithmetic import Arithmetic, Product, one_of_each_shape
 from maskwright.models.batch import ForwardBatch, Run, lay_out
+from maskwright.models.batch_invariance import BatchInvariance, probe_batch_invariance
 from maskwright.models.config import ARCHITECTURES
 from maskwright.models.decoder import Decoder
 from maskwright.models.load import BACKENDS, DEMO_PATH, Backend, LoadedModel, load
@@ -30,11 +32,16 @@ __all__ = [
     "DEMO_PATH",
     "Adapter",
     "AdapterFile",
+    "Arithmetic",
     "Backend",
+    "BatchInvariance",
     "Decoder",
     "ForwardBatch",
     "LoadedModel",
+    "Product",
     "Run",
     "lay_out",
     "load",
+    "one_of_each_shape",
+    "probe_batch_invariance",
 ]

@@ -11,6 +11,7 @@ from torch import Tensor
 from maskwright.kernels.kv_pool import KvDtype, KvPool
 from maskwright.kernels.reference import Span
 from maskwright.models.adapter import Shapes
+from maskwright.models.arithmetic import Arithmetic
 from maskwright.models.batch import ForwardBatch, Plan
 
 SMALL: Final = 64 * 2**20
@@ -60,6 +61,11 @@ class Decoder(Protocol):
     @property
     def adapter_shapes(self) -> Shapes:
         """The modules that adapters may change."""
+        ...
+
+    @property
+    def arithmetic(self) -> Arithmetic:
+        """What is left to a library, for the probe whether bits depend on the schedule."""
         ...
 
     def new_pool(self, blocks: int, block_size: int, kind: KvDtype = "auto") -> KvPool:

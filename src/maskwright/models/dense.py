@@ -25,6 +25,7 @@ from maskwright.kernels.reference import (
     silu_mul,
 )
 from maskwright.models.adapter import Shapes
+from maskwright.models.arithmetic import Arithmetic, AttentionShape, Product, one_of_each_shape
 from maskwright.models.batch import ForwardBatch, Plan
 from maskwright.models.compiled.decoder import CompiledDense
 from maskwright.models.compiled_plan import CompiledPlan, plan_compiled
@@ -106,6 +107,24 @@ class DenseDecoder:
                     found[name] = (end - start, linear.weight.shape[1])
                     start = end
         return found
+
+    @property
+    def arithmetic(self) -> Arithmetic:
+        """Its products and attention; nothing where they are compiled."""
+        if self._compiled is not None:
+            return Arithmetic()
+        linears = [
+            linear
+            for layer in self.layers
+            for linear in (layer.qkv, layer.output, layer.gate_up, layer.down)
+        ]
+        products = [Product(linear.weight, linear.bias) for linear in linears]
+        config = self.config
+        group = config.heads // config.kv_heads
+        return Arithmetic(
+            one_of_each_shape([*products, Product(self.head)]),
+            (AttentionShape(config.kv_heads, group, config.head_dim, self.dtype),),
+        )
 
     def new_pool(self, blocks: int, block_size: int, kind: KvDtype = "auto") -> KvPool:
         """A zeroed key/value pool of `blocks` blocks; block 0 is the trash block."""

@@ -21,11 +21,13 @@ from prometheus_client.parser import text_string_to_metric_families
 from maskwright.cli.logs import JsonLines, TextLines
 from maskwright.engine import Engine, EngineConfig, Request
 from maskwright.errors import InputError
-from maskwright.models import LoadedModel
+from maskwright.models import LoadedModel, load
 from maskwright.sampling import CHAIN, SamplingParams
 from maskwright.server import RequestTrace, ServerConfig, TraceFile, create_app
 from maskwright.server.observe.spans import Spans
+from tests.engine.tiny import save_checkpoint
 from tests.live_server import wait_until
+from tests.products import even_products, uneven_products
 from tests.server.scripted import HELLO, Client, ScriptedEngine
 
 CONFIG = EngineConfig(blocks=96, max_running=4, max_batch_tokens=64)
@@ -131,6 +133,25 @@ def test_the_page_equals_the_sums_of_the_traces(served: Served) -> None:
         0
     ] * 4
     assert page["healthy", ()] == 1
+
+
+def test_whether_bits_depend_on_the_schedule_is_on_the_page(
+    tiny: LoadedModel, tmp_path: Path
+) -> None:
+    """Once the engine's thread has found out; the compiled model's never do."""
+    library = load(save_checkpoint(tmp_path), backend="transformers")
+    for products, model, told in (
+        (uneven_products, tiny, 1),
+        (uneven_products, library, 0),
+        (even_products, library, 1),
+    ):
+        with products():
+            engine = Engine(model, CONFIG)
+            served = Served(engine)
+            assert ("batch_invariant", ()) not in served.samples()
+            with engine:
+                assert served.chat(max_tokens=2).status_code == 200
+                assert served.samples()["batch_invariant", ()] == told
 
 
 def test_buckets_add_up(served: Served) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import logging
 import secrets
 import threading
 import time
@@ -36,7 +37,9 @@ from maskwright.engine.step.core import Core
 from maskwright.engine.step.post_step import Digests
 from maskwright.engine.step.runner import Runner
 from maskwright.errors import EngineStoppedError, GenerationError, MaskwrightError, OverloadedError
-from maskwright.models import LoadedModel
+from maskwright.models import BatchInvariance, LoadedModel
+
+log = logging.getLogger(__name__)
 
 COMPLETE = frozenset(
     {FinishReason.STOP, FinishReason.STOP_STRING, FinishReason.GRAMMAR, FinishReason.LENGTH}
@@ -97,6 +100,7 @@ class Engine:
             draft_model=self._new_draft_model(),
             reader_seconds=config.reader_seconds,
         )
+        self._batch_invariance: BatchInvariance | None = None
         self._numbers = itertools.count(1)
         self._thread = threading.Thread(target=self._run, name="maskwright-engine", daemon=True)
         self._wake = threading.Condition()
@@ -136,6 +140,12 @@ class Engine:
     def alive(self) -> bool:
         """Started, not stopped, and no defect has ended the loop."""
         return self._thread.is_alive() and self._error is None and not self._stopping
+
+    @property
+    def batch_invariance(self) -> BatchInvariance | None:
+        """Whether logits have the same bits under any schedule, as the engine's thread found when
+        it started; None before that."""
+        return self._batch_invariance
 
     @property
     def idle(self) -> bool:
@@ -245,8 +255,10 @@ class Engine:
             waiting = len(self._submitted) + len(scheduler.waiting)
             submitted, prompt_tokens = self._submitted_requests, self._prompt_tokens
             refused = dict(self._refused)
+        invariance = self._batch_invariance
         return EngineStats(
             healthy=self.alive,
+            batch_invariant=None if invariance is None else invariance.holds,
             running=len(scheduler.running),
             waiting=waiting,
             paused=len(scheduler.paused),
@@ -323,6 +335,7 @@ class Engine:
         end = EngineStoppedError("The engine was stopped.")
         try:
             self._runner.warm_up()
+            self._probe()
             while self._drain():
                 self._core.step()
         except Exception as error:
@@ -335,6 +348,17 @@ class Engine:
         for generation in (*(active.generation for active in left), *self._compiling.take_all()):
             self._refuse(generation, FinishReason.ERROR, end)
         self._core.fail_all(end)
+
+    def _probe(self) -> None:
+        """Find out whether bits are independent of the schedule, and say so where they are not."""
+        found = self._batch_invariance = self._runner.probe(self.config.max_batch_tokens)
+        if not found.holds:
+            log.warning(
+                "The last digits of logits depend on what is computed beside them (%s). Where two "
+                "tokens are nearly equally likely, the same request and seed may give another "
+                "text. See docs/models.md, Equal bits.",
+                found.violation,
+            )
 
     def _drain(self) -> bool:
         """Take in what other threads brought; wait while there is nothing to do. False: stop."""

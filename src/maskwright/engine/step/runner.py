@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence as SequenceOf
+from dataclasses import replace
 
 import numpy as np
 import torch
@@ -15,7 +16,7 @@ from maskwright.engine.schedule.plan import StepPlan, Way
 from maskwright.engine.step.batch import build_batch
 from maskwright.errors import GenerationError
 from maskwright.kernels.kv_pool import KvDtype, clear_blocks, copy_block, move_blocks
-from maskwright.models import Decoder
+from maskwright.models import BatchInvariance, Decoder, probe_batch_invariance
 from maskwright.sampling import (
     ChainBatch,
     SampleRow,
@@ -51,6 +52,15 @@ class Runner:
         row = SampleRow(SamplingParams(), (0,), 1, 0)
         words = np.full((1, (vocab_size + 31) // 32), -1, np.int32)
         self.sample(torch.zeros(1, vocab_size), [row], words)
+
+    def probe(self, most_rows: int) -> BatchInvariance:
+        """Whether a row's bits are independent of the rows beside it, up to `most_rows` of them:
+        of the model, and of the adapters in memory."""
+        arithmetic = self._decoder.arithmetic
+        if self._adapters is not None:
+            products = (*arithmetic.products, *self._adapters.products)
+            arithmetic = replace(arithmetic, products=products)
+        return probe_batch_invariance(arithmetic, most_rows)
 
     @torch.inference_mode()
     def arrange(self, plan: StepPlan) -> None:

@@ -17,11 +17,13 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 from transformers import AttentionInterface, PreTrainedModel
+from transformers.pytorch_utils import Conv1D
 
 from maskwright.kernels.kv_pool import KvDtype, KvPool, new_pool, position_bytes, store_kv
 from maskwright.kernels.low_rank import add_low_rank
 from maskwright.kernels.reference import Span, paged_attention, plan_attention
 from maskwright.models.adapter import AdapterRows, Shapes
+from maskwright.models.arithmetic import Arithmetic, AttentionShape, Product, one_of_each_shape
 from maskwright.models.batch import ForwardBatch, Plan
 from maskwright.models.compiled_plan import CompiledPlan
 from maskwright.models.decoder import SMALL
@@ -110,6 +112,7 @@ class TransformersDecoder:
             model.get_submodule(name).register_forward_hook(partial(_adapt, name))
         self._kv_heads = max(call.keys.shape[1] for call in calls)
         self._width = max(max(call.keys.shape[2], call.values.shape[2]) for call in calls)
+        self._groups = {call.query.shape[1] // call.keys.shape[1] for call in calls}
 
     @property
     def small(self) -> bool:
@@ -126,6 +129,24 @@ class TransformersDecoder:
         """What the widest layers hold of one row, for the library computes in many small steps."""
         widths = [max(w.shape) for w in self.model.parameters() if w.shape[0] != self.vocab_size]
         return 16 * max(widths) * self.dtype.itemsize
+
+    @property
+    def arithmetic(self) -> Arithmetic:
+        """Its linear modules, and attention as `_attend` pads it. Weights of more than two
+        dimensions are those of experts, too."""
+        modules = self.model.modules()
+        products = [product for module in modules if (product := _product(module)) is not None]
+        return Arithmetic(
+            one_of_each_shape(products),
+            tuple(
+                AttentionShape(self._kv_heads, group, self._width, self.dtype)
+                for group in sorted(self._groups)
+            ),
+            routed=any(
+                ".experts." in name or weight.dim() > 2
+                for name, weight in self.model.named_parameters()
+            ),
+        )
 
     def new_pool(self, blocks: int, block_size: int, kind: KvDtype = "auto") -> KvPool:
         """A zeroed key/value pool of `blocks` blocks; block 0 is the trash block."""
@@ -192,6 +213,17 @@ def _adapt(name: str, _: torch.nn.Module, given: tuple[Tensor, ...], out: Tensor
         if part is not None:
             x, rows = given[0].flatten(0, -2), out.flatten(0, -2)
             add_low_rank(rows, x, group.rows, group.count, part.down, part.up)
+
+
+def _product(module: torch.nn.Module) -> Product | None:
+    """What a linear module computes; None for one of another kind."""
+    match module:
+        case torch.nn.Linear():
+            return Product(module.weight, module.bias)
+        case Conv1D():  # whose weight is `[inputs, outputs]`
+            return Product(module.weight.t(), module.bias)
+        case _:
+            return None
 
 
 def _products_of_all_rows(model: PreTrainedModel) -> Iterator[tuple[str, torch.nn.Linear]]:

@@ -61,6 +61,10 @@ class EngineMetrics(Collector):
 
 
 def _gauges(stats: EngineStats) -> Iterator[Metric]:
+    if stats.batch_invariant is not None:
+        yield _gauge("batch_invariant",
+                     "1 where logits have the same bits whatever is computed beside them, 0 where "
+                     "their last digits depend on it.", float(stats.batch_invariant))  # fmt: skip
     yield _labelled(
         GaugeMetricFamily("maskwright_requests", "Requests in the engine.", labels=["state"]),
         {
