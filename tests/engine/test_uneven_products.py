@@ -13,14 +13,14 @@ import torch
 
 from maskwright.engine import Engine, EngineConfig, FinishReason, Request
 from maskwright.models import BatchInvariance, LoadedModel, load
-from maskwright.models.self_check import computed_in_parts
+from maskwright.models.transformers_backend.self_check import computed_in_parts
 from maskwright.sampling import SamplingParams
-from tests.engine.test_core import check_grammar, drive, random_config, random_requests
+from tests.engine.step.test_core import check_grammar, drive, random_config, random_requests
 from tests.engine.tiny import save_checkpoint
 from tests.models.adapters import save_adapter
 from tests.products import ROUNDING, even_products, uneven_products
 
-LOGGER = "maskwright.engine.loop"
+LOGGER = "maskwright.engine.step.loop"
 
 
 @pytest.fixture(autouse=True)

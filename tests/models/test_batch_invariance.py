@@ -11,8 +11,9 @@ from maskwright.kernels.reference import TILE
 from maskwright.models import Arithmetic, BatchInvariance, Product, probe_batch_invariance
 from maskwright.models.arithmetic import AttentionShape
 from maskwright.models.batch_invariance import ROWS, WORK
-from tests.models import test_dense, test_kv_codes, test_peft, test_transformers_decoder
+from tests.models import test_dense, test_kv_codes, test_peft
 from tests.models.families import DENSE, ROUTED
+from tests.models.transformers_backend import test_decoder
 from tests.products import comparison, even_products, uneven_products
 
 ATTENTION = AttentionShape(kv_heads=2, group=2, width=16, dtype=torch.float32)
@@ -90,14 +91,14 @@ def test_products_and_attention_of_rows_for_themselves_pass() -> None:
 
 @pytest.mark.parametrize("family", ROUTED.values(), ids=ROUTED)
 def test_experts_are_known_by_their_weights(family: tuple[str, dict]) -> None:
-    arithmetic = test_transformers_decoder.decoder_of(family).arithmetic
+    arithmetic = test_decoder.decoder_of(family).arithmetic
     assert probe_batch_invariance(arithmetic).violation.startswith("experts")
 
 
 @pytest.mark.parametrize("family", DENSE.values(), ids=DENSE)
 def test_every_product_of_a_model_is_named(family: tuple[str, dict]) -> None:
     """Each weight matrix of the library's models has a product of its shape, embeddings apart."""
-    decoder = test_transformers_decoder.decoder_of(family)
+    decoder = test_decoder.decoder_of(family)
     arithmetic = decoder.arithmetic
     assert not arithmetic.routed
     shapes = {tuple(sorted(product.weight.shape)) for product in arithmetic.products}
@@ -160,7 +161,7 @@ def test_the_dense_decoder_is_right_within_rounding(
 
 @pytest.mark.parametrize("name", ["gemma2", "gpt2"])
 def test_the_librarys_models_are_right_within_rounding(name: str, uneven: None) -> None:
-    test_transformers_decoder.test_bits_do_not_depend_on_the_schedule(DENSE[name])
+    test_decoder.test_bits_do_not_depend_on_the_schedule(DENSE[name])
 
 
 @pytest.mark.parametrize("kind", ["int8", "fp8"])

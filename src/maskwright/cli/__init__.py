@@ -5,6 +5,7 @@
 - `check`: Say whether texts match a JSON Schema, a grammar or a pattern, and where they don't.
 - `collector`: Python's garbage collector in a server.
 - `convert`: Write a grammar in another dialect.
+- `environment`: The environment of the process, as it must be before torch is loaded.
 - `generate`: Generate one answer that has the shape of a JSON Schema, a grammar or a pattern.
 - `inputs`: What a command is given.
 - `logs`: The log of `serve`.

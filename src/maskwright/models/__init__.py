@@ -3,7 +3,9 @@
 - `compiled/`: The decoder's operations for one CPU thread and small models, compiled.
 - `transformers_backend/`: Models of the transformers library, run on our key/value pool.
 - `adapter`: Low-rank adapters.
+- `arithmetic`: The products that a decoder leaves to a library.
 - `batch`: The rows of one step as tensors.
+- `batch_invariance`: A probe: has a row the same bits whatever rows are computed beside it?
 - `chat`: What a client wrote stays text.
 - `compiled_plan`: What the compiled attention reads in one step: positions and blocks, row by row.
 - `config`: What a checkpoint's config.json says about its decoder.
