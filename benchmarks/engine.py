@@ -46,6 +46,7 @@ sys.path.insert(0, str(ROOT))
 from benchmarks.engine_peers import continuous, in_batches, processors
 from benchmarks.engine_subjects import SUBJECTS, Subject
 from benchmarks.report import Report, some_of
+from maskwright.cli.environment import prepare_environment
 from maskwright.engine import Completion, Engine, EngineConfig, EngineStats, Request
 from maskwright.mask import Grammar, compile_json_schema
 from maskwright.models import LoadedModel
@@ -424,6 +425,7 @@ OF_VOCABULARY: Final = ("throughput", "load", "step")
 
 def main() -> None:
     """Measure and print."""
+    prepare_environment()
     options = parse_options()
     sizes = LEAST if options.least else Sizes()
     given = ("clients", "rounds", "tokens", "repeats")
