@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from maskwright.kernels.reference import ROW_MULTIPLE
-from maskwright.models import Adapter, Arithmetic, Decoder, Product, probe_batch_invariance
+from maskwright.models import Adapter, Decoder, LibraryOperations, Product, probe_batch_invariance
 
 ROUNDING = 1e-4
 """The most that logits computed in two schedules may differ where their bits may, absolutely and of
@@ -24,15 +24,15 @@ def comparison(decoder: Decoder, *adapters: Adapter | None, tolerance: float = R
     """`comparison_by` for logits of `decoder` with `adapters`."""
     parts = [part for adapter in adapters if adapter for part in adapter.modules.values()]
     products = [Product(weight) for part in parts for weight in (part.down, part.up)]
-    arithmetic = decoder.arithmetic
-    products = (*arithmetic.products, *products)
-    return comparison_by(replace(arithmetic, products=products), tolerance)
+    operations = decoder.library_operations
+    products = (*operations.products, *products)
+    return comparison_by(replace(operations, products=products), tolerance)
 
 
-def comparison_by(arithmetic: Arithmetic, tolerance: float = ROUNDING) -> Compare:
+def comparison_by(operations: LibraryOperations, tolerance: float = ROUNDING) -> Compare:
     """A function that asserts that two tensors are equal: bit for bit where the probe finds that
-    `arithmetic` allows it, else within `tolerance`."""
-    equal = probe_batch_invariance(arithmetic).holds
+    `operations` allows it, else within `tolerance`."""
+    equal = probe_batch_invariance(operations).holds
 
     def compare(mine: Tensor, reference: Tensor, message: str) -> None:
         if equal:

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from maskwright.kernels.low_rank import add_low_rank
-from maskwright.models import Arithmetic, Product
+from maskwright.models import LibraryOperations, Product
 from tests.products import comparison_by
 
 
@@ -21,5 +21,5 @@ def test_only_its_rows_change_whoever_is_beside_them(count: int) -> None:
     torch.testing.assert_close(out, expected)
     one = before.clone()
     add_low_rank(one, x, mine[:1].repeat(4), 1, down, up)
-    compare = comparison_by(Arithmetic((Product(down), Product(up))))
+    compare = comparison_by(LibraryOperations((Product(down), Product(up))))
     compare(one[mine[0]], out[mine[0]], "a row depends on those beside it")

@@ -8,9 +8,9 @@ import pytest
 import torch
 
 from maskwright.kernels.reference import TILE
-from maskwright.models import Arithmetic, BatchInvariance, Product, probe_batch_invariance
-from maskwright.models.arithmetic import AttentionShape
+from maskwright.models import BatchInvariance, LibraryOperations, Product, probe_batch_invariance
 from maskwright.models.batch_invariance import ROWS, WORK
+from maskwright.models.library_operations import AttentionShape
 from tests.models import test_dense, test_kv_codes, test_peft
 from tests.models.families import DENSE, ROUTED
 from tests.models.transformers_backend import test_decoder
@@ -19,9 +19,9 @@ from tests.products import comparison, even_products, uneven_products
 ATTENTION = AttentionShape(kv_heads=2, group=2, width=16, dtype=torch.float32)
 
 
-def product(outputs: int = 48, inputs: int = 64, *, bias: bool = True) -> Arithmetic:
+def product(outputs: int = 48, inputs: int = 64, *, bias: bool = True) -> LibraryOperations:
     torch.manual_seed(0)
-    return Arithmetic(
+    return LibraryOperations(
         (Product(torch.randn(outputs, inputs), torch.randn(outputs) if bias else None),)
     )
 
@@ -36,9 +36,9 @@ def uneven() -> Iterator[None]:
 @pytest.mark.parametrize("most", [4, 8, 31, 200, 511])
 def test_a_product_that_changes_with_the_number_of_rows_is_found(most: int, bias: bool) -> None:
     """Wherever the change is, up to the number of rows of a step."""
-    arithmetic = product(bias=bias)
+    operations = product(bias=bias)
     with even_products(), uneven_products(most):
-        found = probe_batch_invariance(arithmetic)
+        found = probe_batch_invariance(operations)
     expected = next(rows for rows in ROWS if rows > most)
     assert not found.holds
     assert found.violation == (
@@ -68,7 +68,7 @@ def test_a_wide_product_is_tried_within_the_bound_on_work() -> None:
 
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(torch.nn.functional, "linear", noting)
-            found = probe_batch_invariance(Arithmetic((Product(weight),)))
+            found = probe_batch_invariance(LibraryOperations((Product(weight),)))
     assert "among 512 rows" in found.violation
     assert max(rows * outputs * inputs for rows, outputs, inputs in shapes) <= WORK
     assert min(outputs for _, outputs, _ in shapes) == WORK // (512 * 2048)
@@ -77,7 +77,7 @@ def test_a_wide_product_is_tried_within_the_bound_on_work() -> None:
 @pytest.mark.parametrize("most", [4, 17, TILE])
 def test_attention_that_changes_with_the_number_of_queries_is_found(most: int) -> None:
     with even_products(), uneven_products(most):
-        found = probe_batch_invariance(Arithmetic(attention=(ATTENTION,)))
+        found = probe_batch_invariance(LibraryOperations(attention=(ATTENTION,)))
     assert found.violation == (
         "attention of 2 query heads to each of 2 with 16 numbers in torch.float32"
     )
@@ -85,23 +85,23 @@ def test_attention_that_changes_with_the_number_of_queries_is_found(most: int) -
 
 def test_products_and_attention_of_rows_for_themselves_pass() -> None:
     with even_products():
-        arithmetic = Arithmetic(product().products, (ATTENTION,))
-        assert probe_batch_invariance(arithmetic) == BatchInvariance()
+        operations = LibraryOperations(product().products, (ATTENTION,))
+        assert probe_batch_invariance(operations) == BatchInvariance()
 
 
 @pytest.mark.parametrize("family", ROUTED.values(), ids=ROUTED)
 def test_experts_are_known_by_their_weights(family: tuple[str, dict]) -> None:
-    arithmetic = test_decoder.decoder_of(family).arithmetic
-    assert probe_batch_invariance(arithmetic).violation.startswith("experts")
+    operations = test_decoder.decoder_of(family).library_operations
+    assert probe_batch_invariance(operations).violation.startswith("experts")
 
 
 @pytest.mark.parametrize("family", DENSE.values(), ids=DENSE)
 def test_every_product_of_a_model_is_named(family: tuple[str, dict]) -> None:
     """Each weight matrix of the library's models has a product of its shape, embeddings apart."""
     decoder = test_decoder.decoder_of(family)
-    arithmetic = decoder.arithmetic
-    assert not arithmetic.routed
-    shapes = {tuple(sorted(product.weight.shape)) for product in arithmetic.products}
+    operations = decoder.library_operations
+    assert not operations.routed
+    shapes = {tuple(sorted(product.weight.shape)) for product in operations.products}
     embeddings = {
         id(module.weight)
         for module in decoder.model.modules()
@@ -114,22 +114,23 @@ def test_every_product_of_a_model_is_named(family: tuple[str, dict]) -> None:
     ]
     assert matrices
     assert {tuple(sorted(weight.shape)) for weight in matrices} <= shapes
-    assert (decoder.vocab_size, 32) in {tuple(p.weight.shape) for p in arithmetic.products}
-    assert arithmetic.attention
+    assert (decoder.vocab_size, 32) in {tuple(p.weight.shape) for p in operations.products}
+    assert operations.attention
 
 
 def test_the_dense_decoder_names_its_products_unless_they_are_compiled() -> None:
     _, plain = test_dense.build("Qwen3", {"head_dim": 32, "attention_bias": True}, compiled=False)
     shapes = [
-        (*product.weight.shape, product.bias is None) for product in plain.arithmetic.products
+        (*product.weight.shape, product.bias is None)
+        for product in plain.library_operations.products
     ]
     assert sorted(shapes) == sorted(
         [(256, 64, False), (64, 128, False), (240, 64, True), (64, 120, True), (203, 64, True)]
     )
-    assert plain.arithmetic.attention == (AttentionShape(2, 2, 32, torch.float32),)
+    assert plain.library_operations.attention == (AttentionShape(2, 2, 32, torch.float32),)
     _, compiled = test_dense.build("Qwen3", {"head_dim": 32}, compiled=True)
     with uneven_products():
-        assert probe_batch_invariance(compiled.arithmetic).holds
+        assert probe_batch_invariance(compiled.library_operations).holds
 
 
 # The tests of logits, with products whose bits depend on the number of rows ----------------------

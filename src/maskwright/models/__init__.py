@@ -3,7 +3,6 @@
 - `compiled/`: The decoder's operations for one CPU thread and small models, compiled.
 - `transformers_backend/`: Models of the transformers library, run on our key/value pool.
 - `adapter`: Low-rank adapters.
-- `arithmetic`: The products that a decoder leaves to a library.
 - `batch`: The rows of one step as tensors.
 - `batch_invariance`: A probe: has a row the same bits whatever rows are computed beside it?
 - `chat`: What a client wrote stays text.
@@ -13,6 +12,7 @@
 - `dense`: A dense decoder (Llama, Mistral, Qwen2, Qwen3 shapes) that reads its keys and values
   from a paged pool.
 - `layer`: The weights of one layer of a dense decoder.
+- `library_operations`: What of a decoder's forward is left to a library.
 - `load`: Checkpoints.
 - `peft`: Adapters as peft saves them.
 - `rope`: Rotary embedding tables for the rope kinds a configuration may name.
@@ -20,11 +20,11 @@
 """
 
 from maskwright.models.adapter import Adapter
-from maskwright.models.arithmetic import Arithmetic, Product, one_of_each_shape
 from maskwright.models.batch import ForwardBatch, Run, lay_out
 from maskwright.models.batch_invariance import BatchInvariance, probe_batch_invariance
 from maskwright.models.config import ARCHITECTURES
 from maskwright.models.decoder import Decoder
+from maskwright.models.library_operations import LibraryOperations, Product, one_of_each_shape
 from maskwright.models.load import BACKENDS, DEMO_PATH, Backend, LoadedModel, load
 from maskwright.models.peft import AdapterFile
 
@@ -34,11 +34,11 @@ __all__ = [
     "DEMO_PATH",
     "Adapter",
     "AdapterFile",
-    "Arithmetic",
     "Backend",
     "BatchInvariance",
     "Decoder",
     "ForwardBatch",
+    "LibraryOperations",
     "LoadedModel",
     "Product",
     "Run",

@@ -25,7 +25,7 @@ from maskwright.kernels.reference import (
     paged_attention,
     plan_attention,
 )
-from maskwright.models.arithmetic import Arithmetic, AttentionShape, Product
+from maskwright.models.library_operations import AttentionShape, LibraryOperations, Product
 
 ROWS: Final = (8, 12, 16, 20, 28, 64, 100, 256, 512)
 """Numbers of rows that are compared with the least one, `ROW_MULTIPLE`: few rows of every remainder
@@ -62,14 +62,16 @@ class BatchInvariance:
 
 
 @torch.inference_mode()
-def probe_batch_invariance(arithmetic: Arithmetic, most_rows: int = ROWS[-1]) -> BatchInvariance:
-    """Try everything that `arithmetic` leaves to the library, with up to `most_rows` rows, in the
-    calling thread and with its number of threads."""
-    if arithmetic.routed:
+def probe_batch_invariance(
+    operations: LibraryOperations, most_rows: int = ROWS[-1]
+) -> BatchInvariance:
+    """Try all `operations` with up to `most_rows` rows, in the calling thread and with its number
+    of threads."""
+    if operations.routed:
         return BatchInvariance("experts, which compute as many rows as tokens chose them")
     generator = torch.Generator().manual_seed(0)
     counts = sorted({*(rows for rows in ROWS if rows <= most_rows), pad_rows(most_rows)})
-    for product in arithmetic.products:
+    for product in operations.products:
         rows = _first_violation(product, counts, generator)
         if rows is not None:
             outputs, inputs = product.weight.shape
@@ -77,7 +79,7 @@ def probe_batch_invariance(arithmetic: Arithmetic, most_rows: int = ROWS[-1]) ->
                 f"the product of {inputs} inputs and {outputs} outputs in {product.weight.dtype}, "
                 f"which has other bits among {rows} rows than among {ROW_MULTIPLE}"
             )
-    for shape in arithmetic.attention:
+    for shape in operations.attention:
         if not _attends_alike(shape, generator):
             return BatchInvariance(
                 f"attention of {shape.group} query heads to each of {shape.kv_heads} "

@@ -11,8 +11,8 @@ from torch import Tensor
 from maskwright.kernels.kv_pool import KvDtype, KvPool
 from maskwright.kernels.reference import Span
 from maskwright.models.adapter import Shapes
-from maskwright.models.arithmetic import Arithmetic
 from maskwright.models.batch import ForwardBatch, Plan
+from maskwright.models.library_operations import LibraryOperations
 
 SMALL: Final = 64 * 2**20
 """Bytes of weights below which one thread decodes. The products of a 3 M-parameter model take tens
@@ -64,7 +64,7 @@ class Decoder(Protocol):
         ...
 
     @property
-    def arithmetic(self) -> Arithmetic:
+    def library_operations(self) -> LibraryOperations:
         """What is left to a library, for the probe whether bits depend on the schedule."""
         ...
 

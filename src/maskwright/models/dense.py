@@ -25,13 +25,18 @@ from maskwright.kernels.reference import (
     silu_mul,
 )
 from maskwright.models.adapter import Shapes
-from maskwright.models.arithmetic import Arithmetic, AttentionShape, Product, one_of_each_shape
 from maskwright.models.batch import ForwardBatch, Plan
 from maskwright.models.compiled.decoder import CompiledDense
 from maskwright.models.compiled_plan import CompiledPlan, plan_compiled
 from maskwright.models.config import ModelConfig
 from maskwright.models.decoder import SMALL
 from maskwright.models.layer import Layer, Linear
+from maskwright.models.library_operations import (
+    AttentionShape,
+    LibraryOperations,
+    Product,
+    one_of_each_shape,
+)
 from maskwright.models.rope import rope_table
 
 
@@ -109,10 +114,10 @@ class DenseDecoder:
         return found
 
     @property
-    def arithmetic(self) -> Arithmetic:
+    def library_operations(self) -> LibraryOperations:
         """Its products and attention; nothing where they are compiled."""
         if self._compiled is not None:
-            return Arithmetic()
+            return LibraryOperations()
         linears = [
             linear
             for layer in self.layers
@@ -121,7 +126,7 @@ class DenseDecoder:
         products = [Product(linear.weight, linear.bias) for linear in linears]
         config = self.config
         group = config.heads // config.kv_heads
-        return Arithmetic(
+        return LibraryOperations(
             one_of_each_shape([*products, Product(self.head)]),
             (AttentionShape(config.kv_heads, group, config.head_dim, self.dtype),),
         )

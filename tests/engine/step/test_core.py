@@ -119,7 +119,7 @@ class Harness:
     def poison(self) -> None:
         """Fill free blocks with NaN, so that reading one shows at once; and the trash block, unless
         torch computes attention, which reads that with no weight."""
-        trash = [] if self.runner._decoder.arithmetic.attention else [TRASH]
+        trash = [] if self.runner._decoder.library_operations.attention else [TRASH]
         with torch.inference_mode():
             poison(self.runner._pool, [*trash, *self.pool._free])
             poison(self.runner._host, list(self.scheduler.host._free))

@@ -56,11 +56,11 @@ class Runner:
     def probe(self, most_rows: int) -> BatchInvariance:
         """Whether a row's bits are independent of the rows beside it, up to `most_rows` of them:
         of the model, and of the adapters in memory."""
-        arithmetic = self._decoder.arithmetic
+        operations = self._decoder.library_operations
         if self._adapters is not None:
-            products = (*arithmetic.products, *self._adapters.products)
-            arithmetic = replace(arithmetic, products=products)
-        return probe_batch_invariance(arithmetic, most_rows)
+            products = (*operations.products, *self._adapters.products)
+            operations = replace(operations, products=products)
+        return probe_batch_invariance(operations, most_rows)
 
     @torch.inference_mode()
     def arrange(self, plan: StepPlan) -> None:

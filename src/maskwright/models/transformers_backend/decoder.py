@@ -23,10 +23,15 @@ from maskwright.kernels.kv_pool import KvDtype, KvPool, new_pool, position_bytes
 from maskwright.kernels.low_rank import add_low_rank
 from maskwright.kernels.reference import Span, paged_attention, plan_attention
 from maskwright.models.adapter import AdapterRows, Shapes
-from maskwright.models.arithmetic import Arithmetic, AttentionShape, Product, one_of_each_shape
 from maskwright.models.batch import ForwardBatch, Plan
 from maskwright.models.compiled_plan import CompiledPlan
 from maskwright.models.decoder import SMALL
+from maskwright.models.library_operations import (
+    AttentionShape,
+    LibraryOperations,
+    Product,
+    one_of_each_shape,
+)
 from maskwright.models.transformers_backend.guard import unsupported
 
 INTERFACE = "maskwright_paged"
@@ -131,12 +136,12 @@ class TransformersDecoder:
         return 16 * max(widths) * self.dtype.itemsize
 
     @property
-    def arithmetic(self) -> Arithmetic:
+    def library_operations(self) -> LibraryOperations:
         """Its linear modules, and attention as `_attend` pads it. Weights of more than two
         dimensions are those of experts, too."""
         modules = self.model.modules()
         products = [product for module in modules if (product := _product(module)) is not None]
-        return Arithmetic(
+        return LibraryOperations(
             one_of_each_shape(products),
             tuple(
                 AttentionShape(self._kv_heads, group, self._width, self.dtype)

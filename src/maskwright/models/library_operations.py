@@ -1,4 +1,4 @@
-"""What of a decoder's forward is left to a library, which orders sums as it likes."""
+"""What of a decoder's forward is left to a library, which chooses the order of its sums."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class AttentionShape:
 
 
 @dataclass(frozen=True, slots=True)
-class Arithmetic:
+class LibraryOperations:
     """Products and attention, one of each shape. `routed`: experts compute as many rows as tokens
     chose them, so that no padding fixes the number of rows. Empty where all is computed in compiled
     operations, whose sums have one order by what is written down."""
