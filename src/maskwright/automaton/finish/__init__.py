@@ -1,8 +1,13 @@
 """The shortest end of a text from any configuration, and upper bounds on its length.
 
-- `bounds`: How many tokens can certainly complete a text, whatever one token does to it.
-- `completion`: The shortest way to finish a text from any configuration.
-- `distinct_bounds`: What a value takes at most that must differ from some others, found without a
-  search.
-- `levels`: The shortest text that completes a stack of levels.
+Four questions can be asked about the end of a text. *Is it possible?* Masks lead only to where it
+is: `automaton.satisfy` and the live nodes of `automaton.rules` prune everything else. *In how many
+ways?* `automaton.satisfy.cardinality` counts, up to a few, where values must be distinct. *What
+does it cost at most?* The bounds here say so without a search. *Which text is it?* The completion
+search here finds it, for the budgets that the bounds don't decide.
+
+- `bounds`: Upper bounds on the tokens that complete a level of JSON.
+- `completion`: The shortest text that completes a configuration: within its leaf, then its stack.
+- `distinct_bounds`: Upper bounds in bytes on a value that is distinct from a number of others.
+- `levels`: The shortest text that completes a stack of levels of JSON.
 """

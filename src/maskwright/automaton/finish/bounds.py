@@ -1,13 +1,13 @@
-"""How many tokens can certainly complete a text, whatever one token does to it: upper bounds.
+"""Upper bounds on the tokens that complete a level of JSON, whatever the next token does to it.
 
-Completions themselves (`automaton.finish`) are exact and cost a search each. Most of the time the
-budget is so large that a rough bound is enough to know that every token leaves room, and that is a
-sum over levels: what the value being read needs, or the costliest member or item that may come,
-then what the containers around it still require. A *price* says how many tokens a piece of text
-takes, whatever of its beginning is already there; by bytes, where nothing better is known.
+Completions themselves (see `completion`) are exact, and cost a search each. Mostly the budget is so
+large that a rough bound shows that every token leaves room. The bound is a sum: the value that is
+being read, or the costliest member or item that may come next, and then what the containers around
+it still require. A *price* says how many tokens a piece of text takes at most, however much of its
+beginning has already been read; where nothing better is known, it is the number of bytes.
 
-Where values must differ, bounds are in bytes (see `plenty`): then the shortest text in bytes, which
-is what a search finds, surely takes no more tokens.
+Where values must differ, bounds are in bytes (see `distinct_bounds`). They hold for tokens too: no
+spelling of the shortest text has more tokens than bytes.
 """
 
 from __future__ import annotations
@@ -15,58 +15,68 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from maskwright.automaton.finish.distinct_bounds import BEGUN, FRESH, Plenty
+from maskwright.automaton.finish.distinct_bounds import (
+    DISTINGUISHING,
+    UNFINISHED,
+    DistinctCostBounds,
+)
 from maskwright.automaton.satisfy.solver import Solver
 from maskwright.automaton.value.level import Level, LevelPhase, Thread
 from maskwright.automaton.value.progress import ArrayProgress, ObjectProgress
 from maskwright.automaton.value.whitespace import Whitespace
 from maskwright.automaton.value.witness_text import byte_count, rendered, spelled
 from maskwright.grammar.shape.shape import ArrayShape, Conjunction, ObjectShape
-from maskwright.grammar.shape.shapes import Shapes
 
 Price = Callable[[bytes], int]
-"""The most tokens that any ending of some bytes takes."""
+"""The most tokens that any suffix of some bytes takes."""
 
 
 class Bound(NamedTuple):
-    here: int
-    """Tokens that complete a level once the leaf in it has been left, in whichever way."""
-    behind: int
-    """Tokens that complete it once a value in it has been read."""
+    """Upper bounds, in tokens, on the completion of one level."""
+
+    after_leaf: int
+    """From where the leaf in it has been left, with any label."""
+    after_value: int
+    """From where a value in it has been read."""
 
 
-class Bounds:
+class LevelBounds:
     """The bounds of levels; None where only a search can tell."""
 
-    def __init__(
-        self, shapes: Shapes, solver: Solver, whitespace: Whitespace, price: Price
-    ) -> None:
+    def __init__(self, solver: Solver, whitespace: Whitespace, price: Price) -> None:
         self._solver = solver
-        self._plenty = Plenty(shapes, solver, whitespace)
+        self._distinct = DistinctCostBounds(solver, whitespace)
         self._whitespace = whitespace
         self._price = price
         self._comma = "," + whitespace.after_comma.decode()
         self._colon = ":" + whitespace.after_colon.decode()
-        self._sizes: dict[str, int] = {}
-        self._values: dict[Conjunction, str | None] = {}
-        self._most: dict[ObjectShape | ArrayShape, int | None] = {}
+        self._prices: dict[str, int] = {}
+        """What texts cost."""
+        self._texts: dict[Conjunction, str | None] = {}
+        """A short value of each conjunction; None if there is none."""
+        self._costliest: dict[ObjectShape | ArrayShape, int | None] = {}
+        """What the costliest member or item takes."""
 
-    def of(self, level: Level) -> Bound | None:
-        """The greatest bounds among the threads; whichever of them lives on is bounded so."""
+    def of_level(self, level: Level) -> Bound | None:
+        """The greatest bounds of any thread, as it isn't known which of them will live on."""
         if self._whitespace.lines or (level.phase is LevelPhase.VALUE and not level.threads):
             return None
-        here = behind = 0
+        after_leaf = after_value = 0
         for thread in level.threads:
-            apart = level.bracket != "" and _apart(thread)
-            rest = self._rest_apart(thread) if apart else self._rest(thread)
-            more = self._more_apart(level, thread) if apart else self._more(level, thread)
-            if rest is None or more is None:
+            if level.bracket != "" and _depends_on_values(thread):
+                closing = self._distinct_closing(thread)
+                coming = self._distinct_coming(level, thread)
+            else:
+                closing, coming = self._closing(thread), self._coming(level, thread)
+            if closing is None or coming is None:
                 return None
-            here, behind = max(here, rest + more), max(behind, rest)
-        return Bound(here, behind)
+            after_leaf = max(after_leaf, coming + closing)
+            after_value = max(after_value, closing)
+        return Bound(after_leaf, after_value)
 
-    def _rest(self, thread: Thread) -> int | None:
-        """From behind a value to behind the closing bracket, with the required parts alone."""
+    def _closing(self, thread: Thread) -> int | None:
+        """From the end of a value to the end of its container, whose other required parts alone are
+        added."""
         match thread.progress:
             case None:
                 return 0
@@ -86,48 +96,51 @@ class Bounds:
         known = [cost for cost in costs if cost is not None]
         return 1 + sum(known) if len(known) == len(costs) else None
 
-    def _more(self, level: Level, thread: Thread) -> int | None:
-        """The value, item or member that may be read before that."""
+    def _coming(self, level: Level, thread: Thread) -> int | None:
+        """The value, item or member that may be read before the container is closed."""
         if level.phase is LevelPhase.DONE:
             return 0
         if level.phase is LevelPhase.VALUE:
             return 0 if thread.value is None else self._value(thread.value)
         assert thread.progress is not None
         shape = thread.progress.shape
-        if shape not in self._most:
+        if shape not in self._costliest:
             found = self._items(shape) if isinstance(shape, ArrayShape) else self._members(shape)
-            self._most[shape] = _greatest(found) if found else len(self._comma)
-        return self._most[shape]
+            self._costliest[shape] = _greatest(found) if found else len(self._comma)
+        return self._costliest[shape]
 
     # Where values must differ
 
-    def _rest_apart(self, thread: Thread) -> int | None:
+    def _distinct_closing(self, thread: Thread) -> int | None:
+        """As `_closing`, where the container must differ from others or its items from each other:
+        whatever the value turns out to be."""
         progress = thread.progress
         assert progress is not None
-        rest = self._plenty.rest(progress, len(progress.candidates))
-        for _, left in thread.by_value:  # the value may be that of some candidates
-            following = progress._replace(candidates=left)
-            more = self._plenty.rest(following, len(left))
-            if more is None and not self._solver.can_complete(following):
-                continue  # so that it must not be this one
-            rest = None if rest is None or more is None else max(rest, more)
-        return rest
+        greatest = self._distinct.closing(progress, len(progress.candidates))
+        for _, candidates in thread.by_value:  # those that the container may equal after this value
+            following = progress._replace(candidates=candidates)
+            closing = self._distinct.closing(following, len(candidates))
+            if closing is None and not self._solver.can_complete(following):
+                continue  # then the value can't be this one
+            greatest = None if greatest is None or closing is None else max(greatest, closing)
+        return greatest
 
-    def _more_apart(self, level: Level, thread: Thread) -> int | None:
+    def _distinct_coming(self, level: Level, thread: Thread) -> int | None:
+        """As `_coming`, where items must differ or be remembered."""
         if level.phase is LevelPhase.DONE:
             return 0
         progress = thread.progress
         assert progress is not None
         if level.phase is LevelPhase.VALUE:
-            return 0 if thread.value is None else self._value_apart(thread, thread.value)
+            return 0 if thread.value is None else self._distinct_value(thread, thread.value)
         shape = progress.shape
         possible = self._solver.satisfiable
         if isinstance(shape, ArrayShape):
             items = [each for each in (*shape.prefix, shape.rest) if possible(each)]
-            costs = [self._value_apart(thread, each) for each in items]
+            costs = [self._distinct_value(thread, each) for each in items]
             return _greatest([_plus(cost, len(self._comma)) for cost in costs])
-        costs = [  # of any value: `_rest_apart` counts what makes the difference
-            _plus(self._plenty.of(value, 0), self._around(spelled(name)))
+        costs = [  # of any value: `_distinct_closing` counts what makes the difference
+            _plus(self._distinct.value(value, 0), self._around(spelled(name)))
             for name, value in zip(shape.names, shape.values, strict=True)
             if possible(value)
         ]
@@ -135,38 +148,42 @@ class Bounds:
         free = [shape.others(each.mask) for each in classes]
         alive = [value for value in free if possible(value)]
         if alive and len(alive) < len(free):
-            return None  # the name itself may take long to complete
-        around = self._around("") + FRESH
-        return _greatest([*costs, *(_plus(self._plenty.of(v, 0), around) for v in alive)])
+            return None  # a name that was begun may take long to become one of the possible ones
+        around = self._around("") + DISTINGUISHING
+        return _greatest([*costs, *(_plus(self._distinct.value(v, 0), around) for v in alive)])
 
     def _around(self, name: str) -> int:
-        """The bytes of a name, with what stands around it."""
-        return len(self._comma) + byte_count(name) + BEGUN + len(self._colon)
+        """The bytes of a name, a character that was begun in it, a comma and a colon."""
+        return len(self._comma) + byte_count(name) + UNFINISHED + len(self._colon)
 
-    def _value_apart(self, thread: Thread, value: Conjunction) -> int | None:
-        """A value, or the end of one that has been begun."""
+    def _distinct_value(self, thread: Thread, value: Conjunction) -> int | None:
+        """A value that differs from those that it must not equal, or the end of one that has been
+        begun."""
         progress = thread.progress
         assert progress is not None
         others = len(progress.candidates) + len(thread.by_value)
-        told = any(text[0] == '"' for text, _ in thread.by_value)
+        distinguished = any(text[0] == '"' for text, _ in thread.by_value)
         if isinstance(progress, ArrayProgress) and progress.unique:
             others += len(progress.seen) + 1
             shape = progress.shape
-            supplies = map(self._solver.values.finite_values, (*shape.prefix, shape.rest))
-            told = told or any(supply.strings for supply in supplies)
-        whole, begun = self._plenty.of(value, others), self._plenty.string(value, told=told)
+            listed = map(self._solver.values.finite_values, (*shape.prefix, shape.rest))
+            distinguished = distinguished or any(each.strings for each in listed)
+        whole = self._distinct.value(value, others)
+        begun = self._distinct.string_rest(value, distinguished=distinguished)
         return None if whole is None or begun is None else max(whole, begun)
 
     # Where they need not
 
     def _items(self, shape: ArrayShape) -> list[int | None]:
+        """What each kind of item takes."""
         items = [*shape.prefix, shape.rest]
         return [self._item(item) for item in items if self._solver.satisfiable(item)]
 
     def _members(self, shape: ObjectShape) -> list[int | None]:
+        """What each member takes, the listed ones first."""
         solver = self._solver
         costs = [
-            _plus(self._member(name, value), BEGUN)
+            _plus(self._member(name, value), UNFINISHED)
             for name, value in zip(shape.names, shape.values, strict=True)
             if solver.satisfiable(value)
         ]
@@ -174,54 +191,56 @@ class Bounds:
         others = [shape.others(each.mask) for each in classes]
         alive = [value for value in others if solver.satisfiable(value)]
         if alive and len(alive) < len(others):
-            return [None]  # the name itself may take long to complete
-        around = len(self._comma) + FRESH + BEGUN + len(self._colon)
+            return [None]  # a name that was begun may take long to become one of the possible ones
+        around = self._around("") + DISTINGUISHING
         return costs + [_plus(self._value(value), around) for value in alive]
 
     def _item(self, value: Conjunction) -> int | None:
         """A comma and a value."""
         text = self._text(value)
-        return None if text is None else self._size(self._comma + text)
+        return None if text is None else self._cost(self._comma + text)
 
     def _member(self, name: str, value: Conjunction) -> int | None:
         """A comma, a name and its value."""
         text = self._text(value)
         if text is None:
             return None
-        return self._size(self._comma + spelled(name) + self._colon + text)
+        return self._cost(self._comma + spelled(name) + self._colon + text)
 
     def _value(self, value: Conjunction) -> int | None:
         text = self._text(value)
-        return None if text is None else self._size(text)
+        return None if text is None else self._cost(text)
 
     def _text(self, value: Conjunction) -> str | None:
-        if value not in self._values:
+        if value not in self._texts:
             witness = self._solver.shortest.of(value)
-            self._values[value] = (
-                None if witness is None else rendered(witness, self._whitespace, 0)
-            )
-        return self._values[value]
+            text = None if witness is None else rendered(witness, self._whitespace, 0)
+            self._texts[value] = text
+        return self._texts[value]
 
-    def _size(self, text: str) -> int:
-        known = self._sizes.get(text)
+    def _cost(self, text: str) -> int:
+        known = self._prices.get(text)
         if known is None:
-            known = self._sizes[text] = self._price(text.encode("utf-8", "surrogatepass"))
+            known = self._prices[text] = self._price(text.encode("utf-8", "surrogatepass"))
         return known
 
 
 def _plus(cost: int | None, more: int) -> int | None:
+    """A sum, None if a part of it isn't known."""
     return None if cost is None else cost + more
 
 
 def _greatest(costs: list[int | None]) -> int | None:
+    """The greatest of the costs, None if one of them isn't known; 0 if there are none."""
     known = [cost for cost in costs if cost is not None]
     return max(known, default=0) if len(known) == len(costs) else None
 
 
-def _apart(thread: Thread) -> bool:
-    """Whether it makes a difference which values come."""
+def _depends_on_values(thread: Thread) -> bool:
+    """Whether it makes a difference to a container which values come: it must differ from another
+    one or equal it, or its items are remembered."""
     progress = thread.progress
     if progress is None:
         return False
-    told = isinstance(progress, ArrayProgress) and progress.remembers_items
-    return bool(thread.by_value or progress.candidates or progress.must_equal_one or told)
+    remembers = isinstance(progress, ArrayProgress) and progress.remembers_items
+    return bool(thread.by_value or progress.candidates or progress.must_equal_one or remembers)

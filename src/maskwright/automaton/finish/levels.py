@@ -1,4 +1,8 @@
-"""The shortest text that completes a stack of levels."""
+"""The shortest text that completes a stack of levels of JSON.
+
+What completes one level is known from the solver. The levels below follow one by one: each has to
+know which value the level above has become only where items or containers must be distinct.
+"""
 
 from __future__ import annotations
 
@@ -35,14 +39,16 @@ class Ending(NamedTuple):
 
 
 class Endings(NamedTuple):
-    """As `Ending`, one by each tag of the outermost level."""
+    """The shortest texts that complete a stack of levels, one for each tag of the outermost."""
 
     texts: dict[int, str]
     by_text: bool
+    """Whether they depend on the text so far."""
 
 
-class Finish:
-    """Texts from the start of what the innermost level waits for, to the end of the document."""
+class LevelCompletion:
+    """Shortest completions of stacks of levels, from the start of what the innermost waits for to
+    the end of the document."""
 
     def __init__(
         self,
@@ -50,15 +56,15 @@ class Finish:
         whitespace: Whitespace,
         owners: Callable[[Level], tuple[Thread, ...]],
     ) -> None:
-        """`owners` tells the threads whose values are being read on a level, by their tags."""
+        """`owners` gives the threads whose values are being read on a level, by their tags."""
         self._solver = solver
         self._whitespace = whitespace
         self._owners = owners
 
-    def of(self, levels: list[Level], before: bytes) -> Endings:
-        """By tag of the outermost level: the shortest text that completes it so, if there is one.
+    def by_tag(self, levels: list[Level], before: bytes) -> Endings:
+        """For each tag of the outermost level that can still be reached, the shortest text.
 
-        `levels`, the innermost first; `before` is the text so far.
+        `levels` begin with the innermost; `before` is the text so far.
         """
         work = _Work(before, _brackets(levels))
         found: dict[int, str] = {}
@@ -73,26 +79,26 @@ class Finish:
     def _thread(
         self, level: Level, thread: Thread, below: list[Level], begun: str, work: _Work
     ) -> tuple[int, str] | None:
-        """The shortest text that completes one thread, and the levels below with it; and the tag
-        of the outermost. `begun` is what has been found for the levels above."""
-        rest = self._rest_of_level(level, thread)
+        """The tag of the outermost level, and the shortest text that completes one thread and the
+        levels below. `begun` is what has been found for the levels above."""
+        rest = self._within_level(level, thread)
         if rest is None:
             return None
         if not below:
             return thread.tag, rest
-        tail = self._behind(below, thread.tag, begun + rest, work)
+        tail = self._below(below, thread.tag, begun + rest, work)
         return None if tail is None else (tail[0], rest + tail[1])
 
-    def _behind(
+    def _below(
         self, levels: list[Level], tag: int, begun: str, work: _Work
     ) -> tuple[int, str] | None:
-        """The completion of the levels below, once thread `tag` of the topmost has its value."""
+        """The completion of `levels` after thread `tag` of the first has got its value."""
         level, below = levels[0], levels[1:]
         if level.phase is LevelPhase.NEXT:  # waits for the value above
             return self._thread(level, level.threads[tag], below, begun, work)
         owner = self._owners(level)[tag]
         if not level.bracket:
-            return self._behind(below, owner.tag, begun, work) if below else (owner.tag, "")
+            return self._below(below, owner.tag, begun, work) if below else (owner.tag, "")
         value = None
         if not owner.is_free and not _may_close(owner):
             work.by_text = True
@@ -103,7 +109,7 @@ class Finish:
         after = Level(LevelPhase.NEXT, level.bracket, (), level.depth)
         return self._thread(after, following, below, begun, work)
 
-    def _rest_of_level(self, level: Level, thread: Thread) -> str | None:
+    def _within_level(self, level: Level, thread: Thread) -> str | None:
         """The shortest text from the present phase to the closing bracket."""
         space, depth = self._whitespace, level.depth
         progress = thread.progress
@@ -138,11 +144,12 @@ class Finish:
         return self._more(parts, level) + closing
 
     def _more(self, parts: tuple[WitnessPart, ...], level: Level) -> str:
-        """ArrayWitness or members behind others."""
+        """Items or members that come after others."""
         comma = self._whitespace.comma(level.depth)
         return "".join(comma + self._part(part, level) for part in parts)
 
     def _part(self, part: WitnessPart, level: Level) -> str:
+        """An item or a member."""
         name, value = part
         if level.bracket == "{":
             return member(name, value, self._whitespace, level.depth)
@@ -151,7 +158,8 @@ class Finish:
     def _shortest_member(
         self, progress: ObjectProgress
     ) -> tuple[str, Witness, tuple[WitnessPart, ...]] | None:
-        """A member that must come now (behind a comma), and those behind it."""
+        """The member that must come now, as a comma has been read, and the members after it: name,
+        value, and the others, the shortest there are."""
         solver = self._solver
         shape = progress.shape
         options: list[tuple[str, MemberOption]] = [
@@ -187,21 +195,24 @@ def _parts(found: ArrayWitness | ObjectWitness | None) -> tuple[WitnessPart, ...
 
 
 def _may_close(owner: Thread) -> bool:
-    """Whether the container can be closed behind a value, whichever it is."""
+    """Whether the container can be closed after a value, whichever the value is."""
     after = owner.progress
     return after is not None and not owner.by_value and after.may_close()
 
 
 @dataclass(slots=True)
 class _Work:
-    """One search for an ending of levels of which `brackets` are arrays or objects."""
+    """One search for a completion."""
 
     before: bytes
+    """The text so far."""
     brackets: int
+    """How many of the levels are arrays or objects."""
     by_text: bool = False
+    """Whether its result depends on the text so far."""
 
     def item(self, below: int) -> str:
-        """What has been read of the item of the `below`-th array from the outermost."""
+        """What has been read of the item of the array that is the `below`-th from the outermost."""
         return self.before[open_bracket(self.before, self.brackets - below) :].decode()
 
 

@@ -23,8 +23,8 @@ from enum import Enum
 from functools import cached_property
 from typing import Final, NamedTuple
 
-from maskwright.automaton.finish.bounds import Bound, Bounds, Price
-from maskwright.automaton.finish.levels import Ending, Endings, Finish
+from maskwright.automaton.finish.bounds import Bound, LevelBounds, Price
+from maskwright.automaton.finish.levels import Ending, Endings, LevelCompletion
 from maskwright.automaton.json.distinguish import DistinguishedValues
 from maskwright.automaton.json.dominated import drop_dominated
 from maskwright.automaton.json.levels import Levels
@@ -84,7 +84,7 @@ _THE_ONLY: Final = Satisfied((0,))
 
 
 class JsonContexts:
-    """Implements `machine.Contexts` and `completion.Finisher` for one schema.
+    """Implements `Contexts` and `Finisher` for one schema.
 
     Without a `root`, for values within something else: each is begun by `begin`, and ends by a
     `POP` with `Satisfied`.
@@ -120,8 +120,8 @@ class JsonContexts:
         self._distinguished = DistinguishedValues(solver)
         self._names: dict[int, tuple[NameReader | PlainReader, int]] = {}
         self._plain = PlainShapes(solver)
-        self._finish = Finish(solver, whitespace, self._owners)
-        self._bounds = Bounds(solver.values.shapes, solver, whitespace, price)
+        self._completion = LevelCompletion(solver, whitespace, self._owners)
+        self._bounds = LevelBounds(solver, whitespace, price)
         self._context(Level(LevelPhase.DONE, "", (), 0))
 
     # The machine's questions
@@ -190,7 +190,7 @@ class JsonContexts:
         """For each of the value's schemas, the shortest text that completes it so."""
         levels = [self.levels[context] for context in contexts]
         colon = ":" + self.whitespace.after_colon.decode() if leaf == self._colon else ""
-        found = self._finish.of(levels, before + colon.encode())
+        found = self._completion.by_tag(levels, before + colon.encode())
         return found._replace(texts={tag: colon + rest for tag, rest in found.texts.items()})
 
     def value_leaf(self, context: int) -> int:
@@ -201,7 +201,7 @@ class JsonContexts:
         return self._value_reader(self._context(level))[0].threads
 
     def bound(self, context: int) -> Bound | None:
-        return self._bounds.of(self.levels[context])
+        return self._bounds.of_level(self.levels[context])
 
     # Levels
 

@@ -34,7 +34,7 @@ class LevelOwner(Protocol):
 
 
 class Levels:
-    """Implements `machine.Contexts` and `completion.Finisher` for all owners of levels."""
+    """Implements `Contexts` and `Finisher` for all owners of levels."""
 
     def __init__(self) -> None:
         self.known: list[Level] = []

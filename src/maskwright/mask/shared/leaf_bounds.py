@@ -108,7 +108,7 @@ class NodeNeeds:
         bound = self._finisher.bound(int(arrays.node_context[node]))
         total = ENDLESS
         if bound is not None:
-            total = bound[0] + self._levels_below(int(arrays.node_parent[node]))
+            total = bound.after_leaf + self._levels_below(int(arrays.node_parent[node]))
         self.array[node] = min(total, ENDLESS)
 
     def _levels_below(self, node: int) -> int:
@@ -119,7 +119,7 @@ class NodeNeeds:
             bound = self._finisher.bound(int(arrays.node_context[node]))
             known = ENDLESS
             if bound is not None:
-                known = bound[1] + self._levels_below(int(arrays.node_parent[node]))
+                known = bound.after_value + self._levels_below(int(arrays.node_parent[node]))
             self._behind[node] = known
         return known
 

@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from maskwright.automaton.finish.bounds import BEGUN
+from maskwright.automaton.finish.distinct_bounds import UNFINISHED
 from maskwright.automaton.json.levels import Levels
 from maskwright.automaton.leaf.keys import Entry, Text
 from maskwright.automaton.leaf.table import LeafTable
@@ -163,9 +163,9 @@ class Space:
         term = term_within(leaf, self.leaves.keys)
         if characters_left(term) == NARROW:
             farthest = self.strings.farthest(term)
-            return ENDLESS if farthest is None else BEGUN + 1 + farthest
+            return ENDLESS if farthest is None else UNFINISHED + 1 + farthest
         text = self.leaves.state(Text(inside=True, term=term))
-        return BEGUN + self.needs.find(self.leaves, text, limits)
+        return UNFINISHED + self.needs.find(self.leaves, text, limits)
 
 
 _making = RLock()
