@@ -1,16 +1,25 @@
-"""Masks under a budget of items that must differ, bounds that leave room, and no long searches."""
+"""Bounds on values that must be distinct: never too low, and found without long searches."""
 
 from __future__ import annotations
 
+import json
 import time
+from itertools import product
 from random import Random
 from typing import Any
 
 import pytest
 
 from maskwright import Grammar, compile_json_schema
+from maskwright.automaton.finish.distinct_bounds import DistinctCostBounds
+from maskwright.automaton.satisfy.solver import Solver
+from maskwright.automaton.value.progress import ArrayProgress
+from maskwright.automaton.value.whitespace import WHITESPACE
 from maskwright.errors import LimitError
-from tests.matching import EVERY_BYTE, allowed, vocabulary
+from maskwright.grammar.schema.parse import ParseOptions, parse_schema
+from maskwright.grammar.shape.shape import Conjunction
+from maskwright.limits import DEFAULT_LIMITS
+from tests.matching import EVERY_BYTE, allowed, matches, vocabulary
 
 VOCABULARY = vocabulary('{"a":', '":', ',"b":', '"', "},{", "1,", "]", "}]", '"}', "ab", ',"', "[[")
 
@@ -24,6 +33,8 @@ def closed(required: int = 9, /, **properties: Any) -> dict[str, Any]:
 
 
 TEXT, NUMBER, FLAG = {"type": "string"}, {"type": "integer"}, {"type": "boolean"}
+STEEP = {"enum": [1, 22, "x" * 9, "y" * 19, "z" * 29, "z" * 39, "z" * 49]}
+"""Values of which each costs much more than the one before."""
 FEW, SHORT = {"enum": ["a", "b", "ab"]}, {"type": "string", "maxLength": 3}
 MOST_SECONDS = 8.0
 """Of process time; each takes a fraction of it on an idle machine."""
@@ -31,6 +42,8 @@ ITEMS: dict[str, tuple[Any, int]] = {
     "strings": (TEXT, 3),
     "short strings": (SHORT, 2),
     "few strings": (FEW, 3),
+    "steep": (STEEP, 4),
+    "arrays of steep": ({"type": "array", "items": STEEP, "minItems": 1}, 3),
     "numbers": (NUMBER, 2),
     "text first": (closed(a=TEXT, b=FLAG), 2),
     "text last": (closed(a=FLAG, b=TEXT), 3),
@@ -71,6 +84,132 @@ def test_bounds_leave_room(name: str, order: Any) -> None:
                 assert behind is not None
                 assert grammar.budgets.tokens_needed(behind, text + data) <= left, text + data
             assert matcher.accept(random.choice(tokens))
+
+
+# One value
+
+
+def bounds(order: Any = "schema") -> DistinctCostBounds:
+    return DistinctCostBounds(Solver(order, DEFAULT_LIMITS), WHITESPACE["compact"])
+
+
+def conjunction(schema: Any) -> Conjunction:
+    return frozenset([parse_schema(schema, ParseOptions()).root])
+
+
+ATOMS: list[Any] = [None, False, True, 0, 1, 22, "", "a", "bb", "ccc"]
+NAMES = ["", "a", "b", "ab"]
+UNIVERSE: list[Any] = [
+    *ATOMS,
+    *(list(items) for count in range(3) for items in product(ATOMS, repeat=count)),
+    *({name: value} for name in NAMES for value in ATOMS),
+    *({"a": one, "b": two} for one in ATOMS for two in ATOMS),
+    {},
+]
+A_FEW = {"enum": ["a", "bb", "ccc", 22]}
+VALUES: dict[str, tuple[Any, int]] = {
+    # schema, and the most others for which there is a bound
+    "listed": (A_FEW, 3),
+    "flags": (FLAG, 1),
+    "one or two members": (closed(1, a=FLAG, b=A_FEW), 3),
+    "two members": (closed(a=FLAG, b=A_FEW), 7),
+    "a free name": ({"type": "object"}, 9),
+    "a free name beside": ({"type": "object", "properties": {"a": FLAG}, "required": ["a"]}, 9),
+    "an array of one": ({"type": "array", "items": A_FEW, "minItems": 1, "maxItems": 1}, 3),
+    "an array of two": ({"type": "array", "items": A_FEW, "minItems": 2}, 9),
+    "an empty array and longer ones": ({"type": "array", "items": A_FEW}, 3),
+    "distinct items": (
+        {"type": "array", "items": {"enum": ATOMS[:8]}, "uniqueItems": True, "minItems": 2}, 4
+    ),
+    "of two kinds": ({"anyOf": [A_FEW, closed(a=FLAG)]}, 3),
+}  # fmt: skip
+
+
+ENDLESS = {"a free name", "a free name beside", "an array of two", "distinct items"}
+"""Those with a bound for more others than are tried here."""
+
+
+@pytest.mark.parametrize("order", ["schema", "any"])
+@pytest.mark.parametrize("name", VALUES)
+def test_a_bound_is_never_below_what_a_distinct_value_takes(name: str, order: Any) -> None:
+    """Of n + 1 values that cost the least, at least one is distinct from n others, but not of n."""
+    schema, most = VALUES[name]
+    grammar = compile_json_schema(schema, EVERY_BYTE, property_order=order, whitespace="compact")
+    texts = {json.dumps(value, separators=(",", ":")) for value in UNIVERSE}
+    sizes = sorted(len(text) for text in texts if matches(grammar, text))
+    found = bounds(order)
+    for others in range(most + 1):
+        bound = found.value(conjunction(schema), others)
+        assert bound is not None
+        assert bound >= sizes[others], others
+    is_last = name not in ENDLESS
+    assert (found.value(conjunction(schema), most + 1) is None) is is_last
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        False,
+        {"type": "array", "items": {"type": "array", "contains": {"const": 1}}, "minItems": 1},
+        {"type": "object", "minProperties": 3},
+        {"$defs": {"t": closed(1, a={"$ref": "#/$defs/t"})}, "$ref": "#/$defs/t"},
+    ],
+    ids=str,
+)
+def test_what_only_a_search_can_tell_has_no_bound(schema: Any) -> None:
+    assert bounds().value(conjunction(schema), 2) is None
+
+
+# The rest of a container
+
+
+def remembering(least: int, index: int, *seen: Any) -> ArrayProgress:
+    """An array of steep items of which `index` are read, the last of them just now."""
+    schema = {"type": "array", "uniqueItems": True, "minItems": least, "items": STEEP}
+    found = bounds()
+    [start] = found._solver.values.containers(conjunction(schema))
+    assert isinstance(start, ArrayProgress)
+    return start._replace(index=index, seen=frozenset(json.dumps(value) for value in seen))
+
+
+@pytest.mark.parametrize(
+    ("progress", "costs"),
+    [
+        # What has been read takes the cheapest values, also the item that isn't remembered yet
+        (remembering(2, 1), [2]),
+        (remembering(3, 2, 1), [11]),
+        (remembering(4, 3, 1, 22), [21]),
+        (remembering(4, 2, 1), [11, 21]),
+        (remembering(3, 3, 1, 22), []),
+    ],
+)
+def test_items_to_come_differ_from_the_one_being_read(
+    progress: ArrayProgress, costs: list[int]
+) -> None:
+    bound = bounds().closing(progress, 0)
+    assert bound is not None
+    assert bound >= sum(1 + cost for cost in costs) + 1
+    assert bound <= sum(1 + max(costs) for _ in costs) + 1
+
+
+@pytest.mark.parametrize(
+    ("schema", "distinguished", "expected"),
+    [
+        ({"type": "integer"}, False, 0),
+        (TEXT, False, 18),
+        ({"enum": ["ab", "abcd"]}, False, 12 + 6),
+        (SHORT, False, 0),
+        (SHORT, True, 12 * 4),
+        ({"type": "string", "pattern": "^a"}, False, 0),
+        ({"type": "string", "pattern": "^a"}, True, None),
+    ],
+    ids=str,
+)
+def test_the_rest_of_a_string(schema: Any, distinguished: bool, expected: int | None) -> None:
+    assert bounds().string_rest(conjunction(schema), distinguished=distinguished) == expected
+
+
+# Budgets
 
 
 @pytest.mark.parametrize(

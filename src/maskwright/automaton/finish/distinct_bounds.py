@@ -25,9 +25,6 @@ UNFINISHED: Final = 12
 DISTINGUISHING: Final = 6
 """Bytes that make a free name or string distinct from all others, with its quotes: four characters
 of an alphabet of dozens are enough for more strings than any text has room for."""
-_UNSEEN: Final = 2
-"""Items that a text may have beyond those remembered: the one being read, and one that a token
-ends."""
 _MOST_LENGTH: Final = 512
 """Characters up to which the longest string of a language is looked for, and the most states."""
 
@@ -100,8 +97,10 @@ class DistinctCostBounds:
             return None if total is None else 1 + total + self._comma * len(items)
         if others and stop == at:
             return None
-        # Each item is made distinct from all other items and the array from all others at once.
-        besides = others + len(progress.seen) + stop - at + _UNSEEN
+        # Each item is distinct from those remembered, from the one that is being read, from the
+        # other items to come, and from what would make the array equal to one of the others.
+        being_read, to_come = 1, stop - at - 1
+        besides = others + len(progress.seen) + being_read + to_come
         further = stop - at - len(items)
         costs = [self.value(item, besides) for item in items]
         rest = self.value(shape.rest, besides) if further else 0
