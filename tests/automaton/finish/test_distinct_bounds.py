@@ -166,8 +166,7 @@ def test_what_only_a_search_can_tell_has_no_bound(schema: Any) -> None:
 def remembering(least: int, index: int, *seen: Any) -> ArrayProgress:
     """An array of steep items of which `index` are read, the last of them just now."""
     schema = {"type": "array", "uniqueItems": True, "minItems": least, "items": STEEP}
-    found = bounds()
-    [start] = found._solver.values.containers(conjunction(schema))
+    [start] = Solver("schema", DEFAULT_LIMITS).values.containers(conjunction(schema))
     assert isinstance(start, ArrayProgress)
     return start._replace(index=index, seen=frozenset(json.dumps(value) for value in seen))
 
