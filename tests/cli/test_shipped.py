@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from maskwright.cli.shapes import GrammarShape, SchemaShape, read_shape
+from maskwright.cli.shapes import GrammarArgument, SchemaArgument, read_shape
 from maskwright.cli.shipped import KINDS, ShippedKind, shipped
 from maskwright.errors import InputError
 from tests.cli.conftest import Run
@@ -34,12 +34,12 @@ def test_each_is_listed_beside_the_files(kind: ShippedKind) -> None:
 
 @pytest.mark.parametrize("name", SCHEMAS)
 def test_a_schema_by_its_name(name: str) -> None:
-    assert read_shape(name) == read_shape(name, "schema") == SchemaShape(SCHEMAS[name])
+    assert read_shape(name) == read_shape(name, "schema") == SchemaArgument(SCHEMAS[name])
 
 
 def test_a_grammar_by_its_name() -> None:
     text = (ROOT / "grammars" / "semver.lark").read_text()
-    assert read_shape("semver") == read_shape("semver", "lark") == GrammarShape(text, "lark")
+    assert read_shape("semver") == read_shape("semver", "lark") == GrammarArgument(text, "lark")
 
 
 def test_check_and_convert_take_names(run: Run) -> None:

@@ -21,7 +21,7 @@ from maskwright.automaton.value.progress import PropertyOrder
 from maskwright.cli import show
 from maskwright.cli.inputs import read_text
 from maskwright.cli.options import KIND_HELP, SHAPE_HELP
-from maskwright.cli.shapes import Kind, SchemaShape, compile_shape, read_shape
+from maskwright.cli.shapes import Kind, SchemaArgument, compile_shape, read_shape
 from maskwright.cli.walk import Verdict, Walk, byte_vocabulary, walk
 from maskwright.errors import InputError
 from maskwright.mask import Grammar
@@ -53,7 +53,9 @@ def check(
     for file in files:
         text = read_text(file)
         found = (
-            _walk_json(grammar, text) if isinstance(wanted, SchemaShape) else _walk(grammar, text)
+            _walk_json(grammar, text)
+            if isinstance(wanted, SchemaArgument)
+            else _walk(grammar, text)
         )
         verdicts.append(found.verdict)
         typer.echo(report(file, found))

@@ -25,7 +25,7 @@ from maskwright.cli.options import (
     WHITESPACE_HELP,
     cache_folder,
 )
-from maskwright.cli.shapes import Kind, SchemaShape, compile_shape, read_shape
+from maskwright.cli.shapes import Kind, SchemaArgument, compile_shape, read_shape
 from maskwright.engine import Engine, EngineConfig, Generation, Request
 from maskwright.models import DEMO_PATH, Backend, load
 from maskwright.sampling import SamplingParams
@@ -62,7 +62,7 @@ def generate(
     )
     told = (
         json.dumps(wanted.schema, ensure_ascii=False, separators=(",", ":"))
-        if isinstance(wanted, SchemaShape)
+        if isinstance(wanted, SchemaArgument)
         else None
     )
     tokens = loaded.render_chat([{"role": "user", "content": prompt}], response_schema=told)

@@ -20,22 +20,22 @@ SUFFIXES: Final[dict[str, Dialect]] = {".lark": "lark", ".gbnf": "gbnf", ".ebnf"
 
 
 @dataclass(frozen=True, slots=True)
-class SchemaShape:
+class SchemaArgument:
     schema: dict[str, object] | bool
 
 
 @dataclass(frozen=True, slots=True)
-class GrammarShape:
+class GrammarArgument:
     text: str
     dialect: Dialect | Literal["auto"]
 
 
 @dataclass(frozen=True, slots=True)
-class RegexShape:
+class RegexArgument:
     pattern: str
 
 
-Shape: TypeAlias = SchemaShape | GrammarShape | RegexShape
+Shape: TypeAlias = SchemaArgument | GrammarArgument | RegexArgument
 
 
 def read_shape(argument: str, kind: Kind = "auto") -> Shape:
@@ -45,15 +45,15 @@ def read_shape(argument: str, kind: Kind = "auto") -> Shape:
     guessed, and stands in the argument. Raises InputError.
     """
     if kind == "regex":
-        return RegexShape(text_argument(argument, "pattern"))
+        return RegexArgument(text_argument(argument, "pattern"))
     if kind == "schema":
-        return SchemaShape(read_schema(argument))
+        return SchemaArgument(read_schema(argument))
     if kind != "auto":
-        return GrammarShape(read_grammar_text(argument, kind), kind)
+        return GrammarArgument(read_grammar_text(argument, kind), kind)
     dialect = dialect_of(argument)
     if dialect is None and not _looks_like_a_grammar(argument):
-        return SchemaShape(read_schema(argument, KINDS))
-    return GrammarShape(read_grammar_text(argument, dialect), dialect or "auto")
+        return SchemaArgument(read_schema(argument, KINDS))
+    return GrammarArgument(read_grammar_text(argument, dialect), dialect or "auto")
 
 
 def dialect_of(argument: str) -> Dialect | None:
@@ -117,9 +117,9 @@ def _is_inline(argument: str) -> bool:
 def compile_shape(shape: Shape, vocab: Vocabulary, **of_schema: Any) -> Grammar:
     """The shape for a vocabulary; `of_schema` are options of `compile_json_schema`."""
     match shape:
-        case SchemaShape(schema=schema):
+        case SchemaArgument(schema=schema):
             return compile_json_schema(schema, vocab, **of_schema)
-        case GrammarShape(text=text, dialect=dialect):
+        case GrammarArgument(text=text, dialect=dialect):
             return compile_grammar(text, vocab, dialect=dialect)
-        case RegexShape(pattern=pattern):
+        case RegexArgument(pattern=pattern):
             return compile_regex(pattern, vocab)

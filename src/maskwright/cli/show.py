@@ -15,7 +15,7 @@ ANY_CHARACTER = frozenset(range(0x20, 0x7F)) | BEYOND_ASCII
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class TextPosition:
     """A byte of a text as people count: line and column from 1, columns in characters."""
 
     line: int
@@ -28,7 +28,7 @@ class Place:
         return self.excerpt, " " * self.caret + "^"
 
 
-def place(text: bytes, offset: int) -> Place:
+def place(text: bytes, offset: int) -> TextPosition:
     """Where byte `offset` stands; `len(text)` is the place after the end."""
     start = text.rfind(b"\n", 0, offset) + 1
     stop = text.find(b"\n", offset)
@@ -39,7 +39,7 @@ def place(text: bytes, offset: int) -> Place:
     right = left + WINDOW
     cut = ("…" if left else "") + shown[left:right] + ("…" if right < len(shown) else "")
     caret = column - left + (1 if left else 0)
-    return Place(text.count(b"\n", 0, offset) + 1, column + 1, cut, caret)
+    return TextPosition(text.count(b"\n", 0, offset) + 1, column + 1, cut, caret)
 
 
 def allowed(following: bytes, may_end: bool) -> str:

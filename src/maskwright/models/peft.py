@@ -89,7 +89,7 @@ def _parse(folder: Path, shapes: Shapes, dtype: torch.dtype) -> Adapter:
         parts.setdefault(found[1], {})[found[2]] = tensor
     if not parts:
         raise InputError("it changes nothing")
-    reader = _Reader(config, shapes, _targeted(config.get("target_modules")), dtype)
+    reader = _PeftReader(config, shapes, _targeted(config.get("target_modules")), dtype)
     return Adapter({name: reader.module(name, part) for name, part in parts.items()})
 
 
@@ -122,7 +122,7 @@ def _targeted(targets: object) -> Callable[[str], bool]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Reader:
+class _PeftReader:
     """One adapter's modules, by its configuration, for one model."""
 
     config: Mapping[str, Any]

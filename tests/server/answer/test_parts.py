@@ -7,7 +7,7 @@ import json
 import pytest
 
 from maskwright import Vocabulary, compile_tools
-from maskwright.server.answer.parts import ArgumentsText, Message, Part, ToolReader, WordReader
+from maskwright.server.answer.parts import ArgumentsText, Part, ToolReader, WholeAnswer, WordReader
 from tests.server.test_tools import TOOLS
 
 VOCABULARY = Vocabulary([*(bytes([byte]) for byte in range(256)), b"<eos>"], eos=256)
@@ -42,8 +42,8 @@ def read(text: str, format: str, size: int, **options: str) -> list[Part]:
     return parts + reader.read("", [256], final=True)
 
 
-def message_of(parts: list[Part]) -> Message:
-    message = Message()
+def message_of(parts: list[Part]) -> WholeAnswer:
+    message = WholeAnswer()
     for part in parts:
         message.add(part)
     return message

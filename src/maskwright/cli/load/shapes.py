@@ -13,7 +13,7 @@ ShapeName: TypeAlias = Literal["none", "schema", "regex"]
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class AskedShape:
     """`response_format` of a request, None for free text, and the check of its answer."""
 
     response_format: dict[str, object] | None
@@ -52,12 +52,12 @@ def _is_person(text: str) -> bool:
     )
 
 
-SHAPES: dict[ShapeName, Shape] = {
-    "none": Shape(None, lambda _: True),
-    "schema": Shape(
+SHAPES: dict[ShapeName, AskedShape] = {
+    "none": AskedShape(None, lambda _: True),
+    "schema": AskedShape(
         {"type": "json_schema", "json_schema": {"name": "person", "schema": SCHEMA}}, _is_person
     ),
-    "regex": Shape(
+    "regex": AskedShape(
         {"type": "regex", "regex": PATTERN}, lambda text: re.fullmatch(PATTERN, text) is not None
     ),
 }

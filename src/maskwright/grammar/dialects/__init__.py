@@ -1,6 +1,7 @@
 """Grammars as text: Lark, GBNF and EBNF, read and written.
 
 - `bnf`: Grammars in Backus-Naur form.
+- `cursor`: The text of a grammar while it is read.
 - `detect`: Which dialect a grammar is written in.
 - `ignored`: Terminals behind text that is ignored, as one regular language.
 - `lark`: Grammars in Lark's language, as Lark has it and as llguidance has extended it.
@@ -11,6 +12,5 @@
 - `special`: Special tokens in grammars.
 - `spelling`: Characters, classes, strings and patterns as the dialects spell them.
 - `syntax`: A grammar as it is written, in any of the dialects.
-- `text`: The text of a grammar while it is read.
 - `write`: Rules written as a grammar in one of the dialects.
 """

@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from maskwright.grammar.dialects.cursor import GrammarCursor
 from maskwright.grammar.dialects.special import SpecialTokens, read_special
 from maskwright.grammar.dialects.syntax import (
     Both,
@@ -27,7 +28,6 @@ from maskwright.grammar.dialects.syntax import (
     either,
     series,
 )
-from maskwright.grammar.dialects.text import GrammarText
 from maskwright.grammar.regular import charset
 from maskwright.grammar.regular.charset import Ranges
 from maskwright.grammar.regular.terms import ANY_CHAR, char, chars, concat
@@ -47,16 +47,16 @@ _MACROS: Final = ("TagDispatch", "TokenTagDispatch", "Token", "ExcludeToken")
 
 def read_gbnf(text: str, tokens: SpecialTokens) -> Document:
     """Raises `GrammarError`."""
-    return _Reader(GrammarText(text), tokens, ebnf=False).document()
+    return _BnfReader(GrammarCursor(text), tokens, ebnf=False).document()
 
 
 def read_ebnf(text: str, tokens: SpecialTokens) -> Document:
     """Raises `GrammarError`."""
-    return _Reader(GrammarText(text), tokens, ebnf=True).document()
+    return _BnfReader(GrammarCursor(text), tokens, ebnf=True).document()
 
 
-class _Reader:
-    def __init__(self, text: GrammarText, tokens: SpecialTokens, *, ebnf: bool) -> None:
+class _BnfReader:
+    def __init__(self, text: GrammarCursor, tokens: SpecialTokens, *, ebnf: bool) -> None:
         self.text = text
         self.tokens = tokens
         self.ebnf = ebnf

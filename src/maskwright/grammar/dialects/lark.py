@@ -11,6 +11,7 @@ from dataclasses import replace
 from importlib.resources import files
 from typing import Final
 
+from maskwright.grammar.dialects.cursor import GrammarCursor
 from maskwright.grammar.dialects.lark_expressions import (
     HEAD,
     NAME,
@@ -34,7 +35,6 @@ from maskwright.grammar.dialects.syntax import (
     below,
     either,
 )
-from maskwright.grammar.dialects.text import GrammarText
 from maskwright.limits import DEFAULT_LIMITS, Limits
 
 _FOLDER: Final = files("maskwright") / "grammars"
@@ -50,12 +50,12 @@ _BARE_SPACE: Final = re.compile(r"[ \t]*")
 
 def read_lark(text: str, tokens: SpecialTokens, limits: Limits = DEFAULT_LIMITS) -> Document:
     """Raises `GrammarError`, `LimitError`."""
-    return _Reader(text, Context(tokens, limits)).document()
+    return _LarkReader(text, Context(tokens, limits)).document()
 
 
-class _Reader:
+class _LarkReader:
     def __init__(self, text: str, context: Context) -> None:
-        self.text = GrammarText(text)
+        self.text = GrammarCursor(text)
         self.context = context
         self.expressions = Expressions(self.text, context)
         self.definitions: dict[str, Definition] = {}

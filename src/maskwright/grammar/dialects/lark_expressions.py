@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from maskwright.errors import RegexError, SchemaError
+from maskwright.grammar.dialects.cursor import GrammarCursor
 from maskwright.grammar.dialects.longest import ends_where_it_can
 from maskwright.grammar.dialects.special import SpecialTokens, read_special
 from maskwright.grammar.dialects.syntax import (
@@ -21,7 +22,6 @@ from maskwright.grammar.dialects.syntax import (
     either,
     series,
 )
-from maskwright.grammar.dialects.text import GrammarText
 from maskwright.grammar.pattern.casing import closed
 from maskwright.grammar.pattern.flags import Flags
 from maskwright.grammar.pattern.parse import parse_pattern
@@ -57,7 +57,7 @@ class Context:
 class Expressions:
     """Reads one expression after another from a text."""
 
-    def __init__(self, text: GrammarText, context: Context) -> None:
+    def __init__(self, text: GrammarCursor, context: Context) -> None:
         self.text = text
         self.context = context
 
@@ -276,7 +276,7 @@ def _place_before_unescaping(written: str, position: int) -> int:
     return at
 
 
-def read_json(text: GrammarText, start: int) -> Any:
+def read_json(text: GrammarCursor, start: int) -> Any:
     """A JSON value in a grammar."""
     try:
         value, text.at = json.JSONDecoder().raw_decode(text.text, text.at)

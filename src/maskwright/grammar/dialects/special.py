@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from maskwright.grammar.dialects.cursor import GrammarCursor
 from maskwright.grammar.dialects.syntax import Either, Literal, Node, Special, Times
-from maskwright.grammar.dialects.text import GrammarText
 from maskwright.grammar.regular.charset import Ranges, ranges_of
 from maskwright.grammar.regular.terms import ANY_CHAR
 
@@ -27,7 +27,7 @@ class SpecialTokens:
         return sorted(set(self.names.values()) - self.ends)
 
 
-def read_special(text: GrammarText, tokens: SpecialTokens, *, negative: bool = False) -> Node:
+def read_special(text: GrammarCursor, tokens: SpecialTokens, *, negative: bool = False) -> Node:
     """`<name>`, `<[1,3-5]>`, `<[^2]>` or `<[*]>`; reading stands at the `<`, or at a `!` before it.
 
     A token that is not one of some may be any character or other special token, so it can only be
@@ -68,7 +68,7 @@ def read_special(text: GrammarText, tokens: SpecialTokens, *, negative: bool = F
     return Special(ranges_of(known), start)
 
 
-def _any_but(text: GrammarText, tokens: SpecialTokens, excluded: list[int], start: int) -> Node:
+def _any_but(text: GrammarCursor, tokens: SpecialTokens, excluded: list[int], start: int) -> Node:
     quantifier = text.peek()
     if quantifier not in ("*", "+") or not quantifier:
         text.fail(
@@ -81,7 +81,7 @@ def _any_but(text: GrammarText, tokens: SpecialTokens, excluded: list[int], star
     return Times(body, int(quantifier == "+"), None)
 
 
-def _ranges(text: GrammarText) -> Ranges:
+def _ranges(text: GrammarCursor) -> Ranges:
     found: list[tuple[int, int]] = []
     while True:
         one = text.match(_RANGE)

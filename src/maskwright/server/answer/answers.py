@@ -9,7 +9,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from maskwright.server.answer.choices import Answer
-from maskwright.server.answer.parts import ArgumentsText, CallBegun, Message, Part, Reasoning, Words
+from maskwright.server.answer.parts import (
+    ArgumentsText,
+    CallBegun,
+    Part,
+    Reasoning,
+    TextPart,
+    WholeAnswer,
+)
 from maskwright.server.json import Json
 
 
@@ -87,7 +94,7 @@ def _logprobs(entries: list[Json] | None) -> Json | None:
     return None if entries is None else {"content": entries, "refusal": None}
 
 
-def _message(message: Message) -> Json:
+def _message(message: WholeAnswer) -> Json:
     """`content` is null beside tool calls, `tool_calls` only there when something was called."""
     body: Json = {
         "role": "assistant",
@@ -107,7 +114,7 @@ def _message(message: Message) -> Json:
 def part_delta(part: Part) -> Json:
     """The delta that streams a part. A call's id, type and name come once: clients join them."""
     match part:
-        case Words(text=text):
+        case TextPart(text=text):
             return {"content": text}
         case Reasoning(text=text):
             return {"reasoning_content": text}

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from maskwright.engine import Completion, Delta, FinishReason, Generation
 from maskwright.errors import GenerationError
 from maskwright.server.answer.logprobs import ScoreReader
-from maskwright.server.answer.parts import CallBegun, Message, Part, PartReader, WordReader
+from maskwright.server.answer.parts import CallBegun, Part, PartReader, WholeAnswer, WordReader
 from maskwright.server.answer.token_trace import TokenTrace
 from maskwright.server.errors import HttpError
 from maskwright.server.json import Json
@@ -19,7 +19,7 @@ from maskwright.server.json import Json
 class Answer:
     """A generation that has ended; `finish_reason` as OpenAI names it."""
 
-    message: Message
+    message: WholeAnswer
     tokens: int
     finish_reason: str
     logprobs: list[Json] | None
@@ -136,7 +136,7 @@ async def _read(
 
 
 def _answer(completion: Completion, reader: PartReader, scores: ScoreReader | None) -> Answer:
-    message = Message()
+    message = WholeAnswer()
     for part in reader.read(completion.text, completion.token_ids, final=True):
         message.add(part)
     reason = _openai_reason(completion.finish_reason, called=bool(message.calls))

@@ -16,7 +16,7 @@ _ID_LETTERS: Final = string.ascii_letters + string.digits
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class TextPart:
     """A piece of the answer's text."""
 
     text: str
@@ -46,7 +46,7 @@ class ArgumentsText:
     text: str
 
 
-Part: TypeAlias = Words | Reasoning | CallBegun | ArgumentsText
+Part: TypeAlias = TextPart | Reasoning | CallBegun | ArgumentsText
 
 
 class PartReader(Protocol):
@@ -61,7 +61,7 @@ class WordReader:
     """Everything is words."""
 
     def read(self, text: str, token_ids: Sequence[int], *, final: bool) -> list[Part]:
-        return [Words(text)] if text else []
+        return [TextPart(text)] if text else []
 
 
 class ToolReader:
@@ -82,7 +82,7 @@ class ToolReader:
     def _parts(self, event: Event) -> Iterator[Part]:
         match event:
             case CaptureText(name="text", text=text):
-                yield Words(text)
+                yield TextPart(text)
             case CaptureText(name="reasoning", text=text):
                 yield Reasoning(text)
             case CaptureBegun(name=name) if name.startswith("call:"):
@@ -116,7 +116,7 @@ def _call_id() -> str:
 
 
 @dataclass(slots=True)
-class Message:
+class WholeAnswer:
     """All parts of an answer, put together."""
 
     words: str = ""
@@ -126,7 +126,7 @@ class Message:
 
     def add(self, part: Part) -> None:
         match part:
-            case Words(text=text):
+            case TextPart(text=text):
                 self.words += text
             case Reasoning(text=text):
                 self.reasoning += text

@@ -16,7 +16,7 @@ _LETTERS: Final = dict(zip("nrtfvba0", "\n\r\t\f\v\b\a\0", strict=True))
 _DIGITS: Final = {"x": 2, "u": 4, "U": 8}
 
 
-class GrammarText:
+class GrammarCursor:
     def __init__(self, text: str, most_depth: int = DEFAULT_LIMITS.schema_depth) -> None:
         self.text = text
         self.at = 0
