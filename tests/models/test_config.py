@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,9 +11,13 @@ import torch
 import transformers
 from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
+from maskwright.engine import Completion, Engine, EngineConfig, Request
 from maskwright.errors import InputError
+from maskwright.models import Backend, load
 from maskwright.models.config import ARCHITECTURES, end_tokens, parse_config
 from maskwright.models.rope import inverse_frequencies
+from maskwright.sampling import SamplingParams
+from tests.engine.tiny import save_checkpoint
 
 REQUIRED: dict[str, Any] = {
     "vocab_size": 97,
@@ -146,6 +152,45 @@ def test_angles_are_the_librarys(more: dict[str, Any]) -> None:
     theirs, expected = ROPE_INIT_FUNCTIONS[rope.kind](config, torch.device("cpu"))
     assert torch.equal(mine, theirs)
     assert factor == expected
+
+
+SMALL = {"hidden_size": 64, "num_attention_heads": 32, "intermediate_size": 24}
+HALF_SLIDING = {**SLIDING, "sliding_window": 6, "max_window_layers": 1}
+BARE: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
+    # What the model is made with, and what of it its file says.
+    ("Llama", {"num_key_value_heads": 32}, {}),
+    ("Mistral", {"num_key_value_heads": 8}, {}),
+    ("Mistral", {"num_key_value_heads": 8}, {"sliding_window": 6}),
+    ("Qwen2", {"num_key_value_heads": 32}, {}),
+    (
+        "Qwen2",
+        {"num_key_value_heads": 32},
+        {**SLIDING, "sliding_window": 6, "max_window_layers": 1},
+    ),
+    ("Qwen3", {"num_key_value_heads": 32, "head_dim": 128}, {}),
+]
+
+
+@pytest.mark.parametrize(("family", "made", "said"), BARE)
+def test_a_bare_file_is_the_librarys_model(
+    tmp_path: Path, family: str, made: dict[str, Any], said: dict[str, Any]
+) -> None:
+    """Of its two layers with random weights: as likely tokens, one after the other."""
+    directory = save_checkpoint(tmp_path / "bare", family=family, **SMALL, **made, **said)
+    file = directory / "config.json"
+    full = json.loads(file.read_text())
+    kept = {*REQUIRED, *said, "architectures", "model_type", "eos_token_id"}
+    file.write_text(json.dumps({name: full[name] for name in kept}))
+    answers: list[Completion] = []
+    backends: tuple[Backend, ...] = ("dense", "transformers")
+    for backend in backends:
+        params = SamplingParams(temperature=0, logprobs=0)
+        with Engine(load(directory, backend=backend), EngineConfig(blocks=16)) as engine:
+            answers.append(engine.submit(Request([65] * 20, params, 12, eos=())).result())
+    mine, theirs = answers
+    assert mine.token_ids == theirs.token_ids
+    raw = [told.raw for told in mine.scores]
+    assert raw == pytest.approx([told.raw for told in theirs.scores], abs=1e-4)
 
 
 @pytest.mark.parametrize("key", REQUIRED)

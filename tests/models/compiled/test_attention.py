@@ -16,7 +16,10 @@ SCALE = 0.3
 
 @pytest.mark.parametrize("block_size", [4, 16, 64])
 @pytest.mark.parametrize("window", [None, 7])
-@pytest.mark.parametrize(("heads", "kv_heads", "width"), [(4, 4, 8), (6, 2, 32), (5, 1, 24)])
+@pytest.mark.parametrize(
+    ("heads", "kv_heads", "width"),
+    [(4, 4, 8), (6, 2, 32), (5, 1, 24), (4, 2, 2), (4, 4, 6), (2, 1, 12), (6, 3, 50)],
+)
 def test_attention_equals_the_torch_twin(
     block_size: int, window: int | None, heads: int, kv_heads: int, width: int
 ) -> None:

@@ -267,6 +267,10 @@ def _totals(
             halves = (builder.shuffle_vector(first, second, _lane_numbers(n)) for n in (low, high))
             folded.append((combine or builder.fadd)(*halves))
         vectors = folded
+    while len(vectors) > 1:  # Each had fewer lanes than there are sums.
+        both = _lane_numbers(range(2 * vectors[0].type.count))
+        pairs = zip(vectors[::2], vectors[1::2], strict=True)
+        vectors = [builder.shuffle_vector(first, second, both) for first, second in pairs]
     return vectors[0]
 
 
