@@ -59,6 +59,8 @@ WIDE = {"type": "object", "properties": {"a": {"enum": [1, 2]}, "b": {"type": "s
 PAIRS = {"type": "array", "items": {"enum": [1, "x"]}, "maxItems": 2}
 SETS = {"type": "array", "items": {"enum": [1, 2, "x"]}, "uniqueItems": True, "minItems": 2}
 NESTED = {"type": "object", "properties": {"a": PAIRS}, "additionalProperties": False}
+ONES = {"type": "array", "items": {"const": 1}, "maxItems": 2}
+SOLE = {"type": "array", "items": {"type": "integer", "minimum": 1, "maximum": 1}, "maxItems": 2}
 DEEP = {"type": "array", "items": SOME, "uniqueItems": True, "maxItems": 2}
 WORDS = {"enum": ["b", "bx", "bxb", 'b"']}
 OTHERS = {"enum": ["xb", "bx", "x"]}
@@ -121,6 +123,14 @@ CASES: dict[str, tuple[dict[str, Any], str]] = {
     "words, or strings of a pattern": (
         {"anyOf": [{"items": WORDS, "minItems": 3}, {"items": {"pattern": "^x*b$"}}]},
         "words",
+    ),
+    "alternatives that overlap, too few": (
+        {"anyOf": [{"items": {"anyOf": [ONES, SOLE]}, "minItems": 4}, {"maxItems": 1}]},
+        "arrays",
+    ),
+    "equal values, too few": (
+        {"anyOf": [{"items": {"enum": [[1], [1.0], [2]]}, "minItems": 3}, {"maxItems": 1}]},
+        "arrays",
     ),
     "one list or the other": ({"anyOf": [{"items": WORDS}, {"items": OTHERS}]}, "words"),
 }

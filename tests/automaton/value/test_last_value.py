@@ -8,17 +8,18 @@ from maskwright.automaton.value.last_value import last_value, open_bracket
 
 LAST = [
     ("[1,23", "23"),
-    ('["a', None),
     (r'["a\"b"', r'"a\"b"'),
     (r'["a\\","b"', '"b"'),
     ('{"a":{"b":[1,2]}', '{"b":[1,2]}'),
     ('{"a]":[ "}" ]', '[ "}" ]'),
+    (r'["\\\\","\\\""', r'"\\\""'),
+    (r'["\\\\\"\\\\"', r'"\\\\\"\\\\"'),
     ("[1, true", "true"),
     ('{"name"', '"name"'),
 ]
 
 
-@pytest.mark.parametrize(("text", "value"), [each for each in LAST if each[1]])
+@pytest.mark.parametrize(("text", "value"), LAST)
 def test_last_value(text: str, value: str) -> None:
     assert last_value(text.encode()) == value
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from maskwright.automaton.satisfy.schema_values import SchemaValues
-from maskwright.automaton.value.finite_values import MOST_NUMBERS, MOST_STRINGS
+from maskwright.automaton.value.finite_values import MOST_NUMBERS, MOST_STRINGS, canonical
 from maskwright.automaton.value.progress import ArrayProgress, ObjectProgress, Progress
+from maskwright.automaton.value.witness_text import Witness, compact
 from maskwright.grammar.shape.shape import Conjunction
 
 MANY: Final = 1 << 20
@@ -22,11 +23,14 @@ class Cardinality:
         values: SchemaValues,
         satisfiable: Callable[[Conjunction], bool],
         can_complete: Callable[[Progress], bool],
+        complete: Callable[[Progress], Witness | None],
     ) -> None:
-        """`satisfiable` and `can_complete` decide exactly; see `automaton.satisfy.solver`."""
+        """`satisfiable` and `can_complete` decide exactly; `complete` finds a completion. See
+        `automaton.satisfy.solver`."""
         self._values = values
         self._satisfiable = satisfiable
         self._can_complete = can_complete
+        self._complete = complete
         self._known: dict[Conjunction, int] = {}
         self._open: set[Conjunction] = set()
         self._completions: dict[Progress, int] = {}
@@ -47,11 +51,20 @@ class Cardinality:
         found = len(finite.scalars)
         found += MOST_STRINGS + 1 if finite.strings is None else len(finite.strings)
         found += (MOST_NUMBERS + 1) * finite.many_numbers
-        for start in self._values.containers(value):
-            found += self.completions(start)
-            if found >= MANY:
-                break
+        starts = [*self._values.containers(value)]
+        for kind in (ArrayProgress, ObjectProgress):
+            found += self._union([start for start in starts if isinstance(start, kind)])
         return found
+
+    def _union(self, starts: Sequence[Progress]) -> int:
+        """Lower bound on the values of alternatives, which may overlap: those of the largest one,
+        or one value of each, as far as these differ."""
+        found = max(map(self.completions, starts), default=0)
+        if found >= MANY or len(starts) < 2:
+            return found
+        witnesses = (self._complete(start) for start in starts if self._can_complete(start))
+        texts = {canonical(compact(each)) for each in witnesses if each is not None}
+        return max(found, len(texts))
 
     def completions(self, progress: Progress) -> int:
         """Lower bound on the distinct ways to complete a container, its candidates for equality

@@ -54,7 +54,7 @@ class Solver:
     @cached_property
     def cardinality(self) -> Cardinality:
         """Lower bounds on the number of values."""
-        return Cardinality(self.values, self.satisfiable, self.can_complete)
+        return Cardinality(self.values, self.satisfiable, self.can_complete, self.search.completion)
 
     def satisfiable(self, conjunction: Conjunction) -> bool:
         """Whether any value satisfies the conjunction."""

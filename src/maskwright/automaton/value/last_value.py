@@ -52,11 +52,12 @@ def _start(text: bytes) -> int:
 
 
 def _string_start(text: bytes, end: int) -> int:
-    """The opening quote of the string whose closing quote stands at `end`."""
-    at = end - 1
-    while True:
-        at = text.rindex(b'"', 0, at + 1)
-        slashes = at - len(text[:at].rstrip(b"\\"))
-        if slashes % 2 == 0:
-            return at
-        at -= 1
+    """The opening quote of the string whose closing quote stands at `end`.
+
+    Quotes within the string follow a backslash. The opening one follows a separator or a bracket,
+    and what stands before it doesn't matter.
+    """
+    at = text.rindex(b'"', 0, end)
+    while text[at - 1 : at] == b"\\":
+        at = text.rindex(b'"', 0, at)
+    return at

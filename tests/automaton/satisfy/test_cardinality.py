@@ -1,0 +1,102 @@
+"""Lower bounds on numbers of values: against the values themselves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from maskwright.automaton.satisfy.cardinality import MANY
+from maskwright.automaton.value.finite_values import MOST_STRINGS
+from tests.automaton.solving import array, conjunction, object_, solver
+
+TWO: Any = {"enum": [1, "a"]}
+PAIRS: Any = {"type": "array", "items": TWO, "maxItems": 2}
+THREE: Any = {"type": ["boolean", "null"]}
+A_B: dict[str, Any] = {"properties": {"a": TWO, "b": THREE}, "additionalProperties": False}
+VALUES: list[tuple[Any, int]] = [
+    (False, 0),
+    ({"const": 1}, 1),
+    (THREE, 3),
+    ({"type": "string", "pattern": "^[ab]?$"}, 3),
+    ({"type": "string"}, MOST_STRINGS + 1),
+    ({"type": "array", "items": False}, 1),
+    ({"type": "array", "items": {"const": 1}}, MANY),
+    ({"type": "array", "items": THREE, "minItems": 2, "maxItems": 2}, 9),
+    ({"type": "array", "prefixItems": [TWO, THREE], "items": False, "minItems": 2}, 6),
+    ({"type": "array", "items": THREE, "minItems": 1, "maxItems": 1}, 3),
+    ({"type": "object", **A_B}, 12),
+    ({"type": "object", "required": ["a"], **A_B}, 8),
+    ({"type": "object", "required": ["a", "b"], **A_B}, 6),
+    ({"type": "object"}, MANY),
+    ({"enum": [[], {}, 1]}, 3),
+    ({"enum": [[1], [1.0], [2], {"a": 1}, {"a": 1.0}]}, 3),  # equal values count once
+    ({"anyOf": [PAIRS, {**PAIRS, "items": {"enum": [1, "a"]}}]}, 3),  # overlapping alternatives
+    ({"type": "object", "required": ["a"], "properties": {"a": False}}, 0),
+]
+
+
+@pytest.mark.parametrize(("schema", "count"), VALUES)
+def test_values(schema: Any, count: int) -> None:
+    assert solver().cardinality.values(conjunction(schema)) == count
+
+
+BOUNDED: list[tuple[Any, int]] = [
+    # values of which there are at least one and at most `count`: the bound is between them
+    ({"type": "array", "items": THREE, "maxItems": 2, "contains": {"const": True}}, 6),
+    ({"type": "object", "minProperties": 1, **A_B}, 11),
+    ({"type": "array", "items": TWO, "not": {"uniqueItems": True}, "maxItems": 2}, 2),
+    ({"type": "array", "items": THREE, "uniqueItems": True, "maxItems": 1}, 4),
+]
+
+
+@pytest.mark.parametrize(("schema", "count"), BOUNDED)
+def test_bounds(schema: Any, count: int) -> None:
+    assert 1 <= solver().cardinality.values(conjunction(schema)) <= count
+
+
+UNIQUE: list[tuple[dict[str, Any], set[str], int]] = [
+    # keywords of an array of unique items, those read, at least so many completions
+    ({"items": {"enum": [1, 2, 3, 4]}}, set(), 4),
+    ({"items": {"enum": [1, 2, 3, 4]}}, {"1"}, 3),
+    ({"items": {"enum": [1, 2, 3, 4]}}, {"1", "2", "3"}, 1),
+    ({"items": {"enum": [1, 2, 3, 4]}, "minItems": 2}, set(), 3),  # one is left for the other item
+    ({"items": {"enum": [1, 2, 3, 4]}, "maxItems": 0}, set(), 1),
+]
+
+
+@pytest.mark.parametrize(("keywords", "seen", "count"), UNIQUE)
+def test_values_that_have_been_read_do_not_count(
+    keywords: dict[str, Any], seen: set[str], count: int
+) -> None:
+    progress = array({"uniqueItems": True, **keywords})._replace(seen=frozenset(seen))
+    assert solver().cardinality.completions(progress) == count
+
+
+def test_a_value_within_itself_is_counted() -> None:
+    tree = {"$defs": {"t": {"type": "array", "items": {"$ref": "#/$defs/t"}, "maxItems": 1}}}
+    assert solver().cardinality.values(conjunction({**tree, "$ref": "#/$defs/t"})) >= 1
+
+
+SUFFICES: list[tuple[dict[str, Any], set[str], bool]] = [
+    ({"items": THREE, "minItems": 3}, set(), True),
+    ({"items": THREE, "minItems": 4}, set(), False),
+    ({"items": THREE, "minItems": 3}, {"1"}, False),  # one of three may be the one that was read
+    ({"prefixItems": [THREE, {"const": 1}], "minItems": 2}, set(), False),
+    ({"prefixItems": [THREE, {"type": "string"}], "minItems": 2}, set(), True),
+    ({"items": THREE, "contains": THREE}, set(), False),  # needs a search
+]
+
+
+@pytest.mark.parametrize(("keywords", "seen", "enough"), SUFFICES)
+def test_whether_there_are_enough(keywords: dict[str, Any], seen: set[str], enough: bool) -> None:
+    progress = array({"uniqueItems": True, **keywords})._replace(seen=frozenset(seen))
+    assert solver().cardinality.suffices(progress) is enough
+
+
+def test_completions_of_a_begun_object() -> None:
+    cardinality = solver().cardinality
+    progress = object_({"required": ["a"], **A_B})
+    assert cardinality.completions(progress) == 8
+    assert cardinality.completions(progress.with_member(0, "any")) == 4
+    assert cardinality.completions(progress.with_member(1, "any")) == 2

@@ -1,0 +1,98 @@
+"""The quick check: it confirms most schemas, and nothing that has no value."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from maskwright.automaton.satisfy.quick import (
+    QuickCheck,
+    is_simple,
+    makes_progress,
+    needed_values,
+)
+from tests.automaton.solving import array, conjunction, object_, solver
+
+TEXT: Any = {"type": "string"}
+A_B: dict[str, Any] = {"properties": {"a": {}, "b": {}}}
+SURE: list[Any] = [
+    True,
+    {"type": "string"},
+    {"enum": [1, "a"]},
+    {"type": "string", "minLength": 3, "pattern": "^a"},
+    {"type": "array", "minItems": 3},
+    {"type": "object", "required": ["a"], **A_B},
+    {"type": "object", "minProperties": 2, **A_B},
+    {"type": "object", "additionalProperties": False, "minProperties": 2, **A_B},
+    {"type": "object", "not": {"required": ["a", "b"]}},
+    {"type": "object", "patternProperties": {"^a$": {}}, "minProperties": 2},
+    {"type": "object", "required": ["a"], "not": {"properties": {"a": {"type": "string"}}}},
+]
+IMPOSSIBLE: list[Any] = [
+    False,
+    {"type": "string", "minLength": 3, "maxLength": 2},
+    {"type": "array", "items": False, "minItems": 1},
+    {"type": "object", "required": ["a"], "properties": {"a": False}},
+    {"type": "object", "additionalProperties": False, "minProperties": 3, **A_B},
+    {"type": "object", "required": ["a"], "maxProperties": 0},
+    {"type": "array", "uniqueItems": True, "items": {"type": "null"}, "minItems": 2},
+    {"type": "array", "prefixItems": [{"$ref": "#"}], "minItems": 1},
+]
+
+
+def check(schema: Any) -> bool:
+    return QuickCheck(solver().values, {}).has_value(conjunction(schema))
+
+
+@pytest.mark.parametrize("schema", SURE, ids=str)
+def test_values_are_confirmed(schema: Any) -> None:
+    assert check(schema)
+
+
+@pytest.mark.parametrize("schema", IMPOSSIBLE, ids=str)
+def test_no_value_is_confirmed_where_there_is_none(schema: Any) -> None:
+    assert not check(schema)
+
+
+def test_the_check_gives_up_after_some_steps() -> None:
+    """A value 100 levels deep has to be searched for."""
+    deep: Any = {"type": "null"}
+    for _ in range(100):
+        deep = {"type": "array", "items": deep, "minItems": 1}
+    assert not check(deep)
+    assert solver().satisfiable(conjunction(deep))
+
+
+def test_what_is_known_is_not_checked_again() -> None:
+    value = conjunction(False)
+    assert QuickCheck(solver().values, {value: True}).has_value(value)
+
+
+NEEDED: list[tuple[Any, int | None]] = [
+    (array({}), 0),
+    (array({"minItems": 3}), 1),  # all three must satisfy the same conjunction
+    (array({"minItems": 3, "prefixItems": [{}, {}]}), 3),
+    (array({"uniqueItems": True}), None),
+    (array({"contains": {}}), None),
+    (object_({**A_B, "required": ["b"]}), 1),
+    (object_({**A_B, "required": ["a", "b"], "minProperties": 2}), 2),
+    (object_({**A_B, "required": ["b"], "minProperties": 2}), None),
+    (object_({**A_B, "required": ["b"], "not": {"required": ["a", "c"]}}), 1),
+    (object_({**A_B, "required": ["a", "b"], "not": {"required": ["a", "b"]}}), None),
+]
+
+
+@pytest.mark.parametrize(("progress", "count"), NEEDED)
+def test_needed_values(progress: Any, count: int | None) -> None:
+    found = needed_values(progress)
+    assert (None if found is None else len(found)) == count
+
+
+def test_only_members_that_bring_the_end_nearer_make_progress() -> None:
+    free, counted = object_(A_B), object_({**A_B, "minProperties": 1})
+    wanting = object_({**A_B, "not": {"properties": {"a": TEXT, "b": TEXT}}})
+    for before, progresses in ((free, [False]), (counted, [True]), (wanting, [False, True])):
+        options = [option.after for option in before.take(0, "any")]
+        assert [makes_progress(before, after) for after in options] == progresses
+    assert [is_simple(each) for each in (free, counted, wanting)] == [True, False, False]

@@ -1,0 +1,79 @@
+"""Classes of names by the languages that they lie in."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from maskwright.automaton.value.equality import equality_candidates
+from maskwright.automaton.value.name_classes import NameClasses
+from maskwright.errors import LimitError
+from maskwright.grammar.regular.derivative import contains
+from maskwright.limits import DEFAULT_LIMITS
+from tests.automaton.solving import object_
+
+CLASSES: list[tuple[list[str], list[tuple[bool, ...]]]] = [
+    ([], [()]),
+    (["^a"], [(True,), (False,)]),
+    (["^a", "^b"], [(True, False), (False, True), (False, False)]),  # none begins with both
+    (["^a", "^ab"], [(True, True), (True, False), (False, False)]),
+    (["a", "b"], [(True, True), (True, False), (False, True), (False, False)]),
+]
+
+
+def _open(patterns: list[str], **schema: Any):
+    return object_({"patternProperties": {pattern: {} for pattern in patterns}, **schema})
+
+
+@pytest.mark.parametrize(("patterns", "masks"), CLASSES)
+def test_classes(patterns: list[str], masks: list[tuple[bool, ...]]) -> None:
+    shape = _open(patterns).shape
+    found = NameClasses(DEFAULT_LIMITS).of(shape.languages)
+    assert [each.mask for each in found] == masks
+    for name in ("a", "ab", "b", "ba", "x", ""):
+        holding = [each for each in found if contains(each.language, name)]
+        assert len(holding) == 1, name
+        inside = tuple(contains(language, name) for language in shape.languages)
+        assert holding[0].mask == inside
+
+
+def test_too_many_classes_are_refused() -> None:
+    shape = _open(["a", "b", "c"]).shape
+    few = replace(DEFAULT_LIMITS, alternatives=7)
+    with pytest.raises(LimitError) as raised:
+        NameClasses(few).of(shape.languages)
+    assert raised.value.limit == "alternatives"
+    assert len(NameClasses(replace(few, alternatives=8)).of(shape.languages)) == 8
+
+
+FRESH: list[tuple[str, dict[str, Any], frozenset[str], str | None]] = [
+    ("^[ab]$", {}, frozenset(), "a"),
+    ("^[ab]$", {"properties": {"a": {}}}, frozenset(), "b"),
+    ("^[ab]$", {"properties": {"a": {}}}, frozenset("b"), None),
+    ("^a*$", {}, frozenset(("a", "aa")), "aaa"),
+    ("^b?$", {}, frozenset(), "b"),  # never the empty name
+    ("^$", {}, frozenset(), None),
+]
+
+
+@pytest.mark.parametrize(("pattern", "schema", "read", "name"), FRESH)
+def test_fresh_names(
+    pattern: str, schema: dict[str, Any], read: frozenset[str], name: str | None
+) -> None:
+    classes = NameClasses(DEFAULT_LIMITS)
+    progress = _open([pattern], **schema)._replace(others=read)
+    inside = next(c for c in classes.of(progress.shape.languages) if c.mask == (True,))
+    assert classes.fresh(progress, inside) == name
+
+
+def test_names_of_candidates_are_not_fresh() -> None:
+    classes = NameClasses(DEFAULT_LIMITS)
+    progress = _open(["^[ab]$"])._replace(candidates=equality_candidates(['{"a":1}'], (), "{"))
+    inside, outside = classes.of(progress.shape.languages)
+    assert classes.fresh(progress, inside) == "b"
+    assert [*classes.of_candidates(progress)] == [("a", inside)]
+    assert [*classes.of_candidates(progress._replace(others=frozenset("a")))] == []
+    assert classes.few(inside) == ("a", "b")
+    assert classes.few(outside) is None
