@@ -150,7 +150,7 @@ def test_answers_are_checked_without_their_grammar(shape: Any, text: str, holds:
 def test_a_server_that_is_not_there(run: Run) -> None:
     found = run("bench", "serve", "--url", "http://127.0.0.1:9/v1")
     assert (found.returncode, found.stdout) == (3, "")
-    assert "nobody answers at http://127.0.0.1:9" in found.stderr
+    assert "no server answers at http://127.0.0.1:9" in found.stderr
 
 
 @pytest.mark.parametrize(

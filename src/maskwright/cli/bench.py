@@ -124,7 +124,7 @@ def bench(
         first = [(0.0, cell) for cell in cells if cell.words == min(c.words for c in cells)]
         tried += asyncio.run(offer(address, first, drain, random.Random(~seed).getrandbits(48)))
         if all(one.reason in ("ConnectError", "ConnectTimeout") for one in tried):
-            raise AddressError(f"nobody answers at {address}")
+            raise AddressError(f"no server answers at {address}")
         for pattern in asked:
             for rate in offered:
                 # A seed for each point: the prompts of the last one are in the server's cache.
@@ -204,27 +204,42 @@ def own_server() -> Generator[str]:
 def envelope(points: Sequence[Point], aim: Objective, width: int) -> str:
     """What `maskwright bench serve` prints: for each pattern and rate, how requests ended and how
     long they took."""
+    rows = [row for point in points for row in (ends_of(point), *times_of(point))]
     return (
         f"good: the answer has its shape, the first token came within {aim.ttft:g} s\n"
         f"and each further one within {aim.tpot:g} s; times are milliseconds\n\n"
-        f"{lay_out([row for point in points for row in rows_of(point)], width)}"
+        f"{lay_out(rows, width)}"
     )
 
 
-def rows_of(point: Point) -> tuple[dict[str, Figure], dict[str, Figure]]:
-    """How the requests of one pattern and rate ended, and their times at 50, 95 and 99 %."""
-    asked = {"asked/s": f"{point.rate:g}"}
+def ends_of(point: Point) -> dict[str, Figure]:
+    """How the requests of one pattern and rate ended."""
     ends = {
         name: point.ends.get(name, 0) for name in ("answered", "refused", "failed", "unfinished")
     }
-    ended = {"good/s": round(point.goodput, 2), **ends, "tokens/s": round(point.tokens_a_second)}
-    valid = {"valid": point.valid, "of": point.shaped}
-    times: dict[str, Figure] = {
-        f"{name} p{share}": None if isnan(value) else round(1000 * value)
-        for name, values in (("TTFT", point.ttft), ("TPOT", point.tpot), ("gap", point.gap))
-        for share, value in zip(SHARES, values, strict=True)
+    return {
+        "pattern": point.pattern,
+        "asked/s": f"{point.rate:g}",
+        "good/s": round(point.goodput, 2),
+        **ends,
+        "tokens/s": round(point.tokens_a_second),
+        "valid": point.valid,
+        "of": point.shaped,
     }
-    return (
-        {"pattern": point.pattern, **asked, **ended, **valid},
-        {"pattern": f"{point.pattern}, milliseconds", **asked, **times},
-    )
+
+
+def times_of(point: Point) -> list[dict[str, Figure]]:
+    """How long the requests of one pattern and rate took, in milliseconds at 50, 95 and 99 %."""
+    times = {"first token": point.ttft, "each further token": point.tpot, "gap": point.gap}
+    return [
+        {
+            "pattern": f"{point.pattern}, ms",
+            "asked/s": f"{point.rate:g}",
+            "time": name,
+            **{
+                f"p{share}": None if isnan(value) else round(1000 * value)
+                for share, value in zip(SHARES, values, strict=True)
+            },
+        }
+        for name, values in times.items()
+    ]

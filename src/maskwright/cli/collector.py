@@ -1,12 +1,13 @@
-"""Python's garbage collector in a server: it looks through everything when nobody waits.
+"""Python's garbage collector in a server: full collections while no request is being answered.
 
-A full collection looks at every object that lives long, tens of milliseconds with some grammars
-compiled, and by itself comes in the middle of an answer. Here what is loaded before serving is
-never looked at again, collections of young objects stay small, and full ones are made while the
-engine has nothing to do; or, where it always has, once in `LONGEST_S`.
+A full collection looks at every object of the oldest generation, which takes tens of milliseconds
+once some grammars are compiled, and by default it comes in the middle of an answer. Here objects
+that were loaded before serving are never looked at again, collections of young objects stay small,
+and full ones are made while the engine is idle; if it never is, every `LONGEST_S` seconds.
 
-What has been let go of is then given back to the system, which glibc's `malloc` only does by itself
-where it lies at the end of the heap: of what compiling takes for a moment most would be kept.
+The memory that a collection frees is then returned to the system. By itself glibc's `malloc` does
+that only for memory at the end of the heap, so that most of what compiling needs for a moment would
+be kept.
 """
 
 from __future__ import annotations
@@ -20,16 +21,17 @@ from contextlib import contextmanager
 from typing import Final
 
 THRESHOLDS: Final = (2_000, 10, 5_000)
-"""As for `gc.set_threshold`: the oldest generation is left alone for 100 million new objects."""
+"""Arguments of `gc.set_threshold`: the oldest generation is collected after 100 million new
+objects."""
 EVERY_S: Final = 5.0
-"""Seconds between two looks at whether the engine is idle."""
+"""Seconds between two checks whether the engine is idle."""
 LONGEST_S: Final = 600.0
-"""Seconds after which a full collection is made all the same."""
+"""Seconds after which a full collection is made though the engine is busy."""
 
 
 @contextmanager
 def collecting(idle: Callable[[], bool], every: float = EVERY_S) -> Generator[None]:
-    """Collect while `idle`; on the way out everything is as it was."""
+    """Collect while `idle`. At the end of the block the collector's settings are put back."""
     before = gc.get_threshold()
     gc.collect()
     gc.freeze()
@@ -61,8 +63,8 @@ def _collect(idle: Callable[[], bool], every: float, stopped: threading.Event) -
 
 
 def clean_up() -> None:
-    """Collect everything, and give back what that frees."""
+    """Collect everything, and return the freed memory to the system."""
     gc.collect()
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
-    if trim is not None:  # as in glibc
+    if trim is not None:  # glibc has it, other C libraries don't
         trim(0)

@@ -10,14 +10,15 @@ from maskwright.errors import InputError
 
 
 def text_argument(argument: str, param: str) -> str:
-    """An argument of the command line, refused if it isn't UTF-8 (Python marks such bytes)."""
+    """An argument of the command line. Raises InputError if it isn't UTF-8: Python represents bytes
+    that aren't by surrogates."""
     if not argument.isascii() and any("\udc80" <= character <= "\udcff" for character in argument):
         raise InputError(f"{param} is not UTF-8", param=param)
     return argument
 
 
 def read_text(path: str) -> bytes:
-    """The bytes of a file, without a byte order mark; `-` is stdin."""
+    """The bytes of a file without a byte order mark; `-` is standard input. Raises InputError."""
     if path == "-":
         return sys.stdin.buffer.read().removeprefix(BOM_UTF8)
     try:

@@ -14,7 +14,7 @@ LogLevel: TypeAlias = Literal["debug", "info", "warning", "error"]
 
 
 def set_up_logs(form: LogFormat, level: LogLevel) -> None:
-    """Log to stderr: of this package what is at least of `level`, of others warnings."""
+    """Log to stderr: records of this package from `level` on, those of others from warnings on."""
     handler = logging.StreamHandler()
     handler.setFormatter(JsonLines() if form == "json" else TextLines())
     logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
@@ -22,7 +22,7 @@ def set_up_logs(form: LogFormat, level: LogLevel) -> None:
 
 
 class TextLines(logging.Formatter):
-    """Time, level, request, words; a traceback where there is one."""
+    """A line for each record: time, level, request, message; then a traceback if there is one."""
 
     def format(self, record: logging.LogRecord) -> str:
         exchange = CURRENT.get()
@@ -35,8 +35,8 @@ class TextLines(logging.Formatter):
 
 
 class JsonLines(logging.Formatter):
-    """An object a line: `time`, `level`, `logger`, `request_id` (null outside of requests),
-    `message`, what the message is made of, and `traceback` where there is one."""
+    """A JSON object on each line: `time`, `level`, `logger`, `request_id` (null outside of
+    requests), `message`, the values that the message holds, and `traceback` if there is one."""
 
     def format(self, record: logging.LogRecord) -> str:
         exchange = CURRENT.get()
@@ -54,6 +54,6 @@ class JsonLines(logging.Formatter):
 
 
 def _moment(record: logging.LogRecord) -> str:
-    """UTC, to the millisecond."""
+    """The time of a record in UTC, to the millisecond."""
     seconds = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created))
     return f"{seconds}.{int(record.msecs):03d}Z"

@@ -1,7 +1,7 @@
-"""The program `maskwright`: its subcommands, and how failures end it.
+"""The program `maskwright`: its subcommands, and the exit codes of its failures.
 
-A subcommand's module is imported when it is run, not before: `check` must not wait the seconds
-that importing torch takes for `serve`.
+The module of a subcommand is imported only when the subcommand runs, so that `check` doesn't take
+the seconds for importing torch, which `serve` needs.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ INTERRUPTED = 130
 
 
 class _Subcommands(TyperGroup):
-    """Reads the literal above for help; imports a module to run it."""
+    """A group that lists its commands by the literal above, and imports the one that is run."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         return list(COMMANDS)
@@ -69,15 +69,18 @@ def _say_version(asked: bool) -> None:
 def maskwright(
     version: Annotated[
         bool,
-        typer.Option("--version", callback=_say_version, is_eager=True, help="Say which this is."),
+        typer.Option("--version", callback=_say_version, is_eager=True, help="Print the version."),
     ] = False,
 ) -> None:
     """Generated text that always has the shape you asked for."""
 
 
 def main() -> None:
-    """Run the command line. What the user got wrong is one line on stderr and exit code 2; an
-    address that can't be listened on, or where nobody answers, is exit code 3."""
+    """Run the command line.
+
+    A mistake of the user's ends it with one line on stderr and exit code 2; an address that can't
+    be listened on, or at which no server answers, with exit code 3.
+    """
     prepare_environment()  # before a subcommand imports torch
     try:
         app(prog_name="maskwright")

@@ -1,4 +1,4 @@
-"""Places and byte sets in words: line, column and caret; what was allowed there."""
+"""Places in a text as line, column and caret, and the set of bytes allowed there, in words."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from itertools import groupby
 WINDOW = 72
 MOST_RANGES = 12
 
-# The first bytes of characters that print; 0xC2 to 0xF4 begin the longer ones of UTF-8.
+# The first bytes of printable characters. 0xC2 to 0xF4 begin UTF-8's characters of several bytes.
 BEYOND_ASCII = frozenset(range(0xC2, 0xF5))
 ANY_CHARACTER = frozenset(range(0x20, 0x7F)) | BEYOND_ASCII
 
 
 @dataclass(frozen=True, slots=True)
 class TextPosition:
-    """A byte of a text as people count: line and column from 1, columns in characters."""
+    """The place of a byte: line and column, counted from 1, the column in characters."""
 
     line: int
     column: int
@@ -29,7 +29,7 @@ class TextPosition:
 
 
 def place(text: bytes, offset: int) -> TextPosition:
-    """Where byte `offset` stands; `len(text)` is the place after the end."""
+    """The place of byte `offset`; `len(text)` stands for the end of the text."""
     start = text.rfind(b"\n", 0, offset) + 1
     stop = text.find(b"\n", offset)
     row = text[start : len(text) if stop < 0 else stop]
@@ -43,7 +43,7 @@ def place(text: bytes, offset: int) -> TextPosition:
 
 
 def allowed(following: bytes, may_end: bool) -> str:
-    """A set of next bytes, ascending, in words: `'"', 0-9, end of text`."""
+    """The bytes that may follow, in words: `'"', 0-9, end of text`. `following` is ascending."""
     if frozenset(following) >= ANY_CHARACTER:
         parts = ["any character"]
     else:
@@ -66,7 +66,7 @@ def _ascii_ranges(following: bytes) -> Iterator[str]:
 
 
 def _beyond_ascii(following: bytes) -> Iterator[str]:
-    """Bytes of longer UTF-8 characters, in one word."""
+    """The bytes of UTF-8's characters of several bytes, in a few words."""
     high = frozenset(byte for byte in following if byte >= 0x80)
     if high == BEYOND_ASCII:
         yield "any character beyond ASCII"

@@ -1,4 +1,4 @@
-"""A text walked through a grammar byte by byte: how far it goes, and what could follow there."""
+"""A text read by a grammar byte by byte: how much of it is accepted, and what could follow."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from maskwright.vocab import Vocabulary
 
 
 class Verdict(enum.Enum):
-    """What a walk found. The values are the exit codes of `check`."""
+    """Whether a text matches. The values are the exit codes of `check`."""
 
     MATCH = 0
     MISMATCH = 1
@@ -19,10 +19,11 @@ class Verdict(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """`accepted` leading bytes of `text` begin some output of the grammar (skipped ones count).
+    """The first `accepted` bytes of `text`, skipped ones included, are a prefix of a text of the
+    grammar.
 
-    `next` holds the bytes any of which may follow them, in ascending order; `forced` those that
-    must follow, one after the other; `may_end` says that they are an output themselves.
+    `next` holds every byte that may follow them, in ascending order; `forced` the bytes that must
+    follow, in their order. `may_end`: the prefix is a text of the grammar itself.
     """
 
     text: bytes
@@ -39,12 +40,13 @@ class Walk:
 
 
 def byte_vocabulary() -> Vocabulary:
-    """One token a byte, and an end token."""
+    """A vocabulary with one token for each byte, and an end token."""
     return Vocabulary([*(bytes([byte]) for byte in range(256)), b""], eos=256)
 
 
 def walk(grammar: Grammar, text: bytes, start: int = 0) -> Walk:
-    """Feed `text[start:]` to a fresh matcher of a grammar compiled for `byte_vocabulary()`."""
+    """Read `text[start:]` with a new matcher of a grammar that was compiled for
+    `byte_vocabulary()`."""
     matcher = grammar.matcher()
     accepted = start + matcher.accept_bytes(text[start:])
     return Walk(

@@ -1,8 +1,8 @@
-"""Load on a running server, and what it makes of it: `maskwright bench serve`.
+"""Load on a running server, and how the server copes with it: `maskwright bench serve`.
 
-- `client`: Clients that come when they come, whether or not those before have been served.
+- `client`: Clients that send each request at its time, however many are still unanswered.
 - `picture`: The operating envelope as a picture.
 - `point`: One point of the operating envelope.
-- `shapes`: What load asks answers to be like, and whether they are.
-- `traffic`: Which requests come when.
+- `shapes`: The shapes that load asks for, and a check of answers that needs no grammar.
+- `traffic`: Which requests are sent, and when.
 """

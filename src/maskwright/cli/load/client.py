@@ -1,4 +1,4 @@
-"""Clients that come when they come, whether or not those before have been served."""
+"""Clients that send each request at its time, however many are still unanswered."""
 
 from __future__ import annotations
 
@@ -15,14 +15,17 @@ from maskwright.cli.load.shapes import SHAPES
 from maskwright.cli.load.traffic import Cell
 
 End: TypeAlias = Literal["answered", "refused", "failed", "unfinished"]
-"""`refused`: 429. `unfinished`: not over when the measurement was."""
+"""`refused`: answered with status 429. `unfinished`: still being answered when the time was up."""
 
 
 @dataclass(slots=True)
 class Outcome:
-    """One request. Times are seconds; `ttft` counts from when the request was due, so that a
-    client that is late itself hides nothing. `gaps` are between pieces of text. `retry_after`: what
-    a refusal said. `valid`: the answer has its shape."""
+    """One request and its answer. Times are seconds.
+
+    `ttft` counts from the moment at which the request was due, so that a client that sends late
+    doesn't hide time from the measurement. `gaps` are the times between two pieces of text.
+    `retry_after` is what a refusal said. `valid`: the answer has the shape that was asked for.
+    """
 
     cell: Cell
     end: End = "unfinished"
@@ -37,7 +40,7 @@ class Outcome:
 
     @property
     def tpot(self) -> float | None:
-        """Seconds a token after the first piece of text."""
+        """Mean time of a token after the first piece of text, in seconds."""
         if self.ttft is None or self.seconds is None or self.tokens < 2:
             return None
         return (self.seconds - self.ttft) / (self.tokens - 1)
@@ -46,7 +49,7 @@ class Outcome:
 async def offer(
     url: str, load: Sequence[tuple[float, Cell]], drain: float, seed: int
 ) -> list[Outcome]:
-    """Send every request at its time, and wait `drain` seconds after the last for answers."""
+    """Send every request at its time; after the last, wait up to `drain` seconds for answers."""
     outcomes = [Outcome(cell) for _, cell in load]
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=64)
     timeout = httpx.Timeout(None, connect=10.0)

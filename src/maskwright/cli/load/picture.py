@@ -13,7 +13,8 @@ COLOURS = {"steady": "#1b6ca8", "burst": "#c8691c", "adversarial": "#7a3b8f"}
 
 
 def draw(points: Sequence[Point], title: str) -> str:
-    """Over the rate offered: what was good of it, and when the first token came for 95 of 100."""
+    """Draw, over the rate of requests, how many answers a second were good, and within which time
+    the first token came for 95 of 100."""
     goodput = {name: [(p.rate, p.goodput) for p in own] for name, own in _by_pattern(points)}
     late = {name: [(p.rate, p.ttft[1]) for p in own] for name, own in _by_pattern(points)}
     rates = [p.rate for p in points]
@@ -47,7 +48,7 @@ def _panel(
     lines: dict[str, list[tuple[float, float]]],
     ideal: list[tuple[float, float]],
 ) -> list[str]:
-    """Axes from 0, a line for each pattern, and dashed what would be ideal."""
+    """One panel: axes from 0, a line for each pattern, and a dashed line for the ideal."""
     known = {n: [(x, y) for x, y in line if not math.isnan(y)] for n, line in lines.items()}
     every = [*ideal, *(point for line in lines.values() for point in line)]
     right = _round_up(max(x for x, _ in every))
@@ -96,6 +97,6 @@ def _legend(names: list[str], y: int) -> list[str]:
 
 
 def _round_up(value: float) -> float:
-    """To the next of 1, 2, 4, 5, 8 or 10 times a power of ten."""
+    """Round up to 1, 2, 4, 5, 8 or 10 times a power of ten."""
     power = 10.0 ** math.floor(math.log10(value))
     return next(power * n for n in (1, 2, 4, 5, 8, 10) if power * n >= value * (1 - 1e-9))

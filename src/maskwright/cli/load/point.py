@@ -1,4 +1,4 @@
-"""One point of the operating envelope: what a rate of requests in one pattern came to."""
+"""One point of the operating envelope: how the requests of one pattern and rate ended."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ SHARES = (50, 95, 99)
 
 @dataclass(frozen=True, slots=True)
 class Objective:
-    """Seconds to the first token, and for each after it, within which an answer is good."""
+    """Upper bounds for a good answer: seconds until the first token, and for each one after it."""
 
     ttft: float
     tpot: float
 
     def met(self, outcome: Outcome) -> bool:
-        """Answered as asked, and in time."""
+        """Whether the request was answered in its shape and in time."""
         return (
             outcome.end == "answered"
             and outcome.valid
@@ -32,9 +32,10 @@ class Objective:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """`rate` and `goodput` are requests a second, of which `goodput` met the objective; `ends`
-    counts requests by how they ended. `ttft`, `tpot`, `gap`: percentiles 50, 95 and 99 in seconds,
-    nan where there is nothing. `shaped` answers were asked to have a shape, `valid` had it."""
+    """`rate` is in requests a second, `goodput` in answers a second that met the objective. `ends`
+    counts requests by how they ended. `ttft`, `tpot` and `gap` are percentiles 50, 95 and 99 in
+    seconds, NaN where nothing was measured. `shaped` answers were asked to have a shape, which
+    `valid` of them had."""
 
     pattern: PatternName
     rate: float
@@ -49,7 +50,7 @@ class Point:
     valid: int
 
     def row(self) -> dict[str, object]:
-        """As JSON, with null for what there is not."""
+        """The point as a JSON object, with null for what was not measured."""
         told = asdict(self)
         for name in ("ttft", "tpot", "gap"):
             values: Sequence[float] = told.pop(name)
@@ -61,7 +62,7 @@ class Point:
 def summarize(
     pattern: PatternName, rate: float, seconds: float, found: Sequence[Outcome], aim: Objective
 ) -> Point:
-    """What `found` says, of requests that came in `seconds`."""
+    """The point of `found` requests, which were sent within `seconds`."""
     answered = [one for one in found if one.end == "answered"]
     shaped = [one for one in answered if one.cell.shape != "none"]
     whole = max([seconds, *(one.seconds or 0.0 for one in answered)])
@@ -81,7 +82,7 @@ def summarize(
 
 
 def _percentiles(values: list[float]) -> tuple[float, ...]:
-    """The nearest ranks."""
+    """Percentiles by the nearest rank."""
     if not values:
         return (math.nan,) * len(SHARES)
     values.sort()

@@ -1,5 +1,5 @@
-"""What load asks answers to be like, and whether they are: checked without the grammar that made
-them."""
+"""The shapes that load asks for, and whether answers have them: a check that needs no grammar, so
+that it is independent of what generated the answers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ShapeName: TypeAlias = Literal["none", "schema", "regex"]
 
 @dataclass(frozen=True, slots=True)
 class AskedShape:
-    """`response_format` of a request, None for free text, and the check of its answer."""
+    """The `response_format` of a request (None for free text) and the check of its answer."""
 
     response_format: dict[str, object] | None
     holds: Callable[[str], bool]

@@ -1,4 +1,4 @@
-"""Which requests come when: a pattern of arrivals over a matrix of cells."""
+"""Which requests are sent, and when: a pattern of arrivals over a matrix of cells."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from maskwright.cli.load.shapes import SHAPES, ShapeName
 PatternName: TypeAlias = Literal["steady", "burst", "adversarial"]
 
 BURST = 8
-"""Requests that come at once."""
+"""Requests of one burst, which are sent at the same moment."""
 
 WORDS = ("the", "old", "harbour", "sells", "fresh", "fish", "every", "morning")
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What a request is like: words of its prompt, most tokens of its answer, its class of service
-    ("": none is named), temperature and shape."""
+    """A kind of request: `words` in its prompt, at most `cap` tokens in its answer, its class of
+    service (empty if none is named), its temperature and the shape of its answer."""
 
     words: int
     cap: int
@@ -30,7 +30,8 @@ class Cell:
     shape: ShapeName
 
     def body(self, seed: int) -> dict[str, object]:
-        """A streaming chat request. No two prompts begin alike, so that none is in the cache."""
+        """The body of a streaming chat request. No two prompts have a common beginning, so that the
+        server's prefix cache holds none of them."""
         rng = random.Random(seed)
         text = " ".join([f"{seed:x}", *(rng.choice(WORDS) for _ in range(self.words - 1))])
         body: dict[str, object] = {
@@ -56,18 +57,18 @@ def matrix(
     temperatures: Sequence[float],
     shapes: Sequence[ShapeName],
 ) -> list[Cell]:
-    """Every combination."""
+    """The cell of every combination."""
     return [Cell(*values) for values in product(words, caps, services, temperatures, shapes)]
 
 
 def arrivals(
     pattern: PatternName, rate: float, seconds: float, cells: Sequence[Cell], rng: random.Random
 ) -> list[tuple[float, Cell]]:
-    """When each request comes, in seconds, and which it is; `rate` a second on average.
+    """The time of each request in seconds, with its cell; `rate` requests a second on average.
 
-    Steady: evenly, through all cells in random order. Burst: the same, eight at once. Adversarial:
-    bursts in which the longest prompts with the shortest answers and the shortest prompts with the
-    longest answers alternate, so that prompts are in the way of those who decode.
+    Steady: at equal distances, through all cells in random order. Burst: in random order too, eight
+    at once. Adversarial: bursts in which the longest prompts with the shortest answers alternate
+    with the shortest prompts with the longest answers, so that prefills delay decodes.
     """
     count = max(1, round(rate * seconds))
     size = 1 if pattern == "steady" else BURST
