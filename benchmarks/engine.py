@@ -46,7 +46,7 @@ sys.path.insert(0, str(ROOT))
 from benchmarks.engine_peers import continuous, in_batches, processors
 from benchmarks.engine_subjects import SUBJECTS, Subject
 from benchmarks.report import Report, some_of
-from maskwright.cli.environment import prepare_environment
+from maskwright.cli.process.environment import prepare_environment
 from maskwright.engine import Completion, Engine, EngineConfig, EngineStats, Request
 from maskwright.mask import Grammar, compile_json_schema
 from maskwright.models import LoadedModel

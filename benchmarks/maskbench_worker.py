@@ -140,7 +140,9 @@ def serve(name: str, pipe: Connection, collector: Collector) -> None:
     if collector == "server":
         gc.collect()
         gc.freeze()
-        gc.set_threshold(2_000, 10, 5_000)  # as in maskwright.cli.collector: none in mid-answer
+        gc.set_threshold(
+            2_000, 10, 5_000
+        )  # as in maskwright.cli.process.collector: none in mid-answer
     run_case(engine, Case("trivial", TRIVIAL, ()))
     clean_up()  # what reading the vocabulary left behind
     pipe.send(resident_megabytes())

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from maskwright.cli.environment import prepare_environment
+from maskwright.cli.process.environment import prepare_environment
 
 prepare_environment()  # before any test imports torch; the command line does likewise
 

@@ -1,14 +1,12 @@
 """The command line: `maskwright serve | check | generate | convert | bench`.
 
 - `load/`: Load on a running server, and what it makes of it: `maskwright bench serve`.
+- `process/`: What a command sets up for its whole process.
 - `bench`: Measure a running server under load.
 - `check`: Say whether texts match a JSON Schema, a grammar or a pattern, and where they don't.
-- `collector`: Python's garbage collector in a server.
 - `convert`: Write a grammar in another dialect.
-- `environment`: The environment of the process, as it must be before torch is loaded.
 - `generate`: Generate one answer that has the shape of a JSON Schema, a grammar or a pattern.
 - `inputs`: What a command is given.
-- `logs`: The log of `serve`.
 - `options`: What several commands have in common of their options.
 - `program`: The program `maskwright`.
 - `serve`: Serve a model over HTTP, in OpenAI's protocol.

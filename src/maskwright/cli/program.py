@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from maskwright.cli.environment import prepare_environment
+from maskwright.cli.process.environment import prepare_environment
 from maskwright.errors import AddressError, MaskwrightError
 
 # Name -> what `--help` says of it; the module and its function have the same name.

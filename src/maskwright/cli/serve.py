@@ -15,8 +15,6 @@ import typer
 import uvicorn
 
 from maskwright.automaton.value.whitespace import WhitespaceName
-from maskwright.cli.collector import collecting
-from maskwright.cli.logs import LogFormat, LogLevel, set_up_logs
 from maskwright.cli.options import (
     BACKEND_HELP,
     CACHE_HELP,
@@ -25,6 +23,8 @@ from maskwright.cli.options import (
     WHITESPACE_HELP,
     cache_folder,
 )
+from maskwright.cli.process.collector import collecting
+from maskwright.cli.process.logs import LogFormat, LogLevel, set_up_logs
 from maskwright.engine import Engine, EngineConfig, Request
 from maskwright.engine.schedule.service import ServiceClass
 from maskwright.errors import AddressError, InputError

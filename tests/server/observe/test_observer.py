@@ -18,7 +18,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from prometheus_client.parser import text_string_to_metric_families
 
-from maskwright.cli.logs import JsonLines, TextLines
+from maskwright.cli.process.logs import JsonLines, TextLines
 from maskwright.engine import Engine, EngineConfig, Request
 from maskwright.errors import InputError
 from maskwright.models import LoadedModel, load

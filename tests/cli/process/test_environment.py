@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from maskwright.cli.environment import MKL_MODE, prepare_environment
+from maskwright.cli.process.environment import MKL_MODE, prepare_environment
 
-PACKAGE = Path(__file__).resolve().parents[2] / "src" / "maskwright"
+PACKAGE = Path(__file__).resolve().parents[3] / "src" / "maskwright"
 STARTED = """
 import os, sys
 from maskwright.cli import program
@@ -57,4 +57,4 @@ def test_only_the_command_line_writes_the_environment() -> None:
         for path in PACKAGE.rglob("*.py")
         if naming.search(reading.sub("", path.read_text()))
     }
-    assert writing == {Path("cli/environment.py")}
+    assert writing == {Path("cli/process/environment.py")}

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from maskwright.cli.collector import THRESHOLDS, collecting
+from maskwright.cli.process.collector import THRESHOLDS, collecting
 
 
 class Knot:
