@@ -16,7 +16,7 @@ from maskwright.grammar.schema.parse import ParseOptions, parse_schema
 from maskwright.grammar.schema.tree import Json
 from maskwright.limits import DEFAULT_LIMITS, Limits, Work
 from maskwright.mask.grammar import Grammar
-from maskwright.mask.shared.vocabulary_tables import space_of
+from maskwright.mask.shared.vocabulary_tables import tables_of
 from maskwright.vocab import Vocabulary
 
 DraftName = Literal["4", "6", "7", "2019-09", "2020-12"]
@@ -84,26 +84,26 @@ def compile_json_schema(
     kind = (property_order, whitespace, formats, integers, escapes, limits)
     with Work(limits):
         parsed = parse_schema(schema, options)
-        space = space_of(vocab)
-        with space.lock:
-            table, common = space.json(kind, limits)
-            start = table.begun(parsed.root)
+        tables = tables_of(vocab)
+        with tables.lock:
+            levels, shared = tables.json_machine(kind, limits)
+            start = levels.begun(parsed.root)
             if start is not None:
-                return Grammar(common, start, parsed.report)
+                return Grammar(tables, shared, start, parsed.report)
         solver = Solver(property_order, limits)
         root = frozenset([parsed.root])
         if not solver.satisfiable(root):
             raise UnsatisfiableSchemaError("no JSON value matches the schema", pointer="")
         if parsed.widest > WIDE:
             precheck_alternatives(root, solver, limits)
-        with space.lock:
+        with tables.lock:
             contexts = JsonContexts(
                 root,
                 solver,
-                space.leaves,
+                tables.leaves,
                 WHITESPACE[whitespace],
                 vocab.price,
                 bare=escapes == "needed",
-                table=table,
+                table=levels,
             )
-            return Grammar(common, contexts.start(), parsed.report)
+            return Grammar(tables, shared, contexts.start(), parsed.report)

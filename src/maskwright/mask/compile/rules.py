@@ -16,8 +16,8 @@ from maskwright.grammar.rules.tree import (
 from maskwright.grammar.schema.tree import Report
 from maskwright.limits import DEFAULT_LIMITS, Limits, Work
 from maskwright.mask.grammar import Grammar
-from maskwright.mask.shared.machine import Common
-from maskwright.mask.shared.vocabulary_tables import space_of
+from maskwright.mask.shared.machine import SharedMachine
+from maskwright.mask.shared.vocabulary_tables import tables_of
 from maskwright.vocab import Vocabulary
 
 
@@ -40,17 +40,17 @@ def compile_rules(
     """
     limits = limits or DEFAULT_LIMITS
     _check_tokens(rules, vocab)
-    space = space_of(vocab)
+    tables = tables_of(vocab)
     with Work(limits):
-        values = RuleValues(space.leaves, limits)
+        values = RuleValues(tables.leaves, limits)
         written = fold_rules(captures_in_start(rules, limits))
         network = RuleNetwork(written, values.is_satisfiable, limits)
-        with space.lock:
-            contexts = RuleContexts(network, values, space.leaves, limits)
+        with tables.lock:
+            contexts = RuleContexts(network, values, tables.leaves, limits)
             if not told_apart:
                 contexts.check_values()
-            common = Common(space, contexts, limits)
-            return Grammar(common, contexts.start(), report or Report((), ()))
+            shared = SharedMachine(tables.leaves, contexts, limits)
+            return Grammar(tables, shared, contexts.start(), report or Report((), ()))
 
 
 def _check_tokens(rules: Rules, vocab: Vocabulary) -> None:

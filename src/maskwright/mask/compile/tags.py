@@ -37,7 +37,7 @@ from maskwright.mask.compile.json_schema import Escapes, Integers
 from maskwright.mask.compile.rules import compile_rules
 from maskwright.mask.grammar import Grammar
 from maskwright.mask.shared.known_tools import Arguments
-from maskwright.mask.shared.vocabulary_tables import space_of
+from maskwright.mask.shared.vocabulary_tables import tables_of
 from maskwright.vocab import Vocabulary
 
 _START = "start"
@@ -214,7 +214,7 @@ class _Parts:
         return Ref(prefix + rules.start)
 
     def arguments(self, format: ToolFormat, vocab: Vocabulary) -> Callable[[Tool], Expression]:
-        known = space_of(vocab).tools
+        known = tables_of(vocab).tools
         own = (getattr(self, each.name) for each in fields(self) if each.name not in _COLLECTED)
         options = (*own, format.parameter, format.literals)
 

@@ -16,8 +16,8 @@ from maskwright.grammar.regular.terms import EMPTY, Regular, words
 from maskwright.grammar.schema.tree import Report, ReportEntry
 from maskwright.limits import DEFAULT_LIMITS, Limits, Work
 from maskwright.mask.grammar import Grammar
-from maskwright.mask.shared.machine import Common
-from maskwright.mask.shared.vocabulary_tables import space_of
+from maskwright.mask.shared.machine import SharedMachine
+from maskwright.mask.shared.vocabulary_tables import tables_of
 from maskwright.vocab import Vocabulary
 
 
@@ -90,8 +90,9 @@ def _refuse_flag(reason: str) -> NoReturn:
 
 
 def _compile(term: Regular, kind: str, vocab: Vocabulary, limits: Limits) -> Grammar:
-    space = space_of(vocab)
-    with Work(limits), space.lock:
+    tables = tables_of(vocab)
+    with Work(limits), tables.lock:
         report = Report((ReportEntry("", kind),), ())
-        contexts = TextContexts(term, space.leaves)
-        return Grammar(Common(space, contexts, limits), contexts.start(), report)
+        contexts = TextContexts(term, tables.leaves)
+        shared = SharedMachine(tables.leaves, contexts, limits)
+        return Grammar(tables, shared, contexts.start(), report)

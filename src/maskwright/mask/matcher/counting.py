@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import numpy.typing as npt
 
+from maskwright.mask.budget.masks import BudgetMasks
 from maskwright.mask.matcher.matcher import Matcher
 from maskwright.mask.matcher.token_counts import TokenCounts, Unfinished, first_inside
 from maskwright.mask.position import Position
-
-if TYPE_CHECKING:
-    from maskwright.mask.grammar import Grammar
+from maskwright.mask.walker import Walker
 
 
 class CountingMatcher(Matcher):
@@ -21,8 +18,8 @@ class CountingMatcher(Matcher):
 
     __slots__ = ("_counts", "_tokens")
 
-    def __init__(self, grammar: Grammar, counts: TokenCounts) -> None:
-        super().__init__(grammar)
+    def __init__(self, walker: Walker, budgets: BudgetMasks, counts: TokenCounts) -> None:
+        super().__init__(walker, budgets)
         self._counts = counts
         self._tokens = [0]
 
@@ -31,15 +28,14 @@ class CountingMatcher(Matcher):
         if budget is None or not isinstance(here, Unfinished):
             super().fill_mask(out, budget)
             return
-        grammar = self._grammar
-        plain = grammar.position(here.configuration)
-        grammar.budgets.fill(plain, budget, out, bytes(self._read()))
-        out &= grammar.space.table[here.row]
+        plain = self._recognizer.position(here.configuration)
+        self._budgets.fill(plain, budget, out, bytes(self._read()))
+        out &= self._walker.tables.rows[here.row]
 
     def accept(self, token: int) -> bool:
         if not super().accept(token):
             return False
-        self._count(self._grammar.vocabulary.spellings[token])
+        self._count(self._recognizer.vocabulary.spellings[token])
         return True
 
     def accept_bytes(self, data: bytes) -> int:
@@ -65,16 +61,16 @@ class CountingMatcher(Matcher):
             del self._text[self._ends[-1] :]
         return taken
 
-    def _behind(self, token: int) -> Position | None:
-        return None if isinstance(self._path[-1], Unfinished) else super()._behind(token)
+    def _after(self, token: int) -> Position | None:
+        return None if isinstance(self._path[-1], Unfinished) else super()._after(token)
 
     def _count(self, data: bytes) -> None:
         """Look again at the position that the last step led to."""
         here, following = self._path[-2:]
-        if following is self._grammar.ended:
+        if following is self._recognizer.ended:
             self._tokens.append(0)
             return
-        position, tokens = self._counts.behind(
+        position, tokens = self._counts.after(
             here, self._tokens[-1], data, following, lambda: self._read()[: self._ends[-2]]
         )
         self._path[-1] = position
@@ -88,10 +84,10 @@ class CountingMatcher(Matcher):
         del self._tokens[len(self._path) :]
 
     def fork(self) -> Matcher:
-        twin = CountingMatcher(self._grammar, self._counts)
+        twin = CountingMatcher(self._walker, self._budgets, self._counts)
         twin._adopt(self)
         twin._tokens = self._tokens.copy()
         return twin
 
     def reset(self) -> None:
-        self.__init__(self._grammar, self._counts)
+        self.__init__(self._walker, self._budgets, self._counts)

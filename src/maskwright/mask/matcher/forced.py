@@ -2,42 +2,40 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from maskwright.automaton.leaf import special_tokens as special
+from maskwright.automaton.machine.exits import Configuration
 from maskwright.errors import UnspellableError
-
-if TYPE_CHECKING:
-    from maskwright.automaton.machine.exits import Configuration
-    from maskwright.mask.grammar import Grammar
+from maskwright.mask.recognizer import Recognizer
 
 MOST_BYTES: Final = 1024
-"""Forced bytes looked at in one go."""
+"""Most forced bytes returned in one go."""
 
 
-def forced_bytes(grammar: Grammar, here: Configuration, before: bytes) -> bytes:
+def forced_bytes(recognizer: Recognizer, here: Configuration, prefix: bytes) -> bytes:
     """The bytes that every text goes on with from here."""
-    found = bytearray()
-    while len(found) < MOST_BYTES and (byte := grammar.forced_byte(here)):
-        following = grammar.advance(here, byte, before + found)
+    forced = bytearray()
+    while len(forced) < MOST_BYTES and (byte := recognizer.forced_byte(here)):
+        following = recognizer.advance(here, byte, prefix + forced)
         if following is None:
             break
-        found += byte
+        forced += byte
         here = following
-    return bytes(found)
+    return bytes(forced)
 
 
-def forced_tokens(grammar: Grammar, here: Configuration, before: bytes) -> list[int]:
+def forced_tokens(recognizer: Recognizer, here: Configuration, prefix: bytes) -> list[int]:
     """The canonical tokens of the forced bytes, as far as what follows can't change them.
 
     The text is cut as the vocabulary's tokenizer cuts it. From the first cut on at which the rest
     of the forced bytes is the beginning of some longer token, what comes next could be merged
     with it, so those tokens are left out.
     """
-    data = forced_bytes(grammar, here, before)
+    data = forced_bytes(recognizer, here, prefix)
     if not data:
         return []
-    vocabulary = grammar.vocabulary
+    vocabulary = recognizer.vocabulary
     settled: list[int] = []
     parts = list(special.pieces(data))
     for number, (text, token_id) in enumerate(parts, start=1):
@@ -50,7 +48,7 @@ def forced_tokens(grammar: Grammar, here: Configuration, before: bytes) -> list[
         except UnspellableError:  # what comes next begins within a token
             break
         for token in tokens:
-            if number == len(parts) and grammar.begins_longer_token(text[at:]):
+            if number == len(parts) and text[at:] in recognizer.tables.prefixes:
                 break
             settled.append(token)
             at += len(vocabulary.tokens[token])

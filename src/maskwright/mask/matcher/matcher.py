@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from maskwright.automaton.events.events import Event
+from maskwright.mask.budget.masks import BudgetMasks
 from maskwright.mask.matcher.forced import forced_tokens
 from maskwright.mask.matcher.reader import EventReader
+from maskwright.mask.position import Position
 from maskwright.mask.walk.row_table import write_row
-
-if TYPE_CHECKING:
-    from maskwright.mask.grammar import Grammar
-    from maskwright.mask.position import Position
+from maskwright.mask.walker import Walker
 
 _INT32: Final = np.dtype(np.int32)
 
@@ -27,12 +26,14 @@ class Matcher:
     grammar may be used in different threads.
     """
 
-    __slots__ = ("_ends", "_events", "_grammar", "_path", "_steps", "_text", "_told", "_words")
+    __slots__ = ("_budgets", "_ends", "_events", "_path", "_recognizer", "_steps", "_text", "_told", "_walker", "_words")
 
-    def __init__(self, grammar: Grammar) -> None:
-        self._grammar = grammar
-        self._words = (grammar.vocabulary.words,)
-        self._path = [grammar.first]
+    def __init__(self, walker: Walker, budgets: BudgetMasks) -> None:
+        self._walker = walker
+        self._budgets = budgets
+        self._recognizer = walker.recognizer
+        self._words = (walker.tables.vocabulary.words,)
+        self._path = [walker.recognizer.first]
         self._steps: list[int | bytes] = []
         self._text = bytearray()
         self._ends = [0]
@@ -45,7 +46,7 @@ class Matcher:
         """The number of the present mask in the row table of the vocabulary."""
         here = self._path[-1]
         if not here.record:
-            self._grammar.find(here, self._read)
+            self._walker.find(here, self._read)
         return here.row
 
     @property
@@ -71,11 +72,11 @@ class Matcher:
             words = self._words[0]
             raise ValueError(f"out must be int32 of shape ({words},), not {out.dtype} {out.shape}")
         here = self._path[-1]
-        if budget is not None and budget < here.enough:
-            self._grammar.budgets.fill(here, budget, out, bytes(self._read()))
+        if budget is not None and budget < here.sufficient_budget:
+            self._budgets.fill(here, budget, out, bytes(self._read()))
             return
         if not here.record:
-            self._grammar.find(here, self._read)
+            self._walker.find(here, self._read)
         try:
             write_row(here.record, out)
         except TypeError:  # the words don't lie side by side
@@ -88,27 +89,29 @@ class Matcher:
         path = self._path
         following = path[-1].moves.get(token)
         if following is None:
-            following = self._behind(token)
+            following = self._after(token)
             if following is None:
                 return False
         path.append(following)
         self._steps.append(token)
         return True
 
-    def _behind(self, token: int) -> Position | None:
-        """The position behind a token that was not taken from here before."""
-        grammar, here = self._grammar, self._path[-1]
-        if here is grammar.ended or not 0 <= token < grammar.vocabulary.size:
+    def _after(self, token: int) -> Position | None:
+        """The position after a token that was not taken from here before; None if the mask doesn't
+        allow it."""
+        recognizer, here = self._recognizer, self._path[-1]
+        vocabulary = recognizer.vocabulary
+        if here is recognizer.ended or not 0 <= token < vocabulary.size:
             return None
-        if token in grammar.vocabulary.eos:
-            return grammar.ended if grammar.accepting(here.configuration) else None
-        if not grammar.vocabulary.spellings[token]:
+        if token in vocabulary.eos:
+            return recognizer.ended if recognizer.accepting(here.configuration) else None
+        if not vocabulary.spellings[token]:
             return None
-        return grammar.after(here, int(token), self._read)
+        return self._walker.after(here, int(token), self._read)
 
     def _read(self) -> bytearray:
         """The text so far."""
-        spellings = self._grammar.vocabulary.spellings
+        spellings = self._recognizer.vocabulary.spellings
         for step in self._steps[len(self._ends) - 1 :]:
             self._text += step if isinstance(step, bytes) else spellings[step]
             self._ends.append(len(self._text))
@@ -116,20 +119,20 @@ class Matcher:
 
     def accept_bytes(self, data: bytes) -> int:
         """Move on by as many of the bytes as fit, as one step; returns how many fitted."""
-        grammar = self._grammar
-        if self._path[-1] is grammar.ended:
+        recognizer = self._recognizer
+        if self._path[-1] is recognizer.ended:
             return 0
         taken = 0
         here = self._path[-1].configuration
         text = self._read()
         while taken < len(data):
-            following = grammar.advance(here, data[taken : taken + 1], text + data[:taken])
+            following = recognizer.advance(here, data[taken : taken + 1], text + data[:taken])
             if following is None:
                 break
             here = following
             taken += 1
         if taken:
-            self._path.append(grammar.position(here))
+            self._path.append(recognizer.position(here))
             self._steps.append(data[:taken])
         return taken
 
@@ -138,26 +141,26 @@ class Matcher:
         """Whether the text so far is complete."""
         here = self._path[-1]
         known = here.accepting
-        return self._grammar.accepting(here.configuration) if known is None else known
+        return self._recognizer.accepting(here.configuration) if known is None else known
 
     @property
     def complete(self) -> bool:
         """Whether the text is complete and nothing but an end token may follow."""
         here = self._path[-1]
         known = here.complete
-        return self._grammar.complete(here) if known is None else known
+        return self._recognizer.complete(here) if known is None else known
 
     @property
     def terminated(self) -> bool:
         """Whether an end token has been accepted."""
-        return self._path[-1] is self._grammar.ended
+        return self._path[-1] is self._recognizer.ended
 
     @property
     def min_tokens(self) -> int:
         """Tokens after which the text can be complete, 0 if it is; see `budget` for the bound."""
         if self.terminated:
             return 0
-        return self._grammar.budgets.tokens_needed(
+        return self._budgets.costs.tokens_needed(
             self._path[-1].configuration, bytes(self._read())
         )
 
@@ -165,16 +168,16 @@ class Matcher:
         """The bytes that may come next, ascending."""
         if self.terminated:
             return b""
-        return self._grammar.next_bytes(self._path[-1].configuration)
+        return self._recognizer.next_bytes(self._path[-1].configuration)
 
     def forced_tokens(self) -> list[int]:
         """The tokens that must come next whatever is sampled, as the tokenizer would cut them."""
         if self.terminated:
             return []
         here = self._path[-1]
-        if here.forced == b"":
+        if here.forced_byte == b"":
             return []
-        return forced_tokens(self._grammar, here.configuration, bytes(self._read()))
+        return forced_tokens(self._recognizer, here.configuration, bytes(self._read()))
 
     def events(self, *, final: bool = False) -> list[Event]:
         """What the text accepted since the last call says: captures, and JSON's structure.
@@ -185,9 +188,9 @@ class Matcher:
         """
         text, ended = bytes(self._read()), self.terminated or (final and self.accepting)
         reader = self._events
-        # What has told the end reads no further: not if the end was taken back, nor if it was none.
+        # A reader that has told the end reads no further: the end may have been taken back.
         if reader is None or (reader.ended and not (ended and reader.read == len(text))):
-            reader = self._events = EventReader(self._grammar)
+            reader = self._events = EventReader(self._recognizer)
             if self._told:
                 reader.go_on(text[: self._told], ended=False)
         found = reader.go_on(text[reader.read :], ended=ended, final=final)
@@ -209,7 +212,7 @@ class Matcher:
 
     def fork(self) -> Matcher:
         """An independent matcher at the same position."""
-        twin = Matcher(self._grammar)
+        twin = Matcher(self._walker, self._budgets)
         twin._adopt(self)
         return twin
 
@@ -223,7 +226,7 @@ class Matcher:
 
     def reset(self) -> None:
         """Back to the start of the text."""
-        self.__init__(self._grammar)
+        self.__init__(self._walker, self._budgets)
 
     def __repr__(self) -> str:
         here = "the end" if self.terminated else tuple(self._path[-1].configuration)

@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from maskwright.automaton.events.captures import CaptureReader
 from maskwright.automaton.events.events import Event
 from maskwright.automaton.events.json import JsonReader, may_read_string
 from maskwright.automaton.machine.trace import Left, Trace
 from maskwright.automaton.rules.contexts import RuleContexts, ValueBegan
-
-if TYPE_CHECKING:
-    from maskwright.mask.grammar import Grammar
+from maskwright.mask.recognizer import Recognizer
 
 
 class EventReader:
     """Reads one text from its start. There is no second parser: all it knows is what the machine
     leaves and enters on the way."""
 
-    def __init__(self, grammar: Grammar) -> None:
-        self._grammar = grammar
-        self._trace = Trace(grammar.machine, grammar.start)
-        contexts = grammar.machine.contexts
+    def __init__(self, recognizer: Recognizer) -> None:
+        self._recognizer = recognizer
+        self._trace = Trace(recognizer.machine, recognizer.start)
+        contexts = recognizer.machine.contexts
         self._contexts = contexts
         self._json = JsonReader(self._trace.text)
         self.ended = False
@@ -41,7 +38,7 @@ class EventReader:
 
         `ended`: it is the last one of a complete text; `final`: of any text.
         """
-        with self._grammar.space.lock:
+        with self._recognizer.tables.lock:
             found: list[Event] = []
             for left in self._trace.read(data):
                 found += self._left(left)

@@ -1,8 +1,9 @@
-"""Tokens that can certainly complete a text: rough bounds, as sums over leaf and stack.
+"""Upper bounds on the tokens that complete a text, as sums over its leaf and its stack.
 
-A walk adds them up for each token that it allows (`mask.walk`), so that a mask under an ample
+A walk adds them up for each token that it allows (`mask.walk.walk`), so that a mask under an ample
 budget costs hardly more than one without. Where a bound is `ENDLESS`, or above the budget, the
-exact search in `mask.budget` decides.
+shortest completion decides (`mask.budget`). A bound counts bytes, of which each takes a token at
+most where every byte is a token.
 """
 
 from __future__ import annotations
@@ -42,25 +43,25 @@ _UNKNOWN: Final = -1
 Int32 = npt.NDArray[np.int32]
 
 
-class LeafNeeds:
-    """For each leaf state the bytes, and so tokens, after which it can be left; shared as it is.
+class LeafBounds:
+    """Upper bound on the tokens to leave each leaf state, for all grammars over one vocabulary.
 
-    Inside a property name that is none: the bounds of contexts count whole names.
+    Inside a property name it is 0, for the bounds of contexts count whole names.
     """
 
     def __init__(self) -> None:
         self.array: Int32 = np.full(256, _UNKNOWN, np.int32)
 
-    def reach(self, size: int) -> None:
-        """Make room for `size` states."""
-        self.array = _reaching(self.array, size)
+    def ensure_capacity(self, size: int) -> None:
+        """Make the array long enough for `size` states."""
+        self.array = _with_capacity(self.array, size)
 
-    def find(self, leaves: LeafTable, leaf: int, limits: Limits) -> int:
-        """Fill in what a walk asked for."""
+    def compute(self, leaves: LeafTable, leaf: int, limits: Limits) -> int:
+        """The bound of a leaf state, entered into the array."""
         known = int(self.array[leaf]) if leaf < len(self.array) else _UNKNOWN
         if known == _UNKNOWN:
             known = min(self._of(leaves, leaf, limits), ENDLESS)
-            self.reach(leaf + 1)
+            self.ensure_capacity(leaf + 1)
             self.array[leaf] = known
         return known
 
@@ -71,17 +72,17 @@ class LeafNeeds:
             case Partial() | Escape() | Hex() | LowHex() | LowSurrogate() as key:
                 if _is_name(key.term):
                     return 0
-                return 1 + self.find(leaves, min(leaves.next_states(leaf).values()), limits)
+                return 1 + self.compute(leaves, min(leaves.next_states(leaf).values()), limits)
             case Continuation(left=left, target=target):
-                return left + self.find(leaves, target, limits)
+                return left + self.compute(leaves, target, limits)
             case Limited(target=target):
-                return 1 + self.find(leaves, target, limits)
+                return 1 + self.compute(leaves, target, limits)
             case Literal(data=data, target=target):
-                return len(data) + self.find(leaves, target, limits)
+                return len(data) + self.compute(leaves, target, limits)
             case Padded(target=target):
-                return self.find(leaves, target, limits)
-            case Choice(marks=marks):  # which may be the colon behind a name
-                ways = (1 + self.find(leaves, target, limits) for _, target in marks)
+                return self.compute(leaves, target, limits)
+            case Choice(marks=marks):  # which may be the colon after a name
+                ways = (1 + self.compute(leaves, target, limits) for _, target in marks)
                 return max(ways, default=0)
             case End() | Spaced() | Dead():
                 return 0
@@ -89,21 +90,23 @@ class LeafNeeds:
                 return ENDLESS
 
 
-class NodeNeeds:
-    """For each stack node the tokens that complete the text once its leaf has been left."""
+class NodeBounds:
+    """Upper bound, for each stack node, on the tokens that complete the text once the leaf on top of
+    it has been left."""
 
     def __init__(self, machine: Machine, finisher: Finisher) -> None:
         self.array: Int32 = np.full(256, _UNKNOWN, np.int32)
         self._machine = machine
         self._finisher = finisher
-        self._behind: dict[int, int] = {-1: 0}
+        self._after_value: dict[int, int] = {-1: 0}
+        """By node, what completes the text once a value on the node's level has been read."""
 
-    def reach(self, size: int) -> None:
-        """Make room for `size` nodes."""
-        self.array = _reaching(self.array, size)
+    def ensure_capacity(self, size: int) -> None:
+        """Make the array long enough for `size` nodes."""
+        self.array = _with_capacity(self.array, size)
 
-    def find(self, node: int) -> None:
-        """Fill in what a walk asked for."""
+    def compute(self, node: int) -> None:
+        """Enter the bound of a node into the array."""
         arrays = self._machine.arrays
         bound = self._finisher.bound(int(arrays.node_context[node]))
         total = ENDLESS
@@ -112,15 +115,16 @@ class NodeNeeds:
         self.array[node] = min(total, ENDLESS)
 
     def _levels_below(self, node: int) -> int:
-        """What completes the levels from `node` down, once a value in it has been read."""
-        known = self._behind.get(node)
+        """Upper bound on the tokens that complete the levels from `node` down to the root, once a
+        value on its level has been read."""
+        known = self._after_value.get(node)
         if known is None:
             arrays = self._machine.arrays
             bound = self._finisher.bound(int(arrays.node_context[node]))
             known = ENDLESS
             if bound is not None:
                 known = bound.after_value + self._levels_below(int(arrays.node_parent[node]))
-            self._behind[node] = known
+            self._after_value[node] = known
         return known
 
 
@@ -137,7 +141,7 @@ def _rest(term: Regular, inside: bool, limits: Limits) -> int:
     return len((spelled(text)[1:] if inside else text).encode("utf-8", "surrogatepass"))
 
 
-def _reaching(array: Int32, size: int) -> Int32:
+def _with_capacity(array: Int32, size: int) -> Int32:
     if size <= len(array):
         return array
     longer = np.full(max(size, 2 * len(array)), _UNKNOWN, np.int32)

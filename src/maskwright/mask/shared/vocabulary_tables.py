@@ -30,8 +30,8 @@ from maskwright.mask.ready_rows.strings import (
 )
 from maskwright.mask.ready_rows.text_rows import TextRows
 from maskwright.mask.shared.known_tools import KnownTools
-from maskwright.mask.shared.leaf_bounds import ENDLESS, LeafNeeds
-from maskwright.mask.shared.machine import Common
+from maskwright.mask.shared.leaf_bounds import ENDLESS, LeafBounds
+from maskwright.mask.shared.machine import SharedMachine
 from maskwright.mask.walk.arrays import Begun, FanTable, Scratch, Spelling
 from maskwright.mask.walk.row_table import RowTable
 from maskwright.vocab import Vocabulary
@@ -56,29 +56,29 @@ NOTHING: Final = Begun(0, 0, 0, 0)
 _UTF_8: Final = frozenset((*range(0xC0), *range(0xC2, 0xF5)))
 
 
-class Space:
+class VocabularyTables:
     """One vocabulary's tables. `lock` guards them all; holders keep it for short work only."""
 
-    def __init__(self, vocabulary: Vocabulary, before: Space | None = None) -> None:
-        """`before`: a space of the same vocabulary, whose trie and ready rows serve on.
+    def __init__(self, vocabulary: Vocabulary, before: VocabularyTables | None = None) -> None:
+        """`before`: tables of the same vocabulary, whose trie and ready rows serve on.
 
         All of these are made at once, so that it is a compile that takes the time, and no mask.
         """
         self.vocabulary = vocabulary
         self.lock = RLock()
         self.leaves = LeafTable()
-        self.table = RowTable(vocabulary.words)
+        self.rows = RowTable(vocabulary.words)
         self.trie = vocabulary.trie
-        self.whole = before.whole if before else FanTable(Fan.of(self.trie))
+        self.all_tokens = before.all_tokens if before else FanTable(Fan.of(self.trie))
         self.spelling = before.spelling if before else Spelling.of(vocabulary)
         self.strings = before.strings if before else StringRows(vocabulary)
         self._leaving = before._leaving if before else FanTable(Fan.of(self.strings.leaving))
         self.tools = KnownTools()
         self.scratch: Final = Scratch.of(self.trie.height, vocabulary.words)
         """That of all walks, for there is one at a time."""
-        self.needs = LeafNeeds()
-        self._begun: dict[int, Begun | None] = {}
-        self._json: dict[Hashable, tuple[Levels, Common]] = {}
+        self.leaf_bounds = LeafBounds()
+        self._precomputed: dict[int, Begun | None] = {}
+        self._json_machines: dict[Hashable, tuple[Levels, SharedMachine]] = {}
         self._every_byte = np.ones(768, np.uint8)
         self._terms = alive()
         self._made = made()
@@ -100,46 +100,46 @@ class Space:
     @cached_property
     def texts(self) -> TextRows:
         """The ready rows of plain text, made when the first is reached."""
-        return TextRows(self.trie, self.spelling, self.table)
+        return TextRows(self.trie, self.spelling, self.rows)
 
-    def json(self, kind: Hashable, limits: Limits) -> tuple[Levels, Common]:
+    def json_machine(self, kind: Hashable, limits: Limits) -> tuple[Levels, SharedMachine]:
         """What the grammars of JSON Schemas share that have these options."""
-        if sum(common.nbytes for _, common in self._json.values()) > MOST_KNOWN_BYTES:
-            self._json.clear()
-        known = self._json.get(kind)
+        if sum(shared.nbytes for _, shared in self._json_machines.values()) > MOST_KNOWN_BYTES:
+            self._json_machines.clear()
+        known = self._json_machines.get(kind)
         if known is None:
             levels = Levels()
-            known = self._json[kind] = levels, Common(self, levels, limits)
+            known = self._json_machines[kind] = levels, SharedMachine(self.leaves, levels, limits)
         return known
 
     @property
     def is_full(self) -> bool:
         """Whether new grammars had better start afresh."""
-        self._terms = min(self._terms, alive())  # those of the space before go one by one
+        self._terms = min(self._terms, alive())  # those of earlier tables go one by one
         return (
             self.leaves.weight > MOST_LEAVES
-            or self.table.nbytes > MOST_ROW_BYTES
+            or self.rows.nbytes > MOST_ROW_BYTES
             or alive() - self._terms > MOST_TERMS
             or made() - self._made > MOST_TRANSITIONS
         )
 
-    def begun_string(self, leaf: int) -> Begun | None:
+    def precomputed_string(self, leaf: int) -> Begun | None:
         """What of the mask at `leaf` is at hand, where that is within a string; None if it isn't,
         or the context has a say in it."""
-        if leaf not in self._begun:
-            self._begun[leaf] = self._find_begun(leaf)
-        return self._begun[leaf]
+        if leaf not in self._precomputed:
+            self._precomputed[leaf] = self._find_precomputed(leaf)
+        return self._precomputed[leaf]
 
-    def _find_begun(self, leaf: int) -> Begun | None:
+    def _find_precomputed(self, leaf: int) -> Begun | None:
         leaves, keys = self.leaves, self.leaves.keys
         if leaves.arrays.gate_high[leaf]:
             return None
         trie = keys.trie(leaf)
         if trie is not None and trie.beside.open:  # whatever is one of the words, others go on so
-            return self.begun_string(leaves.state(trie.beyond(leaf)))
+            return self.precomputed_string(leaves.state(trie.beyond(leaf)))
         if not is_within(leaf, keys) or has_minimal_escapes(term_within(leaf, keys)):
             return None
-        ready = self.table.ready(self.strings.ready(leaf, keys))
+        ready = self.rows.ready(self.strings.ready(leaf, keys))
         return Begun(*ready, self._leaving.address, int(self._every_byte.ctypes.data))
 
     def is_text(self, leaf: int) -> bool:
@@ -157,7 +157,7 @@ class Space:
             return key.text
         return key.term if isinstance(key, Text) and not key.inside else EMPTY
 
-    def within(self, leaf: int, limits: Limits) -> int:
+    def bound_in_string(self, leaf: int, limits: Limits) -> int:
         """How many bytes may still be needed to leave a string behind any of the tokens that stay
         in it from `leaf` on; `ENDLESS` if that isn't known."""
         term = term_within(leaf, self.leaves.keys)
@@ -165,23 +165,23 @@ class Space:
             farthest = self.strings.farthest(term)
             return ENDLESS if farthest is None else UNFINISHED + 1 + farthest
         text = self.leaves.state(Text(inside=True, term=term))
-        return UNFINISHED + self.needs.find(self.leaves, text, limits)
+        return UNFINISHED + self.leaf_bounds.compute(self.leaves, text, limits)
 
 
 _making = RLock()
 
 
-def space_of(vocabulary: Vocabulary) -> Space:
+def tables_of(vocabulary: Vocabulary) -> VocabularyTables:
     """The present tables of a vocabulary; they live as long as it does, or a grammar of them."""
     with _making:
-        space = vocabulary.shared
-        if not isinstance(space, Space):
-            space = vocabulary.shared = Space(vocabulary)
-        elif space.is_full:
-            space.strings.forget()
+        tables = vocabulary.shared
+        if not isinstance(tables, VocabularyTables):
+            tables = vocabulary.shared = VocabularyTables(vocabulary)
+        elif tables.is_full:
+            tables.strings.forget()
             _forget_languages()
-            space = vocabulary.shared = Space(vocabulary, space)
-        return space
+            tables = vocabulary.shared = VocabularyTables(vocabulary, tables)
+        return tables
 
 
 def _forget_languages() -> None:

@@ -1,0 +1,216 @@
+"""How many tokens certainly complete a text, counted along its shortest completion in bytes.
+
+That completion is spelled with the fewest tokens. Every configuration on the way is remembered with
+what is left of it, so that a text that starts within its budget always has a next token that stays
+within it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from hashlib import blake2b
+from heapq import heappop, heappush
+from itertools import count
+from typing import Final
+
+from maskwright.automaton.machine.exits import Configuration
+from maskwright.automaton.value.level import Level
+from maskwright.errors import UnspellableError
+from maskwright.mask.shared.budget_cache import NO_TOKEN, Place
+from maskwright.mask.walk.ends import pieces
+from maskwright.mask.walker import Walker
+
+MOST_DETOURS: Final = 300
+"""Configurations expanded in search of any spelling, where the shortest completion has none."""
+
+
+class TokenCosts:
+    """Tokens that complete a text from any configuration of one grammar, computed when asked for."""
+
+    def __init__(self, walker: Walker) -> None:
+        self.walker: Final = walker
+        self._recognizer = walker.recognizer
+        self._tables = walker.tables
+        self._spellings = walker.tables.vocabulary.spellings
+        self._completion = walker.recognizer.shared.completion
+        self.cache: Final = walker.recognizer.shared.budget_cache
+
+    def tokens_needed(self, here: Configuration, prefix: bytes = b"") -> int:
+        """Tokens that certainly complete the text from `here`; 0 if it is complete.
+
+        `prefix` is the text so far. Raises `UnspellableError` if the vocabulary can't spell any
+        completion.
+        """
+        place = self.place(here, prefix)
+        known = self.cache.needed.get(place)
+        if known is None:
+            with self._tables.lock:
+                try:
+                    tokens = self._tables.vocabulary.spelled(self.shortest(here, prefix))
+                    return self._follow(here, prefix, tokens)
+                except UnspellableError as error:
+                    return self._detour(here, prefix, error)
+        way = self.cache.ways.pop(place, None)
+        if way is not None:
+            with self._tables.lock:
+                self._follow(here, prefix, way)
+        return known
+
+    def is_spellable(self, here: Configuration, prefix: bytes) -> bool:
+        """Whether the vocabulary can spell some way to complete the text from `here`."""
+        if self._tables.has_every_byte:
+            return True
+        try:
+            self.tokens_needed(here, prefix)
+        except UnspellableError:
+            return False
+        return True
+
+    def fits(self, here: Configuration, prefix: bytes, budget: int) -> bool:
+        """Whether `budget` tokens are enough to complete the text from `here`."""
+        if budget < 0:
+            return False
+        if self._tables.has_every_byte and len(self.shortest(here, prefix)) <= budget:
+            return True  # without counting tokens: each holds a byte at least
+        try:
+            return self.tokens_needed(here, prefix) <= budget
+        except UnspellableError:
+            return False
+
+    def shortest(self, here: Configuration, prefix: bytes) -> bytes:
+        """The shortest completion from `here`, in bytes."""
+        with self._tables.lock, self._recognizer.machine.work:
+            text = self._completion.find(here, prefix)
+        if text is None:
+            raise AssertionError("a reachable configuration can always be completed")
+        return text
+
+    def is_fixed(self, here: Configuration) -> bool:
+        """Whether the shortest completion from `here` is known, and is one whatever the text."""
+        return self._completion.is_known(here)
+
+    def place(self, here: Configuration, prefix: bytes) -> Place:
+        """The key under which costs are remembered: the configuration, with a digest of the text if
+        items around it must differ."""
+        if any(level.remembers_items for level in self._levels(here)):
+            return here, blake2b(prefix, digest_size=16).digest()
+        return here
+
+    def successors(
+        self, here: Configuration, prefix: bytes
+    ) -> Iterator[tuple[Configuration, int]]:
+        """The configurations that one token leads to after the text `prefix`, each with a token."""
+        for _, token in self.walker.successors(here):
+            following = self._recognizer.advance(here, self._spellings[token], prefix)
+            if following is not None:
+                yield following, token
+
+    def record_way(self, here: Configuration, prefix: bytes, tokens: Sequence[int]) -> bool:
+        """Remember a way to complete the text; False if the tokens turn out not to be one."""
+        places = [self.place(here, prefix)]
+        for token in tokens:
+            data = self._spellings[token]
+            following = self._recognizer.advance(here, data, prefix)
+            if following is None:
+                return False
+            here, prefix = following, prefix + data
+            places.append(self.place(here, prefix))
+        for at, place in enumerate(places):
+            self.cache.record(place, len(tokens) - at, (*tokens, NO_TOKEN)[at])
+        return True
+
+    def _follow(self, here: Configuration, prefix: bytes, tokens: Sequence[int]) -> int:
+        """Remember each place on a way to the end of the text; returns how many tokens it takes,
+        more than are given where some would not be offered (see `walk.ends`).
+
+        Where items must differ, a place belongs to one text alone, and few of these texts are ever
+        written: only the next place is remembered there, with the rest of the way.
+        """
+        steps: list[tuple[Place, int]] = []
+        rest = list(reversed(tokens))
+        place = self.place(here, prefix)
+        if place != here:
+            rest = self._offered(here, prefix, rest)
+        while rest and not (steps and place != here):
+            data = self._spellings[rest[-1]]
+            following = self._recognizer.advance(here, data, prefix)
+            if following is None:
+                offered = self._offered(here, prefix, rest[-1:])
+                if len(offered) == 1:
+                    raise AssertionError(f"the completion {bytes(data)!r} is not accepted")
+                rest[-1:] = offered
+                continue
+            steps.append((place, rest.pop()))
+            here, prefix = following, prefix + data
+            place = self.place(here, prefix)
+        if steps and place != here:
+            rest = self._offered(here, prefix, rest)
+        total = len(steps) + len(rest)
+        for at, (passed, token) in enumerate(steps):
+            self.cache.record(passed, total - at, token)
+        if not rest:
+            self.cache.record(place, 0)
+        elif self.cache.record(place, len(rest), rest[-1]):
+            self.cache.ways[place] = rest[::-1]
+        return total
+
+    def _offered(self, here: Configuration, prefix: bytes, tokens: list[int]) -> list[int]:
+        """Tokens, the last one first, of which those that masks would not offer are replaced by the
+        tokens of their pieces; in this order too."""
+        vocabulary = self._tables.vocabulary
+        repeats = any(level.wants_repeat for level in self._levels(here))
+        offered: list[int] = []
+        for token in reversed(tokens):
+            data = self._spellings[token]
+            parts = pieces(data, prefix, repeats=repeats)
+            if len(parts) == 1:
+                offered.append(token)
+            else:
+                offered += [each for part in parts for each in vocabulary.spelled(part)]
+            prefix += data
+        return offered[::-1]
+
+    def _levels(self, here: Configuration) -> Iterator[Level]:
+        """The levels of JSON around a configuration, the innermost first."""
+        machine = self._recognizer.machine
+        node = here.node
+        while node >= 0:
+            level = machine.contexts.level(int(machine.arrays.node_context[node]))
+            if level is not None:
+                yield level
+            node = int(machine.arrays.node_parent[node])
+
+    def _detour(self, here: Configuration, prefix: bytes, error: UnspellableError) -> int:
+        """Tokens that complete the text where its shortest completion can't be spelled.
+
+        A best-first search by the length of the shortest completion. Raises `error` if nothing is
+        found, or not among `MOST_DETOURS` configurations.
+        """
+        start = self.place(here, prefix)
+        if start in self.cache.unspellable:
+            raise error
+        tie = count()
+        queue: list[tuple[int, int, Configuration, bytes, tuple[int, ...]]]
+        queue = [(0, next(tie), here, prefix, ())]
+        seen = {start}
+        for _ in range(MOST_DETOURS):
+            if not queue:
+                self.cache.unspellable.update(seen)
+                raise error
+            _, _, origin, text, path = heappop(queue)
+            for following, token in self.successors(origin, text):
+                longer, steps = text + self._spellings[token], (*path, token)
+                reached = self.place(following, longer)
+                if reached in seen or reached in self.cache.unspellable:
+                    continue
+                seen.add(reached)
+                rest = self.shortest(following, longer)
+                try:
+                    way = (*steps, *self._tables.vocabulary.spelled(rest))
+                except UnspellableError:
+                    heappush(queue, (len(rest), next(tie), following, longer, steps))
+                    continue
+                if self.record_way(here, prefix, way):
+                    return self.cache.needed[start]
+        self.cache.unspellable.add(start)
+        raise error

@@ -1,0 +1,286 @@
+"""The recognizer of one grammar: where bytes lead in its machine, and what may follow there.
+
+It asks the compiled half of the machine (`automaton.machine.step`) and supplies what that lacks: rows
+of leaf states, and exits. Where an exit depends on the text read so far (a name or an item that must
+differ from those before it), the compiled half stops, and the exit is taken here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from maskwright.automaton.leaf.rows import DEAD
+from maskwright.automaton.machine.exits import BLOCKED, Configuration, Exit, apply_exit
+from maskwright.automaton.machine.machine import NO_NODE, Added
+from maskwright.automaton.machine.step import (
+    TOO_MANY,
+    behind_end,
+    is_accepting,
+    leave,
+    next_bytes,
+    node_of,
+)
+from maskwright.automaton.value.last_value import last_value
+from maskwright.mask.position import Position, unpacked
+from maskwright.mask.shared.machine import SharedMachine
+from maskwright.mask.shared.vocabulary_tables import VocabularyTables
+from maskwright.mask.walk.walk import DYNAMIC, PENDING, take_bytes, take_token
+
+
+class Recognizer:
+    """Reads bytes and tokens from any configuration of a grammar.
+
+    Thread-safe: `tables.lock` guards every question to the machine.
+    """
+
+    def __init__(
+        self, tables: VocabularyTables, shared: SharedMachine, start: tuple[int, int]
+    ) -> None:
+        """`start`: the context and the leaf state in which every text begins."""
+        self.tables: Final = tables
+        self.shared: Final = shared
+        self.vocabulary: Final = tables.vocabulary
+        self.machine: Final = shared.machine
+        self._added = Added()
+        self.new_positions = 0
+        """Positions that no other grammar of the same machine had met."""
+        with tables.lock:
+            context, leaf = start
+            self.machine.begin(self._added)
+            self.start: Final = Configuration(leaf, self.machine.root(context))
+        self.first: Final = self.position(self.start)
+        self.ended: Final = self._ended()
+        """After an end token, which leads to no configuration of the machine."""
+
+    def _ended(self) -> Position:
+        position = Position(Configuration(DEAD, NO_NODE))
+        position.accepting = True
+        position.complete = True
+        position.sufficient_budget = 0
+        position.row = 0
+        position.record = self.tables.rows.address(0)
+        return position
+
+    @property
+    def new_exits(self) -> int:
+        """Exits that were added to the machine on behalf of this grammar."""
+        return self._added.exits
+
+    def begin(self) -> None:
+        """Begin a question to the machine, unless it is part of another one: its work is bounded,
+        and what it adds is counted for this grammar."""
+        self.machine.begin(self._added)
+
+    def address(self) -> int:
+        """The address of the directory through which compiled code reads every array.
+
+        The arrays of leaf states, nodes and rows are replaced when they grow, so it must be asked
+        for again after each supply.
+        """
+        tables, shared, machine = self.tables, self.shared, self.machine.arrays
+        directory, leaves, rows = shared.directory, tables.leaves.arrays, tables.rows.arrays
+        leaf_bounds, node_bounds = tables.leaf_bounds, shared.node_bounds
+        if (
+            directory.leaves is not leaves
+            or directory.machine is not machine
+            or directory.rows is not rows
+        ):
+            leaf_bounds.ensure_capacity(len(leaves.base))
+            node_bounds.ensure_capacity(len(machine.node_context))
+            directory.write(
+                leaves,
+                machine,
+                rows,
+                tables.all_tokens,
+                tables.spelling,
+                tables.scratch,
+                leaf_bounds.array,
+                node_bounds.array,
+            )
+        return directory.address
+
+    def position(self, here: Configuration) -> Position:
+        """The position of a configuration, which all grammars of one machine share."""
+        known = self.shared.positions.get(here)
+        if known is None:
+            known = self.shared.positions.setdefault(here, Position(here))
+            self.new_positions += 1
+        return known
+
+    # Where bytes and tokens lead
+
+    def advance(
+        self, here: Configuration, data: bytes, prefix: bytes | bytearray = b""
+    ) -> Configuration | None:
+        """The configuration after `data`; None if the text can't go on with these bytes.
+
+        `prefix` is the text so far. It is read at the end of a name or an item that must differ
+        from those before it, and nowhere else.
+        """
+        with self.tables.lock:
+            self.begin()
+            passed = 0
+            done = 0
+            values = np.frombuffer(data, np.uint8)
+            while True:
+                target = take_bytes(self.address(), *here, values[done:])
+                if target == PENDING:
+                    self.machine.supply()
+                    continue
+                if target != DYNAMIC:
+                    return None if target < 0 else unpacked(target)
+                counts = self.machine.arrays.counts
+                passed = self._after_dynamic_exit(passed)
+                if passed >= TOO_MANY:
+                    return None
+                done += int(counts[9])
+                stopped = self._stopped()
+                following = self._dynamic_exit(stopped, bytes(prefix) + data[:done])
+                if following is None:
+                    return None
+                if done < len(data) and self._admits_more_by_text(stopped):
+                    # The mask was computed without the text, so it must have allowed the rest too.
+                    unseen = self._dynamic_exit(stopped, None)
+                    if unseen is None or not self._is_walked(unseen, values[done:], passed):
+                        return None
+                here = following
+
+    def take_token(
+        self, here: Configuration, token: int, read_prefix: Callable[[], bytes | bytearray]
+    ) -> tuple[Configuration | None, bool]:
+        """The configuration after a token, None if the text can't go on with it; and whether that
+        depends on the text. `read_prefix` gives the text so far, and is called only then."""
+        with self.tables.lock:
+            self.begin()
+            while (target := take_token(self.address(), *here, token)) == PENDING:
+                self.machine.supply()
+            if target == DYNAMIC:
+                data = self.vocabulary.spellings[token]
+                return self.advance(here, data, read_prefix()), True
+            return None if target < 0 else unpacked(target), False
+
+    def _after_dynamic_exit(self, passed: int) -> int:
+        """What has been passed (see `step.behind_end`) once the exit is taken at which the last
+        bytes stopped."""
+        arrays = self.machine.arrays
+        return int(behind_end(arrays.node_parent, passed, int(arrays.counts[6])))
+
+    def _stopped(self) -> tuple[int, int, int]:
+        """Context, label and node of the dynamic exit at which the last bytes stopped."""
+        context, label, node = (int(n) for n in self.machine.arrays.counts[4:7])
+        return context, label, node
+
+    def _dynamic_exit(
+        self, stopped: tuple[int, int, int], text: bytes | None
+    ) -> Configuration | None:
+        """Take an exit by the text read so far or, without one, as a walk over the trie does."""
+        context, label, node = stopped
+        value = None if text is None else last_value(text)
+        with self.machine.work:
+            exit = self.machine.contexts.exit(context, self.tables.leaves.labels[label], value)
+        return self.take_exit(exit, node)
+
+    def _admits_more_by_text(self, stopped: tuple[int, int, int]) -> bool:
+        """Whether an exit taken by the text may allow more to follow than one taken without."""
+        level = self.machine.contexts.level(stopped[0])
+        return level is not None and level.wants_repeat
+
+    def _is_walked(self, here: Configuration, data: npt.NDArray[np.uint8], passed: int) -> bool:
+        """Whether a walk, which doesn't read the text, goes on with the rest of a token."""
+        while True:
+            target = take_bytes(self.address(), *here, data)
+            if target == PENDING:
+                self.machine.supply()
+                continue
+            if target != DYNAMIC:
+                return target >= 0
+            passed = self._after_dynamic_exit(passed)
+            data = data[int(self.machine.arrays.counts[9]) :]
+            following = self._dynamic_exit(self._stopped(), None)
+            if passed >= TOO_MANY or following is None:
+                return False
+            here = following
+
+    def leave(self, here: Configuration) -> Configuration:
+        """The configuration after the leaf has been left without reading a byte; its leaf is DEAD
+        where that is not possible."""
+        while True:
+            leaf, node = leave(self.address(), *here)
+            if not self._supplied():
+                return Configuration(leaf, node)
+
+    def take_exit(self, exit: Exit, node: int) -> Configuration | None:
+        """The configuration after an exit from the context of `node`; None if that exit, or one
+        that it leads to on a level below, is blocked."""
+        machine = self.machine
+        while exit.kind != BLOCKED:
+            removed, added = apply_exit(exit)
+            if removed:
+                node = int(machine.arrays.node_parent[node])
+            for context in added:
+                node = self._node(context, node)
+            if not exit.pops:
+                return Configuration(exit.leaf, node)
+            below = int(machine.arrays.node_context[node])
+            exit = machine.contexts.exit(below, exit.result)
+        return None
+
+    def _node(self, context: int, parent: int) -> int:
+        """The interned node of a context on top of the stack `parent`."""
+        self.machine.know_context(context)
+        while True:
+            node = int(node_of(self.address(), context, parent))
+            if not self._supplied():
+                return node
+
+    # What may follow
+
+    def accepting(self, here: Configuration) -> bool:
+        """Whether the text may end here."""
+        position = self.position(here)
+        if position.accepting is None:
+            position.accepting = self._ask(lambda: bool(is_accepting(self.address(), *here)))
+        return position.accepting
+
+    def complete(self, position: Position) -> bool:
+        """Whether the text may end here, and nothing but an end token may follow."""
+        if position.complete is None:
+            here = position.configuration
+            position.complete = self.accepting(here) and not self.next_bytes(here)
+        return position.complete
+
+    def forced_byte(self, here: Configuration) -> bytes:
+        """The one byte with which every text goes on; b"" where the text may end, or go on with
+        different ones."""
+        position = self.position(here)
+        if position.forced_byte is None:
+            options = b"" if self.accepting(here) else self.next_bytes(here)
+            position.forced_byte = options if len(options) == 1 else b""
+        return position.forced_byte
+
+    def next_bytes(self, here: Configuration) -> bytes:
+        """The bytes that may come next, ascending."""
+        allowed = np.zeros(256, np.bool_)
+        self._ask(lambda: bool(next_bytes(self.address(), *here, allowed)))
+        return bytes(np.flatnonzero(allowed).astype(np.uint8))
+
+    def _ask(self, question: Callable[[], bool]) -> bool:
+        """Ask compiled code until it lacks nothing to answer."""
+        with self.tables.lock:
+            self.begin()
+            while True:
+                answer = question()
+                if not self._supplied():
+                    return answer
+
+    def _supplied(self) -> bool:
+        """Whether the machine had to be extended, so that the last question must be asked again."""
+        counts = self.machine.arrays.counts
+        if counts[1] == 0 and counts[2] == 0:
+            return False
+        self.machine.supply()
+        return True

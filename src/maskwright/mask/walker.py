@@ -1,0 +1,209 @@
+"""The machine walked over the trie of tokens: the masks of positions, and where tokens lead."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from maskwright.automaton.leaf.exits import Over
+from maskwright.automaton.leaf.rows import DEAD
+from maskwright.automaton.machine.exits import Configuration
+from maskwright.mask.position import Position, unpacked
+from maskwright.mask.ready_rows.runs import Run
+from maskwright.mask.recognizer import Recognizer
+from maskwright.mask.shared.leaf_bounds import ENDLESS
+from maskwright.mask.shared.vocabulary_tables import NOTHING
+from maskwright.mask.walk.arrays import Begun
+from maskwright.mask.walk.row_table import FULL
+from maskwright.mask.walk.walk import (
+    LEAF_NEED,
+    NODE_NEED,
+    PENDING,
+    UNMEASURED,
+    find_row,
+    take_bytes,
+)
+
+_SPACE: Final = np.frombuffer(b" ", np.uint8)
+
+
+class TokenGroups(NamedTuple):
+    """Tokens that a walk has listed, grouped by the configuration that they lead to."""
+
+    tokens: npt.NDArray[np.int32]
+    """[n]: ids of tokens."""
+    targets: list[Configuration]
+    """[groups]: each configuration once."""
+    group: npt.NDArray[np.int64]
+    """[n]: for each token the index of its target."""
+
+    def representatives(self) -> list[tuple[Configuration, int]]:
+        """Each target with the first token that leads there."""
+        _, first = np.unique(self.group, return_index=True)
+        return list(zip(self.targets, self.tokens[first].tolist(), strict=True))
+
+
+class Walker:
+    """Computes the masks of one grammar's positions, and moves positions by tokens."""
+
+    def __init__(self, recognizer: Recognizer) -> None:
+        self.recognizer: Final = recognizer
+        self.tables: Final = recognizer.tables
+        self._node_bounds = recognizer.shared.node_bounds
+        self._limits = recognizer.shared.limits
+
+    def find(self, position: Position, read_prefix: Callable[[], bytes | bytearray]) -> None:
+        """Compute the mask row of a position, if it isn't known.
+
+        `read_prefix` gives the text so far; masks don't depend on it where every text can be
+        spelled (`budget.spellable` has the others).
+        """
+        del read_prefix
+        with self.tables.lock:
+            if position.record == 0:
+                self._set_row(position, self._walk(position.configuration))
+
+    def measure(
+        self, position: Position, read_prefix: Callable[[], bytes | bytearray]
+    ) -> None:
+        """Compute the mask row of a position, and the budget that certainly suffices there."""
+        del read_prefix
+        with self.tables.lock:
+            here = position.configuration
+            most, must_walk = self._precomputed_bound(here)
+            self._set_row(position, self._walk(here, whole=must_walk, limit=ENDLESS))
+            position.sufficient_budget = 1 + max(int(self.tables.scratch.state[5]), most)
+
+    def _set_row(self, position: Position, row: int) -> None:
+        position.row = row
+        position.record = self.tables.rows.address(row)
+
+    def after(
+        self, position: Position, token: int, read_prefix: Callable[[], bytes | bytearray]
+    ) -> Position | None:
+        """The position after a token that is no end token; None if it is not allowed.
+
+        `read_prefix` gives the text so far, and is called only where the target depends on it.
+        """
+        recognizer = self.recognizer
+        here, by_text = recognizer.take_token(position.configuration, token, read_prefix)
+        if here is None:
+            return None
+        following = recognizer.position(here)
+        if not by_text:
+            position.moves[token] = following
+        return following
+
+    def row(self, here: Configuration) -> int:
+        """The number of the mask row at a configuration."""
+        position = self.recognizer.position(here)
+        self.find(position, bytes)
+        return position.row
+
+    def successors(self, here: Configuration) -> list[tuple[Configuration, int]]:
+        """The configurations that one token leads to, each with the first such token."""
+        with self.tables.lock:
+            return self._listed(here, whole=True, limit=UNMEASURED).representatives()
+
+    def tokens_needing_more_than(self, here: Configuration, budget: int) -> TokenGroups:
+        """The allowed tokens after which more than `budget` tokens may be needed to complete the
+        text, by upper bounds. With a negative budget, or where not every byte is a token: all."""
+        with self.tables.lock:
+            limit = max(budget, UNMEASURED) if self.tables.has_every_byte else UNMEASURED
+            whole = limit == UNMEASURED or self._precomputed_bound(here)[0] > budget
+            return self._listed(here, whole=whole, limit=limit)
+
+    def _listed(self, here: Configuration, *, whole: bool, limit: int) -> TokenGroups:
+        """Walk, and group the tokens that are allowed and may need more than the limit."""
+        listed = np.empty((3, self.tables.vocabulary.size), np.int32)
+        self._walk(here, listed, whole=whole, limit=limit)
+        tokens, leaves, nodes = listed[:, : int(self.tables.scratch.state[6])]
+        packed, group = np.unique((leaves.astype(np.int64) << 32) | nodes, return_inverse=True)
+        return TokenGroups(tokens, [unpacked(each) for each in packed.tolist()], group)
+
+    def _precomputed_bound(self, here: Configuration) -> tuple[int, bool]:
+        """Returns (bound, must_walk) for the tokens of the precomputed mask: an upper bound on the
+        tokens needed after any of them, and whether they must be walked for a bound all the same."""
+        tables, recognizer, (leaf, node) = self.tables, self.recognizer, here
+        if not self.precomputed(here).base:
+            return 0, False
+        recognizer.address()  # makes the array of bounds long enough for `node`
+        self._node_bounds.compute(node)
+        after_leaf = int(self._node_bounds.array[node])
+        if tables.precomputed_string(leaf) is None:
+            return (0, True) if after_leaf < ENDLESS else (ENDLESS, False)
+        return tables.bound_in_string(leaf, self._limits) + after_leaf, False
+
+    def _walk(
+        self,
+        here: Configuration,
+        listed: npt.NDArray[np.int32] | None = None,
+        *,
+        whole: bool = False,
+        limit: int = UNMEASURED,
+    ) -> int:
+        """The number of the mask row, computed anew; see `mask.walk.walk.find_row`.
+
+        `whole`: walk every token, those of the precomputed mask too.
+        """
+        recognizer = self.recognizer
+        precomputed = NOTHING if whole else self.precomputed(here)
+        output = 0 if listed is None else int(listed.ctypes.data)
+        recognizer.begin()
+        resumed = False
+        while True:
+            number = find_row(recognizer.address(), *here, *precomputed, limit, resumed, output)
+            if number >= 0:
+                return number
+            if number == FULL:
+                self.tables.rows.grow()
+            else:
+                self._supply()
+            resumed = True
+
+    def _supply(self) -> None:
+        """Give a walk what it stopped for: a bound, or what the machine lacks."""
+        machine = self.recognizer.machine
+        arrays = machine.arrays
+        number, request = (int(n) for n in arrays.pending[0])
+        if arrays.counts[1] and request == LEAF_NEED:
+            self.tables.leaf_bounds.compute(self.tables.leaves, number, self._limits)
+        elif arrays.counts[1] and request == NODE_NEED:
+            with machine.work:
+                self._node_bounds.compute(number)
+        else:
+            machine.supply()
+        machine.arrays.counts[1] = 0
+
+    def precomputed(self, here: Configuration) -> Begun:
+        """The part of the mask at a configuration that was computed for the whole vocabulary."""
+        tables = self.tables
+        in_string = tables.precomputed_string(here.leaf)
+        if in_string is not None:
+            return in_string
+        if not tables.is_text(here.leaf):
+            return NOTHING
+        recognizer = self.recognizer
+        while (spaced := take_bytes(recognizer.address(), *here, _SPACE)) == PENDING:
+            recognizer.machine.supply()
+        run = self._widest_run(here)
+        after_space = self._widest_run(unpacked(spaced)) if spaced >= 0 else None
+        if run is None and after_space is None:
+            return NOTHING
+        return tables.texts.begun(run, after_space)
+
+    def _widest_run(self, here: Configuration) -> Run | None:
+        """The widest run of characters with which the text may go on, also after leaves of texts
+        that may have ended."""
+        tables, best = self.tables, None
+        while here.leaf != DEAD and tables.is_text(here.leaf):
+            run = tables.run(here.leaf)
+            if best is None or (run is not None and run.first.size > best.first.size):
+                best = run
+            if not isinstance(tables.leaves.label_of(here.leaf), Over):
+                break
+            here = self.recognizer.leave(here)
+        return best
