@@ -85,41 +85,41 @@ class Ways:
 
     def each_token(self, here: Configuration) -> tuple[Row, int]:
         out = np.zeros(self.grammar.vocabulary.words, np.int32)
-        read = each_token(self.grammar.address(), self._data, self._starts, *here, out)
+        read = each_token(self.grammar.recognizer.address(), self._data, self._starts, *here, out)
         return out, read
 
     def build(self, here: Configuration) -> None:
         """Build whatever the ways need at a configuration."""
-        counts = self.grammar.machine.arrays.counts
-        self.grammar.successors(here)
+        counts = self.grammar.recognizer.machine.arrays.counts
+        self.grammar.walker.successors(here)
         self.each_token(here)
         while counts[1] or counts[2]:
-            with self.grammar.space.lock:
-                self.grammar.machine.supply()
+            with self.grammar.recognizer.tables.lock:
+                self.grammar.recognizer.machine.supply()
             self.each_token(here)
 
     def trie(self, here: Configuration) -> tuple[int, int]:
         return self._walk(here, NOTHING)
 
     def ready_rows(self, here: Configuration) -> tuple[int, int]:
-        return self._walk(here, self.grammar.begun(here))
+        return self._walk(here, self.grammar.walker.precomputed(here))
 
     def _walk(self, here: Configuration, begun: Begun) -> tuple[int, int]:
         """The row's number and the trie nodes visited."""
-        address = self.grammar.address()
+        address = self.grammar.recognizer.address()
         number = find_row(address, *here, *begun, UNMEASURED, False, 0)
         assert number >= 0, "everything has been built"
-        return number, int(self.grammar.scratch.state[4])
+        return number, int(self.grammar.recognizer.tables.scratch.state[4])
 
 
 def positions(grammar: Grammar, tokens: list[int]) -> list[tuple[Configuration, bytes]]:
     """The configuration before each token, with the text so far."""
     found: list[tuple[Configuration, bytes]] = []
-    here, text = grammar.start, b""
+    here, text = grammar.recognizer.start, b""
     for token in tokens:
         found.append((here, text))
         data = grammar.vocabulary.tokens[token]
-        following = grammar.advance(here, data, text)
+        following = grammar.recognizer.advance(here, data, text)
         if following is None:
             raise ValueError(f"token {token} of a text that matches is refused")
         here, text = following, text + data
@@ -141,7 +141,7 @@ def measure(report: Report, case: str, schema: dict[str, Any], texts: list[list[
     grammar = compile_json_schema(schema, vocabulary)
     ways = Ways(grammar)
     fill = grammar.budgets.fill
-    table = grammar.space.table
+    table = grammar.recognizer.tables.rows
     spent: dict[str, list[float]] = {}
     read: list[int] = []
     visited: list[int] = []
@@ -149,15 +149,15 @@ def measure(report: Report, case: str, schema: dict[str, Any], texts: list[list[
     out = np.zeros(vocabulary.words, np.int32)
     for here, text in places:
         ways.build(here)
-        position = grammar.position(here)
-        final = grammar.row(here)
+        position = grammar.recognizer.position(here)
+        final = grammar.walker.row(here)
         naive, (row, bytes_read) = timed(lambda here=here: ways.each_token(here))
         walked, (same, nodes) = timed(lambda here=here: ways.trie(here))
         ready, (again, _) = timed(lambda here=here: ways.ready_rows(here))
         if not (same == again == final and np.array_equal(row, table[final] & ~ends(grammar))):
             raise AssertionError(f"the ways differ in {case} behind {text!r}")
         known, _ = timed(lambda record=position.record: write_row(record, out))
-        needed = grammar.budgets.tokens_needed(here, text)
+        needed = grammar.budgets.costs.tokens_needed(here, text)
         ample, _ = timed(lambda position=position, text=text: fill(position, BUDGET, out, text))
         row_of = {"each token": naive, "trie": walked, "ready rows": ready, "row by name": known}
         row_of["budget"] = ample
@@ -170,21 +170,25 @@ def measure(report: Report, case: str, schema: dict[str, Any], texts: list[list[
         read.append(bytes_read)
         visited.append(nodes)
     configurations = {here for here, _ in places}
-    arrays = grammar.space.leaves.arrays
+    arrays = grammar.recognizer.tables.leaves.arrays
     report.add(
         case,
         masks=len(places),
         configurations=len(configurations),
-        rows=len({grammar.row(here) for here in configurations}),
+        rows=len({grammar.walker.row(here) for here in configurations}),
         **{f"{way} us": statistics.median(micros) for way, micros in spent.items()},
         **{"bytes read": int(statistics.median(read))},
         **{"nodes visited": int(statistics.median(visited))},
         **{"each token us mean": statistics.fmean(spent["each token"])},
         **{"trie us mean": statistics.fmean(spent["trie"])},
         **{"ready rows us mean": statistics.fmean(spent["ready rows"])},
-        **{"leaf states": grammar.space.leaves.count},
-        **{"leaf states built": int((arrays.base[: grammar.space.leaves.count] >= 0).sum())},
-        **{"leaf rows": int(arrays.base[: grammar.space.leaves.count].max()) + 1},
+        **{"leaf states": grammar.recognizer.tables.leaves.count},
+        **{
+            "leaf states built": int(
+                (arrays.base[: grammar.recognizer.tables.leaves.count] >= 0).sum()
+            )
+        },
+        **{"leaf rows": int(arrays.base[: grammar.recognizer.tables.leaves.count].max()) + 1},
     )
 
 

@@ -25,7 +25,7 @@ def vocabulary(*tokens: str | bytes, alphabet: str | bytes = b"") -> Vocabulary:
 
 def allowed(matcher: Matcher, budget: int | None = None) -> set[int]:
     """The tokens in the mask."""
-    vocab = matcher._grammar.vocabulary
+    vocab = matcher._recognizer.vocabulary
     out = np.full(vocab.words, -1, np.int32)
     matcher.fill_mask(out, budget)
     bits = np.unpackbits(out.view(np.uint8), bitorder="little")
@@ -35,7 +35,7 @@ def allowed(matcher: Matcher, budget: int | None = None) -> set[int]:
 
 def spelled(matcher: Matcher, budget: int | None = None) -> set[bytes]:
     """The texts of the tokens in the mask; b"" is the end token."""
-    tokens = matcher._grammar.vocabulary.tokens
+    tokens = matcher._recognizer.vocabulary.tokens
     return {tokens[token] for token in allowed(matcher, budget)}
 
 
@@ -60,7 +60,7 @@ def matches(grammar: Grammar, text: str | bytes) -> bool:
 def shortest_ending(matcher: Matcher) -> bytes:
     """The text by which the budget's own masks lead from here to an accepting state."""
     matcher = matcher.fork()
-    tokens = matcher._grammar.vocabulary.tokens
+    tokens = matcher._recognizer.vocabulary.tokens
     text = b""
     while not matcher.accepting:
         token = min(allowed(matcher, matcher.min_tokens))

@@ -67,8 +67,8 @@ class Grammar:
         return self.budgets.costs.tokens_needed(self.recognizer.start)
 
     def least_tokens(self, enough: int) -> int:
-        """The fewest tokens found for any text. Texts other than the shortest one in bytes are tried
-        where that takes more than `enough` tokens."""
+        """The fewest tokens found for any text. Texts other than the shortest one in bytes are
+        tried where that takes more than `enough` tokens."""
         if self._counts is not None:  # another text might exceed a bound on its tokens
             return self.min_tokens
         with self.recognizer.tables.lock:

@@ -1,8 +1,8 @@
 """The recognizer of one grammar: where bytes lead in its machine, and what may follow there.
 
-It asks the compiled half of the machine (`automaton.machine.step`) and supplies what that lacks: rows
-of leaf states, and exits. Where an exit depends on the text read so far (a name or an item that must
-differ from those before it), the compiled half stops, and the exit is taken here.
+It asks the compiled half of the machine (`automaton.machine.step`) and supplies what that lacks:
+rows of leaf states, and exits. Where an exit depends on the text read so far (a name or an item
+that must differ from those before it), the compiled half stops, and the exit is taken here.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ class Recognizer:
                     self.machine.supply()
                     continue
                 if target != DYNAMIC:
-                    return None if target < 0 else unpacked(target)
+                    return None if target < 0 else unpacked(int(target))
                 counts = self.machine.arrays.counts
                 passed = self._after_dynamic_exit(passed)
                 if passed >= TOO_MANY:
@@ -161,7 +161,7 @@ class Recognizer:
             if target == DYNAMIC:
                 data = self.vocabulary.spellings[token]
                 return self.advance(here, data, read_prefix()), True
-            return None if target < 0 else unpacked(target), False
+            return None if target < 0 else unpacked(int(target)), False
 
     def _after_dynamic_exit(self, passed: int) -> int:
         """What has been passed (see `step.behind_end`) once the exit is taken at which the last
@@ -197,7 +197,7 @@ class Recognizer:
                 self.machine.supply()
                 continue
             if target != DYNAMIC:
-                return target >= 0
+                return bool(target >= 0)
             passed = self._after_dynamic_exit(passed)
             data = data[int(self.machine.arrays.counts[9]) :]
             following = self._dynamic_exit(self._stopped(), None)

@@ -66,9 +66,7 @@ class Walker:
             if position.record == 0:
                 self._set_row(position, self._walk(position.configuration))
 
-    def measure(
-        self, position: Position, read_prefix: Callable[[], bytes | bytearray]
-    ) -> None:
+    def measure(self, position: Position, read_prefix: Callable[[], bytes | bytearray]) -> None:
         """Compute the mask row of a position, and the budget that certainly suffices there."""
         del read_prefix
         with self.tables.lock:
@@ -126,7 +124,8 @@ class Walker:
 
     def _precomputed_bound(self, here: Configuration) -> tuple[int, bool]:
         """Returns (bound, must_walk) for the tokens of the precomputed mask: an upper bound on the
-        tokens needed after any of them, and whether they must be walked for a bound all the same."""
+        tokens needed after any of them, and whether they must be walked for a bound all the
+        same."""
         tables, recognizer, (leaf, node) = self.tables, self.recognizer, here
         if not self.precomputed(here).base:
             return 0, False
@@ -190,7 +189,7 @@ class Walker:
         while (spaced := take_bytes(recognizer.address(), *here, _SPACE)) == PENDING:
             recognizer.machine.supply()
         run = self._widest_run(here)
-        after_space = self._widest_run(unpacked(spaced)) if spaced >= 0 else None
+        after_space = self._widest_run(unpacked(int(spaced))) if spaced >= 0 else None
         if run is None and after_space is None:
             return NOTHING
         return tables.texts.begun(run, after_space)

@@ -20,17 +20,17 @@ def object_of(**properties: Any) -> dict[str, Any]:
 
 
 def finisher(grammar: Grammar) -> Finisher:
-    return cast(Finisher, grammar.machine.contexts)
+    return cast(Finisher, grammar.recognizer.machine.contexts)
 
 
 def search(grammar: Grammar) -> CompletionSearch:
-    return CompletionSearch(grammar.machine, finisher(grammar), DEFAULT_LIMITS)
+    return CompletionSearch(grammar.recognizer.machine, finisher(grammar), DEFAULT_LIMITS)
 
 
 def configuration(grammar: Grammar, data: bytes) -> Configuration:
-    here = grammar.start
+    here = grammar.recognizer.start
     for at in range(len(data)):
-        after = grammar.advance(here, data[at : at + 1], data[:at])
+        after = grammar.recognizer.advance(here, data[at : at + 1], data[:at])
         assert after is not None, data[: at + 1]
         here = after
     return here
@@ -149,7 +149,7 @@ def test_a_search_in_a_leaf_is_bounded() -> None:
               "additionalProperties": False}  # fmt: skip
     grammar = compile_json_schema(schema, EVERY_BYTE, whitespace="compact")
     few = CompletionSearch(
-        grammar.machine, finisher(grammar), replace(DEFAULT_LIMITS, witness_search=100)
+        grammar.recognizer.machine, finisher(grammar), replace(DEFAULT_LIMITS, witness_search=100)
     )
     with pytest.raises(LimitError, match="witness_search"):
         few.find(configuration(grammar, b'{"'), b'{"')

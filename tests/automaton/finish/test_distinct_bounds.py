@@ -80,9 +80,9 @@ def test_bounds_leave_room(name: str, order: Any) -> None:
             left -= 1
             for token in random.sample(tokens, min(3, len(tokens))):
                 data = VOCABULARY.spellings[token]
-                behind = grammar.advance(here, data, text)
+                behind = grammar.recognizer.advance(here, data, text)
                 assert behind is not None
-                assert grammar.budgets.tokens_needed(behind, text + data) <= left, text + data
+                assert grammar.budgets.costs.tokens_needed(behind, text + data) <= left, text + data
             assert matcher.accept(random.choice(tokens))
 
 

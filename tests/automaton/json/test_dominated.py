@@ -31,6 +31,8 @@ def test_a_known_value_leaves_one_thread(schema: dict[str, Any], text: bytes) ->
     matcher = grammar.matcher()
     assert matcher.accept_bytes(text) == len(text)
     node = matcher._path[-1].configuration.node
-    level = grammar.machine.contexts.level(int(grammar.machine.arrays.node_context[node]))
+    level = grammar.recognizer.machine.contexts.level(
+        int(grammar.recognizer.machine.arrays.node_context[node])
+    )
     assert level is not None
     assert (level.phase, len(level.threads)) == (LevelPhase.NEXT, 1)

@@ -57,8 +57,8 @@ def test_names_take_one_context_whatever_they_are() -> None:
         "more": Concat((Repeat(Ref("call"), 0, 1), Terminal(full_match(r"\)")))),
     }
     grammar = compile_rules(Rules("start", rules), EVERY_BYTE)
-    assert isinstance(grammar.machine.contexts, RuleContexts)
+    assert isinstance(grammar.recognizer.machine.contexts, RuleContexts)
     assert after(grammar, "a(b(") is not None
-    exits = grammar.machine.exits
+    exits = grammar.recognizer.machine.exits
     assert after(grammar, "iffy(names(") is not None
-    assert grammar.machine.exits == exits
+    assert grammar.recognizer.machine.exits == exits

@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from maskwright import Grammar, Limits, compile_json_schema
-from maskwright.mask.budget import masks as budgets
+from maskwright.mask.shared import budget_cache
 from tests.matching import EVERY_BYTE, allowed
 
 WORDS = {"type": "array", "items": {"type": "string", "maxLength": 9}, "minItems": 1}
@@ -23,13 +23,13 @@ _works = count(700_000)
 
 
 @pytest.mark.parametrize("unique", [False, True])
-@pytest.mark.parametrize("most", [budgets.MOST_ROW_BYTES, 8 * EVERY_BYTE.words * 4])
+@pytest.mark.parametrize("most", [budget_cache.MOST_ROW_BYTES, 8 * EVERY_BYTE.words * 4])
 def test_what_is_remembered_is_what_would_be_found(
     unique: bool, most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Texts that end where the budget does; again and again, against grammars that know nothing.
     Where items must differ, the text decides, and nothing is remembered."""
-    monkeypatch.setattr(budgets, "MOST_ROW_BYTES", most)
+    monkeypatch.setattr(budget_cache, "MOST_ROW_BYTES", most)
     grammar, random = new(unique=unique), Random(1)
     cut = 0
     for number in range(8):

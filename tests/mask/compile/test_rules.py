@@ -344,9 +344,9 @@ def test_depth_does_not_make_contexts() -> None:
     rules = {"e": Choice((Ref("t"), Concat((Ref("e"), text("+"), Ref("t"))))), "t": inner}
     grammar = compile_rules(Rules("e", rules), EVERY_BYTE)
     assert matches(grammar, "(a+(" * 5 + "a" + "))" * 5)
-    known = len(grammar.machine.contexts._contexts)  # pyright: ignore
+    known = len(grammar.recognizer.machine.contexts._contexts)  # pyright: ignore
     assert matches(grammar, "(a+(" * 100 + "a" + "))" * 100)
-    assert len(grammar.machine.contexts._contexts) == known  # pyright: ignore
+    assert len(grammar.recognizer.machine.contexts._contexts) == known  # pyright: ignore
 
 
 NEVER = both(words(["ab"]), complement(words(["ab"])))

@@ -164,7 +164,7 @@ def test_a_large_bound_makes_no_more_states() -> None:
         for _ in range(bound):
             assert matcher.accept(id_of("x"))
         assert spelled(matcher) == {"<", "<e"}
-        return len(grammar._positions)
+        return len(grammar.recognizer.shared.positions)
 
     assert states(200) == states(3)
 

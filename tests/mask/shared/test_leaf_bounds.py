@@ -71,8 +71,12 @@ def longest(grammar: Grammar, position: Position, text: bytes) -> int:
     """The tokens of the longest of the shortest completions behind the tokens at a position."""
     spellings = grammar.vocabulary.spellings
     sizes = [
-        len(grammar.vocabulary.spelled(grammar.budgets._text(place, text + spellings[token])))
-        for place, token in grammar.successors(position.configuration)
+        len(
+            grammar.vocabulary.spelled(
+                grammar.budgets.costs.shortest(place, text + spellings[token])
+            )
+        )
+        for place, token in grammar.walker.successors(position.configuration)
     ]
     return max(sizes, default=0)
 
@@ -84,11 +88,11 @@ def test_bounds_hold(schema: Any, order: Any, whitespace: Any) -> None:
     grammar = compile_json_schema(schema, VOCABULARY, property_order=order, whitespace=whitespace)
     bounded = 0
     for position, text in walked(grammar, seed=3):
-        grammar.measure(position)
-        assert position.row == grammar.row(position.configuration)
+        grammar.walker.measure(position, bytes)
+        assert position.row == grammar.walker.row(position.configuration)
         exact = longest(grammar, position, text)
-        assert position.enough > exact, (text, position.configuration)
-        bounded += position.enough < ENDLESS
+        assert position.sufficient_budget > exact, (text, position.configuration)
+        bounded += position.sufficient_budget < ENDLESS
     assert bounded > 5 or schema == {"type": "integer", "minimum": 1000}
 
 
@@ -96,8 +100,10 @@ def test_long_texts_are_counted_in_tokens() -> None:
     """Else a search is made wherever fewer tokens are left than the required parts have bytes."""
     schema = closed(1, a={"const": "ab" * 40})
     grammar = compile_json_schema(schema, VOCABULARY, whitespace="compact")
-    grammar.measure(grammar.first)
-    assert grammar.first.enough < 2 * 80  # what is required, and what may come before that
+    grammar.walker.measure(grammar.recognizer.first, bytes)
+    assert (
+        grammar.recognizer.first.sufficient_budget < 2 * 80
+    )  # what is required, and what may come before that
 
 
 def test_a_search_is_not_repeated_under_another_budget() -> None:
@@ -107,10 +113,10 @@ def test_a_search_is_not_repeated_under_another_budget() -> None:
     matcher = grammar.matcher()
     assert matcher.accept(ord("["))
     matcher.fill_mask(out, 60)
-    enough = matcher._path[-1].enough
+    enough = matcher._path[-1].sufficient_budget
     assert enough < 60
-    grammar.budgets._climb = None  # type: ignore[assignment,method-assign]
-    grammar.budgets._keep_fitting = None  # type: ignore[assignment,method-assign]
+    grammar.budgets._compute_masks = None  # type: ignore[assignment,method-assign]
+    grammar.budgets._refuse_too_long = None  # type: ignore[assignment,method-assign]
     for budget in range(60, matcher.min_tokens - 1, -1):
         matcher.fill_mask(out, budget)
         fresh = compile_json_schema(schema, VOCABULARY).matcher()
@@ -118,7 +124,9 @@ def test_a_search_is_not_repeated_under_another_budget() -> None:
         expected = np.zeros(VOCABULARY.words, np.int32)
         fresh.fill_mask(expected, budget)
         assert out.tolist() == expected.tolist(), f"{budget} left"
-        assert budget >= enough or out.tolist() != grammar.space.table[matcher.row].tolist()
+        assert (
+            budget >= enough or out.tolist() != grammar.recognizer.tables.rows[matcher.row].tolist()
+        )
 
 
 @pytest.mark.parametrize("schema", TO_SEARCH, ids=str)
@@ -126,8 +134,8 @@ def test_what_only_a_search_can_tell(schema: Any) -> None:
     grammar = compile_json_schema(schema, VOCABULARY)
     found = {position for position, _ in walked(grammar, seed=1)}
     for position in found:
-        grammar.measure(position)
-    assert any(position.enough > ENDLESS for position in found)
+        grammar.walker.measure(position, bytes)
+    assert any(position.sufficient_budget > ENDLESS for position in found)
 
 
 def test_an_ample_budget_needs_no_search() -> None:
@@ -135,10 +143,10 @@ def test_an_ample_budget_needs_no_search() -> None:
     grammar = compile_json_schema(schema, VOCABULARY)
     matcher = grammar.matcher()
     out = np.zeros(VOCABULARY.words, np.int32)
-    grammar.budgets._climb = None  # type: ignore[assignment,method-assign]
+    grammar.budgets._compute_masks = None  # type: ignore[assignment,method-assign]
     for token in b'{"a":"x","ab":"a ':
         matcher.fill_mask(out, 10_000)
-        assert matcher._path[-1].enough < UNKNOWN
+        assert matcher._path[-1].sufficient_budget < UNKNOWN
         assert matcher.accept(token)
     with pytest.raises(TypeError):
         matcher.fill_mask(out, 20)
@@ -147,8 +155,8 @@ def test_an_ample_budget_needs_no_search() -> None:
 def test_a_plain_text() -> None:
     grammar = compile_regex("a{3}(b{50})?", VOCABULARY)
     for position, text in walked(grammar, seed=2):
-        grammar.measure(position)
-        assert ENDLESS > position.enough > longest(grammar, position, text)
+        grammar.walker.measure(position, bytes)
+        assert ENDLESS > position.sufficient_budget > longest(grammar, position, text)
 
 
 def test_items_that_must_differ_are_looked_at_one_by_one_near_the_limit() -> None:

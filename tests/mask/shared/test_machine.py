@@ -11,7 +11,7 @@ import pytest
 
 from maskwright import Grammar, Limits, Vocabulary, compile_json_schema
 from maskwright.errors import LimitError, UnsatisfiableSchemaError
-from maskwright.mask.shared import vocabulary_tables as space
+from maskwright.mask.shared import vocabulary_tables
 from tests.matching import allowed, matches, vocabulary
 
 PART = {
@@ -110,7 +110,7 @@ def test_other_options_share_nothing(vocab: Vocabulary, options: dict[str, Any])
     texts = ['{"a":1,"b":"2020-02-02"}', "{ }", '{"a":1.0}', '{"b":"x"}', '{"\\u0061":1}']
     apart = compile_json_schema(schema, vocabulary(*vocab.tokens[256:-1]), **options)
     assert [matches(second, text) for text in texts] == [matches(apart, text) for text in texts]
-    assert second.first is not first.first
+    assert second.recognizer.first is not first.recognizer.first
 
 
 def test_each_grammar_has_limits_of_its_own(vocab: Vocabulary) -> None:
@@ -137,8 +137,8 @@ def test_what_is_unsatisfiable_is_so_again(vocab: Vocabulary) -> None:
 def test_what_is_known_is_bounded(vocab: Vocabulary, monkeypatch: pytest.MonkeyPatch) -> None:
     grammar = compile_json_schema(PART, vocab)
     trail(grammar, TEXT)
-    first = weakref.ref(grammar.machine)
-    monkeypatch.setattr(space, "MOST_KNOWN_BYTES", 0)
+    first = weakref.ref(grammar.recognizer.machine)
+    monkeypatch.setattr(vocabulary_tables, "MOST_KNOWN_BYTES", 0)
     del grammar
     gc.collect()
     assert first() is not None

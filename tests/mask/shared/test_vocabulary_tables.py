@@ -10,8 +10,8 @@ import pytest
 from maskwright import Vocabulary, compile_json_schema
 from maskwright.grammar.pattern.translate import search
 from maskwright.mask.ready_rows import strings
-from maskwright.mask.shared import vocabulary_tables as space
-from maskwright.mask.shared.vocabulary_tables import space_of
+from maskwright.mask.shared import vocabulary_tables
+from maskwright.mask.shared.vocabulary_tables import tables_of
 from tests.matching import BYTES, allowed
 
 
@@ -34,11 +34,11 @@ def test_fresh_tables_let_go_of_patterns(bound: str, monkeypatch: pytest.MonkeyP
     vocabulary = own_vocabulary()
     read("^(ab|cd)*xyzzy$", vocabulary, "abxyzzy")
     language = weakref.ref(search("^(ab|cd)*xyzzy$"))
-    leaves = weakref.ref(space_of(vocabulary).leaves)
+    leaves = weakref.ref(tables_of(vocabulary).leaves)
     gc.collect()
     assert language() is not None
     assert leaves() is not None
-    monkeypatch.setattr(space, bound, 0)
+    monkeypatch.setattr(vocabulary_tables, bound, 0)
     compile_json_schema({"type": "null"}, vocabulary)
     gc.collect()
     assert leaves() is None
@@ -48,7 +48,7 @@ def test_fresh_tables_let_go_of_patterns(bound: str, monkeypatch: pytest.MonkeyP
 def test_a_grammar_keeps_its_tables(monkeypatch: pytest.MonkeyPatch) -> None:
     vocabulary = own_vocabulary()
     grammar = compile_json_schema({"type": "string", "pattern": "^q*$"}, vocabulary)
-    monkeypatch.setattr(space, "MOST_LEAVES", 0)
+    monkeypatch.setattr(vocabulary_tables, "MOST_LEAVES", 0)
     read("^(ab)*$", vocabulary, "abab")
     matcher = grammar.matcher()
     assert all(matcher.accept(byte) for byte in b'"qq"')
@@ -58,7 +58,7 @@ def test_a_grammar_keeps_its_tables(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_ready_rows_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(strings, "MOST_BYTES", 20_000)
     vocabulary = own_vocabulary()
-    rows = space_of(vocabulary).strings
+    rows = tables_of(vocabulary).strings
     largest = 0
     for at in range(30):
         before = rows.nbytes
@@ -77,7 +77,7 @@ def test_a_long_list_without_repeats_is_one_list() -> None:
     schema = {"type": "array", "items": items, "uniqueItems": True, "minItems": 190}
     vocabulary = own_vocabulary()
     matcher = compile_json_schema(schema, vocabulary, whitespace="compact").matcher()
-    leaves = space_of(vocabulary).leaves
+    leaves = tables_of(vocabulary).leaves
     assert matcher.accept(ord("["))
     sizes: list[int] = []
     for name in reversed(names):

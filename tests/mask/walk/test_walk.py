@@ -27,8 +27,8 @@ class PlainMachine:
     """Asks leaf table and contexts for every step."""
 
     def __init__(self, grammar: Grammar) -> None:
-        self.leaves = grammar.space.leaves
-        self.contexts = grammar.machine.contexts
+        self.leaves = grammar.recognizer.tables.leaves
+        self.contexts = grammar.recognizer.machine.contexts
         self.too_many = False
         self.passed: tuple[int, ...] | None = None
         """What the level of the last exit that depended on the text stands on."""
@@ -96,7 +96,7 @@ class PlainMachine:
 
 
 def place_of(grammar: Grammar, leaf: int, node: int) -> Place:
-    arrays = grammar.machine.arrays
+    arrays = grammar.recognizer.machine.arrays
     stack: list[int] = []
     while node >= 0:
         stack.append(int(arrays.node_context[node]))
@@ -163,7 +163,7 @@ def test_walks(name: str, grammar: Grammar) -> None:
 
 def test_rows_are_kept_by_content() -> None:
     grammar = compile_json_schema(True, EVERY_BYTE)
-    table: RowTable = grammar.space.table
+    table: RowTable = grammar.recognizer.tables.rows
     seen: dict[bytes, int] = {}
     matcher = grammar.matcher()
     for byte in b'{"a":["b",1,{"c":null}],"d":"e"}':
@@ -193,5 +193,5 @@ def test_rows_outgrow_table_and_pages(monkeypatch: pytest.MonkeyPatch) -> None:
         assert found[matcher.row] == {ord(c) for c in letters}
     assert len(found) == len(options)
     for number, mask in found.items():
-        row = grammar.space.table[number]
+        row = grammar.recognizer.tables.rows[number]
         assert set(np.flatnonzero(np.unpackbits(row.view(np.uint8), bitorder="little"))) == mask

@@ -1,4 +1,8 @@
-"""Masks that keep only tokens after which the text can still be completed in time.
+"""Masks that keep only tokens after which the text can be completed within a budget of tokens.
 
-- `masks`: Finishing in time.
+- `least_tokens`: The fewest tokens of any text of a grammar.
+- `masks`: The masks of positions under a budget.
+- `spellable`: Masks over a vocabulary that lacks bytes.
+- `token_costs`: How many tokens complete a text from a configuration.
+- `verdicts`: A verdict on each token of a mask, by the text that it would lead to.
 """

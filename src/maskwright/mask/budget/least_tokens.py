@@ -17,9 +17,9 @@ def least_tokens(costs: TokenCosts, start: Configuration, enough: int) -> int:
     """The fewest tokens found for a text from `start`, the configuration of an empty text.
 
     The shortest text in bytes is not always the one with the fewest tokens. So where it takes more
-    than `enough`, others are tried, the most promising first (by the tokens so far and a lower bound
-    on the rest: its bytes by the length of the longest token). What is found is remembered, so that
-    masks within a budget lead there.
+    than `enough`, others are tried, the most promising first (by the tokens so far and a lower
+    bound on the rest: its bytes by the length of the longest token). What is found is remembered,
+    so that masks within a budget lead there.
     """
     best = costs.tokens_needed(start)
     if best <= enough:

@@ -38,8 +38,8 @@ class BudgetMasks:
     def fill(
         self, position: Position, budget: int, out: npt.NDArray[np.int32], prefix: bytes
     ) -> None:
-        """Write the mask at a position (int32 [words]) for a text that may go on for `budget` tokens;
-        `prefix` is the text so far. Raises `BudgetError` if nothing is allowed."""
+        """Write the mask at a position (int32 [words]) for a text that may go on for `budget`
+        tokens; `prefix` is the text so far. Raises `BudgetError` if nothing is allowed."""
         if position.sufficient_budget == UNKNOWN:
             self._walker.measure(position, lambda: prefix)
         out[:] = self._tables.rows[position.row]

@@ -16,8 +16,8 @@ from maskwright.mask.walker import Walker
 
 
 class SpellableWalker(Walker):
-    """Computes masks without the tokens after which no tokens lead to the end of a text, and refuses
-    to move there."""
+    """Computes masks without the tokens after which no tokens lead to the end of a text, and
+    refuses to move there."""
 
     def __init__(self, costs: TokenCosts) -> None:
         super().__init__(costs.walker.recognizer)
@@ -30,9 +30,7 @@ class SpellableWalker(Walker):
                 row = self._spellable_row(here, self._walk(here), bytes(read_prefix()))
                 self._set_row(position, row)
 
-    def measure(
-        self, position: Position, read_prefix: Callable[[], bytes | bytearray]
-    ) -> None:
+    def measure(self, position: Position, read_prefix: Callable[[], bytes | bytearray]) -> None:
         self.find(position, read_prefix)
         position.sufficient_budget = 1 + ENDLESS  # one byte may take several tokens
 

@@ -25,7 +25,8 @@ MOST_DETOURS: Final = 300
 
 
 class TokenCosts:
-    """Tokens that complete a text from any configuration of one grammar, computed when asked for."""
+    """Tokens that complete a text from any configuration of one grammar, computed when asked
+    for."""
 
     def __init__(self, walker: Walker) -> None:
         self.walker: Final = walker
@@ -96,9 +97,7 @@ class TokenCosts:
             return here, blake2b(prefix, digest_size=16).digest()
         return here
 
-    def successors(
-        self, here: Configuration, prefix: bytes
-    ) -> Iterator[tuple[Configuration, int]]:
+    def successors(self, here: Configuration, prefix: bytes) -> Iterator[tuple[Configuration, int]]:
         """The configurations that one token leads to after the text `prefix`, each with a token."""
         for _, token in self.walker.successors(here):
             following = self._recognizer.advance(here, self._spellings[token], prefix)

@@ -1,8 +1,8 @@
 """A verdict on each token of a mask, by the text that it would lead to.
 
-Tokens that lead to one configuration mostly share a verdict, so the first speaks for its group. Where
-items must differ, the text makes a difference too: the tokens of small groups are checked one by one,
-and in others the first speaks for all if it passes with a margin.
+Tokens that lead to one configuration mostly share a verdict, so the first speaks for its group.
+Where items must differ, the text makes a difference too: the tokens of small groups are checked
+one by one, and in others the first speaks for all if it passes with a margin.
 """
 
 from __future__ import annotations

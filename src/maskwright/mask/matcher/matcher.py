@@ -26,7 +26,18 @@ class Matcher:
     grammar may be used in different threads.
     """
 
-    __slots__ = ("_budgets", "_ends", "_events", "_path", "_recognizer", "_steps", "_text", "_told", "_walker", "_words")
+    __slots__ = (
+        "_budgets",
+        "_ends",
+        "_events",
+        "_path",
+        "_recognizer",
+        "_steps",
+        "_text",
+        "_told",
+        "_walker",
+        "_words",
+    )
 
     def __init__(self, walker: Walker, budgets: BudgetMasks) -> None:
         self._walker = walker
@@ -160,9 +171,7 @@ class Matcher:
         """Tokens after which the text can be complete, 0 if it is; see `budget` for the bound."""
         if self.terminated:
             return 0
-        return self._budgets.costs.tokens_needed(
-            self._path[-1].configuration, bytes(self._read())
-        )
+        return self._budgets.costs.tokens_needed(self._path[-1].configuration, bytes(self._read()))
 
     def next_bytes(self) -> bytes:
         """The bytes that may come next, ascending."""

@@ -25,7 +25,8 @@ MOST_ROW_BYTES: Final = 4 << 20
 NO_TOKEN: Final = -1
 
 Place = Configuration | tuple[Configuration, bytes]
-"""The key of what is remembered: a configuration, with a digest of the text if items must differ."""
+"""The key of what is remembered: a configuration, with a digest of the text if items must
+differ."""
 
 
 class MasksByBudget(NamedTuple):

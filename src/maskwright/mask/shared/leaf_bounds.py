@@ -91,8 +91,8 @@ class LeafBounds:
 
 
 class NodeBounds:
-    """Upper bound, for each stack node, on the tokens that complete the text once the leaf on top of
-    it has been left."""
+    """Upper bound, for each stack node, on the tokens that complete the text once the leaf on top
+    of it has been left."""
 
     def __init__(self, machine: Machine, finisher: Finisher) -> None:
         self.array: Int32 = np.full(256, _UNKNOWN, np.int32)

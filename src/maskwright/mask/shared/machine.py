@@ -1,7 +1,8 @@
 """A machine, and everything that is remembered about its configurations.
 
-Most grammars have a machine of their own. JSON Schemas compiled with equal options share one: where a
-value is described alike in two of them, a text within it is in one configuration, with one mask.
+Most grammars have a machine of their own. JSON Schemas compiled with equal options share one:
+where a value is described alike in two of them, a text within it is in one configuration, with one
+mask.
 """
 
 from __future__ import annotations
