@@ -57,12 +57,10 @@ def package_graph(graph: dict[str, set[str]], package: str) -> dict[str, set[str
     return among
 
 
-@pytest.mark.xfail(reason="circles that are being taken apart", strict=True)
 def test_no_circle_of_files() -> None:
     assert circles(import_graph()) == []
 
 
-@pytest.mark.xfail(reason="circles that are being taken apart", strict=True)
 def test_no_circle_of_packages() -> None:
     graph = import_graph()
     packages = {module.name for module in modules() if module.path.name == "__init__.py"}

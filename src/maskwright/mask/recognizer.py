@@ -14,8 +14,17 @@ import numpy as np
 import numpy.typing as npt
 
 from maskwright.automaton.leaf.rows import DEAD
+from maskwright.automaton.machine.arrays import (
+    BYTES_READ,
+    NO_NODE,
+    NODES_FULL,
+    REQUESTS,
+    STOP_CONTEXT,
+    STOP_LABEL,
+    STOP_NODE,
+)
 from maskwright.automaton.machine.exits import BLOCKED, Configuration, Exit, apply_exit
-from maskwright.automaton.machine.machine import NO_NODE, Added
+from maskwright.automaton.machine.machine import Added
 from maskwright.automaton.machine.step import (
     TOO_MANY,
     behind_end,
@@ -137,7 +146,7 @@ class Recognizer:
                 passed = self._after_dynamic_exit(passed)
                 if passed >= TOO_MANY:
                     return None
-                done += int(counts[9])
+                done += int(counts[BYTES_READ])
                 stopped = self._stopped()
                 following = self._dynamic_exit(stopped, bytes(prefix) + data[:done])
                 if following is None:
@@ -167,12 +176,12 @@ class Recognizer:
         """What has been passed (see `step.behind_end`) once the exit is taken at which the last
         bytes stopped."""
         arrays = self.machine.arrays
-        return int(behind_end(arrays.node_parent, passed, int(arrays.counts[6])))
+        return int(behind_end(arrays.node_parent, passed, int(arrays.counts[STOP_NODE])))
 
     def _stopped(self) -> tuple[int, int, int]:
         """Context, label and node of the dynamic exit at which the last bytes stopped."""
-        context, label, node = (int(n) for n in self.machine.arrays.counts[4:7])
-        return context, label, node
+        counts = self.machine.arrays.counts
+        return int(counts[STOP_CONTEXT]), int(counts[STOP_LABEL]), int(counts[STOP_NODE])
 
     def _dynamic_exit(
         self, stopped: tuple[int, int, int], text: bytes | None
@@ -199,7 +208,7 @@ class Recognizer:
             if target != DYNAMIC:
                 return bool(target >= 0)
             passed = self._after_dynamic_exit(passed)
-            data = data[int(self.machine.arrays.counts[9]) :]
+            data = data[int(self.machine.arrays.counts[BYTES_READ]) :]
             following = self._dynamic_exit(self._stopped(), None)
             if passed >= TOO_MANY or following is None:
                 return False
@@ -280,7 +289,7 @@ class Recognizer:
     def _supplied(self) -> bool:
         """Whether the machine had to be extended, so that the last question must be asked again."""
         counts = self.machine.arrays.counts
-        if counts[1] == 0 and counts[2] == 0:
+        if counts[REQUESTS] == 0 and counts[NODES_FULL] == 0:
             return False
         self.machine.supply()
         return True

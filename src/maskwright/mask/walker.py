@@ -10,13 +10,14 @@ import numpy.typing as npt
 
 from maskwright.automaton.leaf.exits import Over
 from maskwright.automaton.leaf.rows import DEAD
+from maskwright.automaton.machine.arrays import REQUESTS
 from maskwright.automaton.machine.exits import Configuration
 from maskwright.mask.position import Position, unpacked
 from maskwright.mask.ready_rows.runs import Run
 from maskwright.mask.recognizer import Recognizer
 from maskwright.mask.shared.leaf_bounds import ENDLESS
 from maskwright.mask.shared.vocabulary_tables import NOTHING
-from maskwright.mask.walk.arrays import Begun
+from maskwright.mask.walk.arrays import LISTED, MOST_NEEDED, Begun
 from maskwright.mask.walk.row_table import FULL
 from maskwright.mask.walk.walk import (
     LEAF_NEED,
@@ -73,7 +74,7 @@ class Walker:
             here = position.configuration
             most, must_walk = self._precomputed_bound(here)
             self._set_row(position, self._walk(here, whole=must_walk, limit=ENDLESS))
-            position.sufficient_budget = 1 + max(int(self.tables.scratch.state[5]), most)
+            position.sufficient_budget = 1 + max(int(self.tables.scratch.state[MOST_NEEDED]), most)
 
     def _set_row(self, position: Position, row: int) -> None:
         position.row = row
@@ -118,7 +119,7 @@ class Walker:
         """Walk, and group the tokens that are allowed and may need more than the limit."""
         listed = np.empty((3, self.tables.vocabulary.size), np.int32)
         self._walk(here, listed, whole=whole, limit=limit)
-        tokens, leaves, nodes = listed[:, : int(self.tables.scratch.state[6])]
+        tokens, leaves, nodes = listed[:, : int(self.tables.scratch.state[LISTED])]
         packed, group = np.unique((leaves.astype(np.int64) << 32) | nodes, return_inverse=True)
         return TokenGroups(tokens, [unpacked(each) for each in packed.tolist()], group)
 
@@ -168,14 +169,14 @@ class Walker:
         machine = self.recognizer.machine
         arrays = machine.arrays
         number, request = (int(n) for n in arrays.pending[0])
-        if arrays.counts[1] and request == LEAF_NEED:
+        if arrays.counts[REQUESTS] and request == LEAF_NEED:
             self.tables.leaf_bounds.compute(self.tables.leaves, number, self._limits)
-        elif arrays.counts[1] and request == NODE_NEED:
+        elif arrays.counts[REQUESTS] and request == NODE_NEED:
             with machine.work:
                 self._node_bounds.compute(number)
         else:
             machine.supply()
-        machine.arrays.counts[1] = 0
+        machine.arrays.counts[REQUESTS] = 0
 
     def precomputed(self, here: Configuration) -> Begun:
         """The part of the mask at a configuration that was computed for the whole vocabulary."""
