@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from maskwright.errors import LimitError, SchemaError, UnsupportedSchemaError
-from maskwright.grammar.schema.order import name_order
-from maskwright.grammar.schema.parse import ParseOptions, parse_schema
+from maskwright.grammar.schema.drafts import KEYWORDS, Draft
+from maskwright.grammar.schema.parse import READERS, ParseOptions, parse_schema
+from maskwright.grammar.schema.tree import AllOf, Items, NumberIn
 from maskwright.grammar.shape.shapes import Shapes
 from maskwright.limits import Limits
 
@@ -78,59 +79,60 @@ def test_limits_hold_as_given() -> None:
             assert raised.value.limit == "alternatives"
 
 
-VOCABULARY = "https://json-schema.org/draft/2020-12/vocab/"
-META = {
-    "$schema": "https://json-schema.org/draft/2020-12/schema",
-    "$id": "https://example.com/meta",
-    "$vocabulary": {f"{VOCABULARY}core": True, f"{VOCABULARY}applicator": True},
-}
-USER = {
-    "$schema": "https://example.com/meta",
-    "properties": {"a": {"minimum": 3}, "b": False},
-    "required": ["a"],
-}
-
-
-def test_a_vocabulary_left_out_makes_annotations_of_its_keywords() -> None:
-    parsed = parse_schema(USER, ParseOptions(documents={"https://example.com/meta": META}))
-    assert {entry.keyword for entry in parsed.report.enforced} == {"properties"}
-    notes = {e.keyword: e.note for e in parsed.report.annotations}
-    assert "vocabularies" in notes["minimum"]
-    assert "vocabularies" in notes["required"]
-
-
-def test_without_the_document_its_schema_is_read_as_by_default() -> None:
-    parsed = parse_schema(USER, ParseOptions())
-    assert {"minimum", "required"} <= {entry.keyword for entry in parsed.report.enforced}
-
-
-def test_a_required_vocabulary_that_is_not_known_is_refused() -> None:
-    for required in (True, False):
-        vocabularies = {**META["$vocabulary"], "https://example.com/vocab/units": required}
-        documents = {"https://example.com/meta": {**META, "$vocabulary": vocabularies}}
-        if required:
-            with pytest.raises(UnsupportedSchemaError) as raised:
-                parse_schema(USER, ParseOptions(documents=documents))
-            assert raised.value.pointer == "/$schema"
-        else:
-            parse_schema(USER, ParseOptions(documents=documents))
-
-
-A, B, C = ({name: {}} for name in "abc")
-ORDERS: list[tuple[Any, str]] = [
-    ({"properties": {"b": {}, "a": {}}}, "ba"),
-    ({"allOf": [{"properties": B}], "properties": {"a": {}, "b": {}}}, "ba"),
-    ({"properties": A, "allOf": [{"properties": C}, {"properties": B}]}, "acb"),
-    ({"required": ["b", "a"], "properties": {"a": {}, "b": {}}}, "ab"),
-    ({"$ref": "#/$defs/d", "properties": A, "$defs": {"d": {"properties": C}}}, "ca"),
-    ({"allOf": [{"allOf": [{"properties": C}], "properties": B}], "properties": A}, "cba"),
-    ({"if": {"properties": C}, "then": {"properties": B}, "properties": A}, "cba"),
+REPORTED: list[tuple[Any, str, str, bool]] = [
+    ({"type": "string"}, "", "", False),
+    ({"title": "x"}, "title", "", False),
+    ({"nullable": True}, "nullable", "not a keyword of draft2020-12, which has it ignored", False),
+    ({"divisibleBy": 2}, "divisibleBy", "not a keyword of draft2020-12", False),
+    ({"dependencies": {}}, "dependencies", "not a keyword of draft2020-12", False),
+    ({"minLenght": 2}, "minLenght", "did you mean 'minLength'?", True),
+    ({"require": ["a"]}, "require", "did you mean 'required'?", True),
+    ({"then": {}}, "then", "without 'if' it says nothing", False),
+    ({"else": {}}, "else", "without 'if' it says nothing", False),
+    ({"format": "nonsense"}, "format", "the format 'nonsense' is unknown", False),
+    ({"format": "hostname"}, "format", "left out", False),
 ]
 
 
-@pytest.mark.parametrize(("document", "expected"), ORDERS, ids=str)
-def test_names_come_as_the_document_has_them(document: Any, expected: str) -> None:
+@pytest.mark.parametrize(("document", "keyword", "note", "suspect"), REPORTED, ids=str)
+def test_what_is_not_enforced_is_reported(
+    document: Any, keyword: str, note: str, suspect: bool
+) -> None:
+    report = parse_schema(document, ParseOptions()).report
+    entries = [entry for entry in report.annotations if note in entry.note]
+    assert [entry.keyword for entry in entries] == ([keyword] if keyword else [])
+    assert [entry.suspect for entry in entries] == ([suspect] if keyword else [])
+    assert len(report.warnings) == suspect
+    assert {e.keyword for e in report.enforced} <= {"type", "format"}
+
+
+def test_a_reference_hides_its_siblings_in_old_drafts() -> None:
+    document = {"$ref": "#/definitions/a", "minimum": 3, "definitions": {"a": {"type": "null"}}}
+    for draft, hidden in ((Draft.DRAFT7, True), (Draft.DRAFT2019, False)):
+        parsed = parse_schema(document, ParseOptions(draft=draft))
+        kinds = [type(each) for each in parsed.root.assertions]
+        assert kinds == ([AllOf] if hidden else [AllOf, NumberIn])
+        notes = [entry.note for entry in parsed.report.annotations if entry.keyword == "minimum"]
+        assert notes == (["hidden by $ref, as this draft has it"] if hidden else [])
+
+
+def test_every_keyword_has_a_reader() -> None:
+    assert set(READERS) == frozenset[str]().union(*KEYWORDS.values())
+
+
+def test_a_subschema_is_parsed_once_and_recursion_is_a_circle() -> None:
+    document = {
+        "items": {"$ref": "#"},
+        "prefixItems": [{"$ref": "#/$defs/a"}] * 2,
+        "$defs": {"a": {}},
+    }
     root = parse_schema(document, ParseOptions()).root
-    assert "".join(name_order([root])) == expected
-    for shape in Shapes().of(frozenset([root])).objects:
-        assert "".join(shape.names[: shape.declared]) == expected
+    (items,) = (each for each in root.assertions if isinstance(each, Items))
+    assert items.rest.assertions == (AllOf((root,)),)
+    assert items.prefix[0].assertions == items.prefix[1].assertions
+
+
+def test_the_longest_one_of_is_known() -> None:
+    document = {"oneOf": [{}, {}], "items": {"oneOf": [{}, {}, {}]}}
+    assert parse_schema(document, ParseOptions()).widest == 3
+    assert parse_schema({}, ParseOptions()).widest == 0

@@ -1,4 +1,8 @@
-"""A schema document as a JSON value: loading, checking, and reading settings of a kind."""
+"""A schema document as JSON: loading it, checking it, and reading settings of a kind.
+
+`as_count` and its like return the setting of a keyword if it has the right type, and raise
+`SchemaError` with its place otherwise.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +19,7 @@ _STRING: Final = frozenset((str,))
 
 
 def loaded(source: Json) -> Json:
+    """The document itself, or what JSON text stands for. Raises `SchemaError`, `LimitError`."""
     if not isinstance(source, str):
         return source
     try:
@@ -26,9 +31,12 @@ def loaded(source: Json) -> Json:
 
 
 def check(document: Json, limits: Limits) -> None:
-    """Size, depth and values, without recursion, so that no depth of the document can hurt.
+    """Check the size and depth of a document, and that all its values are JSON.
 
-    Python's `json` reads `NaN` and makes an infinity of `1e999`; JSON has neither.
+    It does without recursion, so that no depth can exhaust the stack. Numbers are checked because
+    Python's `json` reads `NaN` and makes an infinity of `1e999`, and JSON has neither.
+
+    Raises `LimitError` with the limit, `SchemaError` with the place of a value that is not JSON.
     """
     nodes = 0
     level: list[Any] = [document]
@@ -37,7 +45,8 @@ def check(document: Json, limits: Limits) -> None:
         nodes += len(level)
         if nodes > limits.schema_nodes:
             raise LimitError(
-                f"the schema has more than {limits.schema_nodes:,} values", limit="schema_nodes"
+                f"the schema has more than {limits.schema_nodes:,} values",
+                limit="schema_nodes",
             )
         if depth > limits.schema_depth:
             raise LimitError(
@@ -67,11 +76,13 @@ def check(document: Json, limits: Limits) -> None:
 
 
 def _refuse(document: Json) -> NoReturn:
-    """Find the value that is not JSON again, and say where it is."""
+    """Raise the error for the first value that is not JSON, which `check` knows to exist.
+
+    Only here places are worked out: documents without fault don't pay for it."""
     level = [("", document)]
     while level:
         level = [child for place, value in level for child in _children(value, place)]
-    raise AssertionError("a value is not JSON, and then it is")
+    raise AssertionError("no value of the document is other than JSON")
 
 
 def _children(value: Any, place: str) -> Iterator[tuple[str, Any]]:
@@ -87,7 +98,7 @@ def _children(value: Any, place: str) -> Iterator[tuple[str, Any]]:
                 yield f"{place}/{index}", child
         case float() if not isfinite(value):
             raise SchemaError(
-                f"a number of JSON is finite, and here within double precision; found {value}",
+                f"numbers have to be finite and within double precision; found {value}",
                 pointer=place,
             )
         case None | bool() | int() | float() | str():
@@ -109,7 +120,9 @@ _NAMES: Final = frozenset((*_STRINGS, *_HOLDERS))
 
 
 def check_names(value: Mapping[str, Json], pointer: str) -> None:
-    """What names a schema or holds others has the right type, though it asserts nothing."""
+    """Check keywords that assert nothing, but name a schema or hold others.
+
+    Raises `SchemaError` with the place."""
     if _NAMES.isdisjoint(value):
         return
     for keyword in _STRINGS:
@@ -158,6 +171,7 @@ def as_count(setting: Json, place: str) -> int:
 
 
 def kind_of(value: Json) -> str:
+    """The type of a value with its article, for messages."""
     match value:
         case None:
             return "null"

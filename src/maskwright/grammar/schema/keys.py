@@ -1,6 +1,8 @@
-"""How schemas are written, as bytes: those written alike mean the same, in one document or two.
+"""Byte strings that are equal for schemas that are written alike, in one document or in two.
 
-That holds because a keyword reads nothing but the schema object that it stands in, and references.
+Schemas that are written alike have equal instances, since a keyword reads nothing but the schema
+object that it stands in. A reference reads more, so a schema with one has no key of its own. What
+has been found out about one schema can be used for all that have its key.
 """
 
 from __future__ import annotations
@@ -14,22 +16,24 @@ from maskwright.grammar.schema.tree import Json
 from maskwright.grammar.schema.vocabularies import SchemaDialect
 
 _LARGE: Final = 100_000
-"""Bytes of a document of which only the whole is written down, not each schema in it."""
+"""The size in bytes from which on only the whole document has a key, not each schema in it: a key
+copies the text once more for each level of nesting."""
 _PLAIN: Final = 2
-"""The version of `marshal`'s format that says nothing of objects' identities."""
+"""The version of `marshal`'s format in which equal values have equal bytes, whether or not they are
+one object."""
 _DRAFTS: Final = {draft: draft.name.encode() + b":" for draft in Draft}
 
 
 @dataclass(frozen=True, slots=True)
 class SchemaKeys:
-    """Of one document in which every reference is a pointer into the document itself."""
+    """The keys of one document, in which every reference is a pointer from its own root."""
 
     document: dict[str, Json]
     text: bytes
 
     @classmethod
     def of_document(cls, document: Json) -> SchemaKeys | None:
-        """None where the document isn't made of JSON's own types."""
+        """None where the document isn't made of the types that `json` makes."""
         if not isinstance(document, dict):
             return None
         try:
@@ -38,8 +42,8 @@ class SchemaKeys:
             return None
 
     def key(self, schema: dict[str, Json], dialect: SchemaDialect) -> bytes | None:
-        """The key of a schema in the document, None where other parts of the document, or of
-        others, have a say in what it means."""
+        """The key of a schema in the document; None where anything outside of it may have a say in
+        what it means: a reference, an anchor, a vocabulary."""
         if dialect.keywords is not KEYWORDS[dialect.draft]:
             return None
         if schema is self.document:

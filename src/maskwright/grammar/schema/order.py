@@ -1,4 +1,4 @@
-"""The order in which a schema names its properties, as its reader sees it."""
+"""The order in which a schema names its properties, as someone who reads it sees them."""
 
 from __future__ import annotations
 

@@ -1,19 +1,20 @@
 """Where references lead: within the document, and into documents registered in advance.
 
-A local pointer into a document without identifiers is followed directly. Everything else
-(`$id`, anchors, dynamic references, other documents) is the `referencing` library's work. Nothing
-is ever fetched.
+Most documents only have references that are pointers from their own root; these are followed here.
+Everything else (`$id`, anchors, dynamic references, other documents) is left to the `referencing`
+library. Nothing is ever fetched.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import unquote
 
 import referencing
 from jsonschema_specifications import REGISTRY as METASCHEMAS
-from referencing.exceptions import Unresolvable
+from referencing.exceptions import NoSuchAnchor, PointerToNowhere, Unresolvable
 from referencing.jsonschema import (
     DRAFT4,
     DRAFT6,
@@ -37,18 +38,20 @@ _SPECIFICATIONS = {
     Draft.DRAFT2019: DRAFT201909,
     Draft.DRAFT2020: DRAFT202012,
 }
+_INDEX = re.compile("0|[1-9][0-9]{0,8}")
+"""An index of an array as a step of a JSON Pointer (RFC 6901, section 4)."""
 _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 _ANCHORS = ("$anchor", "$dynamicAnchor", "$recursiveAnchor")
 
 
 class References:
-    """Resolves the references of one document."""
+    """Resolves the references of one document. `documents`: others that they may name, by URI."""
 
     def __init__(self, document: Json, draft: Draft, documents: Mapping[str, Json]) -> None:
         self._document = document
         self._draft = draft
         self.plain = not _needs_registry(document, draft)
-        """Whether every reference is a pointer into the document itself."""
+        """Whether every reference is a pointer from the root of the document itself."""
         self._documents = documents
 
     def _retrieve(self, uri: str) -> referencing.Resource[Any]:
@@ -59,7 +62,7 @@ class References:
         return METASCHEMAS[uri]
 
     def root(self) -> Resolver:
-        """The resolver at the document's root; None where none is needed."""
+        """The resolver at the document's root; None where the document is plain."""
         if self.plain:
             return None
         resource = self._resource(self._document, self._draft)
@@ -71,7 +74,9 @@ class References:
 
     @staticmethod
     def scope(resolver: Resolver) -> object:
-        """What tells two visits of one subschema apart: the resources on the way to it."""
+        """What distinguishes two visits of one subschema: the resources on the way to it.
+
+        They decide where dynamic references lead."""
         if resolver is None:
             return None
         uris = [uri for uri, _ in resolver.dynamic_scope()]
@@ -86,39 +91,46 @@ class References:
     def find(
         self, reference: str, resolver: Resolver, pointer: str
     ) -> tuple[Json, Resolver, str | None]:
-        """(schema, its resolver, its pointer if it is in this document and known)."""
+        """Where a reference leads: the schema, its resolver, and its pointer where that is known.
+
+        Raises `UnsupportedSchemaError` for a document that isn't registered, `SchemaError` for a
+        pointer or anchor that doesn't exist.
+        """
         if resolver is None:
-            if reference != "#" and not reference.startswith("#/"):
-                raise UnsupportedSchemaError(
-                    f"the reference {reference!r} leads outside the schema; register the document"
-                    " it names (documents=…), nothing is fetched",
-                    pointer=pointer,
-                )
             target = unquote(reference[1:])
             return self._lookup(target, pointer), None, target
         try:
-            found = resolver.lookup(reference)
-        except (Unresolvable, ValueError, KeyError, AttributeError, TypeError) as error:
+            resolved = resolver.lookup(reference)
+        except (PointerToNowhere, NoSuchAnchor) as error:
             raise SchemaError(
-                f"the reference {reference!r} points nowhere; documents it may name have to be"
-                " registered (documents=…), nothing is fetched",
+                f"the reference {reference!r} points nowhere", pointer=pointer
+            ) from error
+        except Unresolvable as error:
+            raise UnsupportedSchemaError(
+                f"the reference {reference!r} names a document that is not registered; register it"
+                " (documents=…), nothing is fetched",
                 pointer=pointer,
             ) from error
-        return found.contents, found.resolver, None
+        except (ValueError, KeyError, AttributeError, TypeError) as error:  # no URI, or no schema
+            raise SchemaError(
+                f"the reference {reference!r} can't be followed", pointer=pointer
+            ) from error
+        return resolved.contents, resolved.resolver, None
 
     @staticmethod
     def find_recursive(resolver: Resolver) -> tuple[Json, Resolver]:
         """Where `$recursiveRef: "#"` leads."""
-        found: Any = lookup_recursive_ref(resolver)
-        return found.contents, found.resolver
+        resolved: Any = lookup_recursive_ref(resolver)
+        return resolved.contents, resolved.resolver
 
     def _lookup(self, target: str, pointer: str) -> Json:
+        """The value at the JSON Pointer `target`, to which the reference at `pointer` leads."""
         value: Json = self._document
         for step in target.split("/")[1:]:
-            name = step.replace("~1", "/").replace("~0", "~")
+            name = step.replace("~1", "/").replace("~0", "~")  # in this order: "~01" is "~1"
             if isinstance(value, dict) and name in value:
                 value = value[name]
-            elif isinstance(value, list) and name.isdigit() and int(name) < len(value):
+            elif isinstance(value, list) and _INDEX.fullmatch(name) and int(name) < len(value):
                 value = value[int(name)]
             else:
                 raise SchemaError(f"the reference '#{target}' points nowhere", pointer=pointer)
@@ -131,7 +143,7 @@ class References:
 
 
 def _needs_registry(document: Json, draft: Draft) -> bool:
-    """Whether some reference is more than a pointer from the document's root."""
+    """Whether some reference is more than a pointer from the document's root, or may be."""
     name = "id" if draft is Draft.DRAFT4 else "$id"
     stack: list[Any] = [document] if isinstance(document, dict | list) else []
     while stack:
