@@ -1,21 +1,21 @@
 """The official JSON Schema test suite: which tests of each draft get the right answer?
 
-    python benchmarks/conformance.py                    table of drafts
+    python benchmarks/conformance.py                    a row for each draft
     python benchmarks/conformance.py --draft draft7 --files --list
     python benchmarks/conformance.py --order schema
     python benchmarks/conformance.py --update           write tests/conformance/counts.json
 
-Each test is an instance that a schema accepts or not. The schema is compiled once, with properties
-in any order (or with `--order schema`, where a value is accepted if some order of its members is)
-and flexible whitespace, and the instance's JSON is given to it byte by byte, both with
-non-ASCII characters as they are and as escapes; a test is right if both get the suite's answer.
-Documents that the suite refers to are registered in advance.
+Each test is an instance that is valid under a schema or not. The schema is compiled once, with
+flexible whitespace and with properties in any order (with `--order schema` an instance counts as
+accepted if some order of its members is accepted). The matcher reads the instance's JSON byte by
+byte, once with non-ASCII characters and once with escapes in their place. The answer is right if
+both spellings get the suite's answer. Documents that the suite refers to are registered in advance.
 
-refused  the schema isn't compiled; but to refuse as unsatisfiable is right if no test is valid
-invalid accepted, valid refused  the wrong answer
-failed  an error that is no refusal, or more than ten seconds of processor time
+refused   the schema isn't compiled; refusing it as unsatisfiable is right if no instance is valid
+invalid accepted, valid refused   the wrong answer
+failed    an error that is no refusal, or more than ten seconds of processor time
 
-Required tests, optional ones and those of formats are counted apart.
+Required tests, optional tests and those of formats are counted separately.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What became of one test, and why."""
+    """The answer to one test, and the reason if it isn't right."""
 
     group: Group
     test: str
@@ -137,7 +137,7 @@ def read_suite(path: Path) -> list[Group]:
 
 
 def judge(group: Group, documents: dict[str, Any], order: PropertyOrder = "any") -> list[Verdict]:
-    """A verdict for every test of a schema."""
+    """The verdict on every test of a schema."""
     try:
         with limited(LIMIT_S):
             grammar = compiled(group, documents, order)
@@ -147,9 +147,9 @@ def judge(group: Group, documents: dict[str, Any], order: PropertyOrder = "any")
 
 
 def compiled(group: Group, documents: dict[str, Any], order: PropertyOrder) -> Grammar:
-    """The grammar of a schema, read as one of its draft even where it doesn't say so.
+    """The grammar of a schema, which is read by the rules of its draft even if it names none.
 
-    Its required tests take formats as annotations, the optional ones want them enforced.
+    Formats are annotations for the required tests, and enforced for the others, as the suite says.
     """
     return compile_json_schema(
         group.schema,
@@ -163,7 +163,7 @@ def compiled(group: Group, documents: dict[str, Any], order: PropertyOrder) -> G
 
 
 def refusal(group: Group, test: dict[str, Any], error: Exception) -> Verdict:
-    """What it means for a test that its schema raised an error."""
+    """The verdict on a test whose schema raised an error when it was compiled."""
     answer: Answer = "refused" if isinstance(error, InputError) else "failed"
     if isinstance(error, UnsatisfiableSchemaError):
         satisfiable = any(other["valid"] for other in group.tests)
@@ -172,7 +172,7 @@ def refusal(group: Group, test: dict[str, Any], error: Exception) -> Verdict:
 
 
 def walked(group: Group, test: dict[str, Any], grammar: Grammar, order: PropertyOrder) -> Verdict:
-    """The answer to an instance, in both of its spellings."""
+    """The verdict on an instance in both of its spellings."""
     wrong: Answer = "valid refused" if test["valid"] else "invalid accepted"
     data = [test["data"]]
     if order == "schema":
@@ -204,14 +204,15 @@ def reordered(value: Any) -> Iterator[Any]:
 
 
 def accepts(grammar: Grammar, text: bytes) -> bool:
-    """Whether a grammar over bytes has this text; the ids of tokens are the bytes."""
+    """Whether a grammar over single bytes accepts this text; the id of each token is its byte."""
     matcher = grammar.matcher()
     return all(matcher.accept(byte) for byte in text) and matcher.accepting
 
 
 @contextmanager
 def limited(seconds: float) -> Iterator[None]:
-    """Raise `TimeoutError` inside when it takes more processor time; in the main thread only."""
+    """Raise `TimeoutError` in the block after so many seconds of processor time. Only the main
+    thread can use it."""
 
     def stop(number: int, frame: object) -> None:
         raise TimeoutError(f"more than {seconds:g} s")
@@ -235,7 +236,7 @@ def shown(verdict: Verdict) -> str:
 
 
 def by_part(verdicts: Iterable[Verdict], *, files: bool) -> dict[str, dict[Answer, int]]:
-    """Counts by draft and part, with `files` by file instead."""
+    """Numbers of answers by draft and part, or by draft and file with `files`."""
     counts: dict[str, Counter[Answer]] = {}
     for verdict in verdicts:
         group = verdict.group
@@ -245,7 +246,7 @@ def by_part(verdicts: Iterable[Verdict], *, files: bool) -> dict[str, dict[Answe
 
 
 def write_counts(verdicts: Iterable[Verdict], path: Path) -> None:
-    """A line a file: the answers that aren't nought."""
+    """Write a line for each file of the suite, with the answers that occur."""
     counts = by_part(verdicts, files=True)
     lines = [
         f"{json.dumps(name)}: {json.dumps({answer: n for answer, n in row.items() if n})}"

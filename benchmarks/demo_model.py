@@ -1,10 +1,11 @@
-"""The demo model on held-out extraction: valid outputs, exact values; with constraint and without.
+"""The demo model on held-out extraction: how many outputs are valid and how many values exact, with
+the schema enforced and without.
 
     python benchmarks/demo_model.py [--model DIR] [--count 500] [--save]
 
-A value is exact if the output has it at the same place with the same type; values of an output that
-is no JSON all count as wrong. Templates and vocabularies of the examples are not those of training
-(examples/demo_model/corpus.py). Decoding is greedy.
+A value is exact if the output has an equal value of the same type at its place. In an output that
+is no JSON every value counts as wrong. The templates and vocabularies of the examples are not those
+of the training (examples/demo_model/corpus.py). Decoding is greedy.
 """
 
 from __future__ import annotations
@@ -92,7 +93,7 @@ def leaves(value: Any, place: tuple[str | int, ...] = ()) -> Iterator[tuple[Any,
 
 
 def _same(found: Any, expected: Any) -> bool:
-    """Equal, where a number may be written 1 or 1.0 and a boolean is no number."""
+    """Whether two values are equal; 1 equals 1.0, but a boolean never equals a number."""
     return found == expected and isinstance(found, bool) == isinstance(expected, bool)
 
 
@@ -112,7 +113,7 @@ def outputs(
 
 
 def main() -> None:
-    """Evaluate and print."""
+    """Evaluate the model and print the scores."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--model", type=Path, default=DEMO_PATH)
     parser.add_argument("--count", type=int, default=500)

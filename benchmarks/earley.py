@@ -1,8 +1,8 @@
-"""A textbook recogniser of grammars, to say which of two engines is right about a token.
+"""A textbook recogniser of grammars, which decides which of two engines is right about a token.
 
-Earley's algorithm (1970) over characters, with sets of items as they are drawn on a blackboard: it
-shares neither machine nor stack nor leaves with what it judges. A terminal in an item is the
-derivative of its language by what has been read of it.
+Earley's algorithm (1970) over characters, with explicit sets of items. It shares no machine, stack
+or leaf states with the engine that it judges. A terminal in an item is the derivative of its
+language with respect to the characters of it that have been read.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Item:
 
 
 class Recogniser:
-    """Reads one text; `read` goes on from what has been read so far."""
+    """A recogniser of one text, which `read` extends."""
 
     def __init__(self, rules: Rules) -> None:
         self._productions: dict[str, list[Production]] = {}
@@ -79,7 +79,7 @@ class Recogniser:
         return name
 
     def _drop_barren(self) -> None:
-        """Leave out productions that generate nothing."""
+        """Remove the productions that derive no string."""
         alive: set[str] = set()
 
         def generates(production: Production) -> bool:
@@ -93,7 +93,7 @@ class Recogniser:
             self._productions[name] = [each for each in options if generates(each)]
 
     def _push(self, items: set[Item]) -> None:
-        """Close a set of items under prediction and completion, as set number len(chart)."""
+        """Add a set of items to the chart, closed under prediction and completion."""
         here = len(self._chart)
         self._chart.append(items)
         waiting = list(items)
@@ -102,7 +102,7 @@ class Recogniser:
                 if found not in items:
                     items.add(found)
                     waiting.append(found)
-            if not waiting:  # what ended here at once may be waited for by items added later
+            if not waiting:  # items added later may wait for a rule that derived the empty string
                 waiting = [
                     found
                     for item in list(items)
@@ -125,8 +125,8 @@ class Recogniser:
             yield Item(item.name, item.rest[1:], item.origin)
 
     def read(self, text: bytes) -> bool:
-        """Go on by `text`, of which the last character may be incomplete; whether that is the
-        beginning of a text of the grammar. Nothing changes if it isn't."""
+        """Read `text`, whose last character may be incomplete. Returns whether everything read is a
+        prefix of a text of the grammar; if it isn't, nothing changes."""
         length = len(self._chart)
         for low, high in _characters(text):
             items = {
@@ -143,7 +143,7 @@ class Recogniser:
         return True
 
     def allows(self, text: bytes) -> bool:
-        """Whether `text` may come next."""
+        """Whether `text` may follow what has been read."""
         length = len(self._chart)
         found = self.read(text)
         del self._chart[length:]
@@ -155,7 +155,8 @@ class Recogniser:
 
 
 def _characters(data: bytes) -> Iterator[tuple[int, int]]:
-    """Ranges of code points, of which only the last is more than one: an incomplete character."""
+    """The characters of `data` as ranges of code points. Each has one code point, except that an
+    incomplete character at the end stands for all that it can become; (-1, -1) is no character."""
     at = 0
     while at < len(data):
         lead = data[at]

@@ -11,9 +11,9 @@ blocks      positions of held blocks that hold no token
 gaps        time between two tokens of readers while a long prompt comes in
 prefixes    prompt tokens that were found in the cache
 
-In `throughput` each prompt is asked once ("new": no cache knows more of it than the schema), or is
-one of five that come again and again ("repeated"). Every engine answers the same prompts in turn,
-`repeats` times, so that whatever else the machine does slows all of them; the rows are medians.
+In `throughput` each prompt is either asked once ("new": the schema is all of it that a cache knows)
+or one of five that are repeated ("repeated"). Every engine answers the same prompts in turn,
+`repeats` times, so that other load on the machine slows all of them; the rows are medians.
 Each client asks `rounds` times, again as soon as it has an answer; `generate` takes requests in
 batches of as many as there are clients. Answers with a schema end when they are complete, so
 throughput is in tokens a second. All use one thread, which the engine chooses for a model this
@@ -116,7 +116,7 @@ def prompts_of(subject: Subject, clients: int) -> list[list[int]]:
 
 
 def new_prompts(subject: Subject, count: int, seed: int) -> list[list[int]]:
-    """The same chats about other orders: every number in them is drawn anew."""
+    """Chats about other orders: every number in the texts is replaced by a random one."""
     rng = random.Random(seed)
 
     def other(text: str) -> str:
@@ -127,7 +127,7 @@ def new_prompts(subject: Subject, count: int, seed: int) -> list[list[int]]:
 
 
 def serve(engine: Engine, requests: Sequence[Request]) -> tuple[float, list[Completion]]:
-    """Seconds for all of them together, and the answers, which are checked."""
+    """The seconds that all requests take together, and the answers, which are checked."""
     started = time.perf_counter()
     generations = [engine.submit(request) for request in requests]
     answers = [generation.result() for generation in generations]
@@ -173,8 +173,8 @@ def compiled(loaded: LoadedModel) -> Grammar:
 
 
 def throughput(report: Report, subject: Subject, sizes: Sizes) -> None:
-    """Tokens a second, all engines in turn, over prompts that are new and over five that come again
-    and again; those with a schema beside the best peer with one."""
+    """Tokens a second of all engines in turn, with new prompts and with five repeated ones. With a
+    schema they are also compared with the best peer that has one."""
     count = sizes.clients * sizes.rounds
     repeated = prompts_of(subject, count)
     sources: dict[str, Callable[[int], list[list[int]]]] = {

@@ -1,5 +1,5 @@
-"""What engine.py measures beside the engine: transformers' `generate` on a static batch, free or
-with another library's logits processor, and its continuous batching."""
+"""What engine.py measures beside the engine: transformers' `generate` on a static batch, without a
+schema or with another library's logits processor, and transformers' continuous batching."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Made = tuple[float, int, list[list[int]]]
 
 
 class LLGuidanceProcessor(LogitsProcessor):
-    """llguidance's matcher for each row, its masks filled by its own threads."""
+    """A matcher of llguidance for each row; llguidance's threads fill the masks."""
 
     def __init__(self, tokenizer: llguidance.LLTokenizer, schema: Any, rows: int) -> None:
         grammar = llguidance.LLMatcher.grammar_from_json_schema(
@@ -52,7 +52,7 @@ class LLGuidanceProcessor(LogitsProcessor):
 
 
 class XGrammarProcessor(LogitsProcessor):
-    """xgrammar's matcher for each row."""
+    """A matcher of xgrammar for each row."""
 
     def __init__(self, info: xgrammar.TokenizerInfo, schema: Any, rows: int) -> None:
         compiler = xgrammar.GrammarCompiler(info)
@@ -78,8 +78,8 @@ Processor = Callable[[int], LogitsProcessor | None]
 
 
 def processors(subject: Subject, schema: Any) -> dict[str, Processor]:
-    """By name, a function from the number of rows to the processor of one batch; compiling is part
-    of the first batch alone for ours, so it is left out here too."""
+    """By name, a function from the number of rows to the processor of one batch. It is called
+    before the clock starts, so that compiling isn't measured, as it isn't for our engine."""
     return {
         "generate": lambda rows: None,
         "generate + llguidance": lambda rows: LLGuidanceProcessor(subject.llguidance, schema, rows),
@@ -90,8 +90,8 @@ def processors(subject: Subject, schema: Any) -> dict[str, Processor]:
 def continuous(
     model: PreTrainedModel, prompts: Sequence[list[int]], tokens: int, seed: int
 ) -> tuple[float, int]:
-    """Seconds and tokens of transformers' continuous batching, all prompts at a time and without a
-    schema. Its pool and its thread stay from one call to the next."""
+    """Seconds and tokens of transformers' continuous batching, with all prompts at once and without
+    a schema. Its pool and its thread are kept from one call to the next."""
     rows = len(prompts)
     generation = GenerationConfig(
         max_new_tokens=tokens,
@@ -129,8 +129,8 @@ def generate(
     eos: Sequence[int],
     seed: int,
 ) -> Made:
-    """One left-padded batch. Without a processor every answer has `tokens` tokens; with one, each
-    ends at its end token, and the batch with its last answer."""
+    """Generate one batch, padded on the left. Without a processor every answer has `tokens` tokens.
+    With one, an answer ends at its end token, and the batch when its last answer does."""
     longest = max(map(len, prompts))
     ids = torch.tensor([[0] * (longest - len(p)) + p for p in prompts])
     attention = torch.tensor([[0] * (longest - len(p)) + [1] * len(p) for p in prompts])
@@ -162,7 +162,7 @@ def in_batches(
     eos: Sequence[int],
     seed: int,
 ) -> tuple[float, int]:
-    """Seconds and tokens of all batches, one after the other."""
+    """Seconds and tokens of all batches, which run one after the other."""
     made = [
         generate(model, prompts, tokens, make(len(prompts)), eos, seed + number)
         for number, prompts in enumerate(batches)
@@ -171,7 +171,7 @@ def in_batches(
 
 
 def _until(tokens: list[int], eos: set[int]) -> list[int]:
-    """Up to and with the first end token."""
+    """The tokens up to the first end token, which is included."""
     for place, token in enumerate(tokens, start=1):
         if token in eos:
             return tokens[:place]

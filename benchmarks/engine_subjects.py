@@ -1,4 +1,4 @@
-"""The models that engine.py measures with, each as the engine and as transformers take it."""
+"""The models of engine.py, each in the form that the engine takes and in that of transformers."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from maskwright.models.dense import DenseDecoder
 
 @dataclass(frozen=True)
 class Subject:
-    """`prompt` makes the tokens of one chat with a schema; `llguidance` and `xgrammar` are those
-    libraries' views of the vocabulary."""
+    """`prompt` makes the prompt tokens of one chat from a text and a schema; `llguidance` and
+    `xgrammar` hold the vocabulary in the form of these libraries."""
 
     loaded: LoadedModel
     model: PreTrainedModel
@@ -33,7 +33,7 @@ class Subject:
 
 
 def demo() -> Subject:
-    """The shipped model."""
+    """The demo model, which ships."""
     loaded = load(DEMO_PATH)
     size = loaded.vocab.size
     return Subject(
@@ -51,7 +51,7 @@ def demo() -> Subject:
 
 
 def random_tekken() -> Subject:
-    """Two layers of random weights over a real vocabulary of 131,072 tokens."""
+    """A model of two layers with random weights and a real vocabulary of 131,072 tokens."""
     vocab = tekken()
     torch.manual_seed(0)
     config = LlamaConfig(

@@ -1,18 +1,19 @@
-"""Grammars: what a mask costs, and who is right where engines disagree.
+"""Grammars: what a mask costs, and which engine is right where masks differ.
 
     python benchmarks/grammars.py [--cases json,toml] [--engines maskwright,llguidance] [--save]
 
-Cases are the shipped grammars with the texts that they accept, and a few shapes that people bring:
-left recursion, ambiguity, a grammar in which every character is a rule. Every engine gets the
-grammar in its own dialect: llguidance and GLRMask in Lark's (as shipped where they read it, else as
-`maskwright convert` writes it, else converted to EBNF and back, with `&` and `~` written out as
-rules), xgrammar as EBNF, converted. All have the tekken vocabulary of 131,072 entries and walk the
-same tokens; each runs in a process of its own on one thread, and they take turns case by case.
+The cases are the grammars that ship, with the texts that they accept, and some kinds of grammars
+that people write: left recursion, ambiguity, a rule for every character. Each engine reads the
+grammar in a dialect of its own: llguidance and GLRMask in Lark (the file that ships if they read
+it, else what `maskwright convert` writes, else that converted to EBNF and back, in which `&` and
+`~` are written out as rules), xgrammar in EBNF, converted. All have the tekken vocabulary of
+131,072 entries and read the same tokens. Each runs in a process of its own on one thread; they take
+turns case by case.
 
-`first` is the first time that a process sees the case, `again` the same texts once more. Masks are
-compared with ours token by token on the same path. Of the tokens on which an engine differs, up to
-40 a position are judged by a textbook recogniser (`earley.py`), which shares nothing with our
-machine but the rules; `--list` prints each disagreement that was judged.
+`first` is the first time that a process sees the case, `again` the second time. Each engine's masks
+are compared with ours on the same tokens. Of the tokens on which a mask differs, up to 40 at each
+position are judged by a textbook recogniser (`earley.py`), which has only the rules in common with
+our machine. `--list` prints each disagreement that was judged.
 """
 
 from __future__ import annotations
@@ -88,7 +89,7 @@ class Case:
     lark: str
     texts: tuple[str, ...]
     dialects: dict[str, tuple[str, ...]]
-    """The grammar as the engines may read it, the first that they do."""
+    """By dialect, the spellings of the grammar, which are tried until the engine reads one."""
 
 
 @dataclass(slots=True)
@@ -98,7 +99,7 @@ class Outcome:
     first_us: list[float] = field(default_factory=list[float])
     again_us: list[float] = field(default_factory=list[float])
     masks: list[list[bytes]] = field(default_factory=list[list[bytes]])
-    """[texts][tokens]: the mask before each token; shorter where the text was refused."""
+    """[texts][tokens]: the mask before each token, up to a token that was refused."""
     ended: list[bool] = field(default_factory=list[bool])
 
 
@@ -126,7 +127,7 @@ def _case(name: str, text: str, texts: tuple[str, ...]) -> Case:
     return Case(name, text, texts, {"lark": (text, lark, plain), "ebnf": (ebnf,)})
 
 
-# The engines, each with a grammar instead of a schema
+# The engines, compiling a grammar instead of a schema
 
 
 class OfGrammar(Maskwright):
@@ -166,7 +167,7 @@ ENGINES: Final[dict[str, tuple[Callable[[Vocabulary], Any], str]]] = {
 
 
 def run(engine: Any, case: Case, dialect: str) -> Outcome:
-    """Compile the first of the spellings that the engine reads, and walk every text twice."""
+    """Compile the first spelling that the engine reads, and read every text twice."""
     outcome = Outcome()
     for text in case.dialects[dialect]:
         started = perf_counter()
@@ -209,7 +210,7 @@ def walk_text(engine: Any, compiled: Any, tokens: list[int], times: list[float])
 
 
 def record(engine: Any, compiled: Any, tokens: list[int]) -> tuple[list[bytes], bool]:
-    """The mask before each token and at the end, as far as the engine follows."""
+    """The mask before each token up to the one that is refused, and whether none was."""
     walk, masks = engine.start(compiled), list[bytes]()
     for token in tokens:
         walk.fill()
@@ -269,7 +270,7 @@ class Worker:
         return Outcome(refused=reason)
 
 
-# Who is right
+# Which engine is right
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,7 +291,7 @@ class Disagreement:
 def compare(
     case: Case, engine: str, ours: Outcome, theirs: Outcome
 ) -> tuple[Counter[str], list[Disagreement]]:
-    """Counts of positions, and the disagreements that were judged."""
+    """Numbers of positions and tokens that differ, and the disagreements that were judged."""
     counts: Counter[str] = Counter()
     found: list[Disagreement] = []
     tokens_of = tekken().tokens
@@ -332,8 +333,8 @@ def compare(
 
 @cache
 def _compared(engine: str) -> npt.NDArray[np.bool_]:
-    """bool [V]: the tokens that add text, and the end token. xgrammar has to give the special ones
-    some text, and GLRMask's masks leave out the end token."""
+    """bool [V]: the tokens on which masks are compared. They are those that add text, because
+    xgrammar must give special tokens some text, and the end token, which GLRMask's masks lack."""
     vocabulary = tekken()
     kept = np.zeros(vocabulary.words * 32, np.bool_)
     kept[: vocabulary.size] = [bool(token) for token in vocabulary.tokens]

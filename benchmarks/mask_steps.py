@@ -1,17 +1,18 @@
-"""What each step of docs/masks.md gains: one mask, computed in the ways that led to the final one.
+"""What each step of docs/masks.md gains: one mask, computed in each of the ways described there.
 
     python benchmarks/mask_steps.py [--cases person,list] [--load idle] [--save]
 
-The cases, texts and vocabulary (tekken) are those of masks.py. Every way computes the same mask, at
-every token of every text, with all states built beforehand; the rows are compared. Times are
+The cases, texts and vocabulary (tekken) are those of masks.py. Every way computes the mask before
+every token of every text, after all states have been built, and the rows are compared. Times are
 medians over the positions of a case, in microseconds.
 
-each token   every token's bytes through the machine, in compiled code
-trie         the machine walked over the trie of all tokens
-ready rows   in a string: the row of what stays inside, and a walk over what leaves it
-row by name  the row of a configuration that was met before, copied out
-budget       the same, told that 2,000 tokens are left
-last tokens  the same, told that no token more is left than the text needs from there
+each token   the machine reads every token's bytes, in compiled code
+trie         the machine walks over the trie of all tokens
+ready rows   inside a string, the row of the tokens that stay inside is ready, and the walk covers
+             the tokens that leave it
+row by name  the row of a configuration that was met before is copied
+budget       row by name, if 2,000 tokens are left
+last tokens  row by name, if only the tokens are left that the text needs from there
 """
 
 from __future__ import annotations
@@ -54,7 +55,8 @@ T = TypeVar("T")
 def each_token(
     address: int, data: np.ndarray, starts: np.ndarray, leaf: int, node: int, out: np.ndarray
 ) -> int:
-    """The oracle in compiled code: sets the bits of the allowed tokens, returns the bytes read."""
+    """Set the bits of the allowed tokens in `out`, each token by itself. Returns the number of
+    bytes that were read."""
     counts = machine_arrays(address).counts
     read = 0
     for token in range(len(starts) - 1):
@@ -75,7 +77,7 @@ def each_token(
 
 
 class Ways:
-    """One grammar's masks in every way; each returns the row and the steps it took."""
+    """The masks of one grammar in every way, with the number of steps that each took."""
 
     def __init__(self, grammar: Grammar) -> None:
         self.grammar = grammar
@@ -89,7 +91,7 @@ class Ways:
         return out, read
 
     def build(self, here: Configuration) -> None:
-        """Build whatever the ways need at a configuration."""
+        """Build every state that the ways need at a configuration."""
         counts = self.grammar.recognizer.machine.arrays.counts
         self.grammar.walker.successors(here)
         self.each_token(here)
@@ -105,7 +107,7 @@ class Ways:
         return self._walk(here, self.grammar.walker.precomputed(here))
 
     def _walk(self, here: Configuration, begun: Begun) -> tuple[int, int]:
-        """The row's number and the trie nodes visited."""
+        """The number of the row, and the number of trie nodes visited."""
         address = self.grammar.recognizer.address()
         number = find_row(address, *here, *begun, UNMEASURED, False, 0)
         assert number >= 0, "everything has been built"
@@ -127,7 +129,7 @@ def positions(grammar: Grammar, tokens: list[int]) -> list[tuple[Configuration, 
 
 
 def timed(action: Callable[[], T]) -> tuple[float, T]:
-    """The shorter of two runs, in microseconds, and what it gave."""
+    """The time of the faster of two runs in microseconds, and the result."""
     best = float("inf")
     for _ in range(2):
         started = perf_counter()
@@ -193,7 +195,7 @@ def measure(report: Report, case: str, schema: dict[str, Any], texts: list[list[
 
 
 def ends(grammar: Grammar) -> Row:
-    """The row of the end tokens."""
+    """The mask that allows only the end tokens."""
     out = np.zeros(grammar.vocabulary.words, np.int32)
     for token in grammar.vocabulary.eos:
         out[token >> 5] |= np.int32(np.uint32(1 << (token & 31)).astype(np.int32))
@@ -207,7 +209,9 @@ def main() -> None:
     parser.add_argument(
         "--cases", type=some_of(CASES), default=list(CASES), help="names, with commas"
     )
-    parser.add_argument("--load", default="unknown", help="what else the machine did")
+    parser.add_argument(
+        "--load", default="unknown", help="other load on the machine, as a note in the rows"
+    )
     parser.add_argument("--save", action="store_true", help="append the rows to results/")
     options = parser.parse_args()
     encoding = tekken_encoding()

@@ -3,30 +3,30 @@
     python benchmarks/maskbench.py --cases 150 --engines maskwright,llguidance --save
 
 Every engine gets the same cases and the same tokens: those of `json.dumps(data,
-ensure_ascii=False)` in a vocabulary of 131,072 entries. Per token the mask is filled and the token
-accepted, timed through the engine's public Python API; a valid text must be accepted to its end, an
-invalid one refused. Each engine runs in a process of its own on one thread; the engines take turns
-case by case, so that whatever else loads the machine meets all of them. A process that takes too
-long or dies costs its engine that case and a restart.
+ensure_ascii=False)` in a vocabulary of 131,072 entries. At each token the mask is filled and the
+token accepted, both timed through the engine's public Python API. A valid text must be accepted to
+its end, an invalid one refused. Each engine runs in a process of its own on one thread. The engines
+take turns case by case, so that other load on the machine slows all of them. If a process takes too
+long or dies, its engine loses that case, and the process is started again.
 
-A schema passes if it compiles and all its texts get the right answer; other schemas are
-refused  the engine doesn't compile it
-timed out, failed  the process had to be stopped; it died, or raised an error during a text
-invalid accepted, valid refused  at least one text got the wrong answer
+A schema passes if it compiles and all its texts get the right answer. Other schemas are counted as
+refused              the engine doesn't compile the schema
+timed out, failed    the process had to be stopped; it died, or raised an error during a text
+invalid accepted, valid refused   at least one text got the wrong answer
 
-Every engine's first pass is cold: nothing is known of any schema, in a process that has compiled
-one trivial one. In a second pass Maskwright compiles each schema again in the same process (warm).
-The others share nothing between two compiles; for them, what is timed in the second pass are the
-texts of a compiled schema that were walked before (kept), as in a server that keeps grammars.
-`maskwright` has the default order of properties, "schema"; `maskwright-any` accepts any order.
+Every engine's first pass is cold: the process has compiled one trivial schema and knows no other.
+In a second pass Maskwright compiles each schema again in that process (warm). The other engines
+share nothing between two compilations; in their second pass the schema stays compiled, and its
+texts are read for a second time (kept), as in a server that keeps grammars. `maskwright` has the
+default order of properties, "schema"; `maskwright-any` accepts any order.
 
-Each process collects garbage as Maskwright's server does, while nobody waits; with `--collector
-python` it does so by Python's defaults, in the middle of a text.
+Each process collects garbage between cases, as Maskwright's server does between requests. With
+`--collector python` it does so by Python's defaults, which may be in the middle of a text.
 
     python benchmarks/maskbench.py --memory --cases 0 --engines maskwright-any --limit 60 --save
 
-`--memory` runs one pass of one engine, and says after each tenth of the cases what its process
-holds beyond what it held before the first, and how they went.
+`--memory` runs one pass of one engine. After each tenth of the cases it notes how much memory the
+process holds beyond what it held before the first case, and how the cases went.
 """
 
 from __future__ import annotations
@@ -104,8 +104,10 @@ def parse_options() -> argparse.Namespace:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--data", type=Path, default=DATA, help="the cases, .jsonl or .jsonl.gz")
-    parser.add_argument("--cases", type=int, default=150, help="how many, 0 for all of them")
-    parser.add_argument("--seed", type=int, default=0, help="where in the file the stride begins")
+    parser.add_argument("--cases", type=int, default=150, help="number of cases; 0 for all of them")
+    parser.add_argument(
+        "--seed", type=int, default=0, help="case of the file at which the stride begins"
+    )
     parser.add_argument("--match", default="", help="only cases whose id contains this")
     parser.add_argument(
         "--engines", type=some_of(ENGINES), default=list(ENGINES), help="names, with commas"
@@ -115,7 +117,7 @@ def parse_options() -> argparse.Namespace:
     parser.add_argument(
         "--collector", choices=COLLECTORS, default="server", help="when garbage is collected"
     )
-    parser.add_argument("--memory", action="store_true", help="what one engine holds, over a pass")
+    parser.add_argument("--memory", action="store_true", help="memory of one engine during a pass")
     parser.add_argument("--list-failures", metavar="ENGINE", help="print its cases that don't pass")
     parser.add_argument("--save", action="store_true", help="append the rows to results/")
     options = parser.parse_args()
@@ -150,7 +152,7 @@ def read_case(line: str) -> Case:
 
 
 def measure(cases: Sequence[Case], options: argparse.Namespace) -> Iterator[Run]:
-    """All engines' passes; the engines take turns case by case."""
+    """The passes of all engines, which take turns case by case."""
     workers = {name: Worker(name, options.limit, options.collector) for name in options.engines}
     for number_of_pass in (1,) if options.cold else (1, 2):
         found: dict[str, dict[str, Outcome]] = {name: {} for name in workers}
@@ -173,8 +175,8 @@ def cache_state(engine: str, number_of_pass: int) -> str:
 
 
 def memory(report: Report, cases: Sequence[Case], options: argparse.Namespace) -> None:
-    """One engine's pass in one process: a row for each tenth of the way. Each restart, after a case
-    that took too long, begins with an empty memory."""
+    """Run one engine's pass, and add a row for each tenth of it. After a case that took too long
+    the process is started again, and holds nothing."""
     name = options.engines[0]
     worker = Worker(name, options.limit, options.collector)
     found: dict[str, Outcome] = {}
@@ -192,7 +194,7 @@ def memory(report: Report, cases: Sequence[Case], options: argparse.Namespace) -
 
 
 def progress(what: str, done: int, cases: int) -> None:
-    """A line that is written over on a terminal; elsewhere a line every tenth of the way."""
+    """Print the progress: on a terminal one line that is overwritten, else a line each tenth."""
     text = f"{what}: {done} of {cases} cases"
     if sys.stderr.isatty():
         print(f"\r\x1b[K{text}", end="" if done < cases else "\n", file=sys.stderr, flush=True)
@@ -206,7 +208,7 @@ def coverage(report: Report, runs: Iterable[Run]) -> None:
 
 
 def counts(run: Run) -> dict[str, Figure]:
-    """How the cases went that an engine has run so far."""
+    """How the cases that an engine has run so far went."""
     outcomes = list(run.outcomes.values())
     passing = sum(outcome.passes for outcome in outcomes)
     return {
@@ -223,7 +225,8 @@ def counts(run: Run) -> dict[str, Figure]:
 
 
 def mask_times(report: Report, runs: Sequence[Run]) -> None:
-    """Mask and accept of every token, and the same beside the baseline over what both pass."""
+    """Times of mask and accept for every token, and their ratios to the baseline's over the cases
+    that both pass."""
     for run in runs:
         times = [time for outcome in run.outcomes.values() for time in outcome.step_us]
         report.add(run.label, **spread(times, "us"))
@@ -282,14 +285,14 @@ def spread(times: Iterable[float], unit: str) -> dict[str, Figure]:
 
 
 def ratios(ours: Sequence[float], theirs: Sequence[float], cases: int) -> dict[str, Figure]:
-    """Each figure of ours by theirs; `cases` is how many the two have in common."""
+    """Each figure of `ours` divided by that of `theirs`; `cases` is the number of common cases."""
     left, right = spread(ours, "us"), spread(theirs, "us")
     named = {name: left[name] / right[name] for name in left if name != "n" and name in right}
     return {"n": cases, **{name: round(ratio, 3) for name, ratio in named.items()}}
 
 
 def list_failures(cases: Sequence[Case], runs: Iterable[Run], engine: str) -> None:
-    """Every case of an engine's first pass that doesn't pass, wrong answers with their place."""
+    """Print every case of an engine's first pass that doesn't pass, and where answers are wrong."""
     run = next(run for run in runs if run.engine == engine)
     reasons: Counter[str] = Counter()
     for case in cases:
@@ -309,7 +312,7 @@ def list_failures(cases: Sequence[Case], runs: Iterable[Run], engine: str) -> No
 
 
 def pointer(before: str) -> str:
-    """The JSON Pointer of the value in which a text that begins with `before` stands."""
+    """The JSON Pointer of the value that a text is in after `before`."""
     path: list[list[Any]] = []
     for match in re.finditer(r'"(?:[^"\\]|\\.)*("?)|[\[\]{},]', before, re.DOTALL):
         sign = match[0][0]

@@ -21,7 +21,7 @@ from benchmarks.vocabularies import tekken
 THREADS: Final = ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS", "RAYON_NUM_THREADS", "MKL_NUM_THREADS")
 START_UP_S: Final = 300.0
 REST: Final = 16
-"""Cases after which an engine's process rests a moment."""
+"""Number of cases after which an engine's process collects garbage."""
 Collector = Literal["server", "python"]
 COLLECTORS: Final[tuple[Collector, ...]] = get_args(Collector)
 TRIVIAL: Final = {"type": "object", "properties": {"a": {"type": "string"}}}
@@ -35,7 +35,7 @@ class Text:
     tokens: tuple[int, ...]
 
     def around(self, token: int) -> tuple[str, str]:
-        """The text before and from a token on."""
+        """The text before a token, and the text from that token on."""
         decode = tekken().decode
         before, after = decode(self.tokens[:token]), decode(self.tokens[token:])
         return before.decode("utf-8", "replace"), after.decode("utf-8", "replace")
@@ -52,7 +52,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Wrong:
-    """A text, by its number, with the wrong answer at a token (its end, if there is none)."""
+    """A wrong answer: the number of the text and of the token, or after its last token its end."""
 
     text: int
     token: int
@@ -61,9 +61,9 @@ class Wrong:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What an engine made of a case.
+    """How an engine did on a case.
 
-    `first_mask_us` is empty where the schema didn't compile, else one time; `step_us` has the time
+    `first_mask_us` holds one time, or none if the schema didn't compile. `step_us` holds the time
     of mask and accept for each token.
     """
 
@@ -82,7 +82,8 @@ class Outcome:
 
 
 class Worker:
-    """The parent's end: runs cases, stops a process that takes too long, starts another."""
+    """The parent's view of an engine's process, which it stops if it takes too long and starts
+    again."""
 
     def __init__(self, engine: str, limit_s: float, collector: Collector = "server") -> None:
         self.restarts = 0
@@ -94,7 +95,7 @@ class Worker:
 
     @property
     def megabytes(self) -> float:
-        """Memory that the present process holds beyond what it held before its first case."""
+        """Memory in MiB that the process holds beyond what it held before its first case."""
         return self._now - self._at_start
 
     def run(self, case: Case, *, kept: bool = False) -> Outcome:
@@ -133,7 +134,7 @@ class Worker:
 
 
 def serve(name: str, pipe: Connection, collector: Collector) -> None:
-    """The process: makes the engine, and answers cases until the parent is gone."""
+    """The main function of the process: make the engine, and run cases until the parent is gone."""
     quiet = os.open(os.devnull, os.O_WRONLY)
     os.dup2(quiet, 2)  # peers log refusals there
     engine = ENGINES[name](tekken())
@@ -144,7 +145,7 @@ def serve(name: str, pipe: Connection, collector: Collector) -> None:
             2_000, 10, 5_000
         )  # as in maskwright.cli.process.collector: none in mid-answer
     run_case(engine, Case("trivial", TRIVIAL, ()))
-    clean_up()  # what reading the vocabulary left behind
+    clean_up()  # of what reading the vocabulary has left
     pipe.send(resident_megabytes())
     for number in count(1):
         try:
@@ -153,12 +154,12 @@ def serve(name: str, pipe: Connection, collector: Collector) -> None:
             return
         outcome = run_case(engine, case, kept=kept)
         if collector == "server" and number % REST == 0:
-            clean_up()  # likewise: while nobody waits
+            clean_up()  # between two cases, where no time is measured
         pipe.send((outcome, resident_megabytes()))
 
 
 def clean_up() -> None:
-    """Collect garbage, and give the memory back that it took."""
+    """Collect garbage, and return the freed memory to the system."""
     gc.collect()
     ctypes.CDLL(None).malloc_trim(0)
 
@@ -191,7 +192,7 @@ def run_case(engine: Engine, case: Case, *, kept: bool = False) -> Outcome:
 
 
 def run_text(engine: Engine, compiled: Any, text: Text, step_us: array[float]) -> tuple[int, bool]:
-    """How many tokens are accepted, and whether the text is, as a whole."""
+    """The number of accepted tokens, and whether the whole text is accepted."""
     walk = engine.start(compiled)
     fill, accept, mask = walk.fill, walk.accept, engine.mask
     for taken, token in enumerate(text.tokens):
@@ -210,11 +211,11 @@ def run_text(engine: Engine, compiled: Any, text: Text, step_us: array[float]) -
 
 
 def reason(error: BaseException) -> str:
-    """The first line of an error, with its kind."""
+    """The type of an error and the first line of its message."""
     return f"{type(error).__name__}: {str(error).strip().splitlines()[0] if str(error) else ''}"
 
 
 def resident_megabytes() -> float:
-    """Memory of this process, shared libraries included."""
+    """Resident memory of this process in MiB, shared libraries included."""
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE") / 2**20

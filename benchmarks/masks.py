@@ -1,16 +1,16 @@
-"""What one mask costs on a handful of schemas, with nothing but the repository: ours and a peer's.
+"""What one mask costs on five schemas, for Maskwright and for llguidance.
 
     python benchmarks/masks.py [--cases person,list] [--rounds 5] [--load idle] [--save]
 
-Per schema: from the schema to the first mask, then mask and accept for every token of texts that
-match it, all through the public Python APIs, on the tekken vocabulary (131,072 entries). The
-engines take turns schema by schema, so that what else loads the machine meets all of them. `first`
-is the first round in a process that has compiled one trivial schema, `later` all further rounds,
-each with the schema compiled again, and `again` the same texts once more with the same grammar.
-`budget` tells every mask how many of 2,000 tokens are left, as a server does; the peer has no such
-thing.
+For each schema, the time from the schema to the first mask is measured, then the time of mask and
+accept for every token of texts that match it, all through the public Python APIs and on the tekken
+vocabulary (131,072 entries). The engines take turns schema by schema, so that other load on the
+machine slows all of them. `first` is the first round in a process that has compiled one trivial
+schema; `later` are the other rounds, in each of which the schema is compiled again; `again` are the
+texts read a second time with the same grammar. With `budget` every mask is told how many of 2,000
+tokens are left, as it is in a server; llguidance has no such option.
 
-maskbench.py does the same on thousands of schemas, if they are at hand.
+maskbench.py measures thousands of schemas, but needs data that is not in the repository.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ BUDGET: Final = 2_000
 
 
 class WithBudget(Maskwright):
-    """This project, told at every mask how many tokens are left."""
+    """Maskwright, with the number of tokens left given at every mask."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         super().__init__(vocabulary, "schema")
@@ -131,7 +131,7 @@ class Times:
 def measure(
     engine: Engine, schema: dict[str, Any], texts: list[list[int]], times: Times, again: Times
 ) -> None:
-    """One schema, compiled anew, and all its texts; then all of them again."""
+    """Compile one schema and read all its texts, then read them all again."""
     started = perf_counter()
     compiled = engine.compile(schema)
     engine.start(compiled).fill()
@@ -150,7 +150,8 @@ def measure(
 
 
 def rounds(cases: Sequence[str], count: int) -> Iterator[tuple[str, str, str, Times]]:
-    """(case, engine, first or later, times)."""
+    """The times of every case and engine in `count` rounds: (case, engine, when, times), where
+    `when` is first, later or again."""
     vocabulary = tekken()
     encoding = tekken_encoding()
     engines = {name: make(vocabulary) for name, make in COMPARED.items()}
@@ -176,7 +177,9 @@ def main() -> None:
         "--cases", type=some_of(CASES), default=list(CASES), help="names, with commas"
     )
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--load", default="idle", help="what else the machine is doing")
+    parser.add_argument(
+        "--load", default="idle", help="other load on the machine, as a note in the rows"
+    )
     parser.add_argument("--save", action="store_true")
     options = parser.parse_args()
     measured = rounds(options.cases, options.rounds)

@@ -1,9 +1,9 @@
-"""The engines that maskbench.py measures, each behind the same three calls of its public API.
+"""The engines that maskbench.py measures, behind one interface of three calls.
 
-An engine is made once for the vocabulary `tekken()`; `compile` gives something that `start` makes
-walks of. What a walk times are the engine's own functions, bound to their arguments, so nothing of
-ours lies between. Settings are those that enforce a schema as the specification means it: any
-whitespace, and properties that the schema doesn't forbid.
+An engine is made once, for the vocabulary `tekken()`. `compile` makes a grammar, and `start` makes
+a walk from that. The functions of a walk are the engine's own, bound to their arguments, so that
+nothing else is timed. The settings are those that enforce a schema as the specification defines it:
+any whitespace, and every property that the schema doesn't forbid.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ Mask = npt.NDArray[np.int32]
 
 
 class Refused(Exception):
-    """The engine doesn't compile the schema; the message is its own."""
+    """The engine doesn't compile the schema; the message is the engine's."""
 
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """One text in the making. `fill` writes the mask, `accept` moves on by a token."""
+    """One text that is being read. `fill` writes the mask, `accept` reads a token."""
 
     fill: Callable[[], object]
     accept: Callable[[int], bool]
@@ -42,7 +42,7 @@ class Walk:
 
 
 class Engine(Protocol):
-    """`mask` (int32, V/32 words) is what every walk's `fill` writes to."""
+    """`mask`, int32 `[V / 32]`, is the row to which the `fill` of every walk writes."""
 
     mask: Mask
 
@@ -72,7 +72,7 @@ class Maskwright:
 class LLGuidance:
     """llguidance with its default options: flexible whitespace, properties in schema order.
 
-    The texts of a schema share one matcher, and so the lexer states that it has found.
+    The texts of a schema share one matcher, and with it the lexer states that were computed.
     """
 
     def __init__(self, vocabulary: Vocabulary) -> None:

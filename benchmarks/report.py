@@ -38,7 +38,7 @@ def figures(samples: Sequence[float], name: str) -> dict[str, float]:
 
 
 def percentile(ordered: Sequence[float], percent: float) -> float:
-    """The smallest sample that at least `percent` of a hundred samples don't exceed."""
+    """The smallest sample that `percent` % of the samples don't exceed."""
     rank = math.ceil(round(len(ordered) * percent / 100, 6))
     return ordered[max(0, rank - 1)]
 
@@ -79,7 +79,7 @@ def machine() -> dict[str, Figure]:
 
 
 def commit() -> str:
-    """The commit that is checked out, with a + where the package differs from it."""
+    """The commit that is checked out, with a + if the package differs from it."""
     git = ("git", "-C", str(RESULTS.parent))
     head = subprocess.run([*git, "rev-parse", "--short", "HEAD"], capture_output=True, text=True)
     changed = subprocess.run([*git, "diff", "--quiet", "HEAD", "--", "../src"], check=False)
@@ -89,8 +89,8 @@ def commit() -> str:
 class Report:
     """Rows of one benchmark, of one run on one machine.
 
-    `packages` are the distributions whose versions matter to the figures; `settings` whatever else
-    does (a device, a load, a model).
+    `packages` are the distributions whose versions matter to the figures, `settings` the other
+    facts that do (a device, a load, a model).
     """
 
     def __init__(self, name: str, packages: Sequence[str] = (), **settings: Figure) -> None:

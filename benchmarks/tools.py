@@ -1,11 +1,12 @@
-"""Many tools in one request: the time to the first mask, and of each mask in a call.
+"""Many tools in one request: the time to the first mask, and the time of each mask in a call.
 
     python benchmarks/tools.py [--counts 1,20,200] [--formats json,hermes] [--save]
 
-The vocabulary is tekken's. "cold" is the first time that a process sees the tools (its compiled
-code loaded, the vocabulary's tables built), "again" the same compilation once more, "kept" the same
-request to a server, which keeps grammars. Times are milliseconds to the first mask, and
-microseconds a mask with its token accepted, over one call as the model's family writes it.
+The vocabulary is tekken's. Times to the first mask are in milliseconds: "cold" is the first time
+that a process sees the tools (after compiled code has been loaded and the vocabulary's tables have
+been built), "again" is a further compilation of them, and "kept" is a further request to a server,
+which keeps grammars. The times of a mask with its token accepted are in microseconds, over one call
+as models of the family write it.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ ARGUMENTS: Final = {"id": "ab-12", "limit": 7, "mode": "fast", "tags": ["new", "
 
 
 def tools(count: int) -> list[Any]:
-    """Functions of four parameters, no two alike."""
+    """Different functions of four parameters each."""
     return [
         {
             "type": "function",
@@ -71,7 +72,7 @@ def first_mask(offered: list[Any], choice: str, vocab: Vocabulary, format: str) 
 
 
 def kept(offered: list[Any], vocab: Vocabulary, format: str) -> float:
-    """The first mask of a request that the server has seen before."""
+    """Milliseconds to the first mask of a request that the server has seen before."""
     store = GrammarStore(1 << 30, Metrics(cast(Any, None), "none"))
     recipe = Recipe("tools", lambda: compile_tools(offered, "auto", vocab, format=format))
     row = np.zeros(vocab.words, np.int32)
@@ -86,7 +87,7 @@ def kept(offered: list[Any], vocab: Vocabulary, format: str) -> float:
 
 
 def call(format: str) -> str:
-    """A call of the first tool."""
+    """A call of the first tool, in a model family's format."""
     text = "".join((*tool_format(format).begin, *tool_format(format).call))
     name, arguments = "get_user_0", json.dumps(ARGUMENTS)
     return text.replace("$name", name).replace("$arguments", arguments)

@@ -26,8 +26,8 @@ def tekken() -> Vocabulary:
 
 @cache
 def tekken_extended(size: int = 200_019) -> Vocabulary:
-    """Tekken made larger: the ranks of its file that are no tokens of it, then words with a number,
-    behind a space or a capital, as large vocabularies have them; its end token at the end."""
+    """Tekken made larger: with the ranks of its file beyond its size, then with words that end in a
+    number, as large vocabularies have them; the end token is the last."""
     small = tekken()
     seen = set(small.tokens)
     further = [token for token in _every_rank() if token not in seen]
@@ -41,7 +41,8 @@ def tekken_extended(size: int = 200_019) -> Vocabulary:
 
 @cache
 def sentencepiece_like(size: int = 32_000) -> Vocabulary:
-    """Tekken's first whole texts behind `<unk>`, `<s>`, `</s>` and the 256 bytes."""
+    """`<unk>`, `<s>`, `</s>`, the 256 bytes and the printable ASCII characters, then the first of
+    tekken's tokens that are whole characters."""
     whole = [token for token in tekken().tokens if len(token) > 1 and _is_whole(token)]
     letters = [bytes([byte]) for byte in range(0x21, 0x7F)]  # each also as a piece of its own
     head = [b"<unk>", b"<s>", b"</s>", *(bytes([byte]) for byte in range(256)), *letters]
@@ -58,7 +59,7 @@ def _is_whole(token: bytes) -> bool:
 
 @cache
 def tekken_encoding() -> tiktoken.Encoding:
-    """Its tokenizer, giving the ids of `tekken()`."""
+    """Tekken's tokenizer, with the ids of `tekken()`."""
     ranks, config = _tekken_ranks()
     special = config["default_num_special_tokens"]
     return tiktoken.Encoding(
@@ -73,7 +74,7 @@ def tekken_encoding() -> tiktoken.Encoding:
 def _tekken_ranks() -> tuple[list[bytes], dict[str, Any]]:
     """The tokens that add text, by rank, and the file's configuration.
 
-    The file holds more ranks than the vocabulary; those past its size are not tokens.
+    The file holds more ranks than the vocabulary has; those beyond its size are no tokens.
     """
     config = _tekken_file()["config"]
     size = config["default_vocab_size"] - config["default_num_special_tokens"]

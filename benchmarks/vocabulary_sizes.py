@@ -1,12 +1,13 @@
-"""What masks cost as the vocabulary grows, and on sentencepiece's kind of vocabulary.
+"""What masks cost on larger vocabularies, and on one of sentencepiece's kind.
 
     python benchmarks/vocabulary_sizes.py [--cases person,list] [--rounds 5] [--load idle] [--save]
 
-The five schemas of masks.py and their texts, each vocabulary's own cut of them, on tekken (131,072
-entries), on tekken with further ranks of its file and made-up ones up to 200,019, and on tekken's
-texts as a sentencepiece vocabulary of 32,000 would have them (byte tokens in front, no others with
-a part of a character). The vocabularies take turns. `first` is a text that is new to a grammar just
-compiled, `again` the same text once more; `ratio` compares the medians with tekken's.
+The schemas and texts are the five of masks.py; each vocabulary cuts the texts into its own tokens.
+The vocabularies are tekken (131,072 entries), tekken with further ranks of its file and made-up
+words up to 200,019 entries, and 32,000 of tekken's texts in the form of a sentencepiece vocabulary
+(the 256 bytes first, and otherwise whole characters only). The vocabularies take turns. `first` is
+a text that a newly compiled grammar reads for the first time, `again` the second time. `ratio` is
+the median divided by tekken's.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ Times = dict[tuple[str, str], list[float]]
 
 
 def measure(vocab: Vocabulary, schema: dict[str, Any], values: list[Any], times: Times) -> None:
-    """One schema, compiled anew, and all of its texts twice; times in µs."""
+    """Compile one schema and read all of its texts twice; times are in microseconds."""
     mask = np.zeros(vocab.words, np.int32)
     started = process_time()
     grammar = compile_json_schema(schema, vocab)
@@ -64,7 +65,9 @@ def main() -> None:
         "--cases", type=some_of(CASES), default=list(CASES), help="names, with commas"
     )
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--load", default="idle", help="what else the machine is doing")
+    parser.add_argument(
+        "--load", default="idle", help="other load on the machine, as a note in the rows"
+    )
     parser.add_argument("--save", action="store_true")
     options = parser.parse_args()
     found: dict[str, Times] = {}

@@ -1,5 +1,6 @@
 #!/bin/sh
-# What is refused, and how: every answer names the field, or the JSON Pointer inside the schema.
+# Requests that are refused. Every answer names the field that is wrong, or the place in the schema as
+# a JSON Pointer.
 # Start the server (`make run`), then: sh examples/errors.sh [URL]
 url="${1:-http://127.0.0.1:8000}"
 

@@ -1,4 +1,4 @@
-"""Print JSON as it is generated, then what it cost.
+"""Print JSON while it is generated, then the number of its tokens.
 
 Start the server (`make run`), then: python examples/streaming.py [URL]
 """
@@ -41,7 +41,7 @@ def main() -> None:
             print(choice.delta.content or "", end="", flush=True)
         if chunk.usage is not None:
             print(f"\n{chunk.usage.completion_tokens} tokens")
-    json.loads(text)  # always whole
+    json.loads(text)  # an answer with a schema is always complete
 
 
 if __name__ == "__main__":

@@ -1,13 +1,14 @@
 """Write src/maskwright/grammar/pattern/unicode_properties.json: scripts and binary properties.
 
-The standard library knows the general categories only, so `\\p{Script=…}`, `\\p{Emoji}` and such
-are answered from a file of ranges, which this script derives from the tables of the `regex` package
-(the Unicode Character Database, in the version that it names). Run it after an update of `regex`:
+The standard library has only the general categories. `\\p{Script=…}`, `\\p{Emoji}` and other
+properties are read from a file of ranges, which this script derives from the tables of the `regex`
+package (the Unicode Character Database, in the version that it names). Run it after an update of
+`regex`:
 
     python tools/unicode_properties.py [--out FILE]
 
-A set is written as numbers in base 36 with spaces between: in turn how many code points are not in
-it and how many are, from U+0000 on.
+A set is written as numbers in base 36, separated by spaces. From U+0000 on they say in turn how
+many code points are not in the set, and how many are.
 """
 
 from __future__ import annotations
@@ -38,7 +39,8 @@ SPELLED = (
     "Psalter_Pahlavi SignWriting Sora_Sompeng Syloti_Nagri Tai_Le Tai_Tham Tai_Viet Tai_Yo "
     "Tolong_Siki Tulu_Tigalari Warang_Citi Zanabazar_Square"
 )
-"""The names of scripts that are not one capital and small letters: `regex` folds the case."""
+"""The names of scripts that are not one capital followed by small letters. `regex` gives all names
+in capitals, so that their spelling has to be known."""
 
 BINARY = {
     "AHex": "ASCII_Hex_Digit",
@@ -124,7 +126,7 @@ def main() -> None:
 
 
 def script_names() -> dict[str, str]:
-    """Every name of a script, long and short, to its long one, spelled as Unicode spells them."""
+    """Every name of a script, long or short, with its long name; both in Unicode's spelling."""
     spelled = {name.replace("_", "").upper(): name for name in SPELLED.split()}
     names: dict[int, list[str]] = {}
     for name, number in _regex.get_properties()["SCRIPT"][1].items():
