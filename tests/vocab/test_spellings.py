@@ -66,4 +66,4 @@ def test_what_fits_nowhere_is_named(tokens: list[str], data: str, place: str) ->
 )
 def test_the_most_that_an_ending_takes(tokens: list[str], data: str, most: int) -> None:
     spellings = Spellings.of([token.encode() for token in tokens])
-    assert spellings.most_behind(data.encode()) == most
+    assert spellings.most_for_a_suffix(data.encode()) == most

@@ -1,14 +1,14 @@
-"""From a piece, as a tokenizer stores it, to the bytes it adds to a text.
+"""From a token as a tokenizer stores it, called a piece, to the bytes that it adds to a text.
 
-Fast tokenizers write tokens as strings and turn them into text by a chain of decoder steps
-(`tokenizer.json`, key `decoder`). Each step that works token by token has a class here; a chain
-with any other step is refused, for its tokens have no bytes of their own.
+Fast tokenizers store tokens as strings and turn them into text by a chain of decoder steps
+(`tokenizer.json`, key `decoder`). Each step that works token by token has a class here. A chain
+with any other step is refused, because its tokens have no bytes of their own.
 
-The bytes are those of a token *in the middle of a text*. Two families treat the beginning of a
-text specially, and here they differ from `tokenizer.decode`, which sees the whole of it:
+The bytes are those of a token *in the middle of a text*. Two families treat the beginning of a text
+specially. There the bytes differ from what `tokenizer.decode` gives, which sees the whole text:
 
 - sentencepiece writes a space as U+2581 and drops one space at the very beginning;
-- WordPiece writes a space before each piece that doesn't begin with `##`, but for the first.
+- WordPiece writes a space before each piece that doesn't begin with `##`, except the first.
 
 A completion continues a prompt, so neither applies to it.
 """
@@ -25,17 +25,17 @@ from maskwright.errors import InputError
 
 @dataclass(frozen=True, slots=True)
 class ByteLevel:
-    """GPT-2's alphabet: each byte is one printable character."""
+    """The alphabet of GPT-2: each byte is written as one printable character."""
 
 
 @dataclass(frozen=True, slots=True)
 class ByteFallback:
-    """`<0xAB>` is that byte."""
+    """A piece like `<0xAB>` stands for one byte."""
 
 
 @dataclass(frozen=True, slots=True)
 class Replace:
-    """A string stands for another; U+2581 for the space."""
+    """A string stands for another one, such as U+2581 for the space."""
 
     old: str
     new: str
@@ -43,22 +43,26 @@ class Replace:
 
 @dataclass(frozen=True, slots=True)
 class WordPiece:
-    """A piece goes on with the word if it begins with `prefix`; `cleanup` joins punctuation."""
+    """A piece that begins with `prefix` continues a word; `cleanup` removes spaces before
+    punctuation."""
 
     prefix: str
     cleanup: bool
 
 
-Step = ByteLevel | ByteFallback | Replace | WordPiece
+DecoderStep = ByteLevel | ByteFallback | Replace | WordPiece
 
 
-def parse_decoder(decoder: Mapping[str, Any] | None) -> tuple[Step, ...]:
-    """The steps of a decoder as in `tokenizer.json`; `InputError` for one we can't follow."""
+def parse_decoder(decoder: Mapping[str, Any] | None) -> tuple[DecoderStep, ...]:
+    """The steps of a decoder as `tokenizer.json` has it.
+
+    Raises `InputError` for a step that isn't supported, or if there is no decoder.
+    """
     if decoder is None:
         raise InputError(
             "the tokenizer has no decoder, so its tokens have no bytes", param="tokenizer"
         )
-    steps: list[Step] = []
+    steps: list[DecoderStep] = []
     fused = False  # whether the steps that follow see the whole text instead of tokens
     for step in _flat(decoder):
         match step:
@@ -97,8 +101,8 @@ def _flat(decoder: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [step for part in parts for step in _flat(part)]
 
 
-def piece_bytes(piece: str, steps: Sequence[Step]) -> bytes:
-    """What the decoder appends for `piece` to a text that has already begun."""
+def piece_bytes(piece: str, steps: Sequence[DecoderStep]) -> bytes:
+    """The bytes that the decoder appends for `piece` to a text that has already begun."""
     for step in steps:
         match step:
             case ByteLevel():
@@ -120,7 +124,8 @@ def piece_bytes(piece: str, steps: Sequence[Step]) -> bytes:
 
 
 def _byte_alphabet() -> dict[str, int]:
-    """Printable Latin-1 stands for itself; the other 68 bytes, in order, for U+0100 onwards."""
+    """Printable characters of Latin-1 stand for themselves; U+0100 and the following ones stand for
+    the other 68 bytes, in order."""
     printable = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
     others = sorted(set(range(256)) - set(printable))
     return {chr(byte): byte for byte in printable} | {
@@ -129,7 +134,7 @@ def _byte_alphabet() -> dict[str, int]:
 
 
 def _from_byte_alphabet(piece: str) -> bytes:
-    """A piece with any other character (an added token) is taken as plain text."""
+    """The bytes of a piece; one with any other character is an added token, which is plain text."""
     try:
         return bytes([_BYTE_ALPHABET[character] for character in piece])
     except KeyError:

@@ -1,4 +1,4 @@
-"""Reading a fast Hugging Face tokenizer, by its shape: neither library is imported here."""
+"""Reading a fast Hugging Face tokenizer through its methods alone: no library is imported here."""
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ from maskwright.vocab.decoder import parse_decoder, piece_bytes
 
 
 class Encoding(Protocol):
+    """The result of encoding a text."""
+
     ids: list[int]
 
 
 class Backend(Protocol):
-    """What we ask of a `tokenizers.Tokenizer`."""
+    """The methods of a `tokenizers.Tokenizer` that are used here."""
 
     encode_special_tokens: bool
 
@@ -29,10 +31,11 @@ class Backend(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ReadTokenizer:
-    """A tokenizer, read: `tokens` by id, holes empty, special ones by name; `eos` is None where it
-    names none.
+    """What a tokenizer says of its vocabulary.
 
-    `encode` gives ids for bytes, or None where the tokenizer can't spell them exactly.
+    `tokens` are the bytes of each id: b"" for a hole, its name for a special token. `eos` is None
+    if the tokenizer names no end token. `encode` gives the ids for some bytes, or None if the
+    tokenizer can't spell them exactly.
     """
 
     tokens: tuple[bytes, ...]
@@ -42,7 +45,11 @@ class ReadTokenizer:
 
 
 def read_tokenizer(tokenizer: object) -> ReadTokenizer:
-    """Raises `InputError` for a slow tokenizer or a decoder whose tokens have no fixed bytes."""
+    """Read a tokenizer of the transformers library, or a `tokenizers.Tokenizer`.
+
+    Raises `InputError` for a slow tokenizer, an empty one, or one with a decoder whose tokens have
+    no fixed bytes.
+    """
     backend = _backend(tokenizer)
     serialised = backend.to_str()
     description = cast(dict[str, Any], json.loads(serialised))
@@ -78,7 +85,8 @@ def _backend(tokenizer: object) -> Backend:
 
 
 def _special(description: Mapping[str, Any], backend: Backend) -> Iterable[int]:
-    """Added tokens flagged special, and the unknown token, which stands for no text."""
+    """The ids of added tokens that are flagged special, and of the unknown token, which stands for
+    no text."""
     yield from (token["id"] for token in description["added_tokens"] if token["special"])
     model = cast(dict[str, Any], description["model"])
     unknown = cast("int | None", model.get("unk_id"))
@@ -88,19 +96,20 @@ def _special(description: Mapping[str, Any], backend: Backend) -> Iterable[int]:
         yield unknown
 
 
-# Some tokenizers put a space before a text. One put after one of these characters, which is cut off
-# again, is tokenised as it would be in the middle of a text. Where a token holds both the character
-# and some of the text, the next character may do; hardly any piece begins with the last two.
+# Some tokenizers put a space before a text. A text that is put after one of these characters is cut
+# as in the middle of a text, and the tokens of the character are removed again. If a token contains
+# both the character and a part of the text, the next character is tried; hardly any token begins
+# with the last two.
 _ANCHORS = ("\n", "\x02", "\ue000")
 
 
 def _encoder(
     backend: Backend, serialised: str, tokens: tuple[bytes, ...]
 ) -> Callable[[bytes], list[int] | None]:
-    """The tokenizer's own way to cut bytes, on a private copy of it.
+    """How the tokenizer itself cuts bytes, by a private copy of it.
 
-    The copy never truncates or pads, takes the names of special tokens for the plain text that
-    they are here, and isn't touched by what its owner does with the original in other threads.
+    The copy never truncates or pads, and reads the names of special tokens as plain text. What the
+    owner of the original does with it in other threads doesn't affect the copy.
     """
     copy = cast(Backend, cast(Any, type(backend)).from_str(serialised))
     copy.no_truncation()
@@ -114,7 +123,7 @@ def _encoder(
         return b"".join([tokens[i] for i in ids])
 
     def ending(ids: list[int], size: int) -> list[int]:
-        """The last of `ids`, with `size` bytes or as few more as there are."""
+        """As few of the last `ids` as have at least `size` bytes together."""
         at = len(ids)
         while at and size > 0:
             at -= 1

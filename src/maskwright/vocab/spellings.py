@@ -1,4 +1,4 @@
-"""Spelling bytes by tokens, where no tokenizer says how: the fewest that do."""
+"""Spelling bytes with the fewest tokens, where no tokenizer says how to cut them."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Final, Self
 from maskwright.errors import UnspellableError
 
 LONG: Final = 512
-"""Bytes of a text whose tokens are not counted where a bound will do."""
+"""Length in bytes of a text from which on a bound replaces the count of its tokens."""
 
 
 @dataclass(frozen=True, slots=True)
 class Spellings:
-    """Every token's bytes, looked up from the text's side.
+    """The tokens of a vocabulary, to be found by their bytes.
 
-    `ids` gives the lowest id that spells some bytes; `lengths[b]` are the lengths, longest first,
-    of the tokens that begin with byte `b`.
+    `ids` gives the lowest id of the tokens with some bytes; `lengths[b]` are the lengths, longest
+    first, of the tokens that begin with byte `b`.
     """
 
     ids: dict[bytes, int]
@@ -34,9 +34,11 @@ class Spellings:
         return cls(ids, tuple(tuple(sorted(some, reverse=True)) for some in lengths))
 
     def fewest(self, data: bytes) -> list[int]:
-        """The shortest list of ids that spells `data`; of several, the longest token first.
+        """The shortest list of ids that spells `data`; of several, the one with the longest first
+        token.
 
-        A dynamic programme from the end: O(len(data) * number of token lengths).
+        Dynamic programming from the end, in O(len(data) * number of token lengths). Raises
+        `UnspellableError` if no tokens spell `data`.
         """
         cost, step = self._counted(data)
         end = len(data)
@@ -52,7 +54,7 @@ class Spellings:
         return spelled
 
     def _lacking(self, data: bytes) -> str:
-        """What of `data` the tokens before it can't be followed by."""
+        """What is said of `data`, which no tokens spell: the first character that no token fits."""
         reached, farthest = {0}, 0
         for at in range(len(data)):
             if at in reached:
@@ -63,13 +65,14 @@ class Spellings:
         missing = rest[0] if rest[0] != "\ufffd" else data[farthest : farthest + 1]
         return f"nothing fits at {missing!r}"
 
-    def most_behind(self, data: bytes) -> int:
-        """The most tokens that any ending of `data` takes, spelled with the fewest; of a text over
-        `LONG` its bytes. Every byte has to be a token."""
+    def most_for_a_suffix(self, data: bytes) -> int:
+        """The most tokens that any suffix of `data` takes, each spelled with the fewest; the number
+        of bytes, if these are more than `LONG`. Every byte has to be a token."""
         return len(data) if len(data) > LONG else max(self._counted(data)[0])
 
     def _counted(self, data: bytes) -> tuple[list[int], list[int]]:
-        """By place: the tokens needed from there on, and the length of the first of them."""
+        """For each place in `data`, the tokens needed from there on and the length of the first; a
+        number of tokens above `len(data)` if nothing spells the rest."""
         end = len(data)
         unreachable = end + 1
         cost = [unreachable] * end + [0]  # tokens needed for data[i:]

@@ -1,7 +1,8 @@
 """The vocabulary as a trie in flat arrays, laid out depth first.
 
-Node i's subtree is i+1 .. skip[i]-1, so a walk is a loop over an index: on to i+1 where the path
-lives, to skip[i] where it dies. There is no root node; the first byte of a token has depth 1.
+The subtree of node i is i+1 .. skip[i]-1, so a walk is a loop over an index: it goes on to i+1 if
+the byte at i is accepted, and to skip[i] if it is rejected. There is no root node; the first byte
+of a token has depth 1.
 """
 
 from __future__ import annotations
@@ -18,23 +19,26 @@ NO_TOKEN = -1
 
 
 class Trie(NamedTuple):
+    """A prefix tree of tokens; each array but `twin` has one entry a node."""
+
     byte: npt.NDArray[np.uint8]
     depth: npt.NDArray[np.int16]
+    """The number of bytes from the beginning of a token up to the node's own."""
     skip: npt.NDArray[np.int32]
-    """The first node behind the subtree."""
+    """The first node after the subtree."""
     token: npt.NDArray[np.int32]
-    """The token that ends here, or NO_TOKEN."""
+    """The token that ends at the node, or NO_TOKEN."""
     twin: npt.NDArray[np.int32]
-    """[V]: the next token with the same bytes, or NO_TOKEN."""
+    """[V]: the next token with equal bytes, or NO_TOKEN."""
 
     @property
     def height(self) -> int:
-        """Bytes of the longest token."""
+        """The length of the longest token in bytes."""
         return int(self.depth.max()) if len(self.depth) else 0
 
     @classmethod
     def build(cls, tokens: Sequence[bytes], chosen: Sequence[int] | None = None) -> Trie:
-        """The trie of all non-empty tokens, or of the `chosen` ids; O(total bytes) and a sort."""
+        """The trie of all non-empty tokens, or of the `chosen` ids: a sort, then O(total bytes)."""
         ids = range(len(tokens)) if chosen is None else chosen
         order = sorted((i for i in ids if tokens[i]), key=tokens.__getitem__)
         data = b"".join(tokens[i] for i in order)
@@ -49,18 +53,18 @@ class Trie(NamedTuple):
         start: npt.NDArray[np.int64],
         ids: npt.NDArray[np.int32],
     ) -> Trie:
-        """The trie of the tokens `ids`, none empty, which are ordered by their bytes.
+        """The trie of the tokens `ids`, which are not empty and sorted by their bytes.
 
         The bytes of token i are data[start[i] : start[i + 1]].
         """
         return cls(*_lay_out(data, start[ids], start[ids + 1], ids, len(start) - 1))
 
 
-class Fan(NamedTuple):
-    """A trie with the children of each node side by side: for walks that reject most of them.
+class SiblingTrie(NamedTuple):
+    """A trie in which the children of each node are adjacent, for walks that reject most of them.
 
-    Node i's children are first[i] .. first[i] + children[i] - 1, the root's are 0 .. roots - 1; the
-    root itself is no node.
+    The children of node i are first[i] .. first[i] + children[i] - 1, those of the root are
+    0 .. roots - 1. The root itself is not a node.
     """
 
     byte: npt.NDArray[np.uint8]
@@ -71,9 +75,9 @@ class Fan(NamedTuple):
     roots: int
 
     @classmethod
-    def of(cls, trie: Trie) -> Fan:
-        """The same tokens; O(nodes)."""
-        byte, first, children, token = _fan_out(trie)
+    def of(cls, trie: Trie) -> SiblingTrie:
+        """The tokens of a trie in this layout, in O(nodes)."""
+        byte, first, children, token = _lay_out_siblings(trie)
         return cls(byte, first, children, token, trie.twin, int((trie.depth == 1).sum()))
 
 
@@ -144,7 +148,7 @@ def _lay_out(
 
 
 @compiled  # pyright: ignore[reportUntypedFunctionDecorator]
-def _fan_out(
+def _lay_out_siblings(
     trie: Trie,
 ) -> tuple[
     npt.NDArray[np.uint8],

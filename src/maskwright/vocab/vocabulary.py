@@ -12,13 +12,13 @@ import numpy as np
 
 from maskwright.automaton.leaf import special_tokens as special
 from maskwright.errors import InputError
+from maskwright.vocab.array_cache import ArrayCache, Arrays
 from maskwright.vocab.hugging_face import read_tokenizer
-from maskwright.vocab.kept import Arrays, Kept
 from maskwright.vocab.spellings import Spellings
 from maskwright.vocab.trie import Trie
 
 WORTH_KEEPING: Final = 10_000
-"""Ids from which on a vocabulary has a cache: a smaller one is laid out in no time."""
+"""Number of ids from which on the cache is used: smaller vocabularies are laid out at once."""
 
 Encoder = Callable[[bytes], list[int] | None]
 
@@ -28,13 +28,13 @@ class Vocabulary:
     """The tokens of a model, by id; immutable, and safe to share between threads.
 
     `tokens[i]` is what token `i` adds to a text that has already begun. Ids that add no text
-    (special and end tokens, padding of the model's output layer, holes) hold `b""`, and no mask
-    ever allows them, but for an end token where the text may end. Two ids with equal bytes are
-    both allowed. `special_tokens` has the ids of the special tokens by name, which is what
-    `tokens` held for them at first.
+    (special and end tokens, padding of the model's output layer, holes) hold `b""`. No mask allows
+    them, with the exception of end tokens where the text may end. Of ids with equal bytes, all are
+    allowed or none. `special_tokens` has the ids of the special tokens by name; a token's name is
+    what `tokens` held for it when the vocabulary was made.
 
-    `cache` is a folder in which what takes long to compute from a large vocabulary is kept for
-    other processes and later ones; None keeps nothing. See `kept.Kept`.
+    `cache` is a folder in which results that take long to compute from a large vocabulary are kept
+    for other processes and for later; with None, nothing is kept. See `array_cache.ArrayCache`.
 
     Raises `InputError` for a token that isn't bytes, or a special or end id out of range.
     """
@@ -63,7 +63,7 @@ class Vocabulary:
         self.special_tokens.pop("", None)
         self.tokens: tuple[bytes, ...] = tuple(texts)
         self.shared: object = None
-        """What all masks over it share; see `mask.space`."""
+        """What all masks over the vocabulary share; see `mask.shared.vocabulary_tables`."""
         self._encoder: Encoder | None = None
         self._cache = cache if len(texts) >= WORTH_KEEPING else None
 
@@ -125,8 +125,8 @@ class Vocabulary:
     def encode(self, data: bytes) -> list[int]:
         """Tokens whose bytes, joined, are exactly `data`.
 
-        As the model's tokenizer would cut it in the middle of a text, where there is a tokenizer
-        and it keeps every byte; else the fewest tokens. Raises `UnspellableError` if none spell it.
+        If there is a tokenizer and it keeps every byte, they are those into which it cuts `data` in
+        the middle of a text; else the fewest. Raises `UnspellableError` if none spell `data`.
         """
         if self._encoder is not None:
             ids = self._encoder(data)
@@ -139,9 +139,9 @@ class Vocabulary:
         return self._texts.fewest(data)
 
     def price(self, data: bytes) -> int:
-        """The most tokens that any ending of `data` takes; no more than its bytes. Every byte has
-        to be a token."""
-        return self._texts.most_behind(data)
+        """The most tokens that any suffix of `data` takes; at most its number of bytes. Every byte
+        has to be a token."""
+        return self._texts.most_for_a_suffix(data)
 
     def decode(self, ids: Iterable[int]) -> bytes:
         """The bytes that these tokens add to a text; special ids add none."""
@@ -149,8 +149,9 @@ class Vocabulary:
 
     @cached_property
     def spellings(self) -> tuple[bytes, ...]:
-        """[V]: each token as the byte machine reads it: its text, or for a special token that does
-        not end the text what `special.spelling` makes of its id. What no text can hold is empty.
+        """[V]: each token as the byte machine reads it: its bytes, or the spelling of its id for a
+        special token that doesn't end the text (see `automaton.leaf.special_tokens`). Tokens that
+        no text can contain are empty.
         """
         texts = [b"" if special.LEAD in token else token for token in self.tokens]
         for token_id in self.special.difference(self.eos):
@@ -171,12 +172,12 @@ class Vocabulary:
         return Trie(**kept)  # pyright: ignore[reportArgumentType] - each field with its own dtype
 
     def kept(self, name: str, compute: Callable[[], Arrays]) -> Arrays:
-        """The arrays that `compute` gives, from the cache if there is one that has them. They may
-        depend on nothing but the vocabulary and the version of this package."""
+        """The arrays of `compute`, taken from the cache if it has them. They may depend on nothing
+        but the vocabulary and the version of this package."""
         return (
             compute()
             if self._cache is None
-            else Kept(self._cache, self.digest).arrays(name, compute)
+            else ArrayCache(self._cache, self.digest).arrays(name, compute)
         )
 
     @cached_property

@@ -55,7 +55,7 @@ from maskwright.mask.ready_rows.subtrees import Subtrees
 from maskwright.mask.walk.row_table import packed
 from maskwright.mask.walk.walk import classify
 from maskwright.vocab import Vocabulary
-from maskwright.vocab.kept import Arrays
+from maskwright.vocab.array_cache import Arrays
 from maskwright.vocab.trie import Trie
 
 MOST_BYTES: Final = 12 << 20

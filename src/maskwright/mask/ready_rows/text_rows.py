@@ -18,9 +18,9 @@ import numpy.typing as npt
 from maskwright.compiled import compiled
 from maskwright.grammar.regular.terms import Regular
 from maskwright.mask.ready_rows.runs import Letters, Run, widest_run
-from maskwright.mask.walk.arrays import Begun, FanTable, Spelling
+from maskwright.mask.walk.arrays import Begun, SiblingTable, Spelling
 from maskwright.mask.walk.row_table import RowTable
-from maskwright.vocab.trie import Fan, Trie
+from maskwright.vocab.trie import SiblingTrie, Trie
 
 # What a token's text is.
 NONE: Final = 0
@@ -104,7 +104,7 @@ class TextRows:
                 others.append(found[:count])
         rest = others[0] if len(others) == 1 else self._merged(*others)
         trie = Trie.of_ordered(self._spelling.data, self._spelling.start, rest)
-        table = FanTable(Fan.of(trie))
+        table = SiblingTable(SiblingTrie.of(trie))
         begun = Begun(*self._table.ready(allowed), table.address, int(skipped.ctypes.data))
         return _Kept(begun, table, skipped)
 
@@ -121,7 +121,7 @@ class _Kept(NamedTuple):
     """What is at hand, and what its addresses point to."""
 
     begun: Begun
-    table: FanTable
+    table: SiblingTable
     skipped: npt.NDArray[np.uint8]
 
 

@@ -32,10 +32,10 @@ from maskwright.mask.ready_rows.text_rows import TextRows
 from maskwright.mask.shared.known_tools import KnownTools
 from maskwright.mask.shared.leaf_bounds import ENDLESS, LeafBounds
 from maskwright.mask.shared.machine import SharedMachine
-from maskwright.mask.walk.arrays import Begun, FanTable, Scratch, Spelling
+from maskwright.mask.walk.arrays import Begun, Scratch, SiblingTable, Spelling
 from maskwright.mask.walk.row_table import RowTable
 from maskwright.vocab import Vocabulary
-from maskwright.vocab.trie import Fan
+from maskwright.vocab.trie import SiblingTrie
 from maskwright.vocab.vocabulary import WORTH_KEEPING
 
 MOST_LEAVES: Final = 40_000
@@ -69,10 +69,12 @@ class VocabularyTables:
         self.leaves = LeafTable()
         self.rows = RowTable(vocabulary.words)
         self.trie = vocabulary.trie
-        self.all_tokens = before.all_tokens if before else FanTable(Fan.of(self.trie))
+        self.all_tokens = before.all_tokens if before else SiblingTable(SiblingTrie.of(self.trie))
         self.spelling = before.spelling if before else Spelling.of(vocabulary)
         self.strings = before.strings if before else StringRows(vocabulary)
-        self._leaving = before._leaving if before else FanTable(Fan.of(self.strings.leaving))
+        self._leaving = (
+            before._leaving if before else SiblingTable(SiblingTrie.of(self.strings.leaving))
+        )
         self.tools = KnownTools()
         self.scratch: Final = Scratch.of(self.trie.height, vocabulary.words)
         """That of all walks, for there is one at a time."""

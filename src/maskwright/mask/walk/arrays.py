@@ -24,7 +24,7 @@ from maskwright.automaton.machine.arrays import MachineArrays
 from maskwright.compiled import compiled
 from maskwright.mask.walk.row_table import RowArrays
 from maskwright.vocab import Vocabulary
-from maskwright.vocab.trie import Fan
+from maskwright.vocab.trie import SiblingTrie
 
 CHAIN: Final = 8
 """Leaves that can be left one after the other without reading a byte."""
@@ -129,16 +129,16 @@ class Whole(NamedTuple):
     """The trie of all tokens."""
 
     address: int
-    """That of its `FanTable`."""
+    """That of its `SiblingTable`."""
 
 
-class FanTable:
+class SiblingTable:
     """Where the arrays of a trie are."""
 
     __slots__ = ("_entries", "_kept", "address")
 
-    def __init__(self, fan: Fan) -> None:
-        self._entries = np.zeros(array_table(Fan), np.int64)
+    def __init__(self, fan: SiblingTrie) -> None:
+        self._entries = np.zeros(array_table(SiblingTrie), np.int64)
         self._kept = fan
         self.address: Final = int(self._entries.ctypes.data)
         """What compiled code is given; valid as long as the table lives."""
@@ -154,7 +154,7 @@ class Begun(NamedTuple):
     fingerprint: int
     """That row's; see `mask.rows`."""
     rest: int
-    """The `FanTable` of the other tokens that begin with bytes in `skipped`."""
+    """The `SiblingTable` of the other tokens that begin with bytes in `skipped`."""
     skipped: int
     """The address of uint8 [3 * 256]: 1 for the bytes with which no further token is to be walked,
     at its start; behind a space at its start; behind another byte there (always 0)."""
@@ -179,7 +179,7 @@ class Directory:
         leaves: LeafArrays,
         machine: MachineArrays,
         rows: RowArrays,
-        whole: FanTable,
+        whole: SiblingTable,
         spelling: Spelling,
         scratch: Scratch,
         leaf_needs: npt.NDArray[np.int32],
@@ -232,4 +232,6 @@ def needs(address):
 @compiled(inline="always")
 def fan(address, rest):
     """The trie in the table `rest`, or of all tokens where that is 0."""
-    return listed_arrays(rest if rest else listed_arrays(address + _WHOLE, Whole).address, Fan)
+    return listed_arrays(
+        rest if rest else listed_arrays(address + _WHOLE, Whole).address, SiblingTrie
+    )

@@ -1,9 +1,9 @@
-"""Arrays kept on disk: what takes long to compute and follows from a vocabulary alone.
+"""A cache of arrays on disk, for what takes long to compute and follows from a vocabulary alone.
 
 One file holds one group of arrays: a line with the SHA-256 of the rest, then a NumPy `.npz`. It is
-written under another name and then renamed, so that readers see a whole file or none, whoever else
-is writing. A file that is cut short, damaged, or of another version is not trusted, but computed
-and written anew; a folder that can't be written to costs time and nothing else.
+written under another name and then renamed, so that readers see a whole file or none, even if
+several processes write it. A file that is truncated, damaged or of another version is ignored: its
+arrays are computed and written again. A folder that can't be written to costs time, nothing else.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ import numpy as np
 import numpy.typing as npt
 
 FORMAT: Final = 1
-"""Changes whenever the meaning of the arrays does."""
+"""Has to be changed whenever the meaning of the arrays changes."""
 
 Arrays = Mapping[str, npt.NDArray[Any]]
 
 
-class Kept:
-    """The arrays of one vocabulary, known by its digest, in a folder that many may share."""
+class ArrayCache:
+    """The arrays of one vocabulary, identified by its digest, in a folder that many may share."""
 
     def __init__(self, folder: Path, digest: str) -> None:
         self._folder: Final = folder / f"{_version()}-{FORMAT}" / digest
 
     def arrays(self, name: str, compute: Callable[[], Arrays]) -> Arrays:
-        """The arrays kept under `name`, or those that `compute` gives, which are kept then."""
+        """The arrays stored under `name`; if none are, those of `compute`, which are stored."""
         file = self._folder / name
         found = _read(file)
         if found is None:
@@ -44,7 +44,7 @@ class Kept:
 
 
 def _read(file: Path) -> Arrays | None:
-    """The arrays in a file; None if there is none that can be trusted."""
+    """The arrays in a file; None if the file is missing or can't be trusted."""
     try:
         data = file.read_bytes()
     except OSError:

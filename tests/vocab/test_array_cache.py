@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from maskwright import Vocabulary
-from maskwright.vocab import kept
-from maskwright.vocab.kept import Arrays, Kept
+from maskwright.vocab import array_cache
+from maskwright.vocab.array_cache import ArrayCache, Arrays
 from maskwright.vocab.vocabulary import WORTH_KEEPING
 
 ARRAYS = {"some": np.arange(1000, dtype=np.int32), "more": np.zeros((3, 5), np.uint8)}
@@ -35,12 +35,12 @@ def the_file(folder: Path) -> Path:
 
 @pytest.fixture
 def filled(tmp_path: Path) -> Path:
-    Kept(tmp_path, "digest").arrays("name", lambda: ARRAYS)
+    ArrayCache(tmp_path, "digest").arrays("name", lambda: ARRAYS)
     return tmp_path
 
 
 def test_what_was_kept_is_not_computed_again(filled: Path) -> None:
-    assert same(Kept(filled, "digest").arrays("name", never))
+    assert same(ArrayCache(filled, "digest").arrays("name", never))
 
 
 @pytest.mark.parametrize("part", [0.0, 0.01, 0.5, 0.999])
@@ -48,7 +48,7 @@ def test_a_file_cut_short_is_computed_anew(filled: Path, part: float) -> None:
     file = the_file(filled)
     data = file.read_bytes()
     file.write_bytes(data[: int(part * len(data))])
-    assert same(Kept(filled, "digest").arrays("name", lambda: ARRAYS))
+    assert same(ArrayCache(filled, "digest").arrays("name", lambda: ARRAYS))
     assert file.read_bytes() == data
 
 
@@ -60,34 +60,34 @@ def test_a_flipped_bit_is_noticed_wherever_it_is(filled: Path) -> None:
         data[at] ^= 1 << random.randrange(8)
         file.write_bytes(data)
         anew = {"some": np.full(1000, at, np.int32)}
-        assert Kept(filled, "digest").arrays("name", lambda anew=anew: anew) is anew
+        assert ArrayCache(filled, "digest").arrays("name", lambda anew=anew: anew) is anew
         data = bytearray(file.read_bytes())
 
 
 def test_content_that_is_no_archive_is_computed_anew(filled: Path) -> None:
     content = b"something else"
-    the_file(filled).write_bytes(kept.sha256(content).hexdigest().encode() + b"\n" + content)
-    assert same(Kept(filled, "digest").arrays("name", lambda: ARRAYS))
+    the_file(filled).write_bytes(array_cache.sha256(content).hexdigest().encode() + b"\n" + content)
+    assert same(ArrayCache(filled, "digest").arrays("name", lambda: ARRAYS))
 
 
 def test_versions_and_vocabularies_stand_apart(
     filled: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     other = {"some": np.ones(1, np.int32)}
-    assert Kept(filled, "other").arrays("name", lambda: other) is other
-    monkeypatch.setattr(kept, "FORMAT", kept.FORMAT + 1)
-    assert Kept(filled, "digest").arrays("name", lambda: other) is other
+    assert ArrayCache(filled, "other").arrays("name", lambda: other) is other
+    monkeypatch.setattr(array_cache, "FORMAT", array_cache.FORMAT + 1)
+    assert ArrayCache(filled, "digest").arrays("name", lambda: other) is other
 
 
 def test_a_folder_that_cannot_be_written_costs_nothing_else(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("no folder")
-    assert same(Kept(blocked, "digest").arrays("name", lambda: ARRAYS))
+    assert same(ArrayCache(blocked, "digest").arrays("name", lambda: ARRAYS))
 
 
 def write_often(folder: Path, number: int) -> None:
     for _ in range(40):
-        found = Kept(folder, "digest").arrays("name", lambda: ARRAYS)
+        found = ArrayCache(folder, "digest").arrays("name", lambda: ARRAYS)
         assert same(found), number
         for file in folder.rglob("name"):
             file.unlink(missing_ok=True)
