@@ -50,7 +50,7 @@ from benchmarks.maskbench_worker import COLLECTORS, Case, Outcome, Text, Worker
 from benchmarks.peers import ENGINES
 from benchmarks.report import Report, need, percentile, some_of
 from benchmarks.vocabularies import tekken_encoding
-from maskwright.cli.tables import Figure
+from maskwright.cli.output.tables import Figure
 
 DATA: Final = ROOT.parent / "shared" / "data" / "maskbench-dev.jsonl.gz"
 PERCENTILES: Final = (25, 50, 75, 90, 99, 99.9)

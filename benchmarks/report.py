@@ -21,7 +21,7 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 
-from maskwright.cli.tables import Figure, lay_out, output_width, paragraph
+from maskwright.cli.output.tables import Figure, lay_out, output_width, paragraph
 
 RESULTS = Path(__file__).resolve().parent / "results"
 PERCENTILES = (50, 90, 99, 99.9)

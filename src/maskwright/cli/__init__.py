@@ -1,19 +1,18 @@
-"""The command line: `maskwright serve | check | generate | convert | bench`.
+"""The command line: `maskwright serve | check | generate | convert | bench`, a module a command.
 
-- `load/`: Load on a running server, and what it makes of it: `maskwright bench serve`.
+- `load/`: Load for `maskwright bench serve`, and what is measured of it.
+- `output/`: How the commands show things: tables within a width, places in a text.
 - `process/`: What a command sets up for its whole process.
-- `bench`: Measure a running server under load.
-- `check`: Say whether texts match a JSON Schema, a grammar or a pattern, and where they don't.
-- `convert`: Write a grammar in another dialect.
-- `generate`: Generate one answer that has the shape of a JSON Schema, a grammar or a pattern.
-- `inputs`: What a command is given.
-- `options`: What several commands have in common of their options.
-- `program`: The program `maskwright`.
-- `serve`: Serve a model over HTTP, in OpenAI's protocol.
-- `shapes`: What a command is told that texts shall look like.
+- `bench`: The command `bench`: measure a running server under load.
+- `check`: The command `check`: say whether texts match a shape, and where they do not.
+- `convert`: The command `convert`: write a grammar in another dialect.
+- `generate`: The command `generate`: print one answer that has a shape.
+- `inputs`: Reads files, standard input and text given as arguments.
+- `options`: Options that several commands share.
+- `program`: The program: its commands and its errors.
+- `serve`: The command `serve`: serve a model over HTTP.
+- `shapes`: The shape given on the command line: schema, grammar or pattern.
 - `shipped`: The schemas and grammars that ship with the package, by name.
-- `show`: Places and byte sets in words.
-- `tables`: Figures as plain text within a width.
 - `walk`: A text walked through a grammar byte by byte.
 """
 

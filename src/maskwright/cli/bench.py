@@ -27,8 +27,8 @@ from maskwright.cli.load.point import SHARES, Objective, Point, summarize
 from maskwright.cli.load.shapes import ShapeName
 from maskwright.cli.load.traffic import PatternName, arrivals, matrix
 from maskwright.cli.options import USER_CACHE, cache_folder
+from maskwright.cli.output.tables import Figure, lay_out, output_width
 from maskwright.cli.serve import listen, warm_up
-from maskwright.cli.tables import Figure, lay_out, output_width
 from maskwright.engine import Engine
 from maskwright.errors import AddressError, InputError
 from maskwright.models import DEMO_PATH, load

@@ -18,9 +18,9 @@ from typing import Annotated
 import typer
 
 from maskwright.automaton.value.progress import PropertyOrder
-from maskwright.cli import show
 from maskwright.cli.inputs import read_text
 from maskwright.cli.options import KIND_HELP, SHAPE_HELP
+from maskwright.cli.output import show
 from maskwright.cli.shapes import Kind, SchemaArgument, compile_shape, read_shape
 from maskwright.cli.walk import Verdict, Walk, byte_vocabulary, walk
 from maskwright.errors import InputError

@@ -1,16 +1,19 @@
-"""The serving engine: many requests through one model, a step at a time.
+"""The inference engine: continuous batching of many requests through one model, a step at a time.
 
-- `admit/`: What is let in, what waits and what is refused before it costs anything.
-- `draft/`: Tokens proposed by a small model and verified by the large one.
+A step plans which sequences compute how many tokens (`schedule/`), runs one forward and samples
+(`step/`), and releases text that is safe to send (`request/`). docs/engine.md explains it.
+
+- `admit/`: Admission: which requests enter the queue, which wait and which are refused early.
+- `draft/`: Speculative decoding with a smaller model.
 - `kv/`: Key/value blocks: allocation, reference counts and the prefix tree.
-- `request/`: One request: its generations, its text as it is emitted, stop strings and trace.
-- `schedule/`: Which sequences run in the next step, with how many tokens and which blocks.
+- `request/`: One request: what is asked, its state, its text as it is emitted, its trace.
+- `schedule/`: The scheduler: which sequences run in the next step, with which blocks.
 - `step/`: One step of the engine, and the thread that runs step after step.
-- `adapters`: The adapters of one engine.
-- `capacity`: How many key/value blocks there are, and why.
-- `config`: How much the engine may hold and do at once.
-- `observations`: What the engine notes down while it works.
-- `stats`: What an engine has done and holds, as a snapshot.
+- `adapters`: Which low-rank adapters are in memory.
+- `capacity`: How many key/value blocks fit into memory.
+- `config`: The engine's settings and limits.
+- `observations`: Counters and histograms of the engine's work.
+- `stats`: A snapshot of what the engine has done and holds.
 """
 
 from maskwright.engine.config import EngineConfig

@@ -72,7 +72,7 @@ def draw_rows(logits, words, temperatures, seeds, positions, out):
 
 @compiled(nogil=True, inline="always")
 def _key(bits):
-    """An int32 ordered as the float32 of these bits, but for those that are no numbers; also the
+    """An int32 ordered as the float32 of these bits, except those that are no numbers; also the
     bits of such a key."""
     return bits ^ ((bits >> np.int32(31)) & _MAGNITUDE)
 

@@ -1,6 +1,6 @@
-"""What a command sets up for its whole process.
+"""What a command sets up for its whole process: environment, garbage collection, the log.
 
-- `collector`: Python's garbage collector in a server.
+- `collector`: When Python's garbage collector runs in a server.
 - `environment`: The environment of the process, as it must be before torch is loaded.
-- `logs`: The log of `serve`.
+- `logs`: The log of `serve`, as text or as JSON.
 """

@@ -1,8 +1,8 @@
-"""What is let in, what waits and what is refused before it costs anything.
+"""Admission: which requests enter the queue, which wait for a grammar, which are refused early.
 
-- `admission`: What a request must fulfil before it may queue, and its way into an active one.
-- `compiling`: Requests whose grammar is still being compiled, in a place of their own.
-- `forecast`: When a request would have its first token, and how fast the others would come.
-- `gate`: Early refusal.
-- `history`: What the last requests of one class were like, and what may be expected of the next.
+- `admission`: Checks that a request can be served at all, and makes its sequence.
+- `compiling`: Requests that wait for a grammar that is being compiled.
+- `forecast`: Predicts time to first token and time per output token.
+- `gate`: Refuses requests that would miss an objective of their service class.
+- `history`: Lengths and times of the last requests of a class.
 """

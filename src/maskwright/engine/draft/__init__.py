@@ -1,6 +1,5 @@
-"""Tokens proposed by a small model and verified by the large one.
+"""Speculative decoding: tokens proposed by a small model and verified by the large one.
 
-- `model`: A draft model.
-- `pace`: How many tokens a draft model should guess, from what its guesses and its time have been
-  worth.
+- `model`: The draft model with a key/value pool of its own.
+- `pace`: How many tokens to propose, from how many were accepted and what they cost.
 """

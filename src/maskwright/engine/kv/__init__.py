@@ -1,6 +1,6 @@
 """Key/value blocks: allocation, reference counts and the prefix tree.
 
-- `attention_window`: How far back a sequence looks, and so how many blocks it holds.
-- `blocks`: The pool of key/value blocks.
-- `prefix`: The prefix tree.
+- `attention_window`: How far back a model attends, and so which blocks a sequence must hold.
+- `blocks`: The pool's bookkeeping: free, held and cached blocks, with reference counts.
+- `prefix`: The tree of computed prefixes, found by their tokens.
 """

@@ -1,11 +1,12 @@
-"""Which sequences run in the next step, with how many tokens and which blocks.
+"""The scheduler: which sequences run in the next step, with how many tokens and which blocks.
 
-- `plan`: What one step does, as the scheduler decides it and the runner carries it out.
-- `scheduler`: Which tokens of which sequences the next forward computes.
-- `sequence`: One request while the engine works on it, as far as the scheduler needs to know it.
-- `service`: Classes of service.
-- `step_time`: How many tokens a step may compute, so that prompts don't make those who decode
-  wait.
-- `tables`: The blocks of sequences.
-- `waiting`: The waiting sequences, and the order in which they should be admitted.
+Nothing here imports torch or reads a clock, so that a simulator runs the same classes.
+
+- `plan`: The plan of one step, which the scheduler makes and the runner carries out.
+- `scheduler`: Chooses the tokens of each sequence for the next forward.
+- `sequence`: The scheduler's view of one generation: its tokens and how many are computed.
+- `service`: Service classes, their weights, and fair shares by token counters.
+- `step_time`: A model of a step's time, which bounds prompt tokens beside decoding ones.
+- `tables`: The block tables of sequences: found in the cache, allocated, and given back.
+- `waiting`: The queue of waiting sequences and its order.
 """

@@ -79,7 +79,7 @@ class Runner:
 
     @torch.inference_mode()
     def forward(self, plan: StepPlan) -> Tensor:
-        """Logits float32 `[rows, vocab]`: first the rows that each chunk wants, in order; behind
+        """Logits float32 `[rows, vocab]`: first the rows that each chunk wants, in order; after
         them, up to a multiple of four, rows of padding that are nobody's (see `lay_out`)."""
         batch = build_batch(plan.chunks, self._block_size, self._decoder, self._adapters)
         return self._decoder.forward(batch, self._pool)

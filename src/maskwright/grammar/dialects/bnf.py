@@ -204,7 +204,7 @@ class _BnfReader:
         return ((point, point),)
 
     def set(self, start: int) -> Ranges:
-        """A class; reading stands behind its `[`."""
+        """A class; reading stands after its `[`."""
         text = self.text
         negative = text.take("^")
         found: list[tuple[int, int]] = []

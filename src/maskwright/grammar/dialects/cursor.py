@@ -1,4 +1,4 @@
-"""The text of a grammar while it is read: where reading stands, and how a fault is reported."""
+"""A cursor over the text of a grammar, which reports faults with line and column."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ class GrammarCursor:
         return self.text[self.at : self.at + 1]
 
     def take(self, expected: str) -> bool:
-        """Move behind `expected` if it comes next."""
+        """Move after `expected` if it comes next."""
         if self.text.startswith(expected, self.at):
             self.at += len(expected)
             return True
         return False
 
     def match(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
-        """Move behind what `pattern` matches here."""
+        """Move after what `pattern` matches here."""
         found = pattern.match(self.text, self.at)
         if found is not None:
             self.at = found.end()
@@ -68,7 +68,7 @@ class GrammarCursor:
         return "the end of the line" if self.peek() in "\r\n" else repr(self.peek())
 
     def quoted(self, quote: str, start: int) -> str:
-        """A string, escapes read; reading stands behind the opening quote at `start`."""
+        """A string, escapes read; reading stands after the opening quote at `start`."""
         found: list[str] = []
         while not self.take(quote):
             if self.ended or self.peek() in "\r\n":
@@ -77,7 +77,7 @@ class GrammarCursor:
         return "".join(found)
 
     def character(self, also: str = "") -> str:
-        """One character or escape; `also` are characters that may stand behind a backslash."""
+        """One character or escape; `also` are characters that may stand after a backslash."""
         start = self.at
         character = self.peek()
         self.at += 1

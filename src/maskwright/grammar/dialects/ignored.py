@@ -1,4 +1,4 @@
-"""Terminals behind text that is ignored, as one regular language."""
+"""Terminals together with the ignored text before them, as one regular language."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from maskwright.grammar.regular.terms import EMPTY, Regular, alt, state
 def skipping(ignored: Regular, text: Regular) -> Regular:
     """Any number of pieces of `ignored`, then `text`, which is not empty unless it is `EPSILON`.
 
-    A piece goes on as long as it can: what stands behind it does not begin with a character that
+    A piece goes on as long as it can: what stands after it does not begin with a character that
     could continue it.
     """
     pieces = not_empty(ignored)

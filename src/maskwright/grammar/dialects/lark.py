@@ -116,7 +116,7 @@ class _LarkReader:
         )
 
     def options(self) -> Options:
-        """`[capture="x", lazy, suffix="y"]` behind a rule's name."""
+        """`[capture="x", lazy, suffix="y"]` after a rule's name."""
         text, found = self.text, Options()
         while True:
             text.match(SPACE)

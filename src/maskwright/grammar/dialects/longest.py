@@ -34,7 +34,7 @@ def ends_where_it_can(tree: Pattern, pattern: str) -> Regular:
     """The language of a terminal's pattern.
 
     A pattern with a lazy quantifier matches, from there on, up to the first place where it can
-    end: `/".*?"/` has no quote inside. What stands behind a lazy quantifier must not have an
+    end: `/".*?"/` has no quote inside. What stands after a lazy quantifier must not have an
     unbounded greedy one, for whether to go on would depend on the text of the next terminal.
 
     Raises `RegexError`.
@@ -100,7 +100,7 @@ def _has_greedy(node: Pattern) -> bool:
 
 
 def _greedy_behind_lazy(rest: Pattern) -> bool:
-    """Whether a greedy unbounded quantifier stands behind the lazy one with which `rest` begins,
+    """Whether a greedy unbounded quantifier stands after the lazy one with which `rest` begins,
     or around it."""
     parts = rest.parts if isinstance(rest, Concat) else (rest,)
     around = isinstance(parts[0], Quantified) and not (parts[0].lazy) and parts[0].most is None

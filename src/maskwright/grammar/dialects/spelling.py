@@ -27,7 +27,7 @@ def char_class(ranges: Ranges, dialect: Dialect) -> str:
 
 
 def quantifier(least: int, most: int | None) -> str:
-    """What stands, in every dialect, behind something that is repeated `least` to `most` times."""
+    """What stands, in every dialect, after something that is repeated `least` to `most` times."""
     match least, most:
         case 0, None:
             return "*"
@@ -53,7 +53,7 @@ def _class(ranges: Ranges) -> str:
 
 def _members(ranges: Ranges) -> str:
     """What stands in a class. A dash stands last, where every reader takes it for itself, and `^`
-    is not first; behind an escape of two digits comes no third, for some readers take more."""
+    is not first; after an escape of two digits comes no third, for some readers take more."""
     plain: list[str] = []
     escaped: list[str] = []
     for low, high in charset.intersection(ranges, charset.complement(_DASH)):

@@ -81,7 +81,7 @@ Node = Literal | Name | Series | Either | Times | Both | Not | Json | Special
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What stands in brackets behind a rule's name: how its body is cut off, and its capture."""
+    """What stands in brackets after a rule's name: how its body is cut off, and its capture."""
 
     capture: str | None = None
     lazy: bool = False

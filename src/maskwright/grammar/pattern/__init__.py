@@ -1,14 +1,15 @@
-r"""Regular expressions in ECMA-262's and Python's syntax, to a tree and to regular terms.
+r"""Regular expressions in the syntax of ECMA-262 or of Python's `re`, as regular languages.
 
-- `casing`: Which characters are the same but for their case, and sets of characters closed under
-  that.
-- `classes`: Character sets in a pattern.
-- `cursor`: The text of a pattern while it is read.
-- `flags`: The two syntaxes of regular expressions that are read, and what their flags change.
-- `parse`: Regular expressions, in the syntax of ECMA-262 or of Python's `re`, to the tree of
-  `pattern`.
-- `translate`: From a parsed pattern to a `Regular`.
-- `tree`: Regular expressions as a closed tree, and the character sets that their escapes stand
-  for.
+`parse` gives a tree, `translate` a term of `grammar/regular/`. Anchors and lookaround have no
+counterpart in a term by themselves: `translate` turns each into an intersection with the language
+of what may come before or after its position.
+
+- `casing`: Characters that differ by case alone, and sets closed under such differences.
+- `classes`: Character classes and escapes in a pattern.
+- `cursor`: A cursor over the text of a pattern, which reports faults with their position.
+- `flags`: The two syntaxes, and what their flags change.
+- `parse`: From a pattern's text to its tree.
+- `translate`: From the tree to a regular language.
+- `tree`: The closed tree of a pattern, and the sets of characters that its escapes mean.
 - `unicode`: Unicode properties for `\p{…}`, by the names that ECMA-262 gives them.
 """

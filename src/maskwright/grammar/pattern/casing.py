@@ -1,4 +1,4 @@
-"""Which characters are the same but for their case, and sets of characters closed under that.
+"""Which characters differ by case alone, and sets of characters closed under such differences.
 
 There are four relations: ASCII letters alone; ECMA-262's of the flag `i` alone (equal when
 upper-cased, one code point at a time, never from outside ASCII into it); that of its flags `iu`

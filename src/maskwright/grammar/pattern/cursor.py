@@ -1,4 +1,4 @@
-"""The text of a pattern while it is read: where reading stands, and how a fault is reported."""
+"""A cursor over the text of a pattern, which reports faults with their position."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ class PatternText:
         return self.at < len(self.text) and self.text[self.at] in characters
 
     def take(self, expected: str) -> bool:
-        """Move behind `expected` if it comes next."""
+        """Move after `expected` if it comes next."""
         if self.text.startswith(expected, self.at):
             self.at += len(expected)
             return True
         return False
 
     def until(self, end: str, missing: str, start: int) -> str:
-        """The text up to `end`, and move behind that."""
+        """The text up to `end`, and move after that."""
         close = self.text.find(end, self.at)
         if close < 0:
             self.fail(missing, start)

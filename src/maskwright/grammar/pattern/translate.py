@@ -115,7 +115,7 @@ def language(tree: Pattern, limits: Limits = DEFAULT_LIMITS) -> Regular:
 
 
 class _Translation:
-    """One pattern's translation: its looks to the left, and the places they tell apart."""
+    """One pattern's translation: its lookbehinds, and the positions that they distinguish."""
 
     def __init__(self, tree: Pattern, limits: Limits) -> None:
         self._looks: dict[Pattern, int] = {}
@@ -146,7 +146,7 @@ class _Translation:
                 )
 
     def places_by_last_character(self) -> list[tuple[Before, Ranges]] | None:
-        """The places behind the first character, each with the characters that lead there; None
+        """The places after the first character, each with the characters that lead there; None
         if more than the last character decides."""
         first, *others = self._steps.values()
         if any(steps != first for steps in others):
@@ -224,7 +224,7 @@ class _Translation:
                 return both(at_boundary if kind == "word" else complement(at_boundary), follow)
 
     def _algebra(self, node: Intersection | Negation, after: After, before: Before) -> Regular:
-        """Its texts, told apart by the place to which they lead."""
+        """Its texts, distinguished by the place to which they lead."""
         texts = _plain(node)
         options = [after[before]] if texts.nullable else []
         for target in self._steps:
@@ -292,7 +292,7 @@ def _behind_word(node: Anchor) -> Pattern:
 
 
 def _language_before(look: Pattern, limits: Limits) -> Regular:
-    """The texts behind which a look to the left holds."""
+    """The texts after which a look to the left holds."""
     if isinstance(look, Lookbehind):
         return language(Concat((_EVERYTHING, look.body)), limits)
     return EPSILON

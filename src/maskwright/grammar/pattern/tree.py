@@ -170,7 +170,7 @@ def can_be_empty(node: Pattern) -> bool:
 
 
 def assertions_at_end(node: Pattern) -> Iterator[Pattern]:
-    """The assertions in `node` that can look at what follows behind it."""
+    """The assertions in `node` that can look at what follows it."""
     match node:
         case Anchor(kind="start") | Class() | Intersection() | Negation() | Lookbehind():
             return

@@ -195,7 +195,7 @@ _UNIFORM: Final = (
     ("Cn", [(0x40000, 0xDFFFF), (0xEFFFE, 0xEFFFF), (0xFFFFE, 0xFFFFF), (0x10FFFE, 0x10FFFF)]),
     ("Co", [(0xF0000, 0xFFFFD), (0x100000, 0x10FFFD)]),
 )
-"""Where nothing is assigned but for private use: five sixths of all code points, not looked up one
+"""Where nothing is assigned except private use: five sixths of all code points, not looked up one
 by one."""
 
 

@@ -1,16 +1,20 @@
-"""Regular languages: sets of characters, hash-consed terms, derivatives, DFAs.
+"""Regular languages over characters: interned terms, their derivatives and automata.
 
-- `byte_alphabet`: The bytes with which the characters of a language begin, as one int.
-- `character_classes`: Transitions by sets of characters.
-- `character_dfa`: The automaton of a term written out.
-- `charset`: Sets of Unicode code points as sorted, disjoint, non-adjacent inclusive ranges.
-- `derivative`: From terms to automata.
-- `enumerate`: The strings of a regular language one by one, the shortest first.
-- `length_bounds`: Counted repeats as length bounds.
-- `parallel`: Texts read side by side, as a leaf of a grammar reads them.
-- `shortest`: A shortest string of a regular language.
-- `substrings`: The substrings of a document, as a regular language whose automaton is read off
-  the document.
-- `terms`: Regular languages over code points.
-- `word_lists`: Lists of words as tries, and which terms are nothing but such lists.
+A term is an expression with union, concatenation, bounded repeats, intersection and complement.
+Equal terms are one object, so that whatever is computed for a language is shared by every grammar
+that contains it. Automata are found lazily, by derivatives: a term is a state, and its derivative
+by a character is the next one.
+
+- `byte_alphabet`: The bytes with which the characters of a language begin, as a set of bits.
+- `character_classes`: Transitions by classes of characters that lead to one target.
+- `character_dfa`: The DFA of a term, written out.
+- `charset`: Sets of code points as sorted, disjoint, inclusive ranges that do not touch.
+- `derivative`: Derivatives of terms, and whether a language is empty.
+- `enumerate`: The strings of a language one by one, the shortest first.
+- `length_bounds`: Counted repeats as bounds on a string's length.
+- `parallel`: Several languages read at once, of which one may end where others go on.
+- `shortest`: A shortest string of a language.
+- `substrings`: The substrings of a document, with an automaton read off the document.
+- `terms`: The terms and their constructors.
+- `word_lists`: Lists of words as tries, and which terms are such lists.
 """

@@ -113,7 +113,7 @@ class CharacterDfa:
 
     @cached_property
     def free(self) -> frozenset[int]:
-        """The states behind which any characters may come, for ever. Asked for when complete."""
+        """The states after which any characters may come, for ever. Asked for when complete."""
         total = {
             state
             for state, steps in enumerate(self.steps)

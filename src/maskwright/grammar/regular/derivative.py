@@ -180,7 +180,7 @@ def place(term: Regular) -> tuple[CharacterDfa, int]:
 
 
 def _measured_steps(term: Measured) -> list[Arc]:
-    """Those of the core behind which a string of the wanted length can come."""
+    """Those of the core after which a string of the wanted length can come."""
     least, most = max(term.least - 1, 0), None if term.most is None else term.most - 1
     automaton, state = place(term.core)
     if not automaton.can_measure(term.least):

@@ -74,7 +74,7 @@ def first(term: Regular, count: int) -> tuple[str, ...]:
 
 
 def _levels(term: Regular, most: int) -> Iterator[tuple[list[tuple[str, Regular]], int]]:
-    """The prefixes of each length, at most one more than `most` of each, with the states behind
+    """The prefixes of each length, at most one more than `most` of each, with the states after
     them; and how many have been looked at."""
     level: list[tuple[str, Regular]] = [("", term)]
     steps = 0

@@ -9,7 +9,7 @@ from maskwright.grammar.regular.terms import EMPTY, Parallel, Regular, parallel
 
 
 def parallel_start(terms: Sequence[Regular], ahead: Sequence[int] | None) -> Regular:
-    """The start of `terms`; `ahead` are the bytes with which the text may go on behind each, None
+    """The start of `terms`; `ahead` are the bytes with which the text may go on after each, None
     where that isn't known."""
     return _parallel(terms, terms, ahead)
 

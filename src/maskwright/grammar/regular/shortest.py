@@ -24,7 +24,7 @@ from maskwright.limits import DEFAULT_LIMITS
 def shortest(term: Regular, limit: int = DEFAULT_LIMITS.witness_search) -> str | None:
     """A shortest string of the language, None if there is none.
 
-    It is the shortest in UTF-8, but for languages that bound the length of their strings: there it
+    It is the shortest in UTF-8, except languages that bound the length of their strings: there it
     has the fewest characters.
     """
     if term.live is False:

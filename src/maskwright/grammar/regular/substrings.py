@@ -53,7 +53,7 @@ def joined_chunks(chunks: Sequence[str]) -> Regular:
 
 
 def _between(document: str, starts: npt.NDArray[np.int64], ends: npt.NDArray[np.int64]) -> Regular:
-    """The substrings from one of `starts` to one of `ends` behind it."""
+    """The substrings from one of `starts` to one of `ends` after it."""
     if not len(starts) or int(ends[-1]) <= int(starts[0]):
         return EMPTY
     return _Document(document, ends).at(starts.astype(np.int32), begun=False)
@@ -82,7 +82,7 @@ class _Document:
         )
 
     def moves(self, places: Places) -> list[tuple[int, int, Regular]]:
-        """The characters found at `places`, each with the state behind it."""
+        """The characters found at `places`, each with the state after it."""
         places = places[places < self.last_end]
         characters = self.characters[places]
         order = np.argsort(characters, kind="stable")

@@ -198,7 +198,7 @@ class Epsilon(Regular):
 
 
 class Loop(Regular):
-    """A recursive term: the language of `unfold()`, which reaches this term again only behind a
+    """A recursive term: the language of `unfold()`, which reaches this term again only after a
     character. Made for repeats whose body looks around itself. It counts as not plain."""
 
     __slots__ = ("unfold",)
@@ -246,7 +246,7 @@ class Parallel(Regular):
     """Several languages read in step, of which one may end where others go on.
 
     Its language is the union of `parts`, which are what is left of `terms`. `ahead` are the bytes
-    (bit n for byte n) with which the text may go on behind each, where they are known; they tell
+    (bit n for byte n) with which the text may go on after each, where they are known; they tell
     when a leaf of it has to be left (see `automaton.leaving`), and a part that dies is left out.
     Where they aren't, it becomes `EMPTY`. All others live, so the term is plain.
     """
@@ -459,7 +459,7 @@ def complement(body: Regular) -> Regular:
 
 
 def words(strings: list[str] | tuple[str, ...]) -> Regular:
-    """The finite language of `strings`, but for those that no text can hold."""
+    """The finite language of `strings`, except those that no text can hold."""
     written = [string for string in strings if is_text(string)]
     return word_slice(word_list(written)) if written else EMPTY
 

@@ -1,7 +1,11 @@
 """Context-free grammars as a closed tree, into which every dialect, tag and tool is read.
 
-- `captures`: Captures of rules that others call, moved into the start rule.
-- `fold`: Parts of a grammar that are regular, each as one terminal.
-- `recursion`: Rules that call themselves at an end of their alternatives, as repetitions.
-- `tree`: Context-free grammars as a closed tree.
+A grammar is a mapping from names to expressions over terminals, JSON values, special tokens and
+references. Before the machine is built, `fold` joins everything regular into single terminals and
+`recursion` turns recursion at the ends of a rule into loops; neither changes the language.
+
+- `captures`: Captures of called rules, written out where an event can report them.
+- `fold`: Regular parts of rules joined into one terminal.
+- `recursion`: Left and right recursion as loops.
+- `tree`: The closed tree of rules.
 """

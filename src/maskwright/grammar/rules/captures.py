@@ -76,7 +76,7 @@ def _capturing(rules: Rules) -> set[str]:
 
 
 def _callees_first(calls: Mapping[str, set[str]]) -> list[str]:
-    """The rules that are in no cycle of calls, nor between two, each behind those it calls."""
+    """The rules that are in no cycle of calls, nor between two, each after those it calls."""
     callers: dict[str, set[str]] = {name: set() for name in calls}
     for name, called in calls.items():
         for other in called:

@@ -43,7 +43,7 @@ class SpecialToken:
 
 @dataclass(frozen=True, slots=True)
 class Bounded:
-    """A part of a text that is read in at most `tokens` tokens: a text of a language, but for the
+    """A part of a text that is read in at most `tokens` tokens: a text of a language, except the
     last `tail` characters, which end it; or a special token.
 
     From every beginning of a text there must be a way to end it with at most `tail` more

@@ -1,9 +1,12 @@
-"""Structural tags: free text with marked parts that follow a grammar.
+"""Structural tags: free text in which marked parts follow a grammar.
 
-- `free_text`: Text in which some strings must not stand, or that ends with the first of them.
-- `node`: An object of a structural tag as JSON, whose fields are asked for by name and kind.
-- `parse`: Reading a structural tag.
-- `rules`: From structural tags to rules.
-- `token_bounds`: Where in a structural tag a text may be bounded by a number of tokens.
-- `tree`: Structural tags as a closed tree.
+A tag comes as JSON, in the form that several serving engines take. `parse` reads it into a closed
+tree of formats, `rules` turns that into the rules of a grammar.
+
+- `free_text`: Text in which some strings must not occur, or that ends with the first of them.
+- `node`: A JSON object of a tag, whose fields are asked for by name and kind.
+- `parse`: From JSON to the tree of formats.
+- `rules`: From the tree to rules.
+- `token_bounds`: Where in a tag the number of tokens can be bounded.
+- `tree`: The closed tree of formats.
 """

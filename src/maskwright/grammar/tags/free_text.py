@@ -48,7 +48,7 @@ def _read_of(end: str, seen: str) -> Iterator[int]:
 
 
 def _ends_with(text: _FreeText, seen: str, rest: str) -> bool:
-    """Whether the first of the strings to stand behind `seen` ends with `rest`, and is an end."""
+    """Whether the first of the strings to stand after `seen` ends with `rest`, and is an end."""
     for at, character in enumerate(rest, start=1):
         read = seen + character
         completed = [string for string in text.strings if read.endswith(string)]
@@ -89,7 +89,7 @@ class _FreeText:
         return sorted(found, key=lambda arc: arc[0])
 
     def _after(self, text: str) -> Regular | None:
-        """Behind a text of which nothing but this end counts; None if it can't be one of ours."""
+        """After a text of which nothing but this end counts; None if it can't be one of ours."""
         completed = [string for string in self.strings if text.endswith(string)]
         if not completed:
             return self.at(self.longest_beginning(text))

@@ -87,7 +87,7 @@ class TagRules:
         return self._format(format, ())
 
     def _format(self, format: Format, ends: Marks) -> Expression:
-        """`format`, and behind it one of `ends`, if there are any."""
+        """`format`, and after it one of `ends`, if there are any."""
         match format:
             case AnyText():
                 return self._text(format, ends)
@@ -135,11 +135,11 @@ class TagRules:
         assert_never(format)
 
     def _inside(self, tag: Tag) -> Expression:
-        """A tag behind its beginning."""
+        """A tag after its beginning."""
         return self._format(tag.content, () if tag.ends == ("",) else tag.ends)
 
     def _text(self, text: AnyText, ends: Marks, before: Expression = EMPTY_TEXT) -> Expression:
-        """Free text, behind `before`, and the first of `ends`."""
+        """Free text, after `before`, and the first of `ends`."""
         bounds = _Bounds(text.max_chars, text.max_tokens or None)
         if text.max_tokens == 0:
             bounds = _Bounds(0)

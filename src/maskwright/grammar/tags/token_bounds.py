@@ -1,7 +1,7 @@
 """Where in a structural tag a text may be bounded by a number of tokens.
 
 Where it begins and where it ends must be certain, for else its tokens couldn't be counted: it
-begins at the beginning of everything or behind marks, and ends with everything or with a mark.
+begins at the beginning of everything or after marks, and ends with everything or with a mark.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ def object_schema(schema: Schema) -> Schema:
 class Parameters:
     """Arguments written as parameters: declared ones only, in the order of the schema.
 
-    A string stands there as it is, without quotes and escapes, and so the text behind it can't be
+    A string stands there as it is, without quotes and escapes, and so the text after it can't be
     in it; any other value is JSON. A value is captured as `string:KEY` or `json:KEY`; what could be
     both is JSON.
     """
@@ -97,7 +97,7 @@ class Parameters:
         return series(literal(before, self.special), said)
 
     def _said(self, name: str, value: Expression, tail: str) -> Expression:
-        """A value and what stands behind it; where that is plain text, a string ends before it."""
+        """A value and what stands after it; where that is plain text, a string ends before it."""
         behind = literal(tail, self.special)
         if isinstance(behind, Terminal) and isinstance(value, Terminal):
             whole = both(concat(value.language, behind.language), text_until(tail))

@@ -38,7 +38,7 @@ class ToolFormat:
     separator: Template = ()
     """Between two calls."""
     end: Template = ()
-    """Behind the last call."""
+    """After the last call."""
     text: Template = ("$text",)
     """An answer in words."""
     reasoning: Template = ()

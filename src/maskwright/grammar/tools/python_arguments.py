@@ -83,7 +83,7 @@ class PythonArguments:
         return series(_sign("["), inside, _sign("]"))
 
     def _rest(self, shape: ArrayShape, read: int) -> Expression:
-        """The items behind the first `read`."""
+        """The items after the first `read`."""
         least = max(0, shape.least - read)
         most = None if shape.most is None else shape.most - read
         if most == 0:

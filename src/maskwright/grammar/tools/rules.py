@@ -158,7 +158,7 @@ class ToolRules:
         return series(literal(before[len(read) :], self.special), named)
 
     def _named(self, arguments: Mapping[str, Expression]) -> dict[str, Expression]:
-        """By tool: its name and the text behind it, which no other's name goes on with, and what
+        """By tool: its name and the text after it, which no other's name goes on with, and what
         comes then."""
         text, *behind = self.format.call[self.format.call.index("$name") + 1 :]
         return {
@@ -170,7 +170,7 @@ class ToolRules:
         }
 
     def _by_name(self, named: Mapping[str, Expression]) -> Expression:
-        """One of the texts and what belongs to it, told apart letter by letter."""
+        """One of the texts, followed by what belongs to it; which one shows letter by letter."""
         return _told_apart(named, names_in("\n".join(named), self.special))
 
     def _reasoning(self, *, begun: bool) -> Expression:

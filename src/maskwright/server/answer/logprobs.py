@@ -42,7 +42,7 @@ class ScoreReader:
         """The entries of `text`, which is new, and of the tokens and scores that came with it."""
         for token, told in zip(token_ids, scores, strict=False):
             data, begun = self._texts[token], bool(self._decoder.getstate()[0])
-            # What has no text stands behind a character that was begun, and may never be ended.
+            # What has no text stands after a character that was begun, and may never be ended.
             place = self._written + (begun and not data)
             self._held.append((place, self._entry(told)))
             self._written += len(self._decoder.decode(data))

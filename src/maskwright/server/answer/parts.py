@@ -1,4 +1,4 @@
-"""An answer as it comes out of the engine, told apart: words, reasoning, tool calls."""
+"""An answer split, as it comes out of the engine, into words, reasoning and tool calls."""
 
 from __future__ import annotations
 

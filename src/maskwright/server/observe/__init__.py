@@ -1,8 +1,8 @@
-"""What is told of requests and of the engine: metrics, traces, spans.
+"""Metrics, traces and spans of requests and of the engine.
 
-- `engine_metrics`: What the engine has counted, as Prometheus reads it.
-- `metrics`: Prometheus metrics.
-- `observer`: Where everything goes that is told of a request.
+- `engine_metrics`: The engine's counters and histograms for Prometheus.
+- `metrics`: The server's own metrics for Prometheus.
+- `observer`: Hands each finished request to metrics, traces and logs.
 - `spans`: Traces as OpenTelemetry spans.
 - `traces`: A JSON trace of each choice of each request.
 """

@@ -1,12 +1,14 @@
 """From the bytes of a body to a typed request.
 
-- `body`: A request body.
-- `fields`: Reads a JSON object of a request field by field, each with its type and bounds.
-- `messages`: The conversation of a chat request, as a closed typed tree and as chat templates
-  want it.
+To add a field, read it in `protocol` (or in the module of its subject) and add a row to
+docs/api.md. A field that would change the answer and is not obeyed belongs into `refusals`.
+
+- `body`: Reads and checks the body of an HTTP request.
+- `fields`: Reads a JSON object field by field, each with its type and bounds.
+- `messages`: The conversation, as a closed typed tree and as chat templates want it.
 - `own_options`: The field `maskwright`.
-- `protocol`: POST /v1/chat/completions.
-- `refusals`: Fields that would change the answer and are not obeyed here.
-- `shape`: The shape an answer must take, wherever in the request it stands.
+- `protocol`: The body of POST /v1/chat/completions.
+- `refusals`: Fields that would change the answer and are not obeyed.
+- `shape`: The shape an answer must take, from each field that can ask for one.
 - `tool_use`: The fields `tools`, `tool_choice` and `parallel_tool_calls`.
 """

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from maskwright.cli.show import WINDOW, allowed, place
+from maskwright.cli.output.show import WINDOW, allowed, place
 
 PLACES = [
     # text, offset, line, column, excerpt, the character over the caret

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from maskwright.cli.bench import envelope
 from maskwright.cli.load.point import Objective, Point
-from maskwright.cli.tables import Figure, Row, lay_out, paragraph, shown
+from maskwright.cli.output.tables import Figure, Row, lay_out, paragraph, shown
 
 ONE_TABLE = """\
 case      engine  us p50  n

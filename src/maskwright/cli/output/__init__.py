@@ -1,0 +1,5 @@
+"""How the commands show things: tables within a width, places in a text.
+
+- `show`: Positions in a text and sets of bytes, in words.
+- `tables`: Figures as plain text within a width.
+"""
