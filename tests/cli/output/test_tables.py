@@ -142,7 +142,7 @@ for case in ("list", "any JSON"):
         report.add(case, engine=engine, **{f"figure {n}": 1000 + n for n in range(12)})
 report.finish(save=False)
 """
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def printed(columns: int | None) -> str:
