@@ -9,12 +9,12 @@ import pytest
 from maskwright.automaton.rules.item_sets import (
     BELOW,
     OUTERMOST,
-    Advance,
     Item,
     ItemSets,
     Kernel,
     ReturnAddress,
     RulePosition,
+    Successors,
 )
 from maskwright.automaton.rules.nodes import RULE_END, Symbol, TextSymbol
 from maskwright.errors import LimitError
@@ -51,9 +51,9 @@ def positions(sets: ItemSets, kernel: Kernel) -> dict[Symbol, list[RulePosition]
     return {**by_text, **found.values, **found.tokens}
 
 
-def after(sets: ItemSets, path: str, kernel: Kernel | None = None) -> Advance:
+def after(sets: ItemSets, path: str, kernel: Kernel | None = None) -> Successors:
     """Where the symbols of `path` lead from a kernel, or from the first one."""
-    found = Advance(first_kernel(sets) if kernel is None else kernel, frozenset(), False)
+    found = Successors(first_kernel(sets) if kernel is None else kernel, frozenset(), False)
     for name in path.split():
         read = [
             position
@@ -66,7 +66,7 @@ def after(sets: ItemSets, path: str, kernel: Kernel | None = None) -> Advance:
     return found
 
 
-def choices(sets: ItemSets, found: Advance) -> str:
+def choices(sets: ItemSets, found: Successors) -> str:
     """The symbols that can be read, and `.` if the text may end."""
     names = words(sets.network, positions(sets, found.kernel))
     return f"{names} ." if found.may_end and names else "." if found.may_end else names

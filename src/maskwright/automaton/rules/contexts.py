@@ -32,11 +32,11 @@ from maskwright.automaton.machine.exits import BLOCKED, DONE, NO_FRAME, POP, PUS
 from maskwright.automaton.rules.completion import RuleCompletion
 from maskwright.automaton.rules.follow import next_bytes
 from maskwright.automaton.rules.item_sets import (
-    Advance,
     Item,
     ItemSets,
     Kernel,
     RulePosition,
+    Successors,
     start_position,
 )
 from maskwright.automaton.rules.network import RuleNetwork
@@ -295,7 +295,7 @@ class RuleContexts:
 
     # Sets
 
-    def _exit(self, reached: Advance) -> Exit:
+    def _exit(self, reached: Successors) -> Exit:
         """The exit to where an item set has advanced; a return frame is split off if possible."""
         if reached.ended:
             return Exit(POP, result=RulesEnded(reached.kernel, reached.ended))

@@ -79,7 +79,7 @@ class Closure(NamedTuple):
     """By called rule."""
 
 
-class Advance(NamedTuple):
+class Successors(NamedTuple):
     """Where positions lead without reading."""
 
     kernel: Kernel
@@ -116,7 +116,7 @@ class ItemSets:
     def kernel(self, number: int) -> Kernel:
         return self._kernels[number]
 
-    def advance(self, positions: Iterable[RulePosition], items: Iterable[Item] = ()) -> Advance:
+    def advance(self, positions: Iterable[RulePosition], items: Iterable[Item] = ()) -> Successors:
         """Where `positions` lead without reading. Rules that end on the way return to their
         callers (Earley's completion). `items` are still being read, and are added."""
         found = set(items)
@@ -143,7 +143,7 @@ class ItemSets:
                 may_end = True
             else:
                 stack += self.closure(kernel).waiting[rule]
-        return Advance(self._drop_dominated(found), frozenset(ended), may_end)
+        return Successors(self._drop_dominated(found), frozenset(ended), may_end)
 
     def _drop_dominated(self, items: set[Item]) -> Kernel:
         """Drop items that differ from another in a higher count alone, where both loops may end:

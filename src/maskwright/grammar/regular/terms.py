@@ -1,12 +1,12 @@
 """Regular languages over code points: hash-consed terms with smart constructors.
 
-Equal terms are one object, so identity is equality, and everything derived from a term (its
-derivatives, byte automata, mask rows) is shared by every grammar that contains it. The
-constructors keep terms in a normal form: `Alt` and `Both` are flat, sorted sets; `Concat` leans
+Equal terms are one object, so identity is equality, and whatever is computed from a term (its
+derivatives, byte automata, mask rows) is shared by every grammar that contains it. The constructors
+keep terms in a normal form: `Alt` and `Both` are flat, sorted sets; `Concat` associates to the
 right; the empty language disappears.
 
-The terms are those of Brzozowski (1964) with bounded repeats; `automaton.derivative` turns them
-into automata.
+The terms are those of Brzozowski (1964) with bounded repeats; `grammar.regular.derivative` turns
+them into automata.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from maskwright.grammar.regular.charset import Ranges
 class Regular:
     """One regular language.
 
-    `nullable`: it contains the empty string. `plain`: the term has neither intersection nor
-    complement inside, so that it is certainly not empty.
+    `nullable`: the language contains the empty string. `plain`: the term contains neither
+    intersection nor complement, so the language is certainly not empty.
     """
 
     __slots__ = (
@@ -81,11 +81,10 @@ MOST_AT_ONCE: Final = 16_384
 
 
 class WordList:
-    """Sorted distinct strings, compared by identity. `bare`: in JSON they are written without any
-    escape that isn't needed.
+    """Sorted distinct strings, compared by identity. `bare`: in JSON they are written with the
+    escapes that JSON requires and no others.
 
-    `whole`: it is likely that most of its characters are looked at, so that its automaton is best
-    made at once.
+    `whole`: most of the characters are likely to be read, so the automaton is made at once.
     """
 
     __slots__ = ("__weakref__", "ascii", "bare", "strings", "whole")
@@ -109,7 +108,7 @@ class Words(Regular):
     """The suffixes from `depth` on of `table.strings[low:high]`, which share their first `depth`
     characters.
 
-    A trie node without a trie: its arcs are read off the sorted words when they are asked for.
+    A node of a trie that is never built: its transitions are computed from the sorted words.
     """
 
     __slots__ = ("depth", "high", "low", "table")
@@ -164,8 +163,8 @@ class Both(Regular):
 class Measured(Regular):
     """The strings of `core` of `least` to `most` (None: any number of) characters.
 
-    Kept apart from other intersections because counting needs no states: see
-    `derivative` and `explored`.
+    It is not an ordinary intersection because counting needs no states of its own: see
+    `derivative` and `character_dfa`.
     """
 
     __slots__ = ("core", "least", "most")
@@ -198,8 +197,8 @@ class Epsilon(Regular):
 
 
 class Loop(Regular):
-    """A recursive term: the language of `unfold()`, which reaches this term again only after a
-    character. Made for repeats whose body looks around itself. It counts as not plain."""
+    """A recursive term: the language of `unfold()`, in which this term occurs again only after a
+    character. It stands for repeats whose body contains lookaround, and is never plain."""
 
     __slots__ = ("unfold",)
 
@@ -212,9 +211,9 @@ Moves = Callable[[], Sequence[tuple[int, int, Regular]]]
 
 
 class State(Regular):
-    """A state of an automaton that is written out, not derived: `moves()` lists its transitions
-    (low, high, target), disjoint and ascending. It is plain if none of them leads to a language
-    that may be empty. `shortest()` is a shortest string, where searching for it would be long."""
+    """A state of an automaton that is given by its transitions: `moves()` lists them as (low, high,
+    target), disjoint and ascending. It is plain if no target may be empty. `shortest()` gives a
+    shortest string where searching for one would take long."""
 
     __slots__ = ("moves", "shortest")
 
@@ -227,11 +226,11 @@ class State(Regular):
 
 
 class Vector(Regular):
-    """Several languages read in step, to learn which of them a string belongs to.
+    """Several languages read in parallel, to learn which of them a string belongs to.
 
-    Its language is the union of `parts`; what tells it from `Alt` is its label (see
-    `automaton.derivative.label`). With `named`, the first part is a `Words` whose words are told
-    apart one by one and take precedence over the other parts.
+    Its language is the union of `parts`. Unlike `Alt` it has a label that says which parts contain
+    the string (`grammar.regular.derivative.label`). With `named`, the first part is a `Words`; the
+    label then names the word, and words take precedence over the other parts.
     """
 
     __slots__ = ("named", "parts")
@@ -243,12 +242,13 @@ class Vector(Regular):
 
 
 class Parallel(Regular):
-    """Several languages read in step, of which one may end where others go on.
+    """Several languages read in parallel, of which one may end while others go on.
 
-    Its language is the union of `parts`, which are what is left of `terms`. `ahead` are the bytes
-    (bit n for byte n) with which the text may go on after each, where they are known; they tell
-    when a leaf of it has to be left (see `automaton.leaving`), and a part that dies is left out.
-    Where they aren't, it becomes `EMPTY`. All others live, so the term is plain.
+    Its language is the union of `parts`, the derivatives of `terms` so far. `ahead` holds, for each
+    term, the bytes (bit n for byte n) with which the text may continue after it; from them
+    `automaton.leaf.exits` decides when the leaf is left, and parts that have died are omitted. Where
+    those bytes are not known, a part that has died is `EMPTY`. At least one part lives, so the term
+    is plain.
     """
 
     __slots__ = ("ahead", "parts", "terms")
@@ -275,14 +275,14 @@ EPSILON: Final = Epsilon(nullable=True, plain=True)
 
 
 def _keep(key: tuple[object, ...], term: Regular) -> Regular:
-    """Parts stand in keys by their numbers: a term leads to its derivatives, and one of them whose
-    key held that term would keep it, and itself, for good."""
+    """Keys hold the numbers of a term's parts, not the parts: a term refers to its derivatives, and
+    a derivative whose key referred back to the term would keep both alive for good."""
     _terms[key] = term
     return term
 
 
 def alive() -> int:
-    """How many terms there are, of all grammars together."""
+    """The number of terms alive, of all grammars together."""
     return len(_terms)
 
 
@@ -291,7 +291,7 @@ def _numbers_of(terms: tuple[Regular, ...]) -> tuple[int, ...]:
 
 
 def chars(ranges: Ranges) -> Regular:
-    """One character out of `ranges`; halves of surrogate pairs alone are no characters."""
+    """One character out of `ranges`. Lone surrogates are not characters."""
     if not ranges or (ranges[0][0] >= 0xD800 and ranges[-1][1] <= 0xDFFF):
         return EMPTY
     key = (Chars, ranges)
@@ -413,7 +413,7 @@ def _intersection(flat: set[Regular]) -> Regular:
 
 
 def _sifted(flat: set[Regular]) -> set[Regular]:
-    """With one list for all lists of words, without the words that are excluded."""
+    """The same parts with all lists of words intersected into one, excluded words removed."""
     lists = [p for p in flat if isinstance(p, Words) and p.depth == 0]
     barred = {
         p: p.body
@@ -465,7 +465,7 @@ def words(strings: list[str] | tuple[str, ...]) -> Regular:
 
 
 def is_text(string: str) -> bool:
-    """Whether a string can be written: it holds no half of a surrogate pair."""
+    """Whether a string can be encoded in UTF-8: it contains no lone surrogate."""
     return string.isascii() or not any(0xD800 <= ord(character) < 0xE000 for character in string)
 
 
@@ -532,7 +532,7 @@ def length(least: int, most: int | None) -> Regular:
 
 
 def _bounds(term: Regular) -> tuple[Regular, int, int | None] | None:
-    """A length bound, taken off the rest of `term`; None if there is none at its top."""
+    """The term without the length bound at its top, and that bound; None if it has none."""
     if isinstance(term, Measured):
         return term.core, term.least, term.most
     if term is ANY_CHAR:

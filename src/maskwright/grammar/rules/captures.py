@@ -1,8 +1,8 @@
 """Captures of rules that others call, moved into the start rule.
 
-Events are told of captures in the start rule (see `automaton.capture_events`). A rule with captures
-is therefore written out where it is called; recursion at the ends of its alternatives becomes a
-loop first. What still calls itself stays a rule, and its captures are not reported.
+Events report captures of the start rule only (`automaton.events.captures`). A rule with captures is
+therefore written out where it is called, after recursion at the ends of its alternatives has become
+a loop. A rule that still calls itself stays a rule, and its captures are not reported.
 """
 
 from __future__ import annotations

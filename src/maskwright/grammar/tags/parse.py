@@ -1,4 +1,4 @@
-"""Reading a structural tag: from JSON to the closed tree of `grammar.structural_tag`.
+"""Reading a structural tag: from JSON to the closed tree of `grammar.tags.tree`.
 
 Two spellings are read: formats (`{"type": "structural_tag", "format": {…}}`, as xgrammar, vLLM and
 SGLang take them) and the older list of structures with triggers (`{"structures": [{"begin":

@@ -1,7 +1,7 @@
 """Structural tags as a closed tree: formats in which free text and structure alternate.
 
 The public form is a JSON document, `{"type": "structural_tag", "format": …}`, as clients of several
-servers send it today; `grammar.parse_tag` reads it.
+servers send it today; `grammar.tags.parse` reads it.
 """
 
 from __future__ import annotations
