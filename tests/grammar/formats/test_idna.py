@@ -30,6 +30,7 @@ RULES: list[tuple[str, list[str], list[str]]] = [
     ("labels", ["ü.b.c.d"], ["ü.b.c.d.e"]),
     ("length", ["ü" * 11, "a" * 52 + "ü"], ["ü" * 12, "a" * 53 + "ü"]),
     ("combining characters", ["é"], ["e\u0301", "ü\u0308"]),
+    ("marks in a row", ["ב\u05b0"], ["ב\u05b0\u05b1"]),
     ("exceptions", ["ß", "ς", "〇"], ["ـ", "〱", "〻"]),
     ("compatibility", [], ["ﬁ", "ａ", "①", "㎏", "\u212a"]),
 ]

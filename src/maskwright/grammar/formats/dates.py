@@ -26,8 +26,8 @@ def date() -> Regular:
 
 @cache
 def time() -> Regular:
-    """The minute that has been read is remembered until the seconds tell whether it matters: a
-    leap second is the last second of a day in UTC."""
+    """A leap second is the last second of a day in UTC. So the automaton remembers the minute of
+    the day until the seconds and the offset have been read."""
     return _clock("")
 
 
@@ -44,7 +44,7 @@ def duration() -> Regular:
 
 
 def _clock(read: str) -> Regular:
-    """What follows the characters `read` of `HH:MM:`."""
+    """What may follow the characters `read` of `HH:MM:`."""
     moves = partial(_clock_moves, read)
     ending = "00:00:00Z"[len(read) :]
     return state(("clock", read), False, moves, plain=True, shortest=lambda: ending)
@@ -74,16 +74,16 @@ def _usual_seconds() -> Regular:
 
 
 def _seconds(minute: int) -> Regular:
-    """Seconds and offset behind a minute of the day."""
+    """Seconds and offset after `HH:MM:`, which is minute `minute` of the day."""
     return alt(_usual_seconds(), _leap_second(minute))
 
 
 def _leap_second(minute: int) -> Regular:
-    """`60` and the offsets that make this minute the last of a day in UTC."""
-    ahead = (minute - _LAST_MINUTE) % _DAY
-    behind = -ahead % _DAY
-    offsets = [f"+{ahead // 60:02}:{ahead % 60:02}", f"-{behind // 60:02}:{behind % 60:02}"]
-    if not ahead:
+    """Second 60, with the offsets that make this minute the last one of a day in UTC."""
+    east = (minute - _LAST_MINUTE) % _DAY  # of Greenwich, where clocks are ahead
+    west = -east % _DAY
+    offsets = [f"+{east // 60:02}:{east % 60:02}", f"-{west // 60:02}:{west % 60:02}"]
+    if not east:
         offsets += ["Z", "z"]
     return concat(words(["60"]), full_match(r"(\.\d+)?"), words(offsets))
 

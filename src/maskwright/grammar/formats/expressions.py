@@ -1,7 +1,8 @@
 """Regular expressions in the syntax of ECMA-262 with its `u` flag.
 
-The syntax itself isn't regular. The language here is the part of it that has groups nested at most
-`MOST_NESTING` deep, no back-references and one named group at most.
+The syntax itself isn't regular: groups nest, and names and ranges have to match. The language here
+is the part of it in which groups nest at most `MOST_NESTING` deep, there are no back-references and
+at most one named group, and the ends of a range in a class are digits or letters of one case.
 """
 
 from __future__ import annotations
@@ -27,13 +28,14 @@ _PROPERTY: Final = (
 def regex() -> Regular:
     pattern = _disjunction(MOST_NESTING)
     named = concat(full_match("[A-Za-z_$][A-Za-z0-9_$]*>"), _disjunction(MOST_NESTING - 1))
-    # Names have to be unique, so there is one: at the top, behind and before anything else.
+    # Names have to be unique, so there is one at most: at the top, between any other terms.
     group = concat(words(["(?<"]), named, char(")"), _quantifier())
     return alt(pattern, concat(pattern, group, pattern))
 
 
 @cache
 def _disjunction(depth: int) -> Regular:
+    """Alternatives, with groups nested at most `depth` deep."""
     terms = repeat(_term(depth))
     return concat(terms, repeat(concat(char("|"), terms)))
 
@@ -67,7 +69,7 @@ def _escape() -> Regular:
 
 @cache
 def _class() -> Regular:
-    """A class. The ends of a range are both digits, both small or both capital letters."""
+    """A class in brackets. The ends of a range are two digits, two small or two capital letters."""
     single = chars(charset.complement(charset.of("\\]-")))
     spans = alt(
         *(

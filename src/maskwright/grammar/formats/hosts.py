@@ -39,32 +39,35 @@ def ipv4() -> Regular:
 @cache
 def ipv6() -> Regular:
     """RFC 4291, section 2.2: eight groups, of which `::` stands for one or more."""
-    return alt(concat(words(["::"]), _behind_gap(7)), _groups(8))
+    return alt(concat(words(["::"]), _after_gap(7)), _groups(8))
 
 
 @cache
 def hostname() -> Regular:
     """RFC 1123, section 2.1, with any label that begins with `xn--`."""
-    return both(length(1, MOST_NAME), _label(_Label(plain=False, dotted=True)))
+    return both(length(1, MOST_NAME), _label(_AsciiLabelState(plain=False, dotted=True)))
 
 
 @cache
 def plain_hostname() -> Regular:
-    """The same without any label that begins with `xn--`."""
-    return both(length(1, MOST_NAME), _label(_Label(plain=True, dotted=True)))
+    """A host name without any label that begins with `xn--`."""
+    return both(length(1, MOST_NAME), _label(_AsciiLabelState(plain=True, dotted=True)))
 
 
 @cache
 def plain_label() -> Regular:
     """One label that doesn't begin with `xn--`."""
-    return _label(_Label(plain=True, dotted=False))
+    return _label(_AsciiLabelState(plain=True, dotted=False))
 
 
 @dataclass(frozen=True, slots=True)
-class _Label:
-    """What of a label decides what may follow. `plain`: it must not begin with `xn--`, and so far
-    it begins with as many characters of that as it has, or `free` is true. `dotted`: further
-    labels may follow."""
+class _AsciiLabelState:
+    """What the rest of a host name depends on: how far its present label has been read.
+
+    `plain`: whether the label must not begin with `xn--`. `dotted`: whether further labels may
+    follow. `count`: characters of the label so far. `hyphen`: whether the last one is a hyphen.
+    `free`: whether the label differs from `xn--` already.
+    """
 
     plain: bool
     dotted: bool
@@ -76,33 +79,33 @@ class _Label:
     def complete(self) -> bool:
         return self.count > 0 and not self.hyphen
 
-    def then(self, character: str) -> _Label:
+    def after(self, character: str) -> _AsciiLabelState:
         free = self.free or not self.plain or character.lower() != _PUNYCODE[self.count]
         return replace(self, count=self.count + 1, hyphen=character == "-", free=free)
 
 
-def _label(read: _Label) -> Regular:
+def _label(read: _AsciiLabelState) -> Regular:
     return state((read,), read.complete, partial(_label_moves, read), plain=True)
 
 
-def _label_moves(read: _Label) -> list[tuple[int, int, Regular]]:
-    found: list[tuple[int, int, Regular]] = []
+def _label_moves(read: _AsciiLabelState) -> list[tuple[int, int, Regular]]:
+    moves: list[tuple[int, int, Regular]] = []
     room = _MOST_LABEL - read.count
     prefix = "" if read.free or not read.plain else _PUNYCODE[read.count : read.count + 1]
     if read.count and room > 1 and not (prefix == "-" and read.count == 3):
-        found.append((0x2D, 0x2D, _label(read.then("-"))))
+        moves.append((0x2D, 0x2D, _label(read.after("-"))))
     if read.dotted and read.complete:
-        found.append((0x2E, 0x2E, _label(_Label(read.plain, dotted=True))))
+        moves.append((0x2E, 0x2E, _label(_AsciiLabelState(read.plain, dotted=True))))
     if room:
-        other = _label(read.then("0"))
+        other = _label(read.after("0"))
         for low, high in _LETTERS:
             special = ord(prefix.upper() if low == 0x41 else prefix) if prefix.isalpha() else -1
             if low <= special <= high:
-                found.append((low, special - 1, other))
-                found.append((special, special, _label(read.then(prefix))))
+                moves.append((low, special - 1, other))
+                moves.append((special, special, _label(read.after(prefix))))
                 low = special + 1
-            found.append((low, high, other))
-    return found
+            moves.append((low, high, other))
+    return moves
 
 
 @cache
@@ -138,18 +141,18 @@ def _mail_domain(letters: str) -> Regular:
 
 
 def _groups(left: int) -> Regular:
-    """At the start of a group, with `left` groups missing."""
+    """An address from the start of a group on, with `left` groups still to come."""
     group = full_match("[0-9A-Fa-f]{1,4}")
     if left == 1:
         return group
-    gap = concat(words(["::"]), _behind_gap(left - 2))
+    gap = concat(words(["::"]), _after_gap(left - 2))
     one = concat(group, alt(concat(char(":"), _groups(left - 1)), gap))
     return alt(one, ipv4()) if left == 2 else one
 
 
 @cache
-def _behind_gap(most: int) -> Regular:
-    """At most `most` groups, behind `::`."""
+def _after_gap(most: int) -> Regular:
+    """At most `most` groups, after `::`."""
     if most == 0:
         return EPSILON
     group = "[0-9A-Fa-f]{1,4}"

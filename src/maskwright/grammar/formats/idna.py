@@ -1,7 +1,7 @@
 """Internationalised host names: the labels of IDNA 2008 (RFC 5891-5893), without any Punycode.
 
 Which code points a label may hold is derived from the Unicode tables of the standard library, as
-RFC 5892 says. What is left out, because no small automaton can check it or the tables don't tell:
+RFC 5892 says. Left out is what no small automaton can check or those tables don't have:
 
 - labels that begin with `xn--`;
 - labels whose Punycode might be longer than 63 octets: a character outside ASCII counts five;
@@ -33,11 +33,12 @@ from maskwright.grammar.regular.terms import (
 )
 
 _MOST_COST: Final = 57
-"""Octets of a label besides `xn--` and one hyphen, so that four labels make a name."""
+"""Octets of a label besides `xn--` and one hyphen, so that four labels always fit into a name."""
 _MOST_LABELS: Final = 4
 _COST: Final = 5
+"""Octets of Punycode that one character outside ASCII takes at most."""
 _LOOKAHEAD: Final = 2
-"""Characters within which every label that was begun can be ended: no rule asks for more."""
+"""A label that can end at all can end within so many characters: no rule asks for more."""
 
 _DOTS: Final = chars(charset.of(".\u3002\uff0e\uff61"))
 _ALWAYS: Final = frozenset("\u00df\u03c2\u06fd\u06fe\u0f0b\u3007")
@@ -73,14 +74,20 @@ _IGNORED: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0")
 
 
 @dataclass(frozen=True, slots=True)
-class _Kind:
-    """What the rules ask about a character. `named`: the character itself, if a rule names it."""
+class _CharacterKind:
+    """What the rules ask about a character: characters of one kind are interchangeable.
+
+    `named`: the character itself, if a rule names it. `cost`: octets of the label that it takes.
+    `bidi`: its class in RFC 5893, "R" for "AL" too, "N" for those that no rule names. `mark`:
+    whether it must not begin a label.
+    """
 
     named: str = ""
     cost: int = _COST
     bidi: str = "L"
     mark: bool = False
-    moves: bool = False  # a mark that normalisation may move
+    reorders: bool = False
+    """Whether normalisation may exchange it with the mark before it."""
     virama: bool = False
     script: str = ""
     joins_left: bool = False
@@ -88,18 +95,20 @@ class _Kind:
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
-    """What the rest of a label depends on.
+class _LabelState:
+    """What the rest of a label depends on: a state of its automaton.
 
-    `rule`: "" if the name has no right-to-left character, else the label's direction. `ends`:
-    whether the rule lets the label end here. `owes`: what has to come next. `kana`: "needs" behind
-    a Katakana middle dot alone. `digits`: which of the two kinds that don't mix.
+    `rule`: "" if the name has no right-to-left character, else the label's direction. `room`:
+    octets that are left. `at`: how many characters have been read, up to four. `ends`: whether the
+    rule lets the label end here. `owes`: what has to come next. `kana`: "needs" after a Katakana
+    middle dot with nothing that justifies it, "has" after such a character. `digits`: which of the
+    two kinds of digits that must not be mixed.
     """
 
     rule: str
     room: int = _MOST_COST
     at: int = 0
-    last: _Kind = _Kind()
+    last: _CharacterKind = _CharacterKind()
     ends: bool = False
     owes: str = ""
     kana: str = ""
@@ -109,8 +118,8 @@ class _Seen:
     def may_end(self) -> bool:
         return self.ends and not self.owes and self.kana != "needs" and self.last.named != "-"
 
-    def then(self, kind: _Kind) -> _Seen | None:
-        """Behind one more character; None if it must not stand here."""
+    def after(self, kind: _CharacterKind) -> _LabelState | None:
+        """The state after one more character; None if it must not stand here."""
         directed = _directed(self.rule, kind, self.at == 0)
         digits = kind.bidi if kind.bidi in ("AN", "EN") else self.digits
         owes = _owed(self.last, kind)
@@ -118,14 +127,14 @@ class _Seen:
             kind.cost > self.room
             or (self.at == 0 and (kind.mark or kind.named == "-"))
             or (self.at == 3 and kind.named == "-" == self.last.named)
-            or (kind.moves and self.last.moves)
+            or (kind.reorders and self.last.reorders)
             or (self.owes and self.owes not in (kind.named, kind.script, _joining(kind)))
             or (self.rule == "rtl" and self.digits not in ("", digits))
             or not directed
             or owes is None
         ):
             return None
-        return _Seen(
+        return _LabelState(
             self.rule,
             self.room - kind.cost,
             min(self.at + 1, 4),
@@ -143,11 +152,13 @@ class _Seen:
 
 @cache
 def idn_hostname() -> Regular:
+    """Names in ASCII; names without a right-to-left character; and names with one, to whose labels
+    RFC 5893 applies."""
     ascii_name = concat(plain_label(), repeat(concat(_DOTS, plain_label())))
     return alt(
         both(length(1, MOST_NAME), ascii_name),
-        _name(_label(_Seen(""))),
-        _name(alt(_label(_Seen("ltr")), _label(_Seen("rtl")))),
+        _name(_label(_LabelState(""))),
+        _name(alt(_label(_LabelState("ltr")), _label(_LabelState("rtl")))),
     )
 
 
@@ -155,48 +166,48 @@ def _name(label: Regular) -> Regular:
     return concat(label, repeat(concat(_DOTS, label), 0, _MOST_LABELS - 1))
 
 
-def _label(seen: _Seen) -> Regular:
-    return state((_Seen, seen), seen.may_end, partial(_moves, seen), plain=True)
+def _label(seen: _LabelState) -> Regular:
+    return state((_LabelState, seen), seen.may_end, partial(_moves, seen), plain=True)
 
 
-def _moves(seen: _Seen) -> list[tuple[int, int, Regular]]:
-    after = {kind: seen.then(kind) for kind in _kinds()}
+def _moves(seen: _LabelState) -> list[tuple[int, int, Regular]]:
+    states = {kind: seen.after(kind) for kind in _kinds()}
     targets = {
-        kind: _label(then)
-        for kind, then in after.items()
-        if then is not None and _completes(then, _LOOKAHEAD)
+        kind: _label(state)
+        for kind, state in states.items()
+        if state is not None and _completes(state, _LOOKAHEAD)
     }
-    found: list[tuple[int, int, Regular]] = []
+    moves: list[tuple[int, int, Regular]] = []
     for low, high, kind in _spans():
         target = targets.get(kind)
         if target is None:
             continue
-        if found and found[-1][1] + 1 == low and found[-1][2] is target:
-            found[-1] = (found[-1][0], high, target)
+        if moves and moves[-1][1] + 1 == low and moves[-1][2] is target:
+            moves[-1] = (moves[-1][0], high, target)
         else:
-            found.append((low, high, target))
-    return found
+            moves.append((low, high, target))
+    return moves
 
 
 @cache
-def _spans() -> tuple[tuple[int, int, _Kind], ...]:
-    """The characters of all kinds, ascending."""
+def _spans() -> tuple[tuple[int, int, _CharacterKind], ...]:
+    """The ranges of characters of all kinds, ascending, each with its kind."""
     spans = [(low, high, kind) for kind, ranges in _kinds().items() for low, high in ranges]
     return tuple(sorted(spans, key=lambda span: span[0]))
 
 
 @lru_cache(maxsize=65_536)
-def _completes(seen: _Seen, most: int) -> bool:
-    """Whether a label can end within `most` more characters."""
+def _completes(seen: _LabelState, most: int) -> bool:
+    """Whether a label can end after at most `most` more characters."""
     return seen.may_end or (
         most > 0
         and any(
-            then is not None and _completes(then, most - 1) for then in map(seen.then, _kinds())
+            state is not None and _completes(state, most - 1) for state in map(seen.after, _kinds())
         )
     )
 
 
-def _directed(rule: str, kind: _Kind, first: bool) -> bool:
+def _directed(rule: str, kind: _CharacterKind, first: bool) -> bool:
     """RFC 5893's rules 1, 2 and 5."""
     match rule:
         case "":
@@ -207,13 +218,14 @@ def _directed(rule: str, kind: _Kind, first: bool) -> bool:
             return kind.bidi == "R" if first else kind.bidi != "L"
 
 
-def _closes(rule: str, kind: _Kind) -> bool:
+def _closes(rule: str, kind: _CharacterKind) -> bool:
     """RFC 5893's rules 3 and 6."""
     return rule == "" or kind.bidi in (("L", "EN") if rule == "ltr" else ("R", "EN", "AN"))
 
 
-def _owed(last: _Kind, kind: _Kind) -> str | None:
-    """What has to follow `kind` behind `last` (RFC 5892, appendix A); None: it must not stand."""
+def _owed(last: _CharacterKind, kind: _CharacterKind) -> str | None:
+    """What has to follow a character of `kind` after one of `last` (RFC 5892, appendix A); empty:
+    anything; None: it must not stand there."""
     match kind.named:
         case "\u00b7":
             return "l" if last.named == "l" else None
@@ -229,29 +241,29 @@ def _owed(last: _Kind, kind: _Kind) -> str | None:
             return ""
 
 
-def _joining(kind: _Kind) -> str:
+def _joining(kind: _CharacterKind) -> str:
     return "join" if kind.joins_right else "no join"
 
 
 @cache
-def _kinds() -> dict[_Kind, Ranges]:
-    """All characters that a label may hold, by what the rules ask about them."""
-    found: dict[_Kind, list[tuple[int, int]]] = {}
+def _kinds() -> dict[_CharacterKind, Ranges]:
+    """All characters that a label may have, by kind."""
+    by_kind: dict[_CharacterKind, list[tuple[int, int]]] = {}
     combining = _combining()
     for block in _WHOLE_BLOCKS:
         script = "" if block[0] == 0xAC00 else "has"
-        found.setdefault(_Kind(script=script), []).append(block)
+        by_kind.setdefault(_CharacterKind(script=script), []).append(block)
     whole = charset.union(_WHOLE_BLOCKS, _SKIPPED)
     for low, high in charset.complement(whole):
         for point in range(low, min(high, 0x1FFFF) + 1):
             character = chr(point)
             if _is_valid(character) and character not in combining:
-                found.setdefault(_kind(character), []).append((point, point))
-    return {kind: charset.normal(ranges) for kind, ranges in found.items()}
+                by_kind.setdefault(_kind(character), []).append((point, point))
+    return {kind: charset.normal(ranges) for kind, ranges in by_kind.items()}
 
 
 def _is_valid(character: str) -> bool:
-    """RFC 5892: PVALID, or allowed in context."""
+    """Whether RFC 5892 has the character as PVALID, or allows it in context."""
     if character in _ALWAYS or character in _CONTEXT or character == "-":
         return True
     if character in _NEVER or character in _IGNORED:
@@ -266,16 +278,16 @@ def _is_valid(character: str) -> bool:
     return unicodedata.normalize("NFKC", folded) == character
 
 
-def _kind(character: str) -> _Kind:
+def _kind(character: str) -> _CharacterKind:
     bidi = unicodedata.bidirectional(character)
     name = unicodedata.name(character, "")
     order = unicodedata.combining(character)
-    return _Kind(
+    return _CharacterKind(
         named=character if character in _NAMED else "",
         cost=1 if character < "\x80" else _COST,
         bidi="R" if bidi == "AL" else bidi if bidi in ("L", "R", "AN", "EN", "NSM") else "N",
         mark=unicodedata.category(character).startswith("M"),
-        moves=order != 0,
+        reorders=order != 0,
         virama=order == 9,
         script=next((script for prefix, script in _SCRIPTS if name.startswith(prefix)), ""),
         joins_left=character in _JOINS_LEFT,
@@ -284,10 +296,10 @@ def _kind(character: str) -> _Kind:
 
 
 def _combining() -> frozenset[str]:
-    """The characters that normalisation may join with the one before."""
-    found: set[str] = set()
+    """The characters that normalisation may combine with the one before them."""
+    characters: set[str] = set()
     for point in range(0x80, 0x1E000):
         parts = unicodedata.decomposition(chr(point)).split()
         if len(parts) == 2 and not parts[0].startswith("<"):
-            found.add(chr(int(parts[1], 16)))
-    return frozenset(found)
+            characters.add(chr(int(parts[1], 16)))
+    return frozenset(characters)

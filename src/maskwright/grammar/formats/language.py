@@ -1,4 +1,4 @@
-"""The formats that the drafts of JSON Schema define, as regular languages over string values."""
+"""The formats that the drafts of JSON Schema define: the table of their languages by name."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from maskwright.grammar.regular.terms import Regular
 
 @dataclass(frozen=True, slots=True)
 class FormatLanguage:
-    """What a string of one format may be.
+    """The strings of one format.
 
-    `exact`: `language` holds the format's strings, all of them and no others. If not, it still
-    holds no others, and `note` says which are left out.
+    `exact`: whether `language` has all strings of the format. It never has any others; where some
+    are left out, `note` says which.
     """
 
     language: Regular
@@ -26,14 +26,14 @@ class FormatLanguage:
 
 @cache
 def format_language(name: str, draft: str) -> FormatLanguage | None:
-    """The format `name` as `draft` ("draft4" … "draft2020-12") defines it; None if it is unknown
-    and so an annotation."""
+    """The format `name` as `draft` ("draft4" … "draft2020-12") defines it; None if no draft defines
+    it, which makes it an annotation."""
     maker = _FORMATS.get(_OLD_NAMES.get(name, name))
     return maker(draft) if maker else None
 
 
-def _same(make: Callable[[], Regular]) -> Callable[[str], FormatLanguage]:
-    """A format that is the same in every draft."""
+def _in_every_draft(make: Callable[[], Regular]) -> Callable[[str], FormatLanguage]:
+    """A format whose definition is equal in every draft."""
     return lambda draft: FormatLanguage(make())
 
 
@@ -65,26 +65,26 @@ def _relative_json_pointer(draft: str) -> FormatLanguage:
 
 
 _OLD_NAMES: Final = {"ip-address": "ipv4", "host-name": "hostname"}
-"""What draft 3 called them."""
+"""The names that draft 3 had for formats of later drafts."""
 
 _FORMATS: Final[dict[str, Callable[[str], FormatLanguage]]] = {
-    "date": _same(dates.date),
-    "time": _same(dates.time),
-    "date-time": _same(dates.date_time),
-    "duration": _same(dates.duration),
-    "email": _same(hosts.email),
-    "idn-email": _same(hosts.idn_email),
+    "date": _in_every_draft(dates.date),
+    "time": _in_every_draft(dates.time),
+    "date-time": _in_every_draft(dates.date_time),
+    "duration": _in_every_draft(dates.duration),
+    "email": _in_every_draft(hosts.email),
+    "idn-email": _in_every_draft(hosts.idn_email),
     "hostname": _hostname,
     "idn-hostname": _idn_hostname,
-    "ipv4": _same(hosts.ipv4),
-    "ipv6": _same(hosts.ipv6),
-    "uri": _same(uris.uri),
-    "uri-reference": _same(uris.uri_reference),
-    "iri": _same(uris.iri),
-    "iri-reference": _same(uris.iri_reference),
-    "uri-template": _same(uris.uri_template),
-    "uuid": _same(names.uuid),
-    "json-pointer": _same(names.json_pointer),
+    "ipv4": _in_every_draft(hosts.ipv4),
+    "ipv6": _in_every_draft(hosts.ipv6),
+    "uri": _in_every_draft(uris.uri),
+    "uri-reference": _in_every_draft(uris.uri_reference),
+    "iri": _in_every_draft(uris.iri),
+    "iri-reference": _in_every_draft(uris.iri_reference),
+    "uri-template": _in_every_draft(uris.uri_template),
+    "uuid": _in_every_draft(names.uuid),
+    "json-pointer": _in_every_draft(names.json_pointer),
     "regex": _regex,
     "relative-json-pointer": _relative_json_pointer,
 }

@@ -20,6 +20,6 @@ def json_pointer() -> Regular:
 
 @cache
 def relative_json_pointer(shifted: bool) -> Regular:
-    """`shifted`: an index may be moved (`1+2`), as from draft 2020-12 on."""
+    """`shifted`: whether an index may be moved (`1+2`), as drafts from 2020-12 on have it."""
     up = full_match(r"(0|[1-9]\d*)([+-][1-9]\d*)?" if shifted else r"0|[1-9]\d*")
     return concat(up, alt(json_pointer(), full_match("#")))

@@ -32,6 +32,7 @@ _BEYOND_ASCII: Final = (
 )
 """RFC 3987's `ucschar`."""
 _PRIVATE: Final = ((0xE000, 0xF8FF), (0xF0000, 0xFFFFD), (0x100000, 0x10FFFD))
+"""RFC 3987's `iprivate`."""
 
 
 @cache
@@ -72,22 +73,27 @@ _ESCAPED: Final = full_match("%[0-9A-Fa-f]{2}")
 
 
 def _absolute(unreserved: Ranges, private: Ranges) -> Regular:
-    """`unreserved`: what stands for itself everywhere; `private`: what does in a query too."""
+    """A reference with a scheme. `unreserved`: characters that stand for themselves everywhere;
+    `private`: characters that do so in a query as well."""
     segments = repeat(concat(char("/"), repeat(_path_char(unreserved, ":@"))))
     rootless = concat(repeat(_path_char(unreserved, ":@"), 1), segments)
     path = alt(_network_path(unreserved), _rooted(unreserved), rootless, EPSILON)
-    return concat(full_match("[A-Za-z][A-Za-z0-9+.-]*:"), path, _tail(unreserved, private))
+    return concat(
+        full_match("[A-Za-z][A-Za-z0-9+.-]*:"), path, _query_and_fragment(unreserved, private)
+    )
 
 
 def _relative(unreserved: Ranges, private: Ranges) -> Regular:
-    """A reference without a scheme: no colon in its first segment."""
+    """A reference without a scheme, so without a colon in the first segment of its path, where it
+    would end a scheme."""
     segments = repeat(concat(char("/"), repeat(_path_char(unreserved, ":@"))))
     unrooted = concat(repeat(_path_char(unreserved, "@"), 1), segments)
     path = alt(_network_path(unreserved), _rooted(unreserved), unrooted, EPSILON)
-    return concat(path, _tail(unreserved, private))
+    return concat(path, _query_and_fragment(unreserved, private))
 
 
 def _network_path(unreserved: Ranges) -> Regular:
+    """Two slashes, an authority (user, host and port) and a path."""
     user = concat(repeat(_path_char(unreserved, ":")), char("@"))
     address = alt(ipv6(), full_match(r"[Vv][0-9A-Fa-f]+\.[A-Za-z0-9._~!$&'()*+,;=:-]+"))
     host = alt(concat(char("["), address, char("]")), repeat(_path_char(unreserved, "")))
@@ -103,12 +109,12 @@ def _rooted(unreserved: Ranges) -> Regular:
     return concat(char("/"), repeat(concat(repeat(part, 1), segments), 0, 1))
 
 
-def _tail(unreserved: Ranges, private: Ranges) -> Regular:
-    """The query and the fragment."""
+def _query_and_fragment(unreserved: Ranges, private: Ranges) -> Regular:
     fragment = repeat(_path_char(unreserved, ":@/?"))
     query = repeat(alt(_path_char(unreserved, ":@/?"), chars(private)))
     return concat(repeat(concat(char("?"), query), 0, 1), repeat(concat(char("#"), fragment), 0, 1))
 
 
 def _path_char(unreserved: Ranges, more: str) -> Regular:
+    """One character as a path may have it, escaped or not; `more`: others beside those."""
     return alt(chars(charset.union(unreserved, _SUB_DELIMS, charset.of(more))), _ESCAPED)

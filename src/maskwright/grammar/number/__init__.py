@@ -1,9 +1,13 @@
 """Numbers between bounds, and multiples, as regular languages over their spellings.
 
-- `digits`: Spellings of numbers without a sign, as an automaton that is written out state by
-  state.
-- `exponents`: Exponents as numbers have them behind an `e`, and the digits that they are made of.
-- `interval`: Numbers between two bounds.
-- `multiples`: The multiples of a number, as its digits tell them.
-- `spellings`: JSON numbers as regular languages over their spellings.
+JSON writes one number in many ways: `100`, `100.0`, `1e2`. A keyword such as `minimum` is about the
+value, so its language has every spelling of every number that it allows. Such a language is regular
+because the number of digits is bounded. Its automaton is written out lazily: a state remembers what
+of the digits read so far matters for the bounds and the divisor.
+
+- `digits`: Numbers without a sign, as an automaton that is written out state by state.
+- `exponents`: Exponents between two bounds, as they stand after an `e`.
+- `interval`: Intervals of numbers, and their algebra.
+- `multiples`: The multiples of a number, recognised by their digits.
+- `spellings`: Sets of JSON numbers as languages over their spellings: start reading here.
 """

@@ -1,13 +1,14 @@
-"""Spellings of numbers without a sign, as an automaton that is written out state by state.
+"""Numbers without a sign, as an automaton over their spellings that is written out state by state.
 
 A value is counted in *units* of 10 to the power of -`places`, the finest number that can be spelled
-without an exponent; so bounds, divisors and the digits read so far are integers, and whether a
-prefix can still be completed is arithmetic, not search. A state remembers of the digits read only
-what their continuations depend on: how many there are, how they compare with the same number of
-digits of each bound, and their remainder.
+without an exponent. So bounds, divisors and the digits read so far are integers, and whether a
+prefix can still be completed is decided by arithmetic, not by search. A state remembers of the
+digits read only what their continuations depend on: how many there are, how they compare with
+equally many digits of each bound, and their residue.
 
-Behind a mantissa with one digit before the point an exponent may follow: it alone decides about the
-magnitude, unless it is the bound's own, and then the mantissa does. Zero takes any exponent.
+After a mantissa with one digit before the point an exponent may follow. It alone decides how the
+number compares with a bound, unless it equals the bound's own exponent; then the mantissa decides.
+Zero takes any exponent.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from maskwright.grammar.number.multiples import Multiples
 from maskwright.grammar.regular.terms import EMPTY, Regular, alt, concat, repeat, state
 
 MOST_MANTISSA: Final = 20
-"""Digits between the point and an exponent; double precision needs sixteen."""
+"""The most digits between the point and an exponent; double precision needs sixteen."""
 
 _DOT: Final = 0x2E
 
@@ -32,11 +33,11 @@ Arc = tuple[int, int, Regular]
 
 @dataclass(frozen=True)
 class Magnitudes:
-    """The numbers from `low` to `high` (None: any), both in units and inclusive, that are
-    multiples of `divisor` and no multiples of any of `excluded`.
+    """The numbers from `low` to `high` (None is unbounded), both in units and inclusive, that are
+    multiples of `divisor` and not multiples of any of `excluded`.
 
-    At most `whole` digits stand before the point and `places` behind it. `tiny`: there is no lower
-    bound above zero, so exponents may be as small as they like.
+    At most `whole` digits stand before the point and `places` after it. `tiny`: whether there is no
+    lower bound above zero, so that exponents may be arbitrarily small.
     """
 
     low: int
@@ -65,15 +66,18 @@ class Magnitudes:
 
     @cached_property
     def _holes(self) -> tuple[tuple[int, int], ...]:
-        """How many multiples are excluded, by inclusion and exclusion: the distance from one to
-        the next of those that are multiples of some of `excluded`, and how often they count."""
-        found: dict[int, int] = {}
+        """What to subtract when multiples are counted, by inclusion and exclusion.
+
+        For each subset of `excluded`: the distance between its common multiples, in units, and how
+        often these are subtracted (negative: added back).
+        """
+        weights: dict[int, int] = {}
         for each in self.excluded:
             hole = lcm(self._step, each.step(self.places))
-            joined = [(lcm(hole, other), -times) for other, times in found.items()]
+            joined = [(lcm(hole, other), -times) for other, times in weights.items()]
             for distance, times in [(hole, 1), *joined]:
-                found[distance] = found.get(distance, 0) + times
-        return tuple((distance, times) for distance, times in found.items() if times)
+                weights[distance] = weights.get(distance, 0) + times
+        return tuple((distance, times) for distance, times in weights.items() if times)
 
     @cached_property
     def _multiples(self) -> tuple[Multiples, ...]:
@@ -90,7 +94,8 @@ class Magnitudes:
 
     @cached_property
     def _surely(self) -> int:
-        """With so many more digits before the point, some number follows whatever was read."""
+        """With so many digits to come before the point, every prefix can be completed: they span
+        more than the distance between two of the numbers."""
         widest = max([self._step, *(hole for hole, _ in self._holes)])
         return len(str(widest // self._unit)) + 1
 
@@ -105,7 +110,7 @@ class Magnitudes:
         return [(0x30, 0x30, zero), *others] if zero is not EMPTY else others
 
     def _zero(self) -> Regular:
-        """Behind a zero that stands before the point."""
+        """After a zero before the point, where no other digit may follow."""
         fraction = self._fraction(0, 0, False)
         nullable = self._contains(0)
         if fraction is EMPTY and not nullable:
@@ -116,7 +121,7 @@ class Magnitudes:
         return state((self, "zero"), nullable, lambda: arcs, plain=True)
 
     def _integer(self, count: int, digits: int) -> Regular:
-        """Behind `count` digits before the point, the first of them not zero."""
+        """After `count` digits before the point, of which the first is not zero."""
         single = count == 1
         if not self._grows(count, digits) and not (
             single
@@ -145,8 +150,11 @@ class Magnitudes:
         return arcs
 
     def _fraction(self, count: int, digits: int, single: bool) -> Regular:
-        """Behind the point and `count` more digits; `digits` are all digits, those before the
-        point too, of which there is one and not zero if `single`."""
+        """After the point and `count` more digits.
+
+        `digits`: all digits, those before the point too. `single`: whether there is one digit
+        before the point, which is not zero, so that an exponent may follow.
+        """
         single = single and count <= MOST_MANTISSA
         scale = 10 ** (self.places - count)
         fits = self._has_any(digits * scale, (digits + 1) * scale - 1)
@@ -187,7 +195,7 @@ class Magnitudes:
         return arcs
 
     def _exponents(self, digits: int, count: int, most: int = MOST_EXPONENT) -> Regular:
-        """What may follow `e` behind a mantissa of 1 + `count` digits: at most `most`."""
+        """The exponents that may follow a mantissa of 1 + `count` digits, none above `most`."""
         if self.high == 0 or self.excluded:
             return EMPTY
         least = LEAST_EXPONENT
@@ -208,7 +216,7 @@ class Magnitudes:
         return len(str(bound)) - 1 - self.places
 
     def _may_take_exponent(self, digits: int, count: int) -> bool:
-        """Whether an exponent may follow behind more digits."""
+        """Whether an exponent may follow once more digits have been read."""
         if count == MOST_MANTISSA or self.high == 0 or self.excluded:
             return False
         if self._has_multiple(digits, count):
@@ -256,10 +264,10 @@ class Magnitudes:
         last = last if self.high is None else min(last, self.high)
         if last < first:
             return False
-        found = last // self._step - (first - 1) // self._step
+        count = last // self._step - (first - 1) // self._step
         for hole, times in self._holes:
-            found -= times * (last // hole - (first - 1) // hole)
-        return found > 0
+            count -= times * (last // hole - (first - 1) // hole)
+        return count > 0
 
     def _contains(self, units: int) -> bool:
         return self._has_any(units, units)
@@ -269,20 +277,20 @@ class Magnitudes:
         return tuple(_compared(digits, str(bound), count + 1) for bound in bounds)
 
     def _rest(self, digits: int, count: int, single: bool) -> tuple[object, ...]:
-        """What divisors make the digits behind the point depend on."""
-        found: list[object] = []
+        """What the digits after the point depend on because of divisors."""
+        remembered: list[object] = []
         for multiples in self._multiples:
             if single or count < multiples.places:
-                found.append(multiples.residue(digits))
+                remembered.append(multiples.residue(digits))
             if single:
-                found.append(multiples.least_exponent(digits, count))
+                remembered.append(multiples.least_exponent(digits, count))
             step = multiples.step(self.places) * 10**count
-            found.append(digits * 10**self.places % step == 0)
-        return tuple(found)
+            remembered.append(digits * 10**self.places % step == 0)
+        return tuple(remembered)
 
 
 def _exponent_arcs(term: Regular) -> list[Arc]:
-    """The transitions of `e`, which stand behind all others."""
+    """The transitions by `e`; as letters they come after those by digits and the point."""
     if term is EMPTY:
         return []
     return [(0x45, 0x45, term), (0x65, 0x65, term)]
@@ -302,7 +310,7 @@ def _digit_arcs(target: Callable[[int], Regular], first: int = 0) -> list[Arc]:
 
 
 def _compared(digits: int, bound: str, count: int) -> int:
-    """How the `count` digits compare with as many of `bound`, which has zeros behind it."""
+    """How `count` digits compare with the first `count` of `bound`, zeros appended."""
     return _sign(digits - int(bound[:count].ljust(count, "0")))
 
 

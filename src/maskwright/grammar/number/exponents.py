@@ -1,4 +1,4 @@
-"""Exponents as numbers have them behind an `e`, and the digits that they are made of."""
+"""Exponents between two bounds, as they stand after an `e`."""
 
 from __future__ import annotations
 
@@ -9,15 +9,19 @@ from maskwright.grammar.regular.terms import EPSILON, Regular, alt, char, chars,
 
 LEAST_EXPONENT: Final = -330
 MOST_EXPONENT: Final = 307
-"""The exponents that are spelled: those at which no mantissa overflows double precision. `1e308`,
-which does not either, is spelled too."""
+"""The bounds of exponents that are written: up to these no mantissa overflows double precision.
+`1e308` is written as well, with that mantissa alone."""
 
 DIGIT: Final = chars(((0x30, 0x39),))
 E: Final = chars(((0x45, 0x45), (0x65, 0x65)))
 
 
 def exponents(least: int, most: int) -> Regular:
-    """An exponent between the two, without its `e`: a plus sign and one leading zero are free."""
+    """The exponents from `least` to `most`, without their `e`.
+
+    They are written as JSON allows and programs write them: with or without a plus sign, and with
+    or without one leading zero where there is a single digit.
+    """
     options: list[Regular] = []
     if most >= max(least, 0):
         options.append(concat(repeat(char("+"), 0, 1), _counts(max(least, 0), most)))
@@ -28,7 +32,7 @@ def exponents(least: int, most: int) -> Regular:
 
 @cache
 def _counts(least: int, most: int) -> Regular:
-    """The integers from `least` to `most`, below 1000, those below 10 also with a zero before."""
+    """The integers from `least` to `most` (0 to 999), those below 10 also with a leading zero."""
     options: list[Regular] = []
     for width, bottom in ((1, 0), (2, 10), (3, 100)):
         first, last = max(least, bottom), min(most, 10**width - 1)
@@ -40,7 +44,7 @@ def _counts(least: int, most: int) -> Regular:
 
 
 def _between(first: str, last: str) -> Regular:
-    """The strings of digits from `first` to `last`, which are of equal length."""
+    """The strings of digits from `first` to `last`, which have equally many digits."""
     if not first:
         return EPSILON
     rest = len(first) - 1

@@ -1,4 +1,4 @@
-"""Numbers between two bounds."""
+"""Intervals of numbers, and their algebra."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """Numbers between two bounds; None is unbounded."""
+    """The numbers between two bounds, each of which is open or closed; None is unbounded."""
 
     low: Decimal | None = None
     high: Decimal | None = None
@@ -26,28 +26,28 @@ class Interval:
 
     @property
     def only_sign(self) -> bool:
-        """Whether the bounds say no more than the sign."""
+        """Whether the bounds restrict the sign at most, as zero and infinity do."""
         return self.low in (None, 0) and self.high in (None, 0)
 
     @property
     def mirrored(self) -> Interval:
-        """The negatives of its numbers."""
+        """The numbers whose negatives are in the interval."""
         low = None if self.high is None else self.high.copy_negate()
         high = None if self.low is None else self.low.copy_negate()
         return Interval(low, high, self.high_open, self.low_open)
 
     @property
     def outside(self) -> list[Interval]:
-        """All other numbers."""
-        found: list[Interval] = []
+        """The numbers that are not in the interval, as at most two intervals."""
+        others: list[Interval] = []
         if self.low is not None:
-            found.append(Interval(high=self.low, high_open=not self.low_open))
+            others.append(Interval(high=self.low, high_open=not self.low_open))
         if self.high is not None:
-            found.append(Interval(low=self.high, low_open=not self.high_open))
-        return found
+            others.append(Interval(low=self.high, low_open=not self.high_open))
+        return others
 
     def without(self, points: Iterable[Decimal]) -> list[Interval]:
-        """What is left of it without some numbers, ascending."""
+        """The interval without some numbers, which ascend, as intervals that ascend."""
         pieces: list[Interval] = []
         rest = self
         for point in points:
@@ -61,7 +61,7 @@ EVERYTHING: Final = Interval()
 
 
 def joint(intervals: Iterable[Interval]) -> Interval:
-    """The numbers that lie in all of them."""
+    """The intersection of intervals."""
     low: tuple[Decimal, bool] | None = None
     high: tuple[Decimal, bool] | None = None
     for each in intervals:

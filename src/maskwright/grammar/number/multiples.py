@@ -1,4 +1,4 @@
-"""The multiples of a number, as its digits tell them."""
+"""The multiples of a number, recognised by their digits."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Multiples:
 
     @property
     def states(self) -> int:
-        """About how many residues there are."""
+        """How many residues there are, roughly: factors of 2 and 5 need none that lasts."""
         return self.factor // gcd(self.factor, 10 ** len(str(self.factor)))
 
     def step(self, places: int) -> int:
@@ -28,20 +28,26 @@ class Multiples:
         return self.factor * 10 ** (places - self.places)
 
     def residue(self, digits: int) -> tuple[int, ...]:
-        """What decides which digits may follow `digits` in a multiple: for each number of further
-        digits the one suffix that makes it one, if it has so few digits (else -1)."""
-        found: list[int] = []
+        """Which further digits make a multiple of `digits`; it is equal for prefixes that may be
+        followed alike.
+
+        Entry k is the smallest suffix of k digits that makes one, -1 if there is none. The list
+        ends where every number of digits has a suffix.
+        """
+        suffixes: list[int] = []
         power = 1
         while True:
             missing = -digits * power % self.factor
-            found.append(missing if missing < power else -1)
+            suffixes.append(missing if missing < power else -1)
             if power >= self.factor:
-                return tuple(found)
+                return tuple(suffixes)
             power *= 10
 
     def least_exponent(self, digits: int, places: int) -> int | None:
-        """The least e for which `digits`·10^(e - `places`) is a multiple (every greater one does
-        then too); None if there is none. `digits` is not zero."""
+        """The least e for which `digits`·10^(e - `places`) is a multiple; None if there is none.
+
+        Every greater exponent gives a multiple as well. `digits` is not zero.
+        """
         while digits % 10 == 0:
             digits, places = digits // 10, places - 1
         exponent, rest = places - self.places, digits % self.factor
@@ -53,7 +59,7 @@ class Multiples:
 
 
 def multiples(divisor: Decimal, most: int = DEFAULT_LIMITS.divisor) -> Multiples:
-    """Which digits make a multiple; raises `LimitError` for more than `most` remainders."""
+    """The multiples of `divisor`. Raises `LimitError` for more than `most` remainders."""
     digits, exponent = digits_of(divisor)
     factor, places = digits * 10 ** max(0, exponent), max(0, -exponent)
     while places and factor % 10 == 0:
@@ -61,7 +67,7 @@ def multiples(divisor: Decimal, most: int = DEFAULT_LIMITS.divisor) -> Multiples
     found = Multiples(factor, places)
     if found.states > most:
         raise LimitError(
-            f"multiples of {divisor} need {found.states:,} states; "
+            f"multiples of {divisor} need {found.states:,} states, and {most:,} are allowed; "
             f"use a rounder number, or leave multipleOf out",
             limit="divisor",
         )
@@ -69,15 +75,17 @@ def multiples(divisor: Decimal, most: int = DEFAULT_LIMITS.divisor) -> Multiples
 
 
 def common(one: Multiples | None, other: Multiples | None) -> Multiples | None:
-    """The common multiples of both (None: of everything)."""
+    """The numbers that are multiples of both; None stands for all numbers."""
     if one is None or other is None:
         return one or other
     places = max(one.places, other.places)
     return Multiples(lcm(one.step(places), other.step(places)), places)
 
 
-def telling(required: Multiples | None, excluded: Sequence[Multiples]) -> tuple[Multiples, ...]:
-    """Those of `excluded` that exclude multiples of `required` which no other one does."""
+def effective_exclusions(
+    required: Multiples | None, excluded: Sequence[Multiples]
+) -> tuple[Multiples, ...]:
+    """Those of `excluded` that exclude some multiple of `required` which no other one excludes."""
     places = max((each.places for each in (required, *excluded) if each), default=0)
     step = required.step(places) if required else 1
     holes = {lcm(step, each.step(places)): each for each in excluded}
@@ -89,14 +97,14 @@ def telling(required: Multiples | None, excluded: Sequence[Multiples]) -> tuple[
 
 
 def common_multiple(one: Decimal, other: Decimal, most: int = DEFAULT_LIMITS.divisor) -> Decimal:
-    """The least number > 0 that is a multiple of both."""
+    """The least common multiple of two numbers > 0."""
     joint = common(multiples(one, most), multiples(other, most))
     assert joint is not None
     return Decimal((0, tuple(map(int, str(joint.factor))), -joint.places))
 
 
 def digits_of(value: Decimal) -> tuple[int, int]:
-    """`value` as digits times a power of ten, without trailing zeros; the sign is dropped."""
+    """The absolute value as an integer without trailing zeros, and the power of ten beside it."""
     _, digits, exponent = value.as_tuple()
     assert isinstance(exponent, int)
     text = "".join(map(str, digits)).rstrip("0")

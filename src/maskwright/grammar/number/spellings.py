@@ -1,11 +1,12 @@
 """JSON numbers as regular languages over their spellings: types, ranges and multiples.
 
-A value may be spelled in more than one way (`1`, `1.0`, `-0`, `1e2`), and a number belongs to a
-language by its value. Two things are bounded, so that no generation loops on digits and every
-language is small: a run of digits has at most `MOST_DIGITS`, and an exponent, in the range of
-double precision, follows only one digit before the point and at most `MOST_MANTISSA` behind it (as
-`json.dumps` and `JSON.stringify` write it). A number that is bounded at most by its sign takes an
-exponent behind any mantissa; one that must not be a multiple of something takes none.
+A value may be spelled in more than one way (`1`, `1.0`, `1e0`), and whether a spelling is in a
+language depends on its value alone. Two things are bounded, so that no generation goes on with
+digits for ever and every language is small. A run of digits has at most `MOST_DIGITS`. An exponent
+is in the range of double precision and follows a mantissa with one digit before the point and at
+most `MOST_MANTISSA` after it, as `json.dumps` and `JSON.stringify` write it. A number that is
+bounded at most by its sign may have an exponent after any mantissa; one that must not be a multiple
+of something has none.
 """
 
 from __future__ import annotations
@@ -18,7 +19,13 @@ from typing import Final
 from maskwright.grammar.number.digits import Magnitudes
 from maskwright.grammar.number.exponents import DIGIT, LEAST_EXPONENT, MOST_EXPONENT, E, exponents
 from maskwright.grammar.number.interval import Interval
-from maskwright.grammar.number.multiples import Multiples, common, digits_of, multiples, telling
+from maskwright.grammar.number.multiples import (
+    Multiples,
+    common,
+    digits_of,
+    effective_exclusions,
+    multiples,
+)
 from maskwright.grammar.regular.terms import (
     EMPTY,
     Regular,
@@ -33,7 +40,7 @@ from maskwright.grammar.regular.terms import (
 from maskwright.limits import DEFAULT_LIMITS
 
 MOST_DIGITS: Final = 40
-"""The longest run of digits in one number, unless its bounds themselves are longer."""
+"""The most digits in a row, unless the bounds or divisors of the number have more."""
 
 _MINUS: Final = char("-")
 _ZERO: Final = char("0")
@@ -43,7 +50,8 @@ _ONE: Final = Multiples(1, 0)
 
 
 def decimal(value: int | float) -> Decimal:
-    """The exact value that a JSON number literal stood for, as far as `json` kept it."""
+    """The value of a number in a JSON document; a float stands for the decimal that it is written
+    as."""
     return Decimal(value) if isinstance(value, int) else Decimal(repr(value))
 
 
@@ -57,10 +65,12 @@ def number(
     most: int = DEFAULT_LIMITS.divisor,
 ) -> Regular:
     """The spellings of all numbers (or integers) in `interval` that are multiples of `divisor` and
-    no multiples of any of `excluded`, all > 0. Raises `LimitError` where one of these needs more
-    than `most` remainders."""
+    not multiples of any of `excluded`, all of which are > 0.
+
+    Raises `LimitError` where a divisor needs more than `most` remainders.
+    """
     required = common(_ONE if integer else None, multiples(divisor, most) if divisor else None)
-    forbidden = telling(required, [multiples(each, most) for each in excluded])
+    forbidden = effective_exclusions(required, [multiples(each, most) for each in excluded])
     if interval.only_sign and required is None and not forbidden:
         return alt(_any_magnitude(interval), concat(_MINUS, _any_magnitude(interval.mirrored)))
     return alt(
@@ -70,23 +80,24 @@ def number(
 
 
 def exactly(*values: int | float) -> Regular:
-    """The spellings of some numbers: with any number of trailing zeros, up to the bounds.
+    """The spellings of some numbers: with and without trailing zeros and exponents.
 
-    The digits of all that go on alike are one list of words.
+    The digits of all numbers that continue alike are one list of words, which keeps thousands of
+    constants small.
     """
     digits: dict[tuple[int, int | None], list[str]] = {}
     for value in values:
         for text, places, exponent in _spellings(decimal(value)):
             digits.setdefault((places, exponent), []).append(text)
-    options = [concat(words(texts), _tail(*behind)) for behind, texts in digits.items()]
+    options = [concat(words(texts), _tail(*tail)) for tail, texts in digits.items()]
     if 0 in values:
         exponent = concat(E, exponents(LEAST_EXPONENT, MOST_EXPONENT))
-        options.append(concat(repeat(char("-"), 0, 1), _nought(), exponent))
+        options.append(concat(repeat(char("-"), 0, 1), _zero_spellings(), exponent))
     return alt(*options)
 
 
 def _spellings(value: Decimal) -> Iterator[tuple[str, int, int | None]]:
-    """Digits, the number of them behind the point, and the exponent if there is one."""
+    """The shortest spellings: the text, how many of its digits are after the point, its exponent."""
     digits, power = digits_of(value)
     sign, text = "-" if value < 0 else "", str(digits)
     if digits == 0:
@@ -106,7 +117,7 @@ def _with_point(whole: str, fraction: str) -> str:
 
 
 def _tail(places: int, exponent: int | None) -> Regular:
-    """More zeros, and the exponent."""
+    """What may follow the shortest spelling of a number: more zeros, and the exponent."""
     zeros = max(0, MOST_DIGITS - places)
     more = repeat(_ZERO, 0, zeros)
     if places == 0:
@@ -117,7 +128,7 @@ def _tail(places: int, exponent: int | None) -> Regular:
 def _magnitudes(
     interval: Interval, divisor: Multiples | None, excluded: tuple[Multiples, ...]
 ) -> Regular:
-    """Spellings without a sign of the numbers >= 0 in the interval."""
+    """The spellings without a sign of the numbers >= 0 in the interval."""
     low, high = interval.low, interval.high
     low_open = interval.low_open
     if high is not None and (high < 0 or (high == 0 and interval.high_open)):
@@ -143,16 +154,18 @@ def _magnitudes(
 
 
 def _units(value: Decimal, places: int) -> int:
+    """The absolute value in units of 10^-`places`."""
     digits, exponent = digits_of(value)
     return digits * 10 ** (exponent + places)
 
 
 def _any_magnitude(interval: Interval) -> Regular:
-    """Spellings without a sign of the numbers >= 0, if `interval` says no more than the sign."""
+    """The spellings without a sign of the numbers >= 0 in an interval that restricts the sign at
+    most."""
     above_zero = interval.low is not None and interval.low_open
     if interval.high is not None:
-        return EMPTY if interval.high_open or above_zero else _nought()
-    mantissa = _above_zero() if above_zero else alt(_above_zero(), _nought())
+        return EMPTY if interval.high_open or above_zero else _zero_spellings()
+    mantissa = _above_zero() if above_zero else alt(_above_zero(), _zero_spellings())
     # No double precision overflows: 40 digits leave less room for an exponent than one does.
     exponent = concat(E, exponents(LEAST_EXPONENT, MOST_EXPONENT - MOST_DIGITS))
     short = concat(DIGIT, repeat(concat(_POINT, repeat(DIGIT, 1, MOST_DIGITS)), 0, 1))
@@ -163,12 +176,12 @@ def _any_magnitude(interval: Interval) -> Regular:
     return alt(concat(mantissa, repeat(exponent, 0, 1)), large, largest)
 
 
-def _nought() -> Regular:
+def _zero_spellings() -> Regular:
     return concat(words(["0"]), _tail(0, None))
 
 
 def _above_zero() -> Regular:
-    """Spellings of the numbers > 0, without exponents."""
+    """The spellings of the numbers > 0, without exponents."""
     fraction = concat(_POINT, repeat(DIGIT, 1, MOST_DIGITS))
     large = concat(_NONZERO, repeat(DIGIT, 0, MOST_DIGITS - 1), repeat(fraction, 0, 1))
     zeros = repeat(_ZERO, 0, MOST_DIGITS - 1)

@@ -2,7 +2,7 @@
 
 A `Schema` is the conjunction of its assertions. Assertions about one JSON type say nothing about
 values of other types. References are resolved, so recursion is a cycle of objects. What has no
-keyword of its own (`SomeMember`, `NotValues`, …) is what negation leaves behind.
+keyword of its own (`SomeMember`, `NotValues`, …) comes from negation.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ TYPES: Final = frozenset(("null", "boolean", "integer", "number", "string", "arr
 
 @dataclass(frozen=True, slots=True)
 class TypeIs:
+    """Values of one of these types."""
+
     types: frozenset[str]
 
 
@@ -42,13 +44,15 @@ class NotValues:
 
 @dataclass(frozen=True, slots=True)
 class NumberIn:
+    """Numbers in an interval."""
+
     interval: Interval
 
 
 @dataclass(frozen=True, slots=True)
 class DigitsOnly:
-    """Numbers written without a point or an exponent, or (negative) all others: draft 4 tells
-    integers by their spelling."""
+    """Numbers written without a point or an exponent, or (negative) all others. Draft 4
+    distinguishes integers by their spelling."""
 
     negative: bool = False
 
@@ -70,16 +74,18 @@ class StringIn:
 
 @dataclass(frozen=True, slots=True)
 class Items:
-    """Item i satisfies `prefix[i]`, the items beyond them `rest`."""
+    """Item i satisfies `prefix[i]`, the items after these `rest`."""
 
     prefix: tuple[Schema, ...]
     rest: Schema
     covers_all: bool = True
-    """Whether the schema speaks of the items behind the prefix (for `unevaluatedItems`)."""
+    """Whether a keyword says anything of the items after the prefix, for `unevaluatedItems`."""
 
 
 @dataclass(frozen=True, slots=True)
 class ItemCount:
+    """Arrays of `least` to `most` items; None is unbounded."""
+
     least: int
     most: int | None
 
@@ -96,7 +102,7 @@ class Contains:
 
 @dataclass(frozen=True, slots=True)
 class UniqueItems:
-    pass
+    """No two items are equal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,13 +112,14 @@ class RepeatedItems:
 
 @dataclass(frozen=True, slots=True)
 class Properties:
-    """Members by name, by pattern (all that match), and the others."""
+    """The value of a member satisfies the schema beside its name and those beside all patterns that
+    match it; without either, `additional`."""
 
     named: Mapping[str, Schema]
     patterns: tuple[tuple[Regular, Schema], ...]
     additional: Schema
     covers_all: bool = True
-    """Whether the schema speaks of the other members (for `unevaluatedProperties`)."""
+    """Whether a keyword says anything of the other members, for `unevaluatedProperties`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +127,7 @@ class SomeMember:
     """At least one member has one of these names, or a name in one of these languages, and a value
     that satisfies the schema beside it; or one of the names in `absent` is missing.
 
-    So it is one assertion that denies `properties` and `required` together, not a union."""
+    Thus `properties` and `required` are negated together, by one assertion instead of a union."""
 
     named: Mapping[str, Schema]
     patterns: tuple[tuple[Regular, Schema], ...]
@@ -137,37 +144,51 @@ class PropertyNames:
 
 @dataclass(frozen=True, slots=True)
 class Required:
+    """All of these names occur."""
+
     names: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class PropertyCount:
+    """Objects of `least` to `most` members; None is unbounded."""
+
     least: int
     most: int | None
 
 
 @dataclass(frozen=True, slots=True)
 class AllOf:
+    """All parts hold."""
+
     parts: tuple[Schema, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class AnyOf:
+    """At least one option holds."""
+
     options: tuple[Schema, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class OneOf:
+    """Exactly one option holds."""
+
     options: tuple[Schema, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Not:
+    """The schema doesn't hold."""
+
     schema: Schema
 
 
 @dataclass(frozen=True, slots=True)
 class If:
+    """`then` holds if the condition holds, `otherwise` if it doesn't."""
+
     condition: Schema
     then: Schema
     otherwise: Schema
@@ -175,7 +196,7 @@ class If:
 
 @dataclass(frozen=True, slots=True)
 class Unevaluated:
-    """Members (or items) that nothing else in the schema at hand has looked at."""
+    """Members (or items) that no other keyword of the schema evaluates satisfy `schema`."""
 
     kind: str
     """`properties` or `items`."""
@@ -211,16 +232,17 @@ Assertion = (
 
 @dataclass(eq=False, slots=True, weakref_slot=True)
 class Schema:
-    """A conjunction of assertions, compared by identity; complete once parsing is over."""
+    """A conjunction of assertions, compared by identity; it is not changed once it is parsed."""
 
     pointer: str
     assertions: tuple[Assertion, ...] = ()
     never: bool = False
     """The schema `false`."""
     key: bytes | None = None
-    """How it is written, where nothing else has a say in what it means."""
+    """Equal for schemas that are written alike, if nothing outside of them has a say in what they
+    mean; set by the parser (see `SchemaKeys`)."""
     negation: Schema | None = None
-    """Filled by `negated`."""
+    """The opposite, once `negated` has made it."""
     number: int = field(default_factory=lambda: next(_numbers))
 
     def __repr__(self) -> str:
@@ -231,11 +253,13 @@ _numbers = count()
 
 
 class ReportEntry(NamedTuple):
+    """What was done with one keyword, and why where that needs saying."""
+
     pointer: str
     keyword: str
     note: str = ""
     suspect: bool = False
-    """Whether it looks like a misspelt keyword."""
+    """Whether the name looks like a misspelt keyword."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,7 +271,7 @@ class Report:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What was probably meant to be enforced, and is not."""
+        """Names that were probably meant to be keywords, and so are not enforced."""
         return tuple(f"{e.pointer}/{e.keyword}: {e.note}" for e in self.annotations if e.suspect)
 
     def __str__(self) -> str:
@@ -257,7 +281,8 @@ class Report:
 
 
 def negated(schema: Schema) -> Schema:
-    """¬schema, made once. Recursion is a cycle here too: sub-schemas are negated when reached."""
+    """The negation of a schema, made once, without looking into the schema: its assertions are
+    negated when they are reached. So the negation of a recursive schema is a cycle as well."""
     if schema.negation is None:
         opposite = schema.negation = Schema(schema.pointer)
         opposite.negation = schema
