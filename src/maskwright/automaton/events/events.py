@@ -1,4 +1,4 @@
-"""Typed events: what a text's structure says, as it is read."""
+"""Events: what is reported of the structure of a text while it is read."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class CaptureBegun:
 
 @dataclass(frozen=True, slots=True)
 class CaptureText:
-    """A further piece of a capture's text."""
+    """A further piece of the text of a capture."""
 
     name: str
     text: str
@@ -24,7 +24,7 @@ class CaptureText:
 
 @dataclass(frozen=True, slots=True)
 class CaptureEnded:
-    """A capture has ended; `text` is all of it."""
+    """A capture has ended; `text` is its whole text."""
 
     name: str
     text: str
@@ -32,7 +32,10 @@ class CaptureEnded:
 
 @dataclass(frozen=True, slots=True)
 class ContainerOpened:
-    """An object or array begins at `pointer` (RFC 6901, of the JSON value it stands in)."""
+    """An object or array begins; `kind` says which.
+
+    `pointer` is its place in the outermost JSON value (RFC 6901).
+    """
 
     pointer: str
     kind: str
@@ -40,14 +43,14 @@ class ContainerOpened:
 
 @dataclass(frozen=True, slots=True)
 class ContainerClosed:
-    """The object or array at `pointer` is complete."""
+    """The object or array at `pointer` has ended."""
 
     pointer: str
 
 
 @dataclass(frozen=True, slots=True)
 class StringText:
-    """A further piece of a string value, unescaped."""
+    """A further piece of the string at `pointer`, its escapes resolved."""
 
     pointer: str
     text: str
@@ -55,7 +58,7 @@ class StringText:
 
 @dataclass(frozen=True, slots=True)
 class ValueRead:
-    """A number, string, boolean or null is complete."""
+    """The number, string, boolean or null at `pointer` has been read."""
 
     pointer: str
     value: Json

@@ -1,4 +1,4 @@
-"""Events of a JSON value, from the leaves that its text leaves."""
+"""Events of a JSON value, derived from the leaves that its text leaves."""
 
 from __future__ import annotations
 
@@ -20,6 +20,8 @@ from maskwright.automaton.machine.trace import Left
 from maskwright.automaton.value.level import Level, LevelPhase
 from maskwright.grammar.schema.document import escape
 
+# Characters in UTF-8, simple escapes, and escapes of code units: a high surrogate is whole only with
+# the low one after it.
 _WHOLE_CHARACTERS: Final = re.compile(
     rb"(?:[\x00-\x5B\x5D-\x7F]|[\xC0-\xDF].|[\xE0-\xEF]..|[\xF0-\xF7]..."
     rb'|\\["\\/bfnrt]|\\u(?![dD][89abAB])[0-9a-fA-F]{4}'
@@ -30,35 +32,36 @@ _WHOLE_CHARACTERS: Final = re.compile(
 
 @dataclass(slots=True)
 class _Container:
-    """An open object (by the name of its present member) or array (by its present index)."""
+    """An open object or array."""
 
     place: str | int
+    """The name of the member or the index of the item that is being read."""
 
     def __str__(self) -> str:
         return escape(str(self.place))
 
 
 class JsonReader:
-    """Follows one JSON value at a time; `text` is the whole text, which grows."""
+    """Follows one JSON value at a time through `text`, the whole text so far, which grows."""
 
     def __init__(self, text: bytearray) -> None:
         self._text = text
         self._open: list[_Container] = []
-        self._mark = 0
+        self._start = 0
         """Where the present name or value begins."""
-        self._told = 1
-        """Up to where the present string has been told."""
+        self._reported = 1
+        """Up to where the present string has been reported."""
 
     def begin(self, at: int) -> None:
-        """A value begins at `at`."""
+        """Follow the beginning of a value at byte `at`."""
         self._open = []
-        self._start(at)
+        self._begin(at)
 
     def left(self, level: Level, left: Left) -> Iterator[Event]:
-        """A leaf (or inner level) of `level` was left."""
+        """The events of leaving a leaf or an inner level of `level`."""
         match left.label:
             case StructuralLabel.SPACE | StructuralLabel.COMMA:
-                self._start(left.at)
+                self._begin(left.at)
             case StructuralLabel.OBJECT | StructuralLabel.ARRAY:
                 kind = "object" if left.label is StructuralLabel.OBJECT else "array"
                 yield ContainerOpened(self._pointer, kind)
@@ -69,32 +72,32 @@ class JsonReader:
             case Closed():
                 self._advance()
             case Satisfied():
-                pass  # which was told when the value above was read
+                pass  # its value has been reported when it was read
             case _ if level.bracket == "{" and level.phase is not LevelPhase.VALUE:
-                self._open[-1].place = str(json.loads(self._text[self._mark : left.at]))
-                self._start(left.at)
+                self._open[-1].place = str(json.loads(self._text[self._start : left.at]))
+                self._begin(left.at)
             case _:
                 yield from self.string_text(left.at - 1)
-                yield ValueRead(self._pointer, json.loads(self._text[self._mark : left.at]))
-                self._start(left.at)
+                yield ValueRead(self._pointer, json.loads(self._text[self._start : left.at]))
+                self._begin(left.at)
                 self._advance()
 
     def string_text(self, stop: int) -> Iterator[Event]:
-        """What is new of the string that is being read, up to `stop`."""
-        if not self._text.startswith(b'"', self._mark):
+        """The new whole characters of the string that is being read, if one is, up to `stop`."""
+        if not self._text.startswith(b'"', self._start):
             return
-        found = _WHOLE_CHARACTERS.match(self._text, self._told, stop)
+        found = _WHOLE_CHARACTERS.match(self._text, self._reported, stop)
         assert found is not None
-        if found.end() > self._told:
-            self._told = found.end()
+        if found.end() > self._reported:
+            self._reported = found.end()
             yield StringText(self._pointer, json.loads(b'"%b"' % found[0], strict=False))
 
-    def _start(self, at: int) -> None:
-        self._mark = at
-        self._told = at + 1
+    def _begin(self, at: int) -> None:
+        self._start = at
+        self._reported = at + 1
 
     def _advance(self) -> None:
-        """A value is complete; in an array the next one has the next index."""
+        """Follow the end of a value: in an array, the next one has the next index."""
         if self._open and isinstance(self._open[-1].place, int):
             self._open[-1].place += 1
 
@@ -104,7 +107,7 @@ class JsonReader:
 
 
 def may_read_string(level: Level) -> bool:
-    """Whether a string that is being read there is a value."""
+    """Whether a string that is being read on a level is a value, and no name."""
     return level.phase is LevelPhase.VALUE or (
         level.phase is LevelPhase.FIRST and level.bracket == "["
     )

@@ -1,0 +1,95 @@
+"""Events of captures, text by text: what is certain, and from when on."""
+
+from __future__ import annotations
+
+import pytest
+
+from maskwright.automaton.events.captures import CaptureReader
+from maskwright.automaton.events.events import CaptureBegun, CaptureEnded, CaptureText, Event
+from maskwright.automaton.machine.trace import Trace
+from maskwright.automaton.rules.contexts import RuleContexts
+from maskwright.grammar.rules.tree import Capture, Expression, Repeat, Rules
+from maskwright.mask.compile.rules import compile_rules
+from tests.automaton.rules.networks import A, B, C, X, alt, opt, seq, text
+from tests.matching import EVERY_BYTE
+
+
+def heard(body: Expression, data: str, *, ended: bool = False) -> list[str]:
+    """The events after each byte, written short, and those of the end."""
+    grammar = compile_rules(Rules("start", {"start": body}), EVERY_BYTE).recognizer
+    contexts = grammar.machine.contexts
+    assert isinstance(contexts, RuleContexts)
+    trace = Trace(grammar.machine, grammar.start)
+    reader = CaptureReader(contexts, trace.text)
+    found: list[str] = []
+    for byte in data.encode():
+        events: list[Event] = []
+        for left in trace.read(bytes([byte])):
+            reader.left(left, trace.stack)
+            events += reader.boundaries()
+        found.append(written([*events, *reader.boundaries(), *reader.pieces()]))
+    if ended:
+        events = []
+        for left in trace.end():
+            reader.left(left, trace.stack)
+            events += reader.boundaries()
+        found.append(written([*events, *reader.pieces(final=True)]))
+    return found
+
+
+def written(events: list[Event]) -> str:
+    """`<c` where a capture begins, `c>` where it ends, a piece of text between quotes."""
+    names: list[str] = []
+    for event in events:
+        match event:
+            case CaptureBegun(name=name):
+                names.append(f"<{name}")
+            case CaptureText(text=text):
+                names.append(f"'{text}'")
+            case CaptureEnded(name=name):
+                names.append(f"{name}>")
+            case _:
+                raise AssertionError(event)
+    return " ".join(names)
+
+
+@pytest.mark.parametrize(
+    ("body", "data", "expected"),
+    [
+        (seq(A, Capture("c", B), X), "abx", ["<c", "'b' c>", ""]),
+        (seq(Capture("c", seq(A, B)), X), "abx", ["<c 'a'", "'b' c>", ""]),
+        # Whether the capture is in the text is open until the texts differ
+        (alt(seq(A, Capture("c", B), X), seq(A, B, C)), "abx", ["", "", "<c 'b' c>"]),
+        (alt(seq(A, Capture("c", B), X), seq(A, B, C)), "abc", ["", "", ""]),
+        (alt(Capture("c", seq(A, B)), Capture("d", seq(A, C))), "ac", ["", "<d 'ac' d>"]),
+        # Nested captures, and one after the other
+        (seq(Capture("o", seq(A, Capture("i", B))), X), "abx", ["<o 'a' <i", "'b' 'b' i> o>", ""]),
+        (seq(Capture("c", A), Capture("d", B), X), "abx", ["<c 'a' c> <d", "'b' d>", ""]),
+        # A tail is no part of the captured text, and held back
+        (seq(Capture("c", text("[a-z]*;"), ";"), X), "ab;x", ["<c 'a'", "'b'", "c>", ""]),
+        # A character is told as a whole
+        (seq(Capture("c", text("éa")), X), "éax", ["<c", "'é'", "'a' c>", ""]),
+        (seq(opt(Capture("c", A)), X), "x", [""]),
+    ],
+)
+def test_events_after_each_byte(body: Expression, data: str, expected: list[str]) -> None:
+    assert heard(body, data) == expected
+
+
+@pytest.mark.parametrize(
+    ("body", "data", "expected"),
+    [
+        (seq(A, Capture("c", text("[a-z]*"))), "abc", ["<c", "'b'", "'c'", "c>"]),
+        (seq(A, opt(Capture("c", B))), "a", ["", ""]),
+        # One capture after the other: whether the first has ended shows with the next byte
+        (
+            seq(Repeat(Capture("c", seq(A, opt(B)))), X),
+            "aabx",
+            ["<c 'a'", "c> <c 'a'", "'b' c>", ""],
+        ),
+        # The end decides which of two captures it was
+        (alt(Capture("c", A), Capture("d", seq(A, opt(A)))), "a", ["", ""]),
+    ],
+)
+def test_events_up_to_the_end(body: Expression, data: str, expected: list[str]) -> None:
+    assert heard(body, data, ended=True)[: len(expected)] == expected
