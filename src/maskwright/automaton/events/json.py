@@ -20,8 +20,8 @@ from maskwright.automaton.machine.trace import Left
 from maskwright.automaton.value.level import Level, LevelPhase
 from maskwright.grammar.schema.document import escape
 
-# Characters in UTF-8, simple escapes, and escapes of code units: a high surrogate is whole only with
-# the low one after it.
+# Characters in UTF-8, simple escapes, and escapes of code units: a high surrogate is whole only
+# with the low one after it.
 _WHOLE_CHARACTERS: Final = re.compile(
     rb"(?:[\x00-\x5B\x5D-\x7F]|[\xC0-\xDF].|[\xE0-\xEF]..|[\xF0-\xF7]..."
     rb'|\\["\\/bfnrt]|\\u(?![dD][89abAB])[0-9a-fA-F]{4}'
