@@ -1,12 +1,13 @@
-"""Exchanged words: the same example with other tokens in its values.
+"""Exchanged words: examples in whose values tokens are replaced by others.
 
-Copying must work for every token, also for those that the corpus seldom shows. So in most of the
-training examples, word pieces that stand in the text and in the answer (and not in the schema or
-the tools) become random pieces of the vocabulary, the same ones in both places. "Lives in Lo‧nd‧on"
-may become "lives in Kr‧olt‧on": it reads like a made-up name and can only be copied.
+The model must be able to copy every token, also those that are rare in the corpus. In most of the
+training examples, therefore, word pieces that occur in the text and in the answer, but not in the
+schema or the tools, are replaced by random pieces of the vocabulary, in both places by equal ones.
+"Lives in Lo‧nd‧on" may become "lives in Kr‧olt‧on", which can only be copied.
 
-In some examples a few pieces of the wording change as well: "is employed by" may become "is
-frouched by", and which field a value belongs to has to follow from its looks and from the rest.
+In some examples a few pieces of the wording are replaced as well: "is employed by" may become "is
+frouched by". The field to which a value belongs must then be found by the form of the value and by
+the rest of the text.
 """
 
 import random
@@ -17,14 +18,15 @@ from transformers import PreTrainedTokenizerFast
 from examples.demo_model.texts.words import NUMBER_WORDS
 
 EXAMPLES, PIECES = 0.6, 0.7
-"""Shares: of examples that are changed, and of their pieces."""
+"""The share of examples that are changed, and the share of pieces that are replaced in them."""
 LETTERS = (0.25, 0.25, 0.5)
-"""Shares of new pieces of one letter, of two, of more: words the tokenizer doesn't know are cut
-into short pieces, which the corpus alone seldom shows."""
+"""Shares of new pieces with one letter, with two and with more. The tokenizer cuts words that it
+doesn't know into short pieces, which are rare in the corpus itself."""
 
 
 NOISY, NOISE = 0.5, 0.15
-"""Shares: of the changed examples whose wording is disturbed too, and of its pieces."""
+"""The share of changed examples in which the wording is changed too, and the share of its pieces
+that are replaced."""
 
 
 class Exchange:

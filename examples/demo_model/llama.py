@@ -1,6 +1,7 @@
-"""A small Llama for training on CPU: parameters named as in transformers, logits only where asked.
+"""A small Llama for training on a CPU, with parameters named as in transformers.
 
-The last layer's MLP and the head run at the answer's positions alone: a quarter of the tokens.
+Logits are computed only at the positions that are asked for: the last layer's MLP and the head run
+at the answer's positions alone, which are a quarter of the tokens.
 """
 
 import json

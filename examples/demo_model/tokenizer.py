@@ -1,12 +1,12 @@
-"""Trains the demo model's tokenizer: a byte-level BPE of 4,000 entries, with its chat template.
+"""Train the demo model's tokenizer: a byte-level BPE of 4,000 entries, with its chat template.
 
     python -m examples.demo_model.tokenizer --out DIR
 
-Text is cut so that a value is made of the same tokens in a sentence and in JSON: a word never holds
-the space before it (closed-class words do, as `` is ``: no value starts with one), digits come in
-pairs, capitals stand alone. JSON's punctuation merges freely, and so do the phrases that nearly
-every schema repeats, so tokens cross grammar boundaries: ``": "``, ``"}, {"``,
-``":{"type":"string"},"``.
+Text is cut in such a way that a value has equal tokens in a sentence and in JSON. A word never holds
+the space before it (except closed-class words such as `` is ``, with which no value starts), digits
+come in pairs, and capitals are tokens of their own. JSON's punctuation is merged freely, and so are
+phrases that nearly every schema repeats, so that some tokens cross the boundaries of the grammar:
+``": "``, ``"}, {"``, ``":{"type":"string"},"``.
 """
 
 import argparse
@@ -155,7 +155,7 @@ def train(seed: int, count: int) -> PreTrainedTokenizerFast:
 
 
 def main() -> None:
-    """Train and save."""
+    """Train the tokenizer and save it."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--seed", type=int, default=7)

@@ -1,13 +1,14 @@
-"""Trains the demo model: resumable, on a schedule of wall-clock time.
+"""Train the demo model on a schedule of wall-clock time; a run can be stopped and resumed.
 
     python -m examples.demo_model.train --tokenizer DIR --work DIR --minutes 100
 
-One worker a core trains on its own batches; every few seconds the workers' weights are averaged
-(weighted by tokens), so a core that has other work slows down nobody. The rate is constant and
-falls to zero over the last ``--decay-minutes``; a run that is started again with the same
-``--work`` goes on from its last checkpoint, so ``--minutes 20 --decay-minutes 20`` starts the
-decay at once. The tasks grow from short copying to everything over the first ``--easy-tokens``.
-``WORK/curve.jsonl`` gets a row at every evaluation, ``WORK/export`` the finished checkpoint.
+Each worker trains on batches of its own. Every few seconds the workers' weights are averaged,
+weighted by the tokens of each, so that a slow core doesn't slow down the others. The learning rate
+is constant and falls to zero over the last ``--decay-minutes``. A run that is started again with
+an old ``--work`` goes on from its last checkpoint, so that ``--minutes 20 --decay-minutes 20``
+starts the decay at once. The tasks grow from short copying to everything over the first
+``--easy-tokens``. ``WORK/curve.jsonl`` gets a row at every evaluation, ``WORK/export`` the finished
+checkpoint.
 """
 
 import argparse
@@ -48,7 +49,7 @@ class Shared:
 
 
 def _batches(shared: Shared, tokenizer: Any, options: argparse.Namespace) -> Iterator[Batch]:
-    """Batches of the next unused examples, for ever."""
+    """Endless batches of examples that no worker has used yet."""
     while True:
         with shared.index.get_lock():
             start = shared.index.value
@@ -59,7 +60,7 @@ def _batches(shared: Shared, tokenizer: Any, options: argparse.Namespace) -> Ite
 
 
 class Log:
-    """What the first worker prints and writes."""
+    """The log of a run, which the first worker prints and writes."""
 
     def __init__(self, state: State, tokenizer: Any, options: argparse.Namespace) -> None:
         self.state, self.tokenizer, self.options = state, tokenizer, options
@@ -67,7 +68,7 @@ class Log:
         self.evaluated = state.progress.tokens
 
     def round(self, loss: float, factor: float, level: float, tokens: int, seconds: float) -> None:
-        """One line a meeting; an evaluation once enough tokens have passed."""
+        """Print a line when weights have been averaged, and evaluate after enough tokens."""
         progress = self.state.progress
         print(
             f"step {progress.step} tokens {progress.tokens / 1e6:.2f}M loss {loss:.3f} "
@@ -79,7 +80,7 @@ class Log:
             self.evaluate(loss)
 
     def evaluate(self, loss: float) -> None:
-        """A row of the curve, and one decoded example."""
+        """Add a row to the curve, and print one example as the model decodes it."""
         progress, model = self.state.progress, self.state.model
         held_loss, exact = evaluate(model, self.examples, self.tokenizer.pad_token_id)
         row = {
@@ -98,7 +99,7 @@ class Log:
 
 
 def work(rank: int, shared: Shared, options: argparse.Namespace) -> None:
-    """One worker: train until the deadline, meet, average, again."""
+    """The loop of one worker: train until the deadline, wait for the others, average the weights."""
     torch.set_num_threads(1)
     tokenizer = AutoTokenizer.from_pretrained(options.tokenizer)
     state = State(options.work / "latest.pt", options.rate, start=options.start)

@@ -1,9 +1,9 @@
-"""What the generated texts are about: one block a domain, one line a field.
+"""The subjects of the generated texts: a block for each domain, a line for each field.
 
 A block's first line: domain | plural | keys of the naming field | kind of the name | subject forms.
 A field's line: keys | kind | clauses. A clause follows the subject ("Ada Lovelace" + "is 36") and
 holds ``{v}``; for a boolean it is "clause if true ~ clause if false". Alternatives are separated by
-`` / ``. Clauses behind `` // `` are held out: they are only used in the held-out split.
+`` / ``. Clauses after `` // `` are held out: they are only used in the held-out split.
 """
 
 from dataclasses import dataclass

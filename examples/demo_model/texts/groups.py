@@ -11,10 +11,10 @@ from examples.demo_model.texts.values import Json, words
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How a list of records is written, the same for all of them.
+    """How the records of one list are written.
 
-    Rows have ``labels`` in front of the values, or once in a ``header``; sentences have a ``lead``.
-    ``alike``, if not 0, is the seed of the wordings that all of them share.
+    Rows have ``labels`` before their values, or once in a ``header``; sentences begin with a
+    ``lead``. ``alike``, if not 0, is the seed of wordings that are equal in all records.
     """
 
     between: str = ", "

@@ -1,7 +1,7 @@
 """What a user says around the text: instructions, system messages, greetings.
 
-Held-out instructions are used in the held-out split alone. Training also composes instructions of
-parts, so that the model learns that any imperative may stand there.
+Held-out instructions are used in the held-out split alone. For training, instructions are also
+composed of parts, so that the model learns to expect any imperative.
 """
 
 import random
@@ -101,7 +101,7 @@ NOISE = (
 
 
 def messages(rng: random.Random, user: str, level: float) -> tuple[dict[str, str], ...]:
-    """The chat: the user's message, sometimes behind a system message."""
+    """The chat: the user's message, sometimes after a system message."""
     if level > 0.15 and rng.random() < 0.3:
         return (
             {"role": "system", "content": rng.choice(SYSTEM)},
@@ -111,7 +111,7 @@ def messages(rng: random.Random, user: str, level: float) -> tuple[dict[str, str
 
 
 def _composed(rng: random.Random) -> str:
-    """An instruction of parts; now and then its verb is made up."""
+    """An instruction composed of parts, sometimes with a made-up verb."""
     single, *longer = INSTRUCTION_VERBS.split("|")
     verb = rng.choice(longer).strip() if rng.random() < 0.3 else rng.choice(single.split())
     verb = made_up(rng, False).capitalize() if rng.random() < 0.2 else verb
@@ -120,7 +120,7 @@ def _composed(rng: random.Random) -> str:
 
 
 def instruct(rng: random.Random, text: str, noun: str, held_out: bool, level: float) -> str:
-    """The text with an instruction around it, or bare."""
+    """The text, usually with an instruction before or after it."""
     if level > 0.4 and rng.random() < 0.12:
         before, after = rng.sample(NOISE, 2)
         text = f"{before} {text} {after}"

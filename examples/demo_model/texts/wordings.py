@@ -1,7 +1,7 @@
-"""Further wordings of the fields in `domains`, for training alone: one line a field.
+"""Further wordings of the fields in `domains`, for training alone: a line for each field.
 
 A line is ``first key of the field | clauses``, under the name of its domain. The held-out wordings
-stand in `domains`; none of these may repeat one of them (a test looks).
+are in `domains`. No wording here may be one of these, which a test checks.
 """
 
 MORE = """

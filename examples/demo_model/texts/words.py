@@ -1,7 +1,7 @@
 """Vocabularies of the corpus, and the rule that keeps some of each for the held-out split.
 
-A word is held out if its CRC-32 is divisible by six, whether it stands in a list or is made up. So
-the split needs no stored list, and no word of a held-out value is a value in training.
+A word is held out if its CRC-32 is divisible by six, whether it is in a list or made up. The split
+therefore needs no stored list, and no word of a held-out value is a value in training.
 """
 
 import random
