@@ -1,7 +1,7 @@
 """Muon (Jordan et al., 2024): momentum whose 2-D updates are made orthogonal.
 
-Like torch.optim.Muon, but matrices of one shape are stacked and multiplied together, because most of
-the time on a CPU goes into the many small products of the Newton-Schulz steps.
+Like torch.optim.Muon, but matrices of one shape are stacked and multiplied together, because most
+of the time on a CPU goes into the many small products of the Newton-Schulz steps.
 """
 
 from collections import defaultdict

@@ -2,11 +2,11 @@
 
     python -m examples.demo_model.tokenizer --out DIR
 
-Text is cut in such a way that a value has equal tokens in a sentence and in JSON. A word never holds
-the space before it (except closed-class words such as `` is ``, with which no value starts), digits
-come in pairs, and capitals are tokens of their own. JSON's punctuation is merged freely, and so are
-phrases that nearly every schema repeats, so that some tokens cross the boundaries of the grammar:
-``": "``, ``"}, {"``, ``":{"type":"string"},"``.
+Text is cut in such a way that a value has equal tokens in a sentence and in JSON. A word never
+holds the space before it (except closed-class words such as `` is ``, with which no value starts),
+digits come in pairs, and capitals are tokens of their own. JSON's punctuation is merged freely, and
+so are phrases that nearly every schema repeats, so that some tokens cross the boundaries of the
+grammar: ``": "``, ``"}, {"``, ``":{"type":"string"},"``.
 """
 
 import argparse

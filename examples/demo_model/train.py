@@ -99,7 +99,7 @@ class Log:
 
 
 def work(rank: int, shared: Shared, options: argparse.Namespace) -> None:
-    """The loop of one worker: train until the deadline, wait for the others, average the weights."""
+    """The loop of one worker: train until the deadline, wait for the others, average weights."""
     torch.set_num_threads(1)
     tokenizer = AutoTokenizer.from_pretrained(options.tokenizer)
     state = State(options.work / "latest.pt", options.rate, start=options.start)
