@@ -97,7 +97,7 @@ def exactly(*values: int | float) -> Regular:
 
 
 def _spellings(value: Decimal) -> Iterator[tuple[str, int, int | None]]:
-    """The shortest spellings: the text, how many of its digits are after the point, its exponent."""
+    """The shortest spellings: the text, its number of digits after the point, its exponent."""
     digits, power = digits_of(value)
     sign, text = "-" if value < 0 else "", str(digits)
     if digits == 0:
