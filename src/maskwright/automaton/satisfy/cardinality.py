@@ -52,9 +52,8 @@ class Cardinality:
         found += MOST_STRINGS + 1 if finite.strings is None else len(finite.strings)
         found += (MOST_NUMBERS + 1) * finite.many_numbers
         starts = [*self._values.containers(value)]
-        for kind in (ArrayProgress, ObjectProgress):
-            found += self._union([start for start in starts if isinstance(start, kind)])
-        return found
+        found += self._union([start for start in starts if isinstance(start, ArrayProgress)])
+        return found + self._union([start for start in starts if isinstance(start, ObjectProgress)])
 
     def _union(self, starts: Sequence[Progress]) -> int:
         """Lower bound on the values of alternatives, which may overlap: those of the largest one,

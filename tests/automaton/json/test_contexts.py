@@ -1,0 +1,128 @@
+"""The structure of JSON: where brackets, commas, colons, whitespace and the end may stand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from maskwright import compile_json_schema
+from maskwright.automaton.json.contexts import Closed, JsonContexts, Satisfied, StructuralLabel
+from maskwright.automaton.leaf.table import LeafTable
+from maskwright.automaton.machine.exits import BLOCKED, DONE, DYNAMIC, POP, PUSH, STAY
+from maskwright.automaton.value.level import LevelPhase
+from maskwright.automaton.value.progress import PropertyOrder
+from maskwright.automaton.value.whitespace import WHITESPACE
+from tests.automaton.solving import conjunction, solver
+from tests.matching import EVERY_BYTE, after, matches
+
+ANY: Any = True
+PAIR: Any = {"type": "array", "items": {"type": "integer"}, "minItems": 2, "maxItems": 2}
+TEXTS: list[tuple[Any, str, list[str], list[str], list[str]]] = [
+    # schema, whitespace, complete texts, beginnings, texts that are no beginnings
+    (ANY, "compact", ["[]", "{}", '[{"a":[1,{}]}]', "null"], ["[", '{"a":', "[1,"],
+     ["]", "[,", "[1,]", '{"a"}', '{"a":1,}', "[}", "[] ", " []", "[1 ,2]", '{"a": 1}']),
+    (ANY, "spaced", ["[1, 2]", '{"a": [1, 2]}'], ["[1, "], ["[1,2]", '{"a":1}', "[ 1]", "[1 ]"]),
+    (ANY, "pretty", ["[]", "{}", "[\n  1,\n  2\n]", '{\n  "a": {\n    "b": 1\n  }\n}'], ["[\n  "],
+     ["[1", "[\n1", '{"a"', "[\n  1,2", "[\n  1]", "[\n]"]),
+    (ANY, "flexible", ["[ ]", "[ 1 ,\n2 ]", '{ "a"\t: 1 }', "[1,2]"], ["[ " + " " * 31],
+     [" 1", "1 ", "[ " + " " * 32]),
+    (PAIR, "compact", ["[1,2]"], ["[1,"], ["[]", "[1]", "[1,2,", "{", "1"]),
+    ({"type": "array", "maxItems": 0}, "flexible", ["[]", "[ ]"], ["[ "], ["[1", "[,"]),
+    ({"type": "object", "maxProperties": 0}, "pretty", ["{}"], ["{"], ["{\n", '{"']),
+    ({"type": ["null", "object"], "required": ["a"]}, "compact", ["null", '{"a":[]}'], ["{"],
+     ["{}", "[", '{"b":1}']),
+    ({"anyOf": [PAIR, {"type": "array", "items": {"type": "null"}}]}, "compact",
+     ["[1,2]", "[]", "[null,null,null]"], ["[1,"], ["[1]", "[1,null", "[null,1"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("order", ["any", "schema"])
+@pytest.mark.parametrize(("schema", "style", "complete", "beginnings", "neither"), TEXTS)
+def test_texts(
+    schema: Any,
+    style: Any,
+    complete: list[str],
+    beginnings: list[str],
+    neither: list[str],
+    order: PropertyOrder,
+) -> None:
+    grammar = compile_json_schema(schema, EVERY_BYTE, property_order=order, whitespace=style)
+    assert [text for text in complete if not matches(grammar, text)] == []
+    assert [text for text in beginnings if after(grammar, text) is None] == []
+    assert [text for text in beginnings if matches(grammar, text)] == []
+    assert [text for text in neither if after(grammar, text) is not None] == []
+
+
+def contexts(schema: Any, order: PropertyOrder = "any", *, within: bool = False) -> JsonContexts:
+    root = None if within else conjunction(schema)
+    return JsonContexts(root, solver(order), LeafTable(), WHITESPACE["compact"])
+
+
+def test_a_bracket_opens_a_level_and_its_end_is_the_result() -> None:
+    found = contexts({"type": "array", "items": {"type": "null"}})
+    start, _ = found.start()
+    assert found.exit(start, StructuralLabel.OBJECT).kind == BLOCKED
+    opened = found.exit(start, StructuralLabel.ARRAY)
+    assert opened.kind == PUSH
+    level = found.level(opened.context)
+    assert level is not None
+    assert (level.phase, level.bracket, len(level.threads)) == (LevelPhase.FIRST, "[", 1)
+    closed = found.exit(opened.context, StructuralLabel.CLOSE)
+    assert (closed.kind, closed.result) == (POP, Closed(((0, None),)))
+    assert closed.result is not None
+    assert found.exit(start, closed.result).context == DONE
+
+
+def test_a_value_within_something_else_pops_with_the_schemas_it_satisfies() -> None:
+    found = contexts(None, within=True)
+    integer, number, text = (conjunction({"type": t}) for t in ("integer", "number", "string"))
+    context, _ = found.begin((integer, number, text))
+    ended = found.exit(context, (0, 1, 0))  # a label of three kinds: the second alone
+    assert (ended.kind, ended.result) == (POP, Satisfied((1,)))
+    assert found.exit(context, (0, 0, 0)).kind == BLOCKED
+
+
+def test_a_comma_leads_to_the_next_item_or_name() -> None:
+    for schema, bracket, phase in (
+        ({"type": "array"}, StructuralLabel.ARRAY, LevelPhase.VALUE),
+        ({"type": "object"}, StructuralLabel.OBJECT, LevelPhase.NAME),
+    ):
+        found = contexts(schema)
+        opened = found.exit(found.start()[0], bracket)
+        level = found.level(opened.context)
+        assert level is not None
+        waiting = found._context(level._replace(phase=LevelPhase.NEXT))
+        following = found.exit(waiting, StructuralLabel.COMMA)
+        assert following.kind == (PUSH if phase is LevelPhase.VALUE else STAY)
+        coming = found.level(following.context)
+        assert coming is not None
+        assert coming.phase is phase
+
+
+def test_exits_after_items_that_must_be_remembered_are_dynamic() -> None:
+    found = contexts({"type": "array", "uniqueItems": True, "items": {"type": "string"}})
+    opened = found.exit(found.start()[0], StructuralLabel.ARRAY)
+    unseen = found.exit(opened.context, None)
+    assert unseen.kind == STAY | DYNAMIC
+    read = found.exit(opened.context, None, '"a"')
+    assert read.kind == STAY
+    level = found.level(read.context)
+    assert level is not None
+    assert level.threads[0].seen == {'"a"'}
+    again = found.exit(read.context, StructuralLabel.COMMA)
+    assert found.exit(again.context, None, '"a"').kind == BLOCKED
+    assert found.exit(again.context, None, '"b"').kind == STAY
+
+
+def test_values_written_equally_share_their_contexts() -> None:
+    found = contexts({"properties": {"a": {"type": "null"}, "b": {"type": "null"}}})
+    opened = found.exit(found.start()[0], StructuralLabel.OBJECT)
+    reader, _ = found._name_reader(opened.context)
+    values = []
+    for name in ("a", "b"):
+        label = (1 + reader.words.index(name), 0)
+        values.append(found.exit(opened.context, label, f'"{name}"'))
+    assert values[0].kind == values[1].kind == PUSH
+    assert values[0].context == values[1].context
+    assert values[0].frame != values[1].frame  # what follows differs

@@ -1,0 +1,48 @@
+"""Completions of arrays in which some two items must be equal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from maskwright.automaton.value.witness_text import compact
+from tests.automaton.solving import array, conjunction, solver
+
+ONE_TWO: Any = {"enum": [1, 20]}
+COMPLETIONS: list[tuple[dict[str, Any], list[str], str | None]] = [
+    # keywords, items read, what completes the array
+    ({"items": ONE_TWO}, [], "[1,1]"),
+    ({"items": ONE_TWO}, ["20"], "[20]"),
+    ({"items": ONE_TWO}, ["1", "20"], "[1]"),
+    ({"items": ONE_TWO, "minItems": 3}, ["20"], "[1,1]"),
+    ({"prefixItems": [ONE_TWO, {"enum": [20, 30]}], "maxItems": 2}, [], "[20,20]"),
+    ({"prefixItems": [{"const": 1}, {"const": 2}], "maxItems": 2}, [], None),
+    ({"prefixItems": [{"const": 1}, {"const": 2}], "items": {"const": 2}}, [], "[1,2,2]"),
+    ({"contains": {"const": "a"}, "maxContains": 1, "items": {"enum": ["a", 100]}}, [],
+     '["a",100,100]'),
+    ({"items": {"enum": [[10, 1], [10]]}}, ["[10]"], "[[10]]"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("keywords", "read", "text"), COMPLETIONS)
+def test_completions(keywords: dict[str, Any], read: list[str], text: str | None) -> None:
+    progress = array({"not": {"uniqueItems": True}, **keywords})
+    for value in read:
+        progress = next(iter(progress.options())).after.with_item(value)
+    found = solver().search.completion(progress)
+    assert (None if found is None else len(compact(found))) == (text and len(text)), found
+    if found is not None and "contains" not in keywords:
+        assert compact(found) == text
+
+
+def test_an_item_that_is_promised_to_come_again() -> None:
+    progress = array({"not": {"uniqueItems": True}, "items": {"enum": [1, 20]}, "maxItems": 2})
+    after = next(iter(progress.options())).after
+    for value, text in ((20, "[20]"), (1, "[1]")):
+        promised = after._replace(promised_repeat=conjunction({"const": value}))
+        found = solver().search.completion(promised)
+        assert found is not None
+        assert compact(found) == text
+    impossible = after._replace(promised_repeat=conjunction({"const": 3}))
+    assert solver().search.completion(impossible) is None
