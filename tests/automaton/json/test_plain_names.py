@@ -70,6 +70,7 @@ COMING: list[tuple[dict[str, Any], str, PropertyOrder, str, bool, bool]] = [
     ({**A_B_C, "minProperties": 3}, "", "schema", "abc", True, False),
     ({**CLOSED, "properties": {"a": {}, "b": False, "c": {}}}, "", "any", "ac", False, True),
     ({**A_B_C, "required": ["z"]}, "b", "schema", "cz", True, False),
+    ({**CLOSED, "required": ["z"], "minProperties": 2}, "", "schema", "ab", False, False),
 ]
 
 

@@ -78,6 +78,7 @@ NEEDED: list[tuple[Any, int | None]] = [
     (object_({**A_B, "required": ["b"]}), 1),
     (object_({**A_B, "required": ["a", "b"], "minProperties": 2}), 2),
     (object_({**A_B, "required": ["b"], "minProperties": 2}), None),
+    (object_({**A_B, "required": ["b"], "maxProperties": 1}).with_member(0, "any"), None),
     (object_({**A_B, "required": ["b"], "not": {"required": ["a", "c"]}}), 1),
     (object_({**A_B, "required": ["a", "b"], "not": {"required": ["a", "b"]}}), None),
 ]
