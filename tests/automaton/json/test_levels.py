@@ -78,7 +78,7 @@ def test_grammars_of_one_vocabulary_share_levels() -> None:
         for schema, text in texts:
             grammar = compile_json_schema(schema, vocab)
             assert grammar.matcher().accept_bytes(text) == len(text)
-            contexts = grammar.machine.contexts
+            contexts = grammar.recognizer.machine.contexts
             assert isinstance(contexts, Levels)
             counts.append(len(contexts.known))
         return counts
