@@ -79,6 +79,7 @@ ROWS = [
         "--cases semver --engines maskwright,llguidance",
         "llguidance: [0-9]+ disagreements judged, maskwright is wrong in 0",
     ),
+    Row("tools/first_mask_classes.py", "", "first mask: [0-9]+ classes"),
     Row("benchmarks/mask_steps.py", "--cases list", "row by name us"),
     Row("benchmarks/maskbench.py", "--data {tmp}/cases.jsonl --engines maskwright", "passing_%"),
     Row(

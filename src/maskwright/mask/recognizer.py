@@ -90,27 +90,41 @@ class Recognizer:
         The arrays of leaf states, nodes and rows are replaced when they grow, so it must be asked
         for again after each supply.
         """
-        tables, shared, machine = self.tables, self.shared, self.machine.arrays
-        directory, leaves, rows = shared.directory, tables.leaves.arrays, tables.rows.arrays
-        leaf_bounds, node_bounds = tables.leaf_bounds, shared.node_bounds
+        tables, machine = self.tables, self.machine.arrays
+        directory = self.shared.directory
         if (
-            directory.leaves is not leaves
+            directory.leaves is not tables.leaves.arrays
             or directory.machine is not machine
-            or directory.rows is not rows
+            or directory.rows is not tables.rows.arrays
         ):
-            leaf_bounds.ensure_capacity(len(leaves.base))
-            node_bounds.ensure_capacity(len(machine.node_context))
-            directory.write(
-                leaves,
-                machine,
-                rows,
-                tables.all_tokens,
-                tables.spelling,
-                tables.scratch,
-                leaf_bounds.array,
-                node_bounds.array,
-            )
+            self._write_directory()
         return directory.address
+
+    def address_with_bounds(self) -> int:
+        """As `address`, for a walk that measures: with a bound for each leaf state and node."""
+        leaf_bounds, node_bounds = self.tables.leaf_bounds, self.shared.node_bounds
+        leaf_bounds.ensure_capacity(len(self.tables.leaves.arrays.base))
+        node_bounds.ensure_capacity(len(self.machine.arrays.node_context))
+        directory = self.shared.directory
+        if (
+            directory.leaf_bounds is not leaf_bounds.array
+            or directory.node_bounds is not node_bounds.array
+        ):
+            self._write_directory()
+        return self.address()
+
+    def _write_directory(self) -> None:
+        tables = self.tables
+        self.shared.directory.write(
+            tables.leaves.arrays,
+            self.machine.arrays,
+            tables.rows.arrays,
+            tables.all_tokens,
+            tables.spelling,
+            tables.scratch,
+            tables.leaf_bounds.array,
+            self.shared.node_bounds.array,
+        )
 
     def position(self, here: Configuration) -> Position:
         """The position of a configuration, which all grammars of one machine share."""

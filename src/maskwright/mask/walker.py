@@ -130,7 +130,7 @@ class Walker:
         tables, recognizer, (leaf, node) = self.tables, self.recognizer, here
         if not self.precomputed(here).base:
             return 0, False
-        recognizer.address()  # makes the array of bounds long enough for `node`
+        recognizer.address_with_bounds()  # makes the arrays of bounds long enough
         self._node_bounds.compute(node)
         after_leaf = int(self._node_bounds.array[node])
         if tables.precomputed_string(leaf) is None:
@@ -152,10 +152,11 @@ class Walker:
         recognizer = self.recognizer
         precomputed = NOTHING if whole else self.precomputed(here)
         output = 0 if listed is None else int(listed.ctypes.data)
+        address = recognizer.address if limit == UNMEASURED else recognizer.address_with_bounds
         recognizer.begin()
         resumed = False
         while True:
-            number = find_row(recognizer.address(), *here, *precomputed, limit, resumed, output)
+            number = find_row(address(), *here, *precomputed, limit, resumed, output)
             if number >= 0:
                 return number
             if number == FULL:

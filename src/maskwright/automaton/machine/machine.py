@@ -71,7 +71,7 @@ class Machine:
             counts=np.zeros(REGISTERS, np.int64),
             pending=np.zeros((256, 2), np.int64),
         )
-        self._exits = _Exits(self.arrays)
+        self._exit_views = _views(self.arrays)
 
     def begin(self, added: Added) -> None:
         """Another question, unless it is part of the one being worked on; what it adds is counted
@@ -142,7 +142,16 @@ class Machine:
         self._added.exits += 1
         if 2 * len(self._known) > len(self.arrays.exit_keys):
             self._grow_exits()
-        self._exits.add(key, kind, following, leaf, frame)
+        keys, kinds, contexts, leaves, frames = self._exit_views
+        mask = len(keys) - 1
+        slot = ((key >> 32) * 0x9E37 + (key & 0xFFFFFFFF) * 0x85EB) & mask  # as in `step.leave`
+        while keys[slot] not in (-1, key):
+            slot = (slot + 1) & mask
+        keys[slot] = key
+        kinds[slot] = kind
+        contexts[slot] = following
+        leaves[slot] = leaf
+        frames[slot] = frame
 
     @property
     def exits(self) -> int:
@@ -188,7 +197,7 @@ class Machine:
         old = self.arrays
         self._replace(**_empty_exits(2 * len(old.exit_keys)))
         move_exits(_exits_of(old), _exits_of(self.arrays))
-        self._exits = _Exits(self.arrays)
+        self._exit_views = _views(self.arrays)
 
     def _grow_nodes(self) -> None:
         self._replace(
@@ -206,37 +215,17 @@ class Machine:
         self.arrays = self.arrays._replace(**arrays)  # pyright: ignore[reportArgumentType] - each keyword carries its field's dtype
 
 
-class _Exits:
-    """The arrays of exits, written one by one: that is quicker through views than through arrays,
-    whose elements are objects."""
-
-    __slots__ = ("_context", "_frame", "_keys", "_kind", "_leaf")
-
-    def __init__(self, arrays: MachineArrays) -> None:
-        self._keys = arrays.exit_keys.data
-        self._kind = arrays.exit_kind.data
-        self._context = arrays.exit_context.data
-        self._leaf = arrays.exit_leaf.data
-        self._frame = arrays.exit_frame.data
-
-    def add(self, key: int, kind: int, context: int, leaf: int, frame: int) -> None:
-        keys = self._keys
-        mask = len(keys) - 1
-        slot = ((key >> 32) * 0x9E37 + (key & 0xFFFFFFFF) * 0x85EB) & mask  # as in `step.leave`
-        while keys[slot] not in (-1, key):
-            slot = (slot + 1) & mask
-        keys[slot] = key
-        self._kind[slot] = kind
-        self._context[slot] = context
-        self._leaf[slot] = leaf
-        self._frame[slot] = frame
-
-
 def _empty_exits(size: int) -> dict[str, npt.NDArray[Any]]:
     fields = ("exit_kind", "exit_context", "exit_leaf", "exit_frame")
     return {"exit_keys": np.full(size, -1, np.int64)} | {
         field: np.zeros(size, np.int32) for field in fields
     }
+
+
+def _views(arrays: MachineArrays) -> tuple[memoryview[int], ...]:
+    """The arrays of exits, for writing single elements: that is quicker through views than through
+    arrays, whose elements are objects."""
+    return tuple(array.data for array in _exits_of(arrays))
 
 
 def _exits_of(arrays: MachineArrays) -> tuple[npt.NDArray[Any], ...]:

@@ -60,7 +60,10 @@ class Solver:
         """Whether any value satisfies the conjunction."""
         known = self._satisfiable.get(conjunction)
         if known is None:
-            known = self._quick.has_value(conjunction) or self.shortest.of(conjunction) is not None
+            # `false` is asked for at every object without additional properties.
+            known = not any(schema.never for schema in conjunction) and (
+                self._quick.has_value(conjunction) or self.shortest.of(conjunction) is not None
+            )
             self._satisfiable[conjunction] = known
         return known
 

@@ -163,7 +163,16 @@ class Begun(NamedTuple):
 class Directory:
     """Where the arrays of one grammar are."""
 
-    __slots__ = ("_entries", "_kept", "address", "leaves", "machine", "rows")
+    __slots__ = (
+        "_entries",
+        "_kept",
+        "address",
+        "leaf_bounds",
+        "leaves",
+        "machine",
+        "node_bounds",
+        "rows",
+    )
 
     def __init__(self) -> None:
         self._entries = np.zeros(_ENTRIES, np.int64)
@@ -171,6 +180,8 @@ class Directory:
         self.leaves: LeafArrays | None = None
         self.machine: MachineArrays | None = None
         self.rows: RowArrays | None = None
+        self.leaf_bounds: npt.NDArray[np.int32] | None = None
+        self.node_bounds: npt.NDArray[np.int32] | None = None
         self.address: Final = int(self._entries.ctypes.data)
         """What compiled code is given; valid as long as the directory lives."""
 
@@ -182,17 +193,18 @@ class Directory:
         whole: SiblingTable,
         spelling: Spelling,
         scratch: Scratch,
-        leaf_needs: npt.NDArray[np.int32],
-        node_needs: npt.NDArray[np.int32],
+        leaf_bounds: npt.NDArray[np.int32],
+        node_bounds: npt.NDArray[np.int32],
     ) -> None:
         """List these arrays from now on."""
         self.leaves, self.machine, self.rows = leaves, machine, rows
-        self._kept = (whole, spelling, scratch, leaf_needs, node_needs)
+        self.leaf_bounds, self.node_bounds = leaf_bounds, node_bounds
+        self._kept = (whole, spelling, scratch)
         list_machine(self.address, leaves, machine)
         list_arrays(self.address + _ROWS, rows)
         list_arrays(self.address + _SPELLING, spelling)
         list_arrays(self.address + _SCRATCH, scratch)
-        list_arrays(self.address + _NEEDS, Needs(leaf_needs, node_needs))
+        list_arrays(self.address + _NEEDS, Needs(leaf_bounds, node_bounds))
         list_arrays(self.address + _WHOLE, Whole(whole.address))
 
 

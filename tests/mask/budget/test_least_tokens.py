@@ -1,0 +1,50 @@
+"""Texts with fewer tokens than the one with the fewest bytes."""
+
+from __future__ import annotations
+
+import pytest
+
+from maskwright import BudgetError, compile_regex
+from maskwright.mask.budget import least_tokens as search
+from tests.matching import allowed, vocabulary
+
+VOCAB = vocabulary("ddddd", "eeeee")
+LONG = 256
+"""The token ddddd."""
+
+
+@pytest.mark.parametrize(
+    ("pattern", "enough", "least"),
+    [
+        ("abc|ddddd", 1, 1),
+        ("abc|ddddd", 2, 1),
+        ("abc|ddddd", 3, 3),  # enough as it is: nothing is looked for
+        ("x(abc|ddddd)", 1, 2),
+        ("abc|dddddd", 1, 2),
+        ("abc|abcd", 1, 3),
+        ("(abc|ddddd){2}", 1, 2),
+        ("", 0, 0),
+    ],
+)
+def test_least_tokens(pattern: str, enough: int, least: int) -> None:
+    assert compile_regex(pattern, VOCAB).least_tokens(enough) == least
+
+
+def test_masks_follow_a_shorter_way_that_is_found_later() -> None:
+    """Masks that were remembered before are not stricter than the way that is known now."""
+    grammar = compile_regex("x(abc|ddddd)", VOCAB)
+    assert grammar.min_tokens == 4
+    matcher = grammar.matcher()
+    assert allowed(matcher, 4) == {ord("x")}
+    with pytest.raises(BudgetError, match="needs 4"):
+        allowed(matcher, 2)
+    assert grammar.least_tokens(1) == 2
+    assert allowed(matcher, 2) == {ord("x")}
+    assert matcher.accept(ord("x"))
+    assert allowed(matcher, 1) == {LONG}
+    assert grammar.min_tokens == 2
+
+
+def test_the_search_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "MOST_TRIES", 1)
+    assert compile_regex("x(abc|ddddd)", VOCAB).least_tokens(1) == 4
