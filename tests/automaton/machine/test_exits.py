@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
-
-import numpy as np
 import pytest
 
 from maskwright.automaton.leaf.keys import End
 from maskwright.automaton.leaf.rows import DEAD
 from maskwright.automaton.leaf.table import LeafTable
-from maskwright.automaton.machine.addresses import MACHINE_TABLE, list_machine
-from maskwright.automaton.machine.arrays import REQUESTS
 from maskwright.automaton.machine.exits import (
     BLOCKED,
     DYNAMIC,
@@ -22,8 +17,8 @@ from maskwright.automaton.machine.exits import (
     Replacement,
     apply_exit,
 )
-from maskwright.automaton.machine.machine import Machine
 from maskwright.automaton.machine.step import leave, node_of
+from tests.automaton.machine.toy import Listed, Toy
 
 OUTER, INNER, NEXT, FRAME = 11, 12, 13, 14
 LEAF = 0
@@ -51,47 +46,20 @@ def test_a_blocked_exit_has_no_effect_to_apply(kind: int) -> None:
         apply_exit(Exit(kind))
 
 
-class Table:
-    """Contexts whose exits are listed."""
-
-    def __init__(self, exits: Mapping[tuple[int, str], Exit]) -> None:
-        self.exits = exits
-
-    def exit(self, context: int, label: Hashable, text: str | None = None) -> Exit:
-        return self.exits.get((context, str(label)), Exit(BLOCKED))
-
-    def gate(self, context: int) -> tuple[int, int] | None:
-        return None
-
-    def level(self, context: int) -> None:
-        return None
-
-
-def compiled(contexts: Table) -> list[int] | None:
+def compiled(contexts: Listed) -> list[int] | None:
     """The stack, the outermost first, after `leave` from INNER on OUTER; None where it is DEAD."""
     leaves = LeafTable()
     leaf = leaves.state(End("end"))
-    machine = Machine(leaves, contexts)
-    directory = np.zeros(MACHINE_TABLE, np.int64)
-    root = machine.root(OUTER)
-    while True:
-        address = int(directory.ctypes.data)
-        list_machine(address, leaves.arrays, machine.arrays)
-        found, node = leave(address, leaf, node_of(address, INNER, root))
-        if not machine.arrays.counts[REQUESTS]:
-            break
-        machine.supply()
+    toy = Toy(leaves, contexts)
+    root = toy.machine.root(OUTER)
+    found, node = toy.ask(lambda at: leave(at, leaf, node_of(at, INNER, root)))
     if found == DEAD:
         return None
     assert found == LEAF
-    stack: list[int] = []
-    while node >= 0:
-        stack.insert(0, int(machine.arrays.node_context[node]))
-        node = int(machine.arrays.node_parent[node])
-    return stack
+    return toy.contexts(node)
 
 
-def in_python(contexts: Table) -> list[int] | None:
+def in_python(contexts: Listed) -> list[int] | None:
     stack, label = [OUTER, INNER], "end"
     while True:
         found = contexts.exit(stack[-1], label)
@@ -115,6 +83,6 @@ def test_compiled_code_applies_exits_alike(found: Exit, popped: bool) -> None:
         exits = {(INNER, "end"): Exit(POP, result="inner"), (OUTER, "inner"): found}
     else:
         exits = {(INNER, "end"): found, (OUTER, "inner"): Exit(STAY, NEXT, LEAF)}
-    contexts = Table(exits)
+    contexts = Listed(exits)
     assert compiled(contexts) == in_python(contexts)
     assert (in_python(contexts) is None) == (found.kind == BLOCKED)

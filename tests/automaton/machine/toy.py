@@ -1,0 +1,72 @@
+"""A machine whose exits and gates are listed, and the address at which compiled code finds it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from typing import TypeVar
+
+import numpy as np
+
+from maskwright.automaton.leaf.table import LeafTable
+from maskwright.automaton.machine.addresses import MACHINE_TABLE, list_machine
+from maskwright.automaton.machine.arrays import NODES_FULL, REQUESTS
+from maskwright.automaton.machine.exits import BLOCKED, Exit
+from maskwright.automaton.machine.machine import Machine
+from maskwright.limits import DEFAULT_LIMITS, Limits
+
+T = TypeVar("T")
+
+
+class Listed:
+    """Contexts whose exits and gates are listed; every other exit is blocked."""
+
+    def __init__(
+        self,
+        exits: Mapping[tuple[int, Hashable], Exit],
+        gates: Mapping[int, tuple[int, int]] | None = None,
+    ) -> None:
+        self.exits = exits
+        self.gates = gates or {}
+        self.asked: list[tuple[int, Hashable, str | None]] = []
+
+    def exit(self, context: int, label: Hashable, text: str | None = None) -> Exit:
+        self.asked.append((context, label, text))
+        return self.exits.get((context, label), Exit(BLOCKED))
+
+    def gate(self, context: int) -> tuple[int, int] | None:
+        return self.gates.get(context)
+
+    def level(self, context: int) -> None:
+        return None
+
+
+class Toy:
+    def __init__(
+        self, leaves: LeafTable, contexts: Listed, limits: Limits = DEFAULT_LIMITS
+    ) -> None:
+        self.machine = Machine(leaves, contexts, limits)
+        self.leaves = leaves
+        self._table = np.zeros(MACHINE_TABLE, np.int64)
+
+    @property
+    def address(self) -> int:
+        address = int(self._table.ctypes.data)
+        list_machine(address, self.leaves.arrays, self.machine.arrays)
+        return address
+
+    def ask(self, question: Callable[[int], T]) -> T:
+        """The answer to a question to the machine at an address, once nothing is lacking."""
+        while True:
+            answer = question(self.address)
+            counts = self.machine.arrays.counts
+            if not counts[REQUESTS] and not counts[NODES_FULL]:
+                return answer
+            self.machine.supply()
+
+    def contexts(self, node: int) -> list[int]:
+        """The contexts of a stack, the outermost first."""
+        found: list[int] = []
+        while node >= 0:
+            found.insert(0, int(self.machine.arrays.node_context[node]))
+            node = int(self.machine.arrays.node_parent[node])
+        return found
