@@ -163,58 +163,60 @@ def _digit(byte: int) -> int:
     return -1
 
 
-@compiled(nogil=True)
-def _read(byte: int, part: int, value: int) -> tuple[int, int]:
-    """The part and value behind a byte within a character or at the start of one that is not plain
-    ASCII. (0, point) for a character that is complete, (0, -1) for one that has been counted before
-    the walk; a part < 0 where the byte can't stand."""
-    if part == BETWEEN:
-        if byte == 0x5C:
-            return BACKSLASH, 0
-        if 0xC2 <= byte < 0xE0:
-            return 1, byte & 0x1F
-        if 0xE0 <= byte < 0xF0:
-            return 2, byte & 0x0F
-        if 0xF0 <= byte < 0xF5:
-            return 3, byte & 0x07
+@compiled(nogil=True, inline="always")
+def _begin(byte: int) -> tuple[int, int]:
+    """The part and value after the first byte of a character that is not plain ASCII."""
+    if byte == 0x5C:
+        return BACKSLASH, 0
+    if 0xC2 <= byte < 0xE0:
+        return 1, byte & 0x1F
+    if 0xE0 <= byte < 0xF0:
+        return 2, byte & 0x0F
+    if 0xF0 <= byte < 0xF5:
+        return 3, byte & 0x07
+    return -1, 0
+
+
+@compiled(nogil=True, inline="always")
+def _continue(byte: int, part: int, value: int) -> tuple[int, int]:
+    """The part and value after a continuation byte of UTF-8, of which `part` were missing."""
+    if byte & 0xC0 != 0x80:
         return -1, 0
-    if part < BACKSLASH:
-        if byte & 0xC0 != 0x80:
-            return -1, 0
-        value = value << 6 | (byte & 0x3F)
-        if part == 2 and (value < 0x20 or 0x360 <= value < 0x380):
-            return -1, 0
-        if part == 3 and (value < 0x10 or value >= 0x110):
-            return -1, 0
-        return part - 1, value
-    if part == BACKSLASH:
-        if byte == 0x75:
-            return DIGITS + 4, 0
-        if byte == 0x22 or byte == 0x5C or byte == 0x2F:
-            return BETWEEN, byte
-        if byte == 0x62:
-            return BETWEEN, 8
-        if byte == 0x66:
-            return BETWEEN, 12
-        if byte == 0x6E:
-            return BETWEEN, 10
-        if byte == 0x72:
-            return BETWEEN, 13
-        if byte == 0x74:
-            return BETWEEN, 9
+    value = value << 6 | (byte & 0x3F)
+    # After the second byte: neither a longer form of a short one, nor a surrogate, nor too large.
+    if part == 2 and (value < 0x20 or 0x360 <= value < 0x380):
         return -1, 0
-    if part == PAIR:
-        return (PAIR_U if byte == 0x5C else -1), value
-    if part == PAIR_U:
-        return (PAIR_DIGITS + 4 if byte == 0x75 else -1), value
-    if ANY_BYTES < part < ANY_DIGITS:
-        left = part - 1 if byte & 0xC0 == 0x80 else -1
-        return (BETWEEN if left == ANY_BYTES else left), -1
+    if part == 3 and (value < 0x10 or value >= 0x110):
+        return -1, 0
+    return part - 1, value
+
+
+@compiled(nogil=True, inline="always")
+def _escape(byte: int) -> tuple[int, int]:
+    """The part and value after the byte that follows a backslash."""
+    if byte == 0x75:
+        return DIGITS + 4, 0
+    if byte == 0x22 or byte == 0x5C or byte == 0x2F:
+        return BETWEEN, byte
+    if byte == 0x62:
+        return BETWEEN, 8
+    if byte == 0x66:
+        return BETWEEN, 12
+    if byte == 0x6E:
+        return BETWEEN, 10
+    if byte == 0x72:
+        return BETWEEN, 13
+    if byte == 0x74:
+        return BETWEEN, 9
+    return -1, 0
+
+
+@compiled(nogil=True, inline="always")
+def _digit_of(byte: int, part: int, value: int) -> tuple[int, int]:
+    """The part and value after a hexadecimal digit of `\\uXXXX`, or of a low surrogate."""
     digit = _digit(byte)
     if digit < 0:
         return -1, 0
-    if part > ANY_DIGITS:
-        return (BETWEEN if part - 1 == ANY_DIGITS else part - 1), -1
     value = (value & 0x3FF0000) | (value & 0xFFFF) << 4 | digit
     part -= 1
     if part == DIGITS:
@@ -229,6 +231,38 @@ def _read(byte: int, part: int, value: int) -> tuple[int, int]:
             return -1, 0
         return BETWEEN, 0x10000 + ((value >> 16) << 10) + (low - 0xDC00)
     return part, value
+
+
+@compiled(nogil=True)
+def _skip(byte: int, part: int) -> int:
+    """The part after a byte of a character that has been counted before the walk."""
+    if part < ANY_DIGITS:
+        if byte & 0xC0 != 0x80:
+            return -1
+        return BETWEEN if part - 1 == ANY_BYTES else part - 1
+    if _digit(byte) < 0:
+        return -1
+    return BETWEEN if part - 1 == ANY_DIGITS else part - 1
+
+
+@compiled(nogil=True)
+def _read(byte: int, part: int, value: int) -> tuple[int, int]:
+    """The part and value behind a byte within a character or at the start of one that is not plain
+    ASCII. (0, point) for a character that is complete, (0, -1) for one that has been counted before
+    the walk; a part < 0 where the byte can't stand."""
+    if part == BETWEEN:
+        return _begin(byte)
+    if part < BACKSLASH:
+        return _continue(byte, part, value)
+    if part == BACKSLASH:
+        return _escape(byte)
+    if part > ANY_BYTES:
+        return _skip(byte, part), -1
+    if part == PAIR:
+        return (PAIR_U if byte == 0x5C else -1), value
+    if part == PAIR_U:
+        return (PAIR_DIGITS + 4 if byte == 0x75 else -1), value
+    return _digit_of(byte, part, value)
 
 
 @compiled(nogil=True)

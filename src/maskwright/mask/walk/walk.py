@@ -264,7 +264,7 @@ def _walk(address, rest, skipped, limit, found):
                     waiting = True
                     break
                 if target == DEAD or passed >= TOO_MANY:
-                    at += 1
+                    at += 1  # each token below would be refused on its own where TOO_MANY passed
                     continue
             token = trie_token[at]
             if token >= 0:
