@@ -40,10 +40,11 @@ from benchmarks.vocabularies import tekken, tekken_encoding
 from maskwright import Grammar, Vocabulary, compile_json_schema
 from maskwright.automaton.leaf.rows import DEAD
 from maskwright.automaton.machine.addresses import machine_arrays
+from maskwright.automaton.machine.arrays import NODES_FULL, PASSED, REQUESTS
 from maskwright.automaton.machine.exits import Configuration
 from maskwright.automaton.machine.step import TOO_MANY, move, settle
 from maskwright.mask.shared.vocabulary_tables import NOTHING
-from maskwright.mask.walk.arrays import Begun
+from maskwright.mask.walk.arrays import VISITED, PrecomputedMask
 from maskwright.mask.walk.row_table import write_row
 from maskwright.mask.walk.walk import UNMEASURED, find_row
 
@@ -57,21 +58,21 @@ def each_token(
 ) -> int:
     """Set the bits of the allowed tokens in `out`, each token by itself. Returns the number of
     bytes that were read."""
-    counts = machine_arrays(address).counts
+    registers = machine_arrays(address).registers
     read = 0
     for token in range(len(starts) - 1):
         at, stop = starts[token], starts[token + 1]
         if at == stop:
             continue
         here, below = leaf, node
-        counts[8] = 0
+        registers[PASSED] = 0
         while at < stop and here != DEAD:
             here, below = move(address, here, below, data[at])
             at += 1
             read += 1
         if here != DEAD:
             here, below = settle(address, here, below)
-        if here != DEAD and counts[8] < TOO_MANY:
+        if here != DEAD and registers[PASSED] < TOO_MANY:
             out[token >> 5] |= np.int32(1) << np.int32(token & 31)
     return read
 
@@ -92,12 +93,12 @@ class Ways:
 
     def build(self, here: Configuration) -> None:
         """Build every state that the ways need at a configuration."""
-        counts = self.grammar.recognizer.machine.arrays.counts
+        registers = self.grammar.recognizer.machine.arrays.registers
         self.grammar.walker.successors(here)
         self.each_token(here)
-        while counts[1] or counts[2]:
+        while registers[REQUESTS] or registers[NODES_FULL]:
             with self.grammar.recognizer.tables.lock:
-                self.grammar.recognizer.machine.supply()
+                self.grammar.recognizer.machine.serve_requests()
             self.each_token(here)
 
     def trie(self, here: Configuration) -> tuple[int, int]:
@@ -106,12 +107,12 @@ class Ways:
     def ready_rows(self, here: Configuration) -> tuple[int, int]:
         return self._walk(here, self.grammar.walker.precomputed(here))
 
-    def _walk(self, here: Configuration, begun: Begun) -> tuple[int, int]:
+    def _walk(self, here: Configuration, precomputed: PrecomputedMask) -> tuple[int, int]:
         """The number of the row, and the number of trie nodes visited."""
         address = self.grammar.recognizer.address()
-        number = find_row(address, *here, *begun, UNMEASURED, False, 0)
+        number = find_row(address, *here, *precomputed, UNMEASURED, False, 0)
         assert number >= 0, "everything has been built"
-        return number, int(self.grammar.recognizer.tables.scratch.state[4])
+        return number, int(self.grammar.recognizer.tables.scratch.state[VISITED])
 
 
 def positions(grammar: Grammar, tokens: list[int]) -> list[tuple[Configuration, bytes]]:

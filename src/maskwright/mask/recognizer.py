@@ -27,17 +27,17 @@ from maskwright.automaton.machine.exits import BLOCKED, Configuration, Exit, app
 from maskwright.automaton.machine.machine import Added
 from maskwright.automaton.machine.step import (
     TOO_MANY,
-    behind_end,
     is_accepting,
     leave,
     next_bytes,
     node_of,
+    pass_dynamic_exit,
 )
 from maskwright.automaton.value.last_value import last_value
 from maskwright.mask.position import Position, unpacked
 from maskwright.mask.shared.machine import SharedMachine
 from maskwright.mask.shared.vocabulary_tables import VocabularyTables
-from maskwright.mask.walk.walk import DYNAMIC, PENDING, take_bytes, take_token
+from maskwright.mask.walk.walk import DEPENDS_ON_TEXT, PENDING, take_bytes, take_token
 
 
 class Recognizer:
@@ -152,15 +152,15 @@ class Recognizer:
             while True:
                 target = take_bytes(self.address(), *here, values[done:])
                 if target == PENDING:
-                    self.machine.supply()
+                    self.machine.serve_requests()
                     continue
-                if target != DYNAMIC:
+                if target != DEPENDS_ON_TEXT:
                     return None if target < 0 else unpacked(int(target))
-                counts = self.machine.arrays.counts
+                registers = self.machine.arrays.registers
                 passed = self._after_dynamic_exit(passed)
                 if passed >= TOO_MANY:
                     return None
-                done += int(counts[BYTES_READ])
+                done += int(registers[BYTES_READ])
                 stopped = self._stopped()
                 following = self._dynamic_exit(stopped, bytes(prefix) + data[:done])
                 if following is None:
@@ -180,22 +180,22 @@ class Recognizer:
         with self.tables.lock:
             self.begin()
             while (target := take_token(self.address(), *here, token)) == PENDING:
-                self.machine.supply()
-            if target == DYNAMIC:
+                self.machine.serve_requests()
+            if target == DEPENDS_ON_TEXT:
                 data = self.vocabulary.spellings[token]
                 return self.advance(here, data, read_prefix()), True
             return None if target < 0 else unpacked(int(target)), False
 
     def _after_dynamic_exit(self, passed: int) -> int:
-        """What has been passed (see `step.behind_end`) once the exit is taken at which the last
-        bytes stopped."""
+        """What has been passed (see `step.pass_dynamic_exit`) once the exit is taken at which the
+        last bytes stopped."""
         arrays = self.machine.arrays
-        return int(behind_end(arrays.node_parent, passed, int(arrays.counts[STOP_NODE])))
+        return int(pass_dynamic_exit(arrays.node_parent, passed, int(arrays.registers[STOP_NODE])))
 
     def _stopped(self) -> tuple[int, int, int]:
         """Context, label and node of the dynamic exit at which the last bytes stopped."""
-        counts = self.machine.arrays.counts
-        return int(counts[STOP_CONTEXT]), int(counts[STOP_LABEL]), int(counts[STOP_NODE])
+        registers = self.machine.arrays.registers
+        return int(registers[STOP_CONTEXT]), int(registers[STOP_LABEL]), int(registers[STOP_NODE])
 
     def _dynamic_exit(
         self, stopped: tuple[int, int, int], text: bytes | None
@@ -217,12 +217,12 @@ class Recognizer:
         while True:
             target = take_bytes(self.address(), *here, data)
             if target == PENDING:
-                self.machine.supply()
+                self.machine.serve_requests()
                 continue
-            if target != DYNAMIC:
+            if target != DEPENDS_ON_TEXT:
                 return bool(target >= 0)
             passed = self._after_dynamic_exit(passed)
-            data = data[int(self.machine.arrays.counts[BYTES_READ]) :]
+            data = data[int(self.machine.arrays.registers[BYTES_READ]) :]
             following = self._dynamic_exit(self._stopped(), None)
             if passed >= TOO_MANY or following is None:
                 return False
@@ -302,8 +302,8 @@ class Recognizer:
 
     def _supplied(self) -> bool:
         """Whether the machine had to be extended, so that the last question must be asked again."""
-        counts = self.machine.arrays.counts
-        if counts[REQUESTS] == 0 and counts[NODES_FULL] == 0:
+        registers = self.machine.arrays.registers
+        if registers[REQUESTS] == 0 and registers[NODES_FULL] == 0:
             return False
-        self.machine.supply()
+        self.machine.serve_requests()
         return True

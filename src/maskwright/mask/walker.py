@@ -13,12 +13,12 @@ from maskwright.automaton.leaf.rows import DEAD
 from maskwright.automaton.machine.arrays import REQUESTS
 from maskwright.automaton.machine.exits import Configuration
 from maskwright.mask.position import Position, unpacked
-from maskwright.mask.ready_rows.runs import Run
+from maskwright.mask.ready_rows.runs import CharacterRun
 from maskwright.mask.recognizer import Recognizer
 from maskwright.mask.shared.leaf_bounds import ENDLESS
 from maskwright.mask.shared.vocabulary_tables import NOTHING
-from maskwright.mask.walk.arrays import LISTED, MOST_NEEDED, Begun
-from maskwright.mask.walk.row_table import FULL
+from maskwright.mask.walk.arrays import LISTED, MOST_NEEDED, PrecomputedMask
+from maskwright.mask.walk.row_table import TABLE_FULL
 from maskwright.mask.walk.walk import (
     LEAF_NEED,
     NODE_NEED,
@@ -159,7 +159,7 @@ class Walker:
             number = find_row(address(), *here, *precomputed, limit, resumed, output)
             if number >= 0:
                 return number
-            if number == FULL:
+            if number == TABLE_FULL:
                 self.tables.rows.grow()
             else:
                 self._supply()
@@ -170,16 +170,16 @@ class Walker:
         machine = self.recognizer.machine
         arrays = machine.arrays
         number, request = (int(n) for n in arrays.pending[0])
-        if arrays.counts[REQUESTS] and request == LEAF_NEED:
+        if arrays.registers[REQUESTS] and request == LEAF_NEED:
             self.tables.leaf_bounds.compute(self.tables.leaves, number, self._limits)
-        elif arrays.counts[REQUESTS] and request == NODE_NEED:
+        elif arrays.registers[REQUESTS] and request == NODE_NEED:
             with machine.work:
                 self._node_bounds.compute(number)
         else:
-            machine.supply()
-        machine.arrays.counts[REQUESTS] = 0
+            machine.serve_requests()
+        machine.arrays.registers[REQUESTS] = 0
 
-    def precomputed(self, here: Configuration) -> Begun:
+    def precomputed(self, here: Configuration) -> PrecomputedMask:
         """The part of the mask at a configuration that was computed for the whole vocabulary."""
         tables = self.tables
         in_string = tables.precomputed_string(here.leaf)
@@ -189,14 +189,14 @@ class Walker:
             return NOTHING
         recognizer = self.recognizer
         while (spaced := take_bytes(recognizer.address(), *here, _SPACE)) == PENDING:
-            recognizer.machine.supply()
+            recognizer.machine.serve_requests()
         run = self._widest_run(here)
         after_space = self._widest_run(unpacked(int(spaced))) if spaced >= 0 else None
         if run is None and after_space is None:
             return NOTHING
-        return tables.texts.begun(run, after_space)
+        return tables.texts.precomputed(run, after_space)
 
-    def _widest_run(self, here: Configuration) -> Run | None:
+    def _widest_run(self, here: Configuration) -> CharacterRun | None:
         """The widest run of characters with which the text may go on, also after leaves of texts
         that may have ended."""
         tables, best = self.tables, None

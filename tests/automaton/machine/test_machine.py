@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from maskwright.automaton.leaf.keys import End, Literal
+from maskwright.automaton.leaf.keys import End, LiteralState
 from maskwright.automaton.leaf.rows import DEAD
 from maskwright.automaton.leaf.table import LeafTable
 from maskwright.automaton.machine.arrays import REQUEST_ROW
@@ -96,13 +96,13 @@ def test_what_a_grammar_adds_is_bounded() -> None:
 
 def test_leaf_states_are_bounded() -> None:
     leaves = LeafTable()
-    state = leaves.state(Literal(b"a" * 100, leaves.state(End("end"))))
+    state = leaves.state(LiteralState(b"a" * 100, leaves.state(End("end"))))
     toy = Toy(leaves, Listed({}), Limits(leaf_states=5))
     toy.machine.begin(Added())
 
     def build() -> None:  # a row, which brings the state of the next byte
         ask(toy.machine.arrays, leaves.count - 1, REQUEST_ROW)
-        toy.machine.supply()
+        toy.machine.serve_requests()
 
     leaves.build(state)
     for _ in range(5):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from maskwright.automaton.leaf.keys import End, Literal, Spaced, Text
+from maskwright.automaton.leaf.keys import End, LiteralState, Spaced, Text
 from maskwright.automaton.leaf.rows import DEAD
 from maskwright.automaton.leaf.table import LeafTable
 from maskwright.automaton.machine.arrays import (
@@ -23,12 +23,12 @@ from maskwright.automaton.machine.step import (
     TOO_MANY,
     advance,
     ask,
-    behind_end,
     gate_open,
     is_accepting,
     move,
     next_bytes,
     node_of,
+    pass_dynamic_exit,
     settle,
 )
 from maskwright.grammar.pattern.translate import full_match
@@ -46,7 +46,7 @@ class Brackets(Toy):
 
     def __init__(self, *, dynamic: bool = False) -> None:
         leaves = LeafTable()
-        start = leaves.state(Literal(b"[", leaves.state(End("open"))))
+        start = leaves.state(LiteralState(b"[", leaves.state(End("open"))))
         spaced = leaves.state(Spaced(2, "spaced"))
         either = leaves.state(Text(False, full_match("a")))
         separator = leaves.state(Text(False, full_match(",")))
@@ -102,29 +102,29 @@ def test_bytes_that_may_follow() -> None:
 def test_reading_stops_at_a_dynamic_exit() -> None:
     toy = Brackets(dynamic=True)
     leaf, _ = toy.ask(lambda address: advance(address, toy.start, toy.root, data(b"[a,")))
-    counts = toy.machine.arrays.counts
-    assert (leaf, counts[STOPPED], counts[BYTES_READ]) == (DEAD, 1, 2)
-    assert counts[STOP_CONTEXT] == INNER
-    assert toy.leaves.labels[counts[STOP_LABEL]] == 1
-    assert toy.contexts(int(counts[STOP_NODE])) == [OUTER, INNER]
+    registers = toy.machine.arrays.registers
+    assert (leaf, registers[STOPPED], registers[BYTES_READ]) == (DEAD, 1, 2)
+    assert registers[STOP_CONTEXT] == INNER
+    assert toy.leaves.labels[registers[STOP_LABEL]] == 1
+    assert toy.contexts(int(registers[STOP_NODE])) == [OUTER, INNER]
     leaf, _ = toy.ask(lambda address: advance(address, toy.start, toy.root, data(b"[")))
     assert leaf != DEAD
-    assert counts[STOPPED] == 0
+    assert registers[STOPPED] == 0
 
 
 def test_a_walk_passes_a_dynamic_exit_and_remembers_it() -> None:
     toy = Brackets(dynamic=True)
     leaf, node = toy.ask(lambda address: advance(address, toy.start, toy.root, data(b"[")))
     read, below = toy.ask(lambda address: move(address, leaf, node, ord("a")))
-    counts = toy.machine.arrays.counts
+    registers = toy.machine.arrays.registers
 
     def go_on(address: int) -> tuple[int, int]:
-        counts[PASSED] = 0  # the machine is asked again after each request that it has served
+        registers[PASSED] = 0  # the machine is asked again after each request that it has served
         return move(address, read, below, ord(","))
 
     here, _ = toy.ask(go_on)
     assert here != DEAD
-    assert counts[PASSED] == 2 + toy.root
+    assert registers[PASSED] == 2 + toy.root
 
 
 # 0 is a root; 1 stands on it, 2 and 3 on 1, 4 on 2.
@@ -146,7 +146,7 @@ PARENTS = np.array([-1, 0, 1, 1, 2], np.int32)
     ],
 )
 def test_dynamic_exits_that_are_passed(passed: int, node: int, after: int) -> None:
-    assert behind_end(PARENTS, passed, node) == after
+    assert pass_dynamic_exit(PARENTS, passed, node) == after
 
 
 @pytest.mark.parametrize("bits", [0, 1 << 2, 1 << 5, 1 << 63, 1 << 64, 1 << 70, (1 << 80) - 1])
@@ -173,12 +173,12 @@ def test_requests_are_noted_once_and_never_beyond_their_room() -> None:
     for _ in range(2):
         ask(arrays, 7, REQUEST_ROW)
         ask(arrays, 7, 3)
-    assert arrays.counts[REQUESTS] == 2
+    assert arrays.registers[REQUESTS] == 2
     assert arrays.pending[:2].tolist() == [[7, REQUEST_ROW], [7, 3]]
     for number in range(300):
         ask(arrays, number, 4)
-    assert arrays.counts[REQUESTS] == len(arrays.pending)
-    arrays.counts[REQUESTS] = 0
+    assert arrays.registers[REQUESTS] == len(arrays.pending)
+    arrays.registers[REQUESTS] = 0
 
 
 def test_nodes_are_interned_beyond_the_first_table() -> None:

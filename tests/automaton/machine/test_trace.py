@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from maskwright.automaton.leaf.keys import End, Literal
+from maskwright.automaton.leaf.keys import End, LiteralState
 from maskwright.automaton.leaf.table import LeafTable
 from maskwright.automaton.machine.exits import (
     DONE,
@@ -14,7 +14,7 @@ from maskwright.automaton.machine.exits import (
     Exit,
 )
 from maskwright.automaton.machine.machine import Machine
-from maskwright.automaton.machine.trace import Trace
+from maskwright.automaton.machine.trace import MachineTrace
 from tests.automaton.machine.toy import Listed
 
 OUTER, INNER, FRAME = 1, 2, 3
@@ -23,9 +23,9 @@ OUTER, INNER, FRAME = 1, 2, 3
 def machine() -> tuple[Machine, Listed, int]:
     """Reads `<x>`: the bracket pushes a level, which ends itself."""
     leaves = LeafTable()
-    start = leaves.state(Literal(b"<", leaves.state(End("open"))))
-    inner = leaves.state(Literal(b'"x"', leaves.state(End("item"))))
-    close = leaves.state(Literal(b">", leaves.state(End("close"))))
+    start = leaves.state(LiteralState(b"<", leaves.state(End("open"))))
+    inner = leaves.state(LiteralState(b'"x"', leaves.state(End("item"))))
+    close = leaves.state(LiteralState(b">", leaves.state(End("close"))))
     contexts = Listed(
         {
             (OUTER, "open"): Exit(PUSH, INNER, inner, frame=FRAME),
@@ -39,7 +39,7 @@ def machine() -> tuple[Machine, Listed, int]:
 
 def test_what_a_text_leaves() -> None:
     plain, contexts, start = machine()
-    trace = Trace(plain, Configuration(start, plain.root(OUTER)))
+    trace = MachineTrace(plain, Configuration(start, plain.root(OUTER)))
     left = list(trace.read(b"<"))
     assert [(each.at, each.context, each.label) for each in left] == [(1, OUTER, "open")]
     assert trace.stack == [FRAME, INNER]
@@ -57,7 +57,7 @@ def test_what_a_text_leaves() -> None:
 
 def test_a_known_exit_is_not_asked_for_again() -> None:
     plain, contexts, start = machine()
-    trace = Trace(plain, Configuration(start, plain.root(OUTER)))
+    trace = MachineTrace(plain, Configuration(start, plain.root(OUTER)))
     list(trace.read(b'<"x">'))
     assert [context for context, _, _ in contexts.asked].count(OUTER) == 1
     assert [text for context, _, text in contexts.asked if context == INNER] == [None, '"x"']

@@ -58,10 +58,10 @@ class Toy:
         """The answer to a question to the machine at an address, once nothing is lacking."""
         while True:
             answer = question(self.address)
-            counts = self.machine.arrays.counts
-            if not counts[REQUESTS] and not counts[NODES_FULL]:
+            registers = self.machine.arrays.registers
+            if not registers[REQUESTS] and not registers[NODES_FULL]:
                 return answer
-            self.machine.supply()
+            self.machine.serve_requests()
 
     def contexts(self, node: int) -> list[int]:
         """The contexts of a stack, the outermost first."""

@@ -7,7 +7,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from maskwright.mask.walk.row_table import FULL, RowTable, packed, row_number, write_row
+from maskwright.mask.walk.row_table import TABLE_FULL, RowTable, packed, row_number, write_row
 
 WORDS = 8
 
@@ -24,7 +24,7 @@ def number(table: RowTable, fingerprint: int, base: int, *tokens: int) -> int:
     work = np.empty(2 * WORDS, np.int32)
     while True:
         found = row_number(table.arrays, fingerprint, base, added, touched, len(touched), work)
-        if found != FULL:
+        if found != TABLE_FULL:
             return int(found)
         table.grow()
 

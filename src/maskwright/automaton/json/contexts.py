@@ -31,7 +31,7 @@ from maskwright.automaton.json.levels import Levels
 from maskwright.automaton.json.names import NameReader
 from maskwright.automaton.json.plain_names import PlainReader, PlainShapes
 from maskwright.automaton.json.values import ReadThread, ValueReader
-from maskwright.automaton.leaf.keys import Choice, End, Literal, Padded, Spaced
+from maskwright.automaton.leaf.keys import ChoiceState, End, LiteralState, Padded, Spaced
 from maskwright.automaton.leaf.table import LeafTable
 from maskwright.automaton.machine.exits import (
     BLOCKED,
@@ -256,7 +256,7 @@ class JsonContexts:
         threads = self._items(level.threads)
         if not threads:  # the options depend on an item that this walk hasn't looked at
             unknown = self._context(Level(LevelPhase.VALUE, "[", (), level.depth))
-            return Exit(STAY, unknown, self._leaves.state(Choice(EMPTY, EMPTY, ())))
+            return Exit(STAY, unknown, self._leaves.state(ChoiceState(EMPTY, EMPTY, ())))
         if all(thread.is_free for thread in threads):
             return self._value_above(level, threads)
         following = self._context(Level(LevelPhase.VALUE, "[", threads, level.depth))
@@ -359,7 +359,7 @@ class JsonContexts:
             name = self._context(Level(LevelPhase.NAME, "{", level.threads, level.depth))
             if name not in self._names:
                 term = self._written(following.term)
-                self._names[name] = following, self._leaves.state(Choice(term, EMPTY, ()))
+                self._names[name] = following, self._leaves.state(ChoiceState(term, EMPTY, ()))
             then.append((context, StructuralLabel.COMMA, Exit(STAY, name, self._names[name][1])))
         if closes:
             then.append(
@@ -413,13 +413,13 @@ class JsonContexts:
 
     def _spaced(self, label: StructuralLabel, after: bytes = b"") -> int:
         leaf = self._leaves.state(Spaced(self.whitespace.room, label))
-        return self._leaves.state(Literal(after, leaf)) if after else leaf
+        return self._leaves.state(LiteralState(after, leaf)) if after else leaf
 
     @cached_property
     def _colon(self) -> int:
         space = self.whitespace
         after = self._spaced(StructuralLabel.SPACE, space.after_colon)
-        colon = self._leaves.state(Choice(EMPTY, EMPTY, ((ord(":"), after),)))
+        colon = self._leaves.state(ChoiceState(EMPTY, EMPTY, ((ord(":"), after),)))
         return self._leaves.state(Padded(space.room, colon)) if space.room else colon
 
     def _next_leaf(self, context: int) -> int:
@@ -443,7 +443,7 @@ class JsonContexts:
             marks.append((ord(","), self._spaced(StructuralLabel.COMMA, after)))
         if closes:
             marks.append(self._closing(level, empty=False))
-        choice = self._leaves.state(Choice(EMPTY, EMPTY, tuple(marks)))
+        choice = self._leaves.state(ChoiceState(EMPTY, EMPTY, tuple(marks)))
         return self._leaves.state(Padded(space.room, choice)) if space.room else choice
 
     def _closing(self, level: Level, *, empty: bool) -> tuple[int, int]:
@@ -451,7 +451,7 @@ class JsonContexts:
         bracket = b"}" if level.bracket == "{" else b"]"
         if self.whitespace.lines and not empty:
             line = self.whitespace.line(level.depth - 1).encode() + bracket
-            return line[0], self._leaves.state(Literal(line[1:], end))
+            return line[0], self._leaves.state(LiteralState(line[1:], end))
         return bracket[0], end
 
     def _may_continue(self, context: int) -> bool:
@@ -475,7 +475,7 @@ class JsonContexts:
         """The line break before a first item, where lines are indented: its first byte, and the
         leaf of its rest."""
         line = self.whitespace.line(level.depth).encode()
-        return line[0], self._leaves.state(Literal(line[1:], leaf))
+        return line[0], self._leaves.state(LiteralState(line[1:], leaf))
 
     # Readers
 
@@ -497,14 +497,14 @@ class JsonContexts:
             if any(any(True for _ in r.containers(bracket, self._solver)) for r in reader.readings):
                 marks.append((ord(bracket), self._leaves.state(End(mark))))
         strings, scalars = self._written(reader.strings), reader.scalars
-        leaf = self._leaves.state(Choice(strings, scalars, tuple(marks)))
+        leaf = self._leaves.state(ChoiceState(strings, scalars, tuple(marks)))
         if level.phase is LevelPhase.FIRST:
             if self.whitespace.lines:
                 marks = [self._first_line(level, leaf)] if reader.threads else []
                 strings = scalars = EMPTY
             if any(_may_close(t) for t in level.threads):
                 marks.append(self._closing(level, empty=True))
-            leaf = self._leaves.state(Choice(strings, scalars, tuple(marks)))
+            leaf = self._leaves.state(ChoiceState(strings, scalars, tuple(marks)))
         return leaf
 
     def _name_reader(self, context: int) -> tuple[NameReader | PlainReader, int]:
@@ -519,15 +519,15 @@ class JsonContexts:
     def _name_leaf(self, level: Level, reader: NameReader | PlainReader) -> int:
         term = self._written(reader.term) if reader.bits or reader.others else EMPTY
         if level.phase is not LevelPhase.FIRST:
-            return self._leaves.state(Choice(term, EMPTY, ()))
+            return self._leaves.state(ChoiceState(term, EMPTY, ()))
         marks: list[tuple[int, int]] = []
         if self.whitespace.lines and term is not EMPTY:
-            leaf = self._leaves.state(Choice(term, EMPTY, ()))
+            leaf = self._leaves.state(ChoiceState(term, EMPTY, ()))
             marks.append(self._first_line(level, leaf))
             term = EMPTY
         if any(_may_close(t) for t in level.threads):
             marks.append(self._closing(level, empty=True))
-        return self._leaves.state(Choice(term, EMPTY, tuple(marks)))
+        return self._leaves.state(ChoiceState(term, EMPTY, tuple(marks)))
 
     def _written(self, strings: Regular) -> Regular:
         return with_minimal_escapes(strings) if self._bare else strings

@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 
 from maskwright.automaton.leaf.keys import (
-    Choice,
+    ChoiceState,
     Continuation,
     Dead,
     End,
@@ -21,7 +21,7 @@ from maskwright.automaton.leaf.keys import (
     Hex,
     Key,
     Limited,
-    Literal,
+    LiteralState,
     LowHex,
     LowSurrogate,
     Padded,
@@ -94,7 +94,7 @@ class LeafBuilder:
                 self._build_parallel(state, term)
             case Text():
                 self._build_text(state, key)
-            case Literal():
+            case LiteralState():
                 self._rows.override(state, 0, {key.data[0]: self._behind(key)})
             case Entry():
                 self._build_entry(state, key)
@@ -128,7 +128,7 @@ class LeafBuilder:
                 | Continuation()
             ):
                 return self._spelled.row(key)
-            case Choice(inside=inside, text=text, marks=marks):
+            case ChoiceState(inside=inside, text=text, marks=marks):
                 row = {} if text is EMPTY else self.next_states(self._state(Text(False, text)))
                 if inside is not EMPTY:
                     row[QUOTE] = self._state(Text(inside=True, term=counted(inside)))
@@ -144,12 +144,12 @@ class LeafBuilder:
                 return self._token_row(key)
             case Within():
                 return self._sets.row(key)
-            case Text() | Entry() | Literal() | End() | Dead():
+            case Text() | Entry() | LiteralState() | End() | Dead():
                 return {}  # built elsewhere
 
-    def _behind(self, key: Literal) -> int:
+    def _behind(self, key: LiteralState) -> int:
         rest = key.data[1:]
-        return self._state(Literal(rest, key.target)) if rest else key.target
+        return self._state(LiteralState(rest, key.target)) if rest else key.target
 
     def _build_entry(self, state: int, key: Entry) -> None:
         """The row of the text, and the marks."""
@@ -235,7 +235,7 @@ class LeafBuilder:
     def _build_names(self, state: int, term: Regular) -> bool:
         """Build a node of a trie of names; False if it is not a plain one.
 
-        Beside the names stands nothing or any other name, so the row is that of the other names
+        WordList the names stands nothing or any other name, so the row is that of the other names
         with the few bytes that go on with one of these.
         """
         if not isinstance(term, Vector) or not term.named or not isinstance(term.parts[0], Words):

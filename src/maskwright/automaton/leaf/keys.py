@@ -89,7 +89,7 @@ class End(NamedTuple):
     label: Hashable
 
 
-class Choice(NamedTuple):
+class ChoiceState(NamedTuple):
     """The start of a JSON string, of a plain text, or of one of `marks` (byte, next state)."""
 
     inside: Regular
@@ -140,7 +140,7 @@ class Padded(NamedTuple):
     target: int
 
 
-class Literal(NamedTuple):
+class LiteralState(NamedTuple):
     """Fixed bytes before `target`."""
 
     data: bytes
@@ -162,11 +162,11 @@ Key = (
     | Continuation
     | Limited
     | End
-    | Choice
+    | ChoiceState
     | Entry
     | TokenId
     | Spaced
     | Padded
-    | Literal
+    | LiteralState
     | Dead
 )

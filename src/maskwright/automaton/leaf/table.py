@@ -26,7 +26,7 @@ import numpy as np
 from maskwright.automaton.leaf.builder import LeafBuilder
 from maskwright.automaton.leaf.exits import leaving
 from maskwright.automaton.leaf.keys import (
-    Choice,
+    ChoiceState,
     Continuation,
     Dead,
     End,
@@ -35,7 +35,7 @@ from maskwright.automaton.leaf.keys import (
     Hex,
     Key,
     Limited,
-    Literal,
+    LiteralState,
     LowHex,
     LowSurrogate,
     Padded,
@@ -47,7 +47,7 @@ from maskwright.automaton.leaf.keys import (
 )
 from maskwright.automaton.leaf.rows import DEAD, UNBUILT, LeafArrays, LeafRows, Row
 from maskwright.automaton.leaf.utf8 import open_arcs
-from maskwright.automaton.leaf.word_tries import ENDED, HIGH, LOW, Beside, WordTrie, trie_of
+from maskwright.automaton.leaf.word_tries import ENDED, HIGH, LOW, NameLanguage, WordTrie, trie_of
 from maskwright.grammar.regular.derivative import label
 from maskwright.grammar.regular.terms import EMPTY, Parallel, Regular, Vector, Words
 
@@ -102,7 +102,7 @@ class LeafTable:
     def __init__(self) -> None:
         self.count = 0
         self.keys = Keys()
-        self._tries: dict[Beside, WordTrie] = {}
+        self._tries: dict[NameLanguage, WordTrie] = {}
         self.labels: list[Hashable] = [None]
         self._ids: dict[tuple[type[Key], Key], int] = {}  # tuples of two kinds may be equal
         self._label_ids: dict[tuple[type, Hashable], int] = {(type(None), None): 0}
@@ -150,7 +150,7 @@ class LeafTable:
                 self.arrays.label[number] = self.label_id(name)
             case Dead():
                 self.arrays.base[number] = 0
-            case Choice() | Literal() | Padded() | TokenId() | Within():
+            case ChoiceState() | LiteralState() | Padded() | TokenId() | Within():
                 pass
         return number
 
@@ -182,15 +182,15 @@ class LeafTable:
         found = trie_of(key.term)
         if found is None:
             return None
-        beside, node = found
-        trie = self._tries.get(beside)
+        names, node = found
+        trie = self._tries.get(names)
         if trie is None:
-            trie = self._tries[beside] = self._plant(beside)
+            trie = self._tries[names] = self._plant(names)
         return trie.state + trie.place(node) + block * trie.size
 
-    def _plant(self, beside: Beside) -> WordTrie:
+    def _plant(self, names: NameLanguage) -> WordTrie:
         """Make the states of a whole list of words."""
-        table, others = beside
+        table, others = names
         if others is None:
             ends = [self.state(End(1))] * len(table.strings)
         else:
@@ -198,15 +198,15 @@ class LeafTable:
             labels = ((1 + word, *beyond) for word in range(len(table.strings)))
             ends = [self.state(End(each)) for each in labels]
         trunks = (0, 0)
-        if beside.open:
-            texts, escapes = Text(True, beside.beyond), Escape(beside.beyond)
+        if names.open:
+            texts, escapes = Text(True, names.beyond), Escape(names.beyond)
             trunks = (self._builder.row_of(texts), self._builder.row_of(escapes))
-        trie = WordTrie(beside, self.count)
+        trie = WordTrie(names, self.count)
         self.count += trie.count
         self.keys.add(trie)
         self._rows.make_room(self.count - 1)
         self._rows.override_all(trie.state, np.repeat(trunks, trie.size), trie.rows(ends))
-        if others is not None and not beside.open:
+        if others is not None and not names.open:
             low, high, ended = (trie.places[each] for each in (LOW, HIGH, ENDED))
             states = slice(trie.state, trie.state + trie.count)
             self.arrays.gate_low[states] = np.concatenate((low, low + ended, low + ended))

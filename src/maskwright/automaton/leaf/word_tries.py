@@ -56,7 +56,7 @@ _ESCAPES: Final = tuple(SHORT_ESCAPES.keys())
 _ESCAPED: Final = tuple(SHORT_ESCAPES.values())
 
 
-class Beside(NamedTuple):
+class NameLanguage(NamedTuple):
     """A list of words, and what else may be read with it."""
 
     table: WordList
@@ -78,12 +78,12 @@ class WordTrie:
     """The places in a list of words, numbered: the root, then those of each word that the words
     before it don't have."""
 
-    def __init__(self, beside: Beside, state: int) -> None:
+    def __init__(self, names: NameLanguage, state: int) -> None:
         """`state`: the first of the states: one for each place, then one behind a backslash at
         each, then one behind `\\u` at each."""
-        self.beside: Final = beside
+        self.names: Final = names
         self.state: Final = state
-        strings = beside.table.strings
+        strings = names.table.strings
         text = "".join(strings).encode()
         self._words = np.zeros((4, len(strings)), np.int32)
         self._words[_STOP] = list(accumulate(map(len, strings)))
@@ -108,14 +108,14 @@ class WordTrie:
         """What one of the states stands for."""
         place = (state - self.state) % self.size
         low, high, depth = (int(self.places[each, place]) for each in (LOW, HIGH, _DEPTH))
-        term: Regular = word_slice(self.beside.table, low, high, depth)
-        if self.beside.others is not None:
-            term = vector((term, *self.beside.others), named=True)
+        term: Regular = word_slice(self.names.table, low, high, depth)
+        if self.names.others is not None:
+            term = vector((term, *self.names.others), named=True)
         return self._key(state, term)
 
     def beyond(self, state: int) -> Text | Escape | Hex:
         """What one of the states would stand for without the words, where there are other texts."""
-        return self._key(state, self.beside.beyond)
+        return self._key(state, self.names.beyond)
 
     def _key(self, state: int, term: Regular) -> Text | Escape | Hex:
         at = state - self.state
@@ -129,14 +129,14 @@ class WordTrie:
         start = np.zeros(2 * self.size + 1, np.int32)
         byte, target = np.zeros(5 * self.size, np.uint8), np.zeros(5 * self.size, np.int32)
         self._words[_END] = ends
-        is_open, bare = self.beside.open, self.beside.table.bare
+        is_open, bare = self.names.open, self.names.table.bare
         count = _fill(
             self._text, self._words, self.state, is_open, bare, self.places, start, byte, target
         )
         return Overrides(start, byte[:count], target[:count])
 
 
-def trie_of(term: Regular) -> tuple[Beside, Words] | None:
+def trie_of(term: Regular) -> tuple[NameLanguage, Words] | None:
     """The list of words that `term` is a place in, and the place; None if it is none, or in one
     that isn't made at once."""
     others = None
@@ -147,7 +147,7 @@ def trie_of(term: Regular) -> tuple[Beside, Words] | None:
         term = term.parts[0]
     if not isinstance(term, Words) or not term.table.whole:
         return None
-    return Beside(term.table, others), term
+    return NameLanguage(term.table, others), term
 
 
 @compiled

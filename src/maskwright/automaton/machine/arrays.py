@@ -10,7 +10,7 @@ import numpy.typing as npt
 NO_NODE: Final = -1
 """Instead of a stack node: the parent of a root, and an empty slot of the hash table."""
 
-# The registers, elements of `MachineArrays.counts`.
+# The registers, elements of `MachineArrays.registers`.
 NODES: Final = 0
 """How many stack nodes there are."""
 REQUESTS: Final = 1
@@ -26,7 +26,7 @@ STOP_NODE: Final = 6
 STOPPED: Final = 7
 """1 if a dynamic exit ended the call."""
 PASSED: Final = 8
-"""Which dynamic exits have been passed; see `automaton.machine.step.behind_end`."""
+"""Which dynamic exits have been passed; see `automaton.machine.step.pass_dynamic_exit`."""
 BYTES_READ: Final = 9
 """How many bytes the last `advance` has read."""
 REGISTERS: Final = 10
@@ -53,7 +53,7 @@ class MachineArrays(NamedTuple):
     gate_start: npt.NDArray[np.int32]
     """[contexts]: first word of the context's gate in `gate_bits`, -1 for none."""
     gate_bits: npt.NDArray[np.uint64]
-    counts: npt.NDArray[np.int64]
+    registers: npt.NDArray[np.int64]
     """[REGISTERS]: see `NODES` and the others."""
     pending: Annotated[npt.NDArray[np.int64], 2]
     """[n, 2]: what a walk needs and could not find: (leaf, REQUEST_ROW) a row, (context, label) an

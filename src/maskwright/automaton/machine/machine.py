@@ -68,7 +68,7 @@ class Machine:
             **_empty_exits(256),
             gate_start=np.full(128, -1, np.int32),
             gate_bits=np.zeros(64, np.uint64),
-            counts=np.zeros(REGISTERS, np.int64),
+            registers=np.zeros(REGISTERS, np.int64),
             pending=np.zeros((256, 2), np.int64),
         )
         self._exit_views = _views(self.arrays)
@@ -84,23 +84,23 @@ class Machine:
         node = self._roots.get(context)
         if node is None:
             self.know_context(context)
-            node = int(self.arrays.counts[NODES])
+            node = int(self.arrays.registers[NODES])
             if node == len(self.arrays.node_context):
                 self._grow_nodes()
             self._roots[context] = node
             self.arrays.node_context[node] = context
             self.arrays.node_parent[node] = NO_NODE
-            self.arrays.counts[NODES] = node + 1
+            self.arrays.registers[NODES] = node + 1
             hash_nodes(*self._nodes, node, node + 1)
         return node
 
-    def supply(self) -> None:
+    def serve_requests(self) -> None:
         """Serve the pending requests of the last walk: build rows, ask for exits, grow."""
-        counts = self.arrays.counts
-        waiting = int(counts[REQUESTS])
-        counts[REQUESTS] = 0
-        if counts[NODES_FULL]:
-            counts[NODES_FULL] = 0
+        registers = self.arrays.registers
+        waiting = int(registers[REQUESTS])
+        registers[REQUESTS] = 0
+        if registers[NODES_FULL]:
+            registers[NODES_FULL] = 0
             self._grow_nodes()
         if waiting == 1:
             pending = [self.arrays.pending[0].tolist()]
@@ -205,7 +205,7 @@ class Machine:
             node_parent=_doubled(self.arrays.node_parent, NO_NODE),
         )
         self._replace(node_slots=np.full(2 * len(self.arrays.node_slots), NO_NODE, np.int32))
-        hash_nodes(*self._nodes, 0, int(self.arrays.counts[NODES]))
+        hash_nodes(*self._nodes, 0, int(self.arrays.registers[NODES]))
 
     @property
     def _nodes(self) -> tuple[_Int32, _Int32, _Int32]:

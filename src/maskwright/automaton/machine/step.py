@@ -2,7 +2,7 @@
 
 All functions are given the address of a directory (see `automaton.directory`). What they need and
 can't find (a row that was never built, an exit never asked for) they note in `pending` and treat as
-dead; the caller serves the requests (`Machine.supply`) and runs them again.
+dead; the caller serves the requests (`Machine.serve_requests`) and runs them again.
 
 They keep Python's lock: they take microseconds, and getting it back can take milliseconds where
 other threads are busy.
@@ -56,20 +56,20 @@ def next_leaf(leaves: LeafArrays, leaf: int, byte: int) -> int:
 @compiled
 def ask(machine: MachineArrays, first: int, second: int) -> None:
     """Note a request, once."""
-    count = machine.counts[REQUESTS]
+    count = machine.registers[REQUESTS]
     for at in range(count):
         if machine.pending[at, 0] == first and machine.pending[at, 1] == second:
             return
     if count < len(machine.pending):
         machine.pending[count, 0] = first
         machine.pending[count, 1] = second
-        machine.counts[REQUESTS] = count + 1
+        machine.registers[REQUESTS] = count + 1
 
 
 @compiled(inline="always")
-def lacks_something(counts: np.ndarray) -> bool:
+def lacks_something(registers: np.ndarray) -> bool:
     """Whether the machine has to serve requests or grow before an answer is right."""
-    return counts[REQUESTS] != 0 or counts[NODES_FULL] != 0
+    return registers[REQUESTS] != 0 or registers[NODES_FULL] != 0
 
 
 @compiled
@@ -85,19 +85,19 @@ def node_of(address: int, context: int, parent: int) -> int:
         if machine.node_context[node] == context and machine.node_parent[node] == parent:
             return node
         slot = (slot + 1) & mask
-    count = machine.counts[NODES]
+    count = machine.registers[NODES]
     if count >= len(machine.node_context):
-        machine.counts[NODES_FULL] = 1
+        machine.registers[NODES_FULL] = 1
         return NO_NODE
     machine.node_context[count] = context
     machine.node_parent[count] = parent
     machine.node_slots[slot] = count
-    machine.counts[NODES] = count + 1
+    machine.registers[NODES] = count + 1
     return count
 
 
 @compiled
-def behind_end(node_parent: np.ndarray, passed: int, node: int) -> int:
+def pass_dynamic_exit(node_parent: np.ndarray, passed: int, node: int) -> int:
     """What has been passed behind one more dynamic exit, at `node`: 0 before the first, then 2 plus
     the node that the level of the last one stands on, `TOO_MANY` behind the second.
 
@@ -136,12 +136,14 @@ def leave(address: int, leaf: int, node: int) -> tuple[int, int]:
         if kind == BLOCKED:
             return DEAD, node
         if kind >= DYNAMIC:
-            machine.counts[PASSED] = behind_end(machine.node_parent, machine.counts[PASSED], node)
-            if machine.counts[STOPS] == 1:
-                machine.counts[STOP_CONTEXT] = context
-                machine.counts[STOP_LABEL] = label
-                machine.counts[STOP_NODE] = node
-                machine.counts[STOPPED] = 1
+            machine.registers[PASSED] = pass_dynamic_exit(
+                machine.node_parent, machine.registers[PASSED], node
+            )
+            if machine.registers[STOPS] == 1:
+                machine.registers[STOP_CONTEXT] = context
+                machine.registers[STOP_LABEL] = label
+                machine.registers[STOP_NODE] = node
+                machine.registers[STOPPED] = 1
                 return DEAD, node
             kind -= DYNAMIC
         if kind == POP:
@@ -227,17 +229,17 @@ def advance(address: int, leaf: int, node: int, data: np.ndarray) -> tuple[int, 
 
     Stops at a dynamic exit: then STOPPED is 1, and BYTES_READ bytes have been read.
     """
-    counts = machine_arrays(address).counts
-    counts[STOPS] = 1
-    counts[STOPPED] = 0
+    registers = machine_arrays(address).registers
+    registers[STOPS] = 1
+    registers[STOPPED] = 0
     at = 0
     while at < len(data) and leaf != DEAD:
         leaf, node = move(address, leaf, node, data[at])
         at += leaf != DEAD
     if leaf != DEAD:
         leaf, node = settle(address, leaf, node)
-    counts[BYTES_READ] = at
-    counts[STOPS] = 0
+    registers[BYTES_READ] = at
+    registers[STOPS] = 0
     return leaf, node
 
 

@@ -23,7 +23,7 @@ class Left(NamedTuple):
     exit: Exit
 
 
-class Trace:
+class MachineTrace:
     """A text's way through one machine."""
 
     def __init__(self, machine: Machine, start: Configuration) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from maskwright.automaton.events.captures import CaptureReader
 from maskwright.automaton.events.events import Event
 from maskwright.automaton.events.json import JsonReader, may_read_string
-from maskwright.automaton.machine.trace import Left, Trace
+from maskwright.automaton.machine.trace import Left, MachineTrace
 from maskwright.automaton.rules.contexts import RuleContexts, ValueBegan
 from maskwright.mask.recognizer import Recognizer
 
@@ -18,7 +18,7 @@ class EventReader:
 
     def __init__(self, recognizer: Recognizer) -> None:
         self._recognizer = recognizer
-        self._trace = Trace(recognizer.machine, recognizer.start)
+        self._trace = MachineTrace(recognizer.machine, recognizer.start)
         contexts = recognizer.machine.contexts
         self._contexts = contexts
         self._json = JsonReader(self._trace.text)

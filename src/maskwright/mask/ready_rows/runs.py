@@ -26,7 +26,7 @@ FEWEST: Final = 12
 """Characters of a set that is worth a row."""
 
 
-class Letters(NamedTuple):
+class CharacterSet(NamedTuple):
     """A set of characters: bit n of `low` for n < 64, of `high` for 64 <= n < 128; `beyond` are all
     characters outside ASCII, none of them otherwise."""
 
@@ -38,7 +38,7 @@ class Letters(NamedTuple):
     def size(self) -> int:
         return self.low.bit_count() + self.high.bit_count() + 128 * self.beyond
 
-    def within(self, other: Letters) -> bool:
+    def within(self, other: CharacterSet) -> bool:
         return (
             self.low & ~other.low == 0
             and self.high & ~other.high == 0
@@ -46,24 +46,24 @@ class Letters(NamedTuple):
         )
 
 
-class Run(NamedTuple):
+class CharacterRun(NamedTuple):
     """A text that goes on with one of `first`, then with any of `later` again and again."""
 
-    first: Letters
-    later: Letters
+    first: CharacterSet
+    later: CharacterSet
 
 
-def widest_run(term: Regular) -> Run | None:
+def widest_run(term: Regular) -> CharacterRun | None:
     """The run with the largest set of characters with which a text may go on."""
     found = split(_without_exceptions(term))
-    best: Run | None = None
+    best: CharacterRun | None = None
     for target in found.targets:
         first = _letters(found, target)
         if first.size < (FEWEST if best is None else best.first.size + 1):
             continue
         later = _letters(split(target), target)
         if first.within(later):
-            best = Run(first, later)
+            best = CharacterRun(first, later)
     return best
 
 
@@ -112,11 +112,11 @@ _BEYOND: Final = (((0x80, LAST),), ((0x80, 0xD7FF), (0xE000, LAST)))
 """All characters outside ASCII; surrogates are in no text."""
 
 
-def _letters(found: Split, target: Regular) -> Letters:
+def _letters(found: Split, target: Regular) -> CharacterSet:
     """The characters that lead to `target`."""
     bits = 0
     for low, high, after in found.ascii:
         if after is target:
             bits |= (1 << (high + 1)) - (1 << low)
     every = any(after is target and some.ranges in _BEYOND for some, after in found.beyond)
-    return Letters(bits & _ALL, bits >> 64, every)
+    return CharacterSet(bits & _ALL, bits >> 64, every)

@@ -17,8 +17,8 @@ import numpy.typing as npt
 
 from maskwright.compiled import compiled
 from maskwright.grammar.regular.terms import Regular
-from maskwright.mask.ready_rows.runs import Letters, Run, widest_run
-from maskwright.mask.walk.arrays import Begun, SiblingTable, Spelling
+from maskwright.mask.ready_rows.runs import CharacterRun, CharacterSet, widest_run
+from maskwright.mask.walk.arrays import PrecomputedMask, SiblingTable, Spelling
 from maskwright.mask.walk.row_table import RowTable
 from maskwright.vocab.trie import SiblingTrie, Trie
 
@@ -38,7 +38,7 @@ class Texts(NamedTuple):
     """Whose text it is."""
     low: npt.NDArray[np.uint64]
     high: npt.NDArray[np.uint64]
-    """Its ASCII characters, as in `Letters`."""
+    """Its ASCII characters, as in `CharacterSet`."""
     kind: npt.NDArray[np.uint8]
     begins: npt.NDArray[np.int32]
     """[257]: the first text that begins with each byte, or what comes behind it."""
@@ -64,12 +64,12 @@ class TextRows:
         spaced = order[self._whole.begins[0x20] : self._whole.begins[0x21]]
         longer = spelling.start[spaced + 1] - spelling.start[spaced] > 1
         self._behind_space = Texts.of(spelling, spaced[longer], 1)
-        self._runs: dict[Regular, Run | None] = {}
-        self._known: dict[tuple[Run | None, Run | None], _Kept] = {}
+        self._runs: dict[Regular, CharacterRun | None] = {}
+        self._known: dict[tuple[CharacterRun | None, CharacterRun | None], _Kept] = {}
 
-    def run(self, parts: tuple[Regular, ...]) -> Run | None:
+    def run(self, parts: tuple[Regular, ...]) -> CharacterRun | None:
         """The widest run with which one of `parts` may go on."""
-        best: Run | None = None
+        best: CharacterRun | None = None
         for part in parts:
             if part not in self._runs:
                 self._runs[part] = widest_run(part)
@@ -78,7 +78,7 @@ class TextRows:
                 best = run
         return best
 
-    def begun(self, run: Run | None, spaced: Run | None) -> Begun:
+    def precomputed(self, run: CharacterRun | None, spaced: CharacterRun | None) -> PrecomputedMask:
         """What of a mask is known where the text may go on with `run`, or with a space and then
         `spaced`."""
         if run is not None and run.first.low >> 32 & 1:
@@ -86,9 +86,9 @@ class TextRows:
         known = self._known.get((run, spaced))
         if known is None:
             known = self._known[run, spaced] = self._make(run, spaced)
-        return known.begun
+        return known.precomputed
 
-    def _make(self, run: Run | None, spaced: Run | None) -> _Kept:
+    def _make(self, run: CharacterRun | None, spaced: CharacterRun | None) -> _Kept:
         allowed = np.zeros(self._table.words, np.int32)
         others: list[npt.NDArray[np.int32]] = []
         skipped = np.zeros(768, np.uint8)
@@ -105,8 +105,10 @@ class TextRows:
         rest = others[0] if len(others) == 1 else self._merged(*others)
         trie = Trie.of_ordered(self._spelling.data, self._spelling.start, rest)
         table = SiblingTable(SiblingTrie.of(trie))
-        begun = Begun(*self._table.ready(allowed), table.address, int(skipped.ctypes.data))
-        return _Kept(begun, table, skipped)
+        precomputed = PrecomputedMask(
+            *self._table.ready(allowed), table.address, int(skipped.ctypes.data)
+        )
+        return _Kept(precomputed, table, skipped)
 
     def _merged(
         self, whole: npt.NDArray[np.int32], spaced: npt.NDArray[np.int32]
@@ -120,12 +122,12 @@ class TextRows:
 class _Kept(NamedTuple):
     """What is at hand, and what its addresses point to."""
 
-    begun: Begun
+    precomputed: PrecomputedMask
     table: SiblingTable
     skipped: npt.NDArray[np.uint8]
 
 
-def _mark_first_bytes(letters: Letters, found: npt.NDArray[np.uint8]) -> None:
+def _mark_first_bytes(letters: CharacterSet, found: npt.NDArray[np.uint8]) -> None:
     """Set `found` (uint8 [256]) to 1 for the bytes with which one of the characters begins."""
     bits = letters.high << 64 | letters.low
     found[[point for point in range(128) if bits >> point & 1]] = 1
@@ -193,7 +195,7 @@ def _describe(
     kind: np.ndarray,
     begins: np.ndarray,
 ) -> None:
-    """By text: its ASCII characters (as in `Letters`) and what it is; and where the texts are
+    """By text: its ASCII characters (as in `CharacterSet`) and what it is; and where the texts are
     that begin with each byte."""
     one = np.uint64(1)
     for number in range(len(order)):

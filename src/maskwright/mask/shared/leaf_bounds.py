@@ -15,14 +15,14 @@ import numpy.typing as npt
 
 from maskwright.automaton.finish.completion import Finisher
 from maskwright.automaton.leaf.keys import (
-    Choice,
+    ChoiceState,
     Continuation,
     Dead,
     End,
     Escape,
     Hex,
     Limited,
-    Literal,
+    LiteralState,
     LowHex,
     LowSurrogate,
     Padded,
@@ -77,11 +77,11 @@ class LeafBounds:
                 return left + self.compute(leaves, target, limits)
             case Limited(target=target):
                 return 1 + self.compute(leaves, target, limits)
-            case Literal(data=data, target=target):
+            case LiteralState(data=data, target=target):
                 return len(data) + self.compute(leaves, target, limits)
             case Padded(target=target):
                 return self.compute(leaves, target, limits)
-            case Choice(marks=marks):  # which may be the colon after a name
+            case ChoiceState(marks=marks):  # which may be the colon after a name
                 ways = (1 + self.compute(leaves, target, limits) for _, target in marks)
                 return max(ways, default=0)
             case End() | Spaced() | Dead():

@@ -20,7 +20,7 @@ from maskwright.grammar.regular.terms import EMPTY, Parallel, Regular, alive
 from maskwright.grammar.regular.word_lists import has_minimal_escapes
 from maskwright.grammar.shape.scalars import lone_scalars
 from maskwright.limits import Limits
-from maskwright.mask.ready_rows.runs import Run
+from maskwright.mask.ready_rows.runs import CharacterRun
 from maskwright.mask.ready_rows.strings import (
     NARROW,
     StringRows,
@@ -32,7 +32,7 @@ from maskwright.mask.ready_rows.text_rows import TextRows
 from maskwright.mask.shared.known_tools import KnownTools
 from maskwright.mask.shared.leaf_bounds import ENDLESS, LeafBounds
 from maskwright.mask.shared.machine import SharedMachine
-from maskwright.mask.walk.arrays import Begun, Scratch, SiblingTable, Spelling
+from maskwright.mask.walk.arrays import PrecomputedMask, Scratch, SiblingTable, Spelling
 from maskwright.mask.walk.row_table import RowTable
 from maskwright.vocab import Vocabulary
 from maskwright.vocab.trie import SiblingTrie
@@ -51,7 +51,7 @@ MOST_TRANSITIONS: Final = 400_000
 MOST_KNOWN_BYTES: Final = 48 << 20
 """What grammars know together (see `mask.common`) before new ones start afresh."""
 
-NOTHING: Final = Begun(0, 0, 0, 0)
+NOTHING: Final = PrecomputedMask(0, 0, 0, 0)
 
 _UTF_8: Final = frozenset((*range(0xC0), *range(0xC2, 0xF5)))
 
@@ -79,7 +79,7 @@ class VocabularyTables:
         self.scratch: Final = Scratch.of(self.trie.height, vocabulary.words)
         """That of all walks, for there is one at a time."""
         self.leaf_bounds = LeafBounds()
-        self._precomputed: dict[int, Begun | None] = {}
+        self._precomputed: dict[int, PrecomputedMask | None] = {}
         self._json_machines: dict[Hashable, tuple[Levels, SharedMachine]] = {}
         self._every_byte = np.ones(768, np.uint8)
         self._terms = alive()
@@ -125,30 +125,30 @@ class VocabularyTables:
             or made() - self._made > MOST_TRANSITIONS
         )
 
-    def precomputed_string(self, leaf: int) -> Begun | None:
+    def precomputed_string(self, leaf: int) -> PrecomputedMask | None:
         """What of the mask at `leaf` is at hand, where that is within a string; None if it isn't,
         or the context has a say in it."""
         if leaf not in self._precomputed:
             self._precomputed[leaf] = self._find_precomputed(leaf)
         return self._precomputed[leaf]
 
-    def _find_precomputed(self, leaf: int) -> Begun | None:
+    def _find_precomputed(self, leaf: int) -> PrecomputedMask | None:
         leaves, keys = self.leaves, self.leaves.keys
         if leaves.arrays.gate_high[leaf]:
             return None
         trie = keys.trie(leaf)
-        if trie is not None and trie.beside.open:  # whatever is one of the words, others go on so
+        if trie is not None and trie.names.open:  # whatever is one of the words, others go on so
             return self.precomputed_string(leaves.state(trie.beyond(leaf)))
         if not is_within(leaf, keys) or has_minimal_escapes(term_within(leaf, keys)):
             return None
         ready = self.rows.ready(self.strings.ready(leaf, keys))
-        return Begun(*ready, self._leaving.address, int(self._every_byte.ctypes.data))
+        return PrecomputedMask(*ready, self._leaving.address, int(self._every_byte.ctypes.data))
 
     def is_text(self, leaf: int) -> bool:
         """Whether plain text is read at `leaf`."""
         return self._text(leaf) is not EMPTY
 
-    def run(self, leaf: int) -> Run | None:
+    def run(self, leaf: int) -> CharacterRun | None:
         """The widest run of characters with which plain text may go on at `leaf`."""
         term = self._text(leaf)
         return self.texts.run(term.parts if isinstance(term, Parallel) else (term,))

@@ -49,7 +49,7 @@ MOST_NEEDED: Final = 5
 LISTED: Final = 6
 """Tokens listed."""
 SKIPPED_PART: Final = 7
-"""Where the part of `Begun.skipped` begins that counts after the first byte of the path."""
+"""Where the part of `PrecomputedMask.skipped` begins that counts after the path's first byte."""
 STATES: Final = 8
 
 
@@ -61,7 +61,7 @@ class Scratch(NamedTuple):
     leaving leaves without a byte; extended when needed."""
     node: npt.NDArray[np.int32]
     passed: npt.NDArray[np.int32]
-    """What of dynamic exits has been passed on the way to each of the chain (`step.behind_end`)."""
+    """Which dynamic exits have been passed on the way to each of the chain; see `PASSED`."""
     known: npt.NDArray[np.int32]
     """[depths]: how many of the chain are known; negative where that is all there are."""
     living: npt.NDArray[np.uint64]
@@ -145,7 +145,7 @@ class SiblingTable:
         list_arrays(self.address, fan)
 
 
-class Begun(NamedTuple):
+class PrecomputedMask(NamedTuple):
     """What of a mask is at hand, and which tokens are still to be walked; all zero is nothing, and
     all tokens."""
 
@@ -242,7 +242,7 @@ def needs(address):
 
 
 @compiled(inline="always")
-def fan(address, rest):
+def sibling_trie(address, rest):
     """The trie in the table `rest`, or of all tokens where that is 0."""
     return listed_arrays(
         rest if rest else listed_arrays(address + _WHOLE, Whole).address, SiblingTrie

@@ -1,8 +1,9 @@
 """Tokens that a walk can't vouch for, cut into pieces that it can.
 
-Where the text tells names and items apart, a token may end one of them and no more: one that ends
-a second is not offered (`automaton.step.behind_end`), nor, in an array in which some item must
-still come again, one that goes on to the next. So completions are spelled without such tokens.
+Where names or items must differ, a token may end one of them and no more. A token that ends a
+second one is not offered (see `automaton.machine.step.pass_dynamic_exit`), nor, in an array in
+which some item must still be repeated, a token that goes on to the next item. So completions are
+spelled without such tokens.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ from maskwright.compiled import compiled
 
 Row = npt.NDArray[np.int32]
 
-FULL: Final = -2
+TABLE_FULL: Final = -2
 """Instead of a row's number: the table has to be extended first."""
 
 _PAGE: Final = 1 << 16
@@ -114,7 +114,7 @@ class RowTable:
         work = np.empty(2 * self.words, np.int32)
         while True:
             number = row_number(self.arrays, _fingerprint(row), 0, row, touched, len(touched), work)
-            if number != FULL:
+            if number != TABLE_FULL:
                 return int(number)
             self.grow()
 
@@ -185,7 +185,7 @@ def write_row(address, out):
 
 @compiled
 def row_number(rows, fingerprint, base, added, touched, count, whole):
-    """The number of the row of `base` with the bits in `added`; FULL if there is no room for it.
+    """The number of the row of `base` with the bits in `added`; TABLE_FULL without room for it.
 
     `touched` lists the `count` words of `added` (int32, which has no bit of the base) that are not
     zero. `whole` is int32 [2 * words] to work in.
@@ -202,7 +202,7 @@ def row_number(rows, fingerprint, base, added, touched, count, whole):
         slot = (slot + 1) & mask
     number, used = rows.counts[ROWS], rows.counts[WORDS_USED]
     if number == len(rows.records) or used + HEADER + count > len(rows.page):
-        return FULL
+        return TABLE_FULL
     page = rows.page
     page[used + FINGERPRINT] = fingerprint
     page[used + BASE] = base

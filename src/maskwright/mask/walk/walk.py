@@ -42,10 +42,10 @@ from maskwright.mask.walk.arrays import (
     SKIPPED_PART,
     VISITED,
     WORDS,
-    fan,
     needs,
     row_arrays,
     scratch_arrays,
+    sibling_trie,
     spelling,
 )
 from maskwright.mask.walk.row_table import row_number, scattered
@@ -57,8 +57,8 @@ UNMEASURED: Final = -5
 LEAF_NEED: Final = -11
 NODE_NEED: Final = -12
 """What a measured walk asks for: (leaf or node, this)."""
-NOWHERE: Final = -3
-DYNAMIC: Final = -4
+REFUSED: Final = -3
+DEPENDS_ON_TEXT: Final = -4
 
 _WALKING: Final = 0
 _RESTING: Final = 1
@@ -68,15 +68,17 @@ _NUMBERING: Final = 3
 
 @compiled
 def find_row(address, leaf, node, base, fingerprint, rest, skipped, limit, resumed, found):
-    """The number of the mask row at (leaf, node); PENDING or FULL if something has to be supplied
-    first, after which the same is called `resumed`.
+    """The number of the mask row at (leaf, node).
 
-    `base`, `fingerprint`, `rest` and `skipped` say what is at hand, see `Begun`. If `found` is not
-    0, it is the address of int32 [3, V], where each token that is walked and allowed is listed with
-    the leaf and node behind it; `LISTED` in the scratch says how many. With a `limit` other than
-    UNMEASURED the bytes needed behind each are bounded (`mask.shared.leaf_bounds`): `MOST_NEEDED`
-    in the scratch is the largest bound, and only tokens that may need more than the limit are
-    listed.
+    PENDING if the machine has to serve requests first, TABLE_FULL if the row table has to grow:
+    then the same is called again with `resumed`.
+
+    `base`, `fingerprint`, `rest` and `skipped` say what is known beforehand, see `PrecomputedMask`.
+    If `found` is not 0, it is the address of int32 [3, V], where each token that is walked and
+    allowed is listed with the leaf and node after it; `LISTED` in the scratch says how many there
+    are. With a `limit` other than UNMEASURED, an upper bound of the bytes needed after each token
+    is computed (`mask.shared.leaf_bounds`): `MOST_NEEDED` in the scratch is the largest of these
+    bounds, and only tokens whose bound exceeds the limit are listed.
     """
     scratch = scratch_arrays(address)
     state = scratch.state
@@ -89,7 +91,7 @@ def find_row(address, leaf, node, base, fingerprint, rest, skipped, limit, resum
         scratch.known[0] = 1
         scratch.living[:4] = 0
         scratch.cursor[0] = 0
-        scratch.stop[0] = fan(address, 0).roots
+        scratch.stop[0] = sibling_trie(address, 0).roots
         scratch.left[:] = -1
         state[PHASE] = _WALKING
         state[DEPTH] = 0
@@ -104,7 +106,7 @@ def find_row(address, leaf, node, base, fingerprint, rest, skipped, limit, resum
         state[PHASE] = _ENDING
         if rest:
             scratch.cursor[0] = 0
-            scratch.stop[0] = fan(address, rest).roots
+            scratch.stop[0] = sibling_trie(address, rest).roots
             state[PHASE] = _RESTING
             state[DEPTH] = 0
     if state[PHASE] == _RESTING:
@@ -113,8 +115,8 @@ def find_row(address, leaf, node, base, fingerprint, rest, skipped, limit, resum
         state[PHASE] = _ENDING
     if state[PHASE] == _ENDING:
         accepting = is_accepting(address, leaf, node)
-        counts = machine_arrays(address).counts
-        if lacks_something(counts):
+        registers = machine_arrays(address).registers
+        if lacks_something(registers):
             return PENDING
         if accepting:
             for token in spelling(address).eos:
@@ -148,27 +150,29 @@ def _add(scratch, token):
 
 
 @compiled(inline="always")
-def _left(address, left, label, leaf, node, passed, counts):
-    """The configuration behind a leaf, and what of dynamic exits has then been passed (see
-    `step.behind_end`), as `step.leave` finds it; what a walk has left before, it remembers in
-    `left`, as if nothing had been passed."""
+def _left(address, left, label, leaf, node, passed, registers):
+    """The configuration after leaving a leaf, as `step.leave` finds it, and which dynamic exits
+    have then been passed (see `step.pass_dynamic_exit`).
+
+    The exits of one walk are remembered in `left`, as if no dynamic exit had been passed before.
+    """
     key = (np.int64(label[leaf]) << 32) | np.int64(node)
     slot = 3 * ((label[leaf] * 0x9E37 + node * 0x85EB) & (MEMO - 1))
     if left[slot] == key:
         behind = left[slot + 1]
         here, below, more = behind >> 32, behind & 0xFFFFFFFF, left[slot + 2]
     else:
-        counts[PASSED] = 0
+        registers[PASSED] = 0
         reached, above = leave(address, leaf, node)
-        here, below, more = np.int64(reached), np.int64(above), np.int64(counts[PASSED])
-        if not lacks_something(counts):
+        here, below, more = np.int64(reached), np.int64(above), np.int64(registers[PASSED])
+        if not lacks_something(registers):
             left[slot] = key
             left[slot + 1] = (here << 32) | below
             left[slot + 2] = more
     if passed and more:
-        counts[PASSED] = passed
+        registers[PASSED] = passed
         leave(address, leaf, node)
-        more = np.int64(counts[PASSED])
+        more = np.int64(registers[PASSED])
     return here, below, more if more else np.int64(passed)
 
 
@@ -176,12 +180,12 @@ def _left(address, left, label, leaf, node, passed, counts):
 def _walk(address, rest, skipped, limit, found):
     """Walk on from where the scratch stands; False if something is missing."""
     leaves, machine = leaf_arrays(address), machine_arrays(address)
-    trie, scratch = fan(address, rest), scratch_arrays(address)
+    trie, scratch = sibling_trie(address, rest), scratch_arrays(address)
     skip = uint8s(skipped, 768)
     rows, base, label = leaves.rows, leaves.base, leaves.label
     override_start, override_stop = leaves.override_start, leaves.override_stop
     override_byte, override_next = leaves.override_byte, leaves.override_next
-    eager, counts = leaves.eager, machine.counts
+    eager, registers = leaves.eager, machine.registers
     trie_byte, trie_first, trie_children = trie.byte, trie.first, trie.children
     trie_token, trie_twin = trie.token, trie.twin
     chain_leaf, chain_node, chain_passed = scratch.leaf, scratch.node, scratch.passed
@@ -218,8 +222,8 @@ def _walk(address, rest, skipped, limit, found):
                 known = -known
                 break
             below, more = chain_node[place], chain_passed[place]
-            here, below, more = _left(address, left, label, here, below, more, counts)
-            if lacks_something(counts):
+            here, below, more = _left(address, left, label, here, below, more, registers)
+            if lacks_something(registers):
                 waiting = True
                 break
             if here == DEAD or more >= TOO_MANY:
@@ -257,10 +261,10 @@ def _walk(address, rest, skipped, limit, found):
             below = chain_node[place]
             passed = chain_passed[place]
             if eager[target]:
-                counts[PASSED] = passed
+                registers[PASSED] = passed
                 target, below = leave(address, target, below)
-                passed = counts[PASSED]
-                if lacks_something(counts):
+                passed = registers[PASSED]
+                if lacks_something(registers):
                     waiting = True
                     break
                 if target == DEAD or passed >= TOO_MANY:
@@ -276,10 +280,12 @@ def _walk(address, rest, skipped, limit, found):
                         break
                     if override_start[alive] != override_stop[alive]:
                         break  # more of it may be read
-                    alive, beneath, more = _left(address, left, label, alive, beneath, more, counts)
-                    if lacks_something(counts):
+                    alive, beneath, more = _left(
+                        address, left, label, alive, beneath, more, registers
+                    )
+                    if lacks_something(registers):
                         break
-                if lacks_something(counts):
+                if lacks_something(registers):
                     waiting = True
                     break
                 if more >= TOO_MANY:
@@ -336,8 +342,8 @@ def _walk(address, rest, skipped, limit, found):
 
 @compiled
 def take_token(address, leaf, node, token):
-    """The configuration after a token as leaf << 32 | node, or why there is none: NOWHERE,
-    PENDING, or DYNAMIC where that depends on the text; see `step.advance`."""
+    """The configuration after a token as leaf << 32 | node, or why there is none: REFUSED,
+    PENDING, or DEPENDS_ON_TEXT where that depends on the text; see `step.advance`."""
     texts = spelling(address)
     data = texts.data[texts.start[token] : texts.start[token + 1]]
     return take_bytes(address, leaf, node, data)
@@ -347,12 +353,12 @@ def take_token(address, leaf, node, token):
 def take_bytes(address, leaf, node, data):
     """The same after `data` (uint8)."""
     leaf, node = advance(address, leaf, node, data)
-    counts = machine_arrays(address).counts
-    if lacks_something(counts):
+    registers = machine_arrays(address).registers
+    if lacks_something(registers):
         return PENDING
-    if counts[STOPPED]:
-        return DYNAMIC
-    return NOWHERE if leaf == DEAD else (np.int64(leaf) << 32) | np.int64(node)
+    if registers[STOPPED]:
+        return DEPENDS_ON_TEXT
+    return REFUSED if leaf == DEAD else (np.int64(leaf) << 32) | np.int64(node)
 
 
 @compiled(nogil=True)
