@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from maskwright import compile_grammar
-from maskwright.automaton.leaf.first_bytes import SPECIAL, VALUE
-from maskwright.automaton.rules.follow import next_bytes, successors
+from maskwright.automaton.rules.follow import SPECIAL, VALUE, next_bytes, successors
 from maskwright.automaton.rules.nodes import (
     BoundedEnd,
     BranchNode,

@@ -3,7 +3,6 @@
 - `builder`: Building the rows of leaf states.
 - `character_arrays`: Automata over characters as the compiled code reads them.
 - `exits`: When a leaf of several texts side by side is left, and with what label.
-- `first_bytes`: The bytes with which texts begin, as one int.
 - `keys`: What leaf states stand for.
 - `rows`: The rows of leaf states.
 - `special_tokens`: How the machine spells special tokens, which no text spells.

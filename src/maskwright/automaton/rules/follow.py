@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from maskwright.automaton.leaf.first_bytes import SPECIAL, VALUE, first_bytes
+from maskwright.automaton.leaf.special_tokens import LEAD
 from maskwright.automaton.rules.network import RuleNetwork
 from maskwright.automaton.rules.nodes import (
     BoundedEnd,
@@ -26,7 +26,13 @@ from maskwright.automaton.rules.nodes import (
     SymbolNode,
     TextSymbol,
 )
+from maskwright.grammar.regular.first_bytes import first_bytes
 from maskwright.grammar.rules.tree import JsonValue, SpecialToken
+
+SPECIAL: Final = 1 << LEAD
+"""The byte that leads special tokens."""
+VALUE: Final = sum(1 << byte for byte in b'"{[-0123456789tfn')
+"""The bytes with which JSON values begin."""
 
 _ENDS: Final = 1 << 256
 """A bit beside the bytes of a FIRST set: the rule may end without another byte (epsilon)."""

@@ -11,6 +11,7 @@ by a character is the next one.
 - `charset`: Sets of code points as sorted, disjoint, inclusive ranges that do not touch.
 - `derivative`: Derivatives of terms, and whether a language is empty.
 - `enumerate`: The strings of a language one by one, the shortest first.
+- `first_bytes`: The bytes with which the strings of a language begin.
 - `length_bounds`: Counted repeats as bounds on a string's length.
 - `parallel`: Several languages read at once, of which one may end where others go on.
 - `shortest`: A shortest string of a language.

@@ -1,4 +1,7 @@
-"""The bytes with which the characters of a language begin, as one int: bit n is set for byte n."""
+"""The bytes with which the characters of a language begin, in UTF-8.
+
+A set of bytes is one int: bit n is set for byte n.
+"""
 
 from __future__ import annotations
 

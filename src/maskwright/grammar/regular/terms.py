@@ -47,22 +47,22 @@ class Regular:
         self.nullable = nullable
         self.plain = plain
         self.number = next(_numbers)
-        # Filled by grammar.derivative: the transitions, those of them to living targets, whether
-        # the language has a string, and a shortest one.
+        # Computed on demand by `derivative` and `shortest`: all transitions, those to languages
+        # that are not empty, whether this language is not empty, and a shortest string of it.
         self.steps: tuple[tuple[int, int, Regular], ...] | None = None
         self.arcs: tuple[tuple[int, int, Regular], ...] | None = None
         self.live: bool | None = True if plain else None
         self.short: str | None = None
-        # Filled by grammar.split: the transitions, by sets.
+        # Computed on demand by `character_classes`: the transitions by classes of characters.
         self.split: tuple[Any, ...] | None = None
-        # Filled by grammar.alphabet and automaton.first_bytes: the bytes with which its characters
-        # and texts begin.
+        # Computed on demand by `byte_alphabet` and `first_bytes`: the bytes with which characters,
+        # and strings, of the language begin.
         self.alphabet: int | None = None
         self.heads: int | None = None
-        # Filled by grammar.derivative: the automaton written out from this term on.
+        # Computed on demand by `derivative`: the DFA that begins with this term.
         self.automaton: Any = None
-        # Filled by grammar.explored: an automaton that this term is a state of, and its number.
-        # That may be somebody else's, and a term that outlives it must not keep it.
+        # Set by `character_dfa`: a DFA of which this term is a state, and the state's number. The
+        # reference is weak, since the DFA belongs to another term, which this one may outlive.
         self.place: tuple[ReferenceType[Any], int] | None = None
 
 
