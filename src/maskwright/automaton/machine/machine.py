@@ -47,7 +47,7 @@ class Added:
 
 class Machine:
     """The machine of grammars that share their contexts, mostly of one. Not thread-safe: its owner
-    serialises (see `mask.grammar`)."""
+    serialises (see `mask.recognizer`)."""
 
     def __init__(
         self, leaves: LeafTable, contexts: Contexts, limits: Limits = DEFAULT_LIMITS

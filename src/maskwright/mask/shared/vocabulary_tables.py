@@ -39,17 +39,17 @@ from maskwright.vocab.trie import SiblingTrie
 from maskwright.vocab.vocabulary import WORTH_KEEPING
 
 MOST_LEAVES: Final = 40_000
-"""Leaf states after which new grammars start a fresh table; the old one goes with its grammars.
-With all that hangs on them they took about 1.2 KB each over 240 MaskBench schemas."""
+"""Leaf states after which new grammars get new tables; the old ones are freed with their grammars.
+With everything that refers to them they took about 1.2 KB each over 240 MaskBench schemas."""
 MOST_ROW_BYTES: Final = 32 << 20
-"""The same for the rows of masks."""
+"""Bytes of mask rows after which new grammars get new tables."""
 MOST_TERMS: Final = 60_000
-"""The same for regular terms: a leaf state of a pattern keeps all that was derived from it."""
+"""Regular terms after which new grammars get new tables: a leaf state keeps all its derivatives."""
 MOST_TRANSITIONS: Final = 400_000
-"""The same for transitions worked out meanwhile, of which each takes some 140 bytes."""
+"""Transitions computed after which new grammars get new tables; each takes some 140 bytes."""
 
 MOST_KNOWN_BYTES: Final = 48 << 20
-"""What grammars know together (see `mask.common`) before new ones start afresh."""
+"""Bytes of shared machines (see `mask.shared.machine`) after which new grammars start new ones."""
 
 NOTHING: Final = PrecomputedMask(0, 0, 0, 0)
 

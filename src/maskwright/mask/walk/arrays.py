@@ -152,7 +152,7 @@ class PrecomputedMask(NamedTuple):
     base: int
     """The address of a row of allowed tokens."""
     fingerprint: int
-    """That row's; see `mask.rows`."""
+    """That row's; see `mask.walk.row_table`."""
     rest: int
     """The `SiblingTable` of the other tokens that begin with bytes in `skipped`."""
     skipped: int
