@@ -23,13 +23,13 @@ from maskwright.grammar.schema.tree import (
     Json,
     MultipleOf,
     Not,
+    NotUniqueItems,
     NotValues,
     NumberIn,
     OneOf,
     Properties,
     PropertyCount,
     PropertyNames,
-    RepeatedItems,
     Required,
     Schema,
     SomeMember,
@@ -108,7 +108,7 @@ def _holds(assertion: Assertion, value: Json) -> bool:
 
 _ANY = (TypeIs, Values, NotValues, AllOf, AnyOf, OneOf, Not, If, StringIn)
 _NUMBERS = (NumberIn, DigitsOnly, MultipleOf)
-_ARRAYS = (Items, ItemCount, Contains, UniqueItems, RepeatedItems)
+_ARRAYS = (Items, ItemCount, Contains, UniqueItems, NotUniqueItems)
 _OBJECTS = (Properties, SomeMember, PropertyNames, Required, PropertyCount)
 
 
@@ -168,7 +168,7 @@ def _array(assertion: Assertion, value: Json) -> bool:
             return _between(sum(satisfies(inner, item) for item in value[start:]), least, most)
         case UniqueItems():
             return not repeats(value)
-        case RepeatedItems():
+        case NotUniqueItems():
             return repeats(value)
         case _:
             raise AssertionError(assertion)

@@ -10,7 +10,7 @@ from maskwright.grammar.schema.tree import (
     Contains,
     ItemCount,
     Items,
-    RepeatedItems,
+    NotUniqueItems,
     Required,
     Schema,
     TypeIs,
@@ -30,8 +30,8 @@ STRING = Schema("", (TypeIs(frozenset(["string"])),))
         ([], 0, None),
         ([ItemCount(1, None), ItemCount(0, 4), ItemCount(2, 6)], 2, 4),
         ([ItemCount(3, 3)], 3, 3),
-        ([RepeatedItems()], 2, None),
-        ([RepeatedItems(), ItemCount(3, None)], 3, None),
+        ([NotUniqueItems()], 2, None),
+        ([NotUniqueItems(), ItemCount(3, None)], 3, None),
         ([Required(("a",))], 0, None),
     ],
 )
@@ -45,8 +45,8 @@ def test_counts(branch: list[Assertion], least: int, most: int | None) -> None:
     "branch",
     [
         [ItemCount(2, None), ItemCount(0, 1)],
-        [UniqueItems(), RepeatedItems()],
-        [RepeatedItems(), ItemCount(0, 1)],
+        [UniqueItems(), NotUniqueItems()],
+        [NotUniqueItems(), ItemCount(0, 1)],
     ],
 )
 def test_assertions_that_exclude_each_other(branch: list[Assertion]) -> None:

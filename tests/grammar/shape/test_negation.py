@@ -12,8 +12,8 @@ from maskwright.grammar.schema.tree import (
     Contains,
     Items,
     Json,
+    NotUniqueItems,
     NotValues,
-    RepeatedItems,
     Schema,
     SomeMember,
     TypeIs,
@@ -78,7 +78,7 @@ def test_a_negation_is_negated_back(document: Json) -> None:
 FREE, INTEGER = Schema(""), Schema("", (TypeIs(frozenset(["integer"])),))
 WITHOUT_KEYWORD: list[Assertion] = [
     NotValues((1, "a", None)),
-    RepeatedItems(),
+    NotUniqueItems(),
     Contains(INTEGER, 1, 2, start=1),
     Items((INTEGER,), FREE),
     SomeMember({"a": INTEGER}, ()),

@@ -106,7 +106,7 @@ class UniqueItems:
 
 
 @dataclass(frozen=True, slots=True)
-class RepeatedItems:
+class NotUniqueItems:
     """Some two items are equal (the negation of `UniqueItems`)."""
 
 
@@ -215,7 +215,7 @@ Assertion = (
     | ItemCount
     | Contains
     | UniqueItems
-    | RepeatedItems
+    | NotUniqueItems
     | Properties
     | SomeMember
     | PropertyNames

@@ -10,7 +10,7 @@ from maskwright.grammar.schema.tree import (
     Contains,
     ItemCount,
     Items,
-    RepeatedItems,
+    NotUniqueItems,
     UniqueItems,
 )
 from maskwright.grammar.shape.shape import ArrayShape, Contained, conjunction_of, joint_count
@@ -40,7 +40,7 @@ def array_shape(branch: list[Assertion]) -> ArrayShape | None:
                     contains.append(Contained(schema, low, high, start))
             case UniqueItems():
                 unique = True
-            case RepeatedItems():
+            case NotUniqueItems():
                 repeats = True
             case _:
                 pass

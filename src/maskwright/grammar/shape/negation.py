@@ -27,13 +27,13 @@ from maskwright.grammar.schema.tree import (
     Items,
     MultipleOf,
     Not,
+    NotUniqueItems,
     NotValues,
     NumberIn,
     OneOf,
     Properties,
     PropertyCount,
     PropertyNames,
-    RepeatedItems,
     Required,
     Schema,
     SomeMember,
@@ -146,10 +146,10 @@ def _negate_contains(assertion: Contains, pointer: str) -> Schema:
 
 
 def _negate_unique_items(assertion: UniqueItems, pointer: str) -> Schema:
-    return Schema(pointer, (_ARRAY, RepeatedItems()))
+    return Schema(pointer, (_ARRAY, NotUniqueItems()))
 
 
-def _negate_repeated_items(assertion: RepeatedItems, pointer: str) -> Schema:
+def _negate_not_unique_items(assertion: NotUniqueItems, pointer: str) -> Schema:
     return Schema(pointer, (_ARRAY, UniqueItems()))
 
 
@@ -215,7 +215,7 @@ NEGATIONS: Final[dict[type[Assertion], Callable[[Any, str], Schema]]] = {
     ItemCount: _negate_item_count,
     Contains: _negate_contains,
     UniqueItems: _negate_unique_items,
-    RepeatedItems: _negate_repeated_items,
+    NotUniqueItems: _negate_not_unique_items,
     Properties: _negate_properties,
     SomeMember: _negate_some_member,
     PropertyNames: _negate_property_names,
