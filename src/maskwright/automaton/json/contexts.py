@@ -283,10 +283,10 @@ class JsonContexts:
             inner = tuple(Thread(place, None, value) for place, value in values)
             above = self._context(Level(LevelPhase.VALUE, "", inner, level.depth))
             self._above[key] = above
-        behind = self._context(Level(LevelPhase.NEXT, level.bracket, tuple(places), level.depth))
+        frame = self._context(Level(LevelPhase.NEXT, level.bracket, tuple(places), level.depth))
         if leaf is None:
             leaf = self._value_reader(above)[1]
-        return Exit(PUSH | dynamic, above, leaf, frame=behind, then=self._then(behind))
+        return Exit(PUSH | dynamic, above, leaf, frame=frame, then=self._then(frame))
 
     def _representative(self, value: Conjunction) -> Conjunction:
         """The first conjunction met that is written equally; of conjunctions that allow scalars
@@ -340,12 +340,12 @@ class JsonContexts:
         following = reader.reader_after(at)
         threads = (Thread(reader.tag, following.progress),)
         waiting = Level(LevelPhase.NEXT, "{", threads, level.depth)
-        behind = self._table.find(waiting)
+        frame = self._table.find(waiting)
         then: tuple[Further, ...] = ()
-        if behind is None:
-            behind = self._table.add(waiting, self)
-            then = self._after_listed_value(behind, waiting, following)
-        return Exit(PUSH, above, self._colon, frame=behind, then=then)
+        if frame is None:
+            frame = self._table.add(waiting, self)
+            then = self._after_listed_value(frame, waiting, following)
+        return Exit(PUSH, above, self._colon, frame=frame, then=then)
 
     def _after_listed_value(
         self, context: int, level: Level, following: PlainReader

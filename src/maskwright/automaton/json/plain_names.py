@@ -111,23 +111,16 @@ class PlainShape:
         if shape.most is not None and progress.count + needed.bit_count() >= shape.most:
             found, others = found & needed, False
         if not self.others and progress.count < shape.least and self.order == "schema":
-            found = self._leaving(found, left, shape.least - progress.count)
+            # A name that comes bars the ones before it, so enough must be left from it on. All that
+            # are left are declared: any other name has no value here.
+            missing = shape.least - progress.count
+            found = _bits(at for at in places(found) if (left >> at).bit_count() >= missing)
         return found, others
 
     def may_close(self, progress: ObjectProgress) -> bool:
         """Whether an object may end here."""
         missing = self._required & ~progress.seen
         return progress.count >= self.shape.least and not missing >> progress.position
-
-    def _leaving(self, found: int, left: int, missing: int) -> int:
-        """The names of `found` from which on, in order, there are still `missing` names."""
-        declared = self.shape.declared
-        late = left >> declared
-        return _bits(
-            at
-            for at in places(found)
-            if (late if at >= declared else left >> at).bit_count() >= missing
-        )
 
 
 class NameTerms:

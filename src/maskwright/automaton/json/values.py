@@ -46,7 +46,7 @@ class ThreadReading(NamedTuple):
     distinguished: frozenset[str] = frozenset()
     """The values that are distinguished, as canonical JSON."""
     excluded: frozenset[str] = frozenset()
-    """The values that it must not equal. Neither `strings` nor `scalars` has them, apart from the
+    """The values that it must not equal. Neither `strings` nor `scalars` has them, except the
     ones among `words`."""
     words: frozenset[str] = frozenset()
     """The scalars that a label shows: the distinguished ones, and strings that are refused once
@@ -62,12 +62,14 @@ class ThreadReading(NamedTuple):
         """The arrays or objects that it may be, before their first item or member."""
         if self.thread.value is None:
             return
-        apart = bool(self.excluded or self.distinguished or self.must_equal_one)
-        against = equality_candidates(self.excluded, self.distinguished, bracket) if apart else NONE
+        is_compared = bool(self.excluded or self.distinguished or self.must_equal_one)
+        against = (
+            equality_candidates(self.excluded, self.distinguished, bracket) if is_compared else NONE
+        )
         for start in solver.values.containers(self.thread.value):
             if isinstance(start, ObjectProgress) is (bracket == "{"):
                 found = start
-                if apart:
+                if is_compared:
                     found = start._replace(candidates=against, must_equal_one=self.must_equal_one)
                 if solver.can_complete(found):
                     yield found
@@ -115,13 +117,13 @@ class ValueReader:
                 (),
             )
         kinds = list(dict.fromkeys(map(_kind, readings)))
-        apart = sorted(
+        shown = sorted(
             text
             for text in frozenset[str]().union(*(reading.words for reading in readings))
             if text[0] not in "[{"
         )
-        texts = [json.loads(value) for value in apart if value.startswith('"')]
-        values = [value for value in apart if not value.startswith('"')]
+        texts = [json.loads(value) for value in shown if value.startswith('"')]
+        values = [value for value in shown if not value.startswith('"')]
         strings = [k.strings if solver.values.is_live(k.strings) else EMPTY for k in kinds]
         scalars = [k.scalars if solver.values.is_live(k.scalars) else EMPTY for k in kinds]
         string_term = _together(strings) if not texts else EMPTY

@@ -34,7 +34,7 @@ class Solver:
     """Decides satisfiability for one schema. All answers are exact, and each is found once."""
 
     def __init__(self, order: PropertyOrder, limits: Limits) -> None:
-        shapes = Shapes(limits, self.satisfiable)  # which asks back, to take `oneOf` apart
+        shapes = Shapes(limits, self.satisfiable)  # which asks whether options of `oneOf` can meet
         self.values: Final = SchemaValues(shapes, order, limits)
         self._satisfiable: dict[Conjunction, bool] = {}
         self._completable: dict[Progress, bool] = {}

@@ -106,8 +106,8 @@ class ArrayProgress(NamedTuple):
             max(0, each.least - count)
             for count, each in zip(self.counts, self.shape.contains, strict=True)
         )
-        behind = max((each.start - self.index for each in self.shape.contains), default=0)
-        return max(0, self.shape.least - self.index, behind) + sum(missing)
+        until_start = max((each.start - self.index for each in self.shape.contains), default=0)
+        return max(0, self.shape.least - self.index, until_start) + sum(missing)
 
     def _counted(self, at: int) -> list[tuple[Conjunction, int]]:
         """What one `contains` asks of the next item, and its count then: if it counts the item, and
