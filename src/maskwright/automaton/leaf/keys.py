@@ -37,7 +37,7 @@ class Within(NamedTuple):
 
 
 class Escape(NamedTuple):
-    """Behind a backslash in a JSON string."""
+    """After a backslash in a JSON string."""
 
     term: Regular
 
@@ -51,7 +51,7 @@ class Hex(NamedTuple):
 
 
 class LowSurrogate(NamedTuple):
-    """Behind the high surrogate `high`: `seen` bytes of the `\\u` that must follow are read."""
+    """After the high surrogate `high`, when `seen` bytes of the `\\u` that must follow are read."""
 
     term: Regular
     high: int
@@ -109,7 +109,7 @@ class Entry(NamedTuple):
 
 
 class TokenId(NamedTuple):
-    """`left` bytes before the end of a special token's spelling (see `automaton.special`).
+    """`left` bytes before the end of a special token (see `automaton.leaf.special_tokens`).
 
     The ids from `base` on are open. `sets` are of ranges (first, last); the label at the end
     says in which of them the id is.

@@ -23,7 +23,7 @@ _MOST_OVERRIDES: Final = 8
 
 
 class LeafArrays(NamedTuple):
-    """The table as the compiled code reads it; see `automaton.step`."""
+    """The table as the compiled code reads it; see `automaton.machine.step`."""
 
     rows: Annotated[Int32, 256]
     """[rows, 256]: next state by byte."""

@@ -1,6 +1,7 @@
-"""The hash tables of a machine, written anew where they have grown: as `automaton.step` reads them.
+"""The hash tables of a machine, written anew once they have grown.
 
-Compiled when imported, so that no mask waits for it.
+The layout is the one that `automaton.machine.step` reads. The functions are compiled when they are
+imported, so that no mask waits for the compiler.
 """
 
 # Compiled code: array elements are plain numbers here, which numpy's types don't say.

@@ -74,8 +74,8 @@ class Machine:
         self._exit_views = _views(self.arrays)
 
     def begin(self, added: Added) -> None:
-        """Another question, unless it is part of the one being worked on; what it adds is counted
-        in `added`."""
+        """Begin a new question, unless it is part of the present one. What it adds to the machine
+        is counted in `added`."""
         self.work.begin()
         self._added = added
 

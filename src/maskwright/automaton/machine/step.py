@@ -1,11 +1,12 @@
 """The compiled half of the machine: moving configurations over bytes.
 
-All functions are given the address of a directory (see `automaton.directory`). What they need and
-can't find (a row that was never built, an exit never asked for) they note in `pending` and treat as
-dead; the caller serves the requests (`Machine.serve_requests`) and runs them again.
+Each function takes the address of a table of arrays (see `automaton.machine.addresses`). Where it
+needs something that has not been computed yet (the row of a leaf state, an exit), it notes a
+request in `pending` and goes on as if that were dead. The caller then serves the requests
+(`Machine.serve_requests`) and calls the function again.
 
-They keep Python's lock: they take microseconds, and getting it back can take milliseconds where
-other threads are busy.
+These functions keep Python's lock. They take microseconds, while taking the lock back can take
+milliseconds when other threads are busy.
 """
 
 # Compiled code: array elements are plain numbers here, which numpy's types don't say.
@@ -98,11 +99,11 @@ def node_of(address: int, context: int, parent: int) -> int:
 
 @compiled
 def pass_dynamic_exit(node_parent: np.ndarray, passed: int, node: int) -> int:
-    """What has been passed behind one more dynamic exit, at `node`: 0 before the first, then 2 plus
-    the node that the level of the last one stands on, `TOO_MANY` behind the second.
+    """The new value of `PASSED` after one more dynamic exit, at `node`: 0 before the first, then 2
+    plus the node below the level of the last exit, and `TOO_MANY` after a second exit.
 
-    The second does not count where the level of the first is closed: what was remembered there has
-    been forgotten.
+    A second exit does not count if the level of the first has been closed, since the values that
+    were remembered on that level have been forgotten.
     """
     if passed >= TOO_MANY:
         return TOO_MANY
@@ -117,7 +118,7 @@ def pass_dynamic_exit(node_parent: np.ndarray, passed: int, node: int) -> int:
 
 @compiled
 def leave(address: int, leaf: int, node: int) -> tuple[int, int]:
-    """The configuration behind a leaf that has been read; (DEAD, node) if it can't be left."""
+    """The configuration after leaving a leaf; (DEAD, node) if the leaf can't be left."""
     leaves, machine = leaf_arrays(address), machine_arrays(address)
     label = leaves.label[leaf]
     if label == 0:
@@ -179,7 +180,7 @@ def gate_open(leaves: LeafArrays, machine: MachineArrays, leaf: int, node: int) 
 
 @compiled
 def move(address: int, leaf: int, node: int, byte: int) -> tuple[int, int]:
-    """The configuration after one byte, or (DEAD, _). Leaves as many leaves as need be."""
+    """The configuration after one byte, or (DEAD, _). Leaves as many leaves as necessary."""
     leaves, machine = leaf_arrays(address), machine_arrays(address)
     while True:
         if leaves.base[leaf] == UNBUILT:

@@ -1,7 +1,7 @@
 """The machine step by step, in plain Python: which leaves a text leaves, where, and to what.
 
-It asks the same contexts and reads the same leaves as the compiled `automaton.step`, one byte after
-the other, so that what it tells doesn't depend on how a text is cut into tokens.
+It asks the contexts and reads the leaves that the compiled `automaton.machine.step` uses, one byte
+after the other, so that its result does not depend on how a text is divided into tokens.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from maskwright.automaton.value.last_value import last_value
 
 
 class Left(NamedTuple):
-    """A leaf, or (label of a `POP`) a context, that was left behind `at` bytes of text."""
+    """A leaf, or (label of a `POP`) a context, that was left after `at` bytes of text."""
 
     at: int
     context: int
@@ -39,7 +39,7 @@ class MachineTrace:
         return self.stack[-1] == DONE
 
     def read(self, data: bytes) -> Iterator[Left]:
-        """What is left on the way through `data`, which the machine must accept."""
+        """Read `data`, which the machine must accept; yield each leaf and context that is left."""
         for byte in data:
             while True:
                 target = self._machine.leaves.next_states(self.leaf).get(byte)
@@ -52,7 +52,7 @@ class MachineTrace:
                 yield from self._leave()
 
     def end(self) -> Iterator[Left]:
-        """What is left where the text ends here."""
+        """Yield each leaf and context that is left when the text ends here."""
         while not self.done:
             yield from self._leave()
 
