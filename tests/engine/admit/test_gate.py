@@ -12,17 +12,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from maskwright.engine import Engine, EngineConfig
-from maskwright.engine.admit.forecast import Forecast, Room, Task, ahead, forecast
+from maskwright.engine.admit.forecast import Forecast
 from maskwright.engine.admit.gate import Claim, Gate
-from maskwright.engine.admit.history import ENOUGH, WINDOW, History
 from maskwright.engine.kv.blocks import BlockPool
 from maskwright.engine.schedule.scheduler import Scheduler
 from maskwright.engine.schedule.sequence import Phase, Sequence
 from maskwright.engine.schedule.service import ServiceClass
-from maskwright.engine.schedule.step_time import Line, Pace
+from maskwright.engine.schedule.step_time import Pace
 from maskwright.errors import InputError, OverloadedError
 from maskwright.models import LoadedModel
-from tests.engine.simulation import Costs, Simulation
+from tests.engine.simulation import Costs, Simulation, measured_pace
 from tests.engine.step.test_loop import request, wait_until
 from tests.engine.tiny import LiteralGrammar
 
@@ -266,93 +265,8 @@ def test_a_late_grammar_is_a_claim_too(loaded: LoadedModel) -> None:
         wait_until(lambda: not engine._gate._claims)
 
 
-# The parts ----------------------------------------------------------------------------------------
-
-
-@settings(max_examples=60, deadline=None)
-@given(
-    st.lists(st.integers(1, 300), max_size=WINDOW + 60), st.integers(0, 300), st.integers(1, 300)
-)
-def test_history_is_of_the_last(lengths: list[int], done: int, cap: int) -> None:
-    history = History()
-    for length in lengths:
-        history.note(output=length, steps=max(1, length // 2), prompt=10, cached=4)
-    last = sorted(lengths[-WINDOW:])
-    if len(last) < ENOUGH:
-        assert history.reserved(cap) == cap
-        assert history.to_come(done, cap) == max(1, cap - done)
-        return
-    reserved = history.reserved(10**6)
-    assert sum(length <= reserved for length in last) >= 0.95 * len(last)
-    assert sum(length < reserved for length in last) < 0.95 * len(last)
-    longer = [length - done for length in last if length > done]
-    mean = sum(longer) / len(longer) if longer else 1.0
-    assert history.to_come(done, 10**6) == pytest.approx(max(1.0, mean))
-    assert history.computed == pytest.approx(0.6)
-
-
-def task(**changes: object) -> Task:
-    return Task(0, "", 100.0, 20.0, 1.0, 200, False)._replace(**changes)
-
-
-def known_pace() -> Pace:
-    pace = Pace(256, 4.0)
-    for rows in (1, 4, 8, 2, 6) * 20:
-        pace.observe(rows, 0, COSTS.of(rows, 0))
-        pace.observe(rows, 100, COSTS.of(rows, 100))
-    return pace
-
-
-def test_the_line_finds_what_a_row_costs() -> None:
-    pace = known_pace()
-    for rows in (1, 5, 16):
-        assert pace.step(rows) == pytest.approx(COSTS.of(rows, 0), rel=0.02)
-    assert pace.prompt(100) == pytest.approx(100 * COSTS.token, rel=0.1)
-    line = Line()
-    assert line.at(1) is None
-    line.note(8, 0.008)
-    assert line.at(8) == pytest.approx(0.008)
-    assert 0 < line.at(1) < 0.008 < line.at(16) <= 0.016
-    line.note(8, 100.0)
-    assert line.at(8) < 0.02, "one step that took for ever says little"
-
-
-@pytest.mark.parametrize(
-    ("waiting", "ahead_of_it"),
-    [
-        ([task(client="a"), task(client="a")], 2),
-        ([task(client="b"), task(client="b"), task(client="b")], 1),  # its client's first
-        ([task(rank=1)] * 9, 0),  # of a class with an eighth of the weight
-        ([task(rank=1, prompt=1.0, output=1.0)] * 9, 5),
-    ],
-)
-def test_who_comes_before(waiting: list[Task], ahead_of_it: int) -> None:
-    assert len(ahead(task(client="a"), waiting, (8.0, 1.0))) == ahead_of_it
-
-
-def test_what_makes_a_request_wait() -> None:
-    pace, room = known_pace(), Room(slots=4, positions=2000, weights=(8.0, 1.0))
-    running = [task(running=True, prompt=0.0)] * 4
-
-    def ttft(asked: Task, live: list[Task], room: Room = room) -> float:
-        found = forecast(asked, live, room, pace)
-        assert found is not None
-        return found.ttft
-
-    free = ttft(task(), running[:3])
-    full = ttft(task(), running)
-    assert full > free + 15 * COSTS.of(4, 0), "a slot comes free when the first has ended"
-    assert ttft(task(), [*running, task()]) > full
-    assert ttft(task(prompt=400.0), running[:3]) > free + 300 * COSTS.token
-    few = replace(room, positions=500)
-    assert ttft(task(), running[:2], few) > ttft(task(), running[:2]) + 10 * COSTS.of(3, 0)
-    batch = [item._replace(rank=1) for item in running]
-    assert ttft(task(), batch) < full, "a worse class gives way"
-    assert forecast(task(), running, room, Pace(256, 4.0)) is None, "nothing is known"
-
-
 def test_when_tokens_would_come_too_slowly() -> None:
-    pace = known_pace()
+    pace = measured_pace(COSTS)
     gate = Gate([ServiceClass("only", 1.0, tpot=COSTS.of(5, 0))], pace, slots=8, positions=9999)
     claim = Claim(0, "", 20, 40)
     for number in range(8):

@@ -6,7 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from maskwright.engine.schedule.step_time import AIM, FIRST, LEAST, Pace
+from maskwright.engine.schedule.step_time import AIM, FIRST, LEAST, Line, Pace
+from tests.engine.simulation import Costs, measured_pace
+
+COSTS = Costs()
 
 
 @settings(max_examples=100, deadline=None)
@@ -80,3 +83,17 @@ def test_tokens_that_look_further_back_take_longer(
             position += count
     assert max(used[1:], default=0) < 1
     assert not used or sorted(used)[len(used) // 2] > 0.5
+
+
+def test_the_line_finds_what_a_row_costs() -> None:
+    pace = measured_pace(COSTS)
+    for rows in (1, 5, 16):
+        assert pace.step(rows) == pytest.approx(COSTS.of(rows, 0), rel=0.02)
+    assert pace.prompt(100) == pytest.approx(100 * COSTS.token, rel=0.1)
+    line = Line()
+    assert line.at(1) is None
+    line.note(8, 0.008)
+    assert line.at(8) == pytest.approx(0.008)
+    assert 0 < line.at(1) < 0.008 < line.at(16) <= 0.016
+    line.note(8, 100.0)
+    assert line.at(8) < 0.02, "one step that took for ever says little"

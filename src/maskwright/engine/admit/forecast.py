@@ -10,12 +10,16 @@ prompts share what a step has for them. (Early refusal by predicted times: Moonc
 from __future__ import annotations
 
 import heapq
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from maskwright.engine.schedule.service import OUTPUT_PRICE
 from maskwright.engine.schedule.step_time import Pace
+
+ROUNDING = 1e-6
+"""Of a request that has to end, so little is none: what quotients of times are inexact by."""
 
 
 class Task(NamedTuple):
@@ -62,7 +66,7 @@ class Forecast:
         if not self.ends or self.tpot <= tpot:
             return 0.0
         excess = (self.tpot - tpot) / max(self.tpot - self.alone, 1e-9)
-        place = min(len(self.ends), max(1, round(excess * len(self.ends) + 0.5)))
+        place = min(len(self.ends), max(1, math.ceil(excess * len(self.ends) - ROUNDING)))
         return self.ends[place - 1]
 
 
