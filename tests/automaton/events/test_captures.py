@@ -6,7 +6,7 @@ import pytest
 
 from maskwright.automaton.events.captures import CaptureReader
 from maskwright.automaton.events.events import CaptureBegun, CaptureEnded, CaptureText, Event
-from maskwright.automaton.machine.trace import Trace
+from maskwright.automaton.machine.trace import MachineTrace
 from maskwright.automaton.rules.contexts import RuleContexts
 from maskwright.grammar.rules.tree import Capture, Expression, Repeat, Rules
 from maskwright.mask.compile.rules import compile_rules
@@ -19,7 +19,7 @@ def heard(body: Expression, data: str, *, ended: bool = False) -> list[str]:
     grammar = compile_rules(Rules("start", {"start": body}), EVERY_BYTE).recognizer
     contexts = grammar.machine.contexts
     assert isinstance(contexts, RuleContexts)
-    trace = Trace(grammar.machine, grammar.start)
+    trace = MachineTrace(grammar.machine, grammar.start)
     reader = CaptureReader(contexts, trace.text)
     found: list[str] = []
     for byte in data.encode():

@@ -15,7 +15,7 @@ from maskwright.automaton.events.events import (
     ValueRead,
 )
 from maskwright.automaton.events.json import JsonReader, may_read_string
-from maskwright.automaton.machine.trace import Trace
+from maskwright.automaton.machine.trace import MachineTrace
 from maskwright.automaton.value.level import Level, LevelPhase
 from tests.matching import EVERY_BYTE
 
@@ -23,7 +23,7 @@ from tests.matching import EVERY_BYTE
 def heard(schema: Any, data: str) -> list[str]:
     """The events after each byte and at the end of a text, without those that are empty."""
     recognizer = compile_json_schema(schema, EVERY_BYTE).recognizer
-    trace = Trace(recognizer.machine, recognizer.start)
+    trace = MachineTrace(recognizer.machine, recognizer.start)
     reader = JsonReader(trace.text)
     found: list[str] = []
 
