@@ -34,7 +34,14 @@ SYNTAX_TREES = frozenset(
     }
 )
 # Compiled functions whose loops lose speed when they are split, each with its reason.
-LONG_FUNCTIONS: dict[str, str] = {}
+LONG_FUNCTIONS: dict[str, str] = {
+    "maskwright.mask.ready_rows.inside.walk_string": (
+        "the rows of `.{3,80}` took 19-25 ms instead of 10 ms with this loop in two functions"
+    ),
+    "maskwright.mask.walk.walk._walk": (
+        "one loop over the trie whose state (depth, cursor, chain) stays in registers"
+    ),
+}
 
 
 def import_graph() -> dict[str, set[str]]:
@@ -95,7 +102,6 @@ def test_no_folder_holds_more_than_sixteen_files() -> None:
     assert {folder: count for folder, count in counts.items() if count > MOST_FILES} == {}
 
 
-@pytest.mark.xfail(reason="names that are being changed", strict=True)
 def test_a_class_name_stands_for_one_thing() -> None:
     places: dict[str, list[str]] = defaultdict(list)
     for module in modules():
@@ -110,7 +116,6 @@ def test_a_class_name_stands_for_one_thing() -> None:
     assert shared == {}
 
 
-@pytest.mark.xfail(reason="functions that are being taken apart", strict=True)
 def test_function_bodies_are_at_most_sixty_lines() -> None:
     long = {
         f"{module.name}.{function.name}": lines

@@ -177,7 +177,7 @@ def _left(address, left, label, leaf, node, passed, registers):
 
 
 @compiled
-def _walk(address, rest, skipped, limit, found):
+def _walk(address, rest, skipped, limit, found):  # noqa: C901 (one loop, its state in registers)
     """Walk on from where the scratch stands; False if something is missing."""
     leaves, machine = leaf_arrays(address), machine_arrays(address)
     trie, scratch = sibling_trie(address, rest), scratch_arrays(address)
