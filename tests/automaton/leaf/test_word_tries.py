@@ -11,7 +11,7 @@ from maskwright.grammar.regular.terms import (
     EMPTY,
     MOST_AT_ONCE,
     Regular,
-    vector,
+    tagged,
     word_list,
     word_slice,
 )
@@ -34,7 +34,7 @@ def planted(
     table.whole = table.whole and whole
     term: Regular = word_slice(table)
     if others is not None:
-        term = vector((term, *others), named=True)
+        term = tagged((term, *others), named=True)
     leaves = LeafTable()
     return leaves, leaves.state(Text(True, term))
 

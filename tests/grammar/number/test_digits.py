@@ -18,7 +18,7 @@ from maskwright.grammar.number.multiples import common_multiple
 from maskwright.grammar.number.spellings import MOST_DIGITS, exactly, number
 from maskwright.grammar.regular.derivative import arcs, derivative, is_live
 from maskwright.grammar.regular.shortest import shortest
-from maskwright.grammar.regular.terms import EMPTY, Regular, alive, alt, both, complement
+from maskwright.grammar.regular.terms import EMPTY, Regular, alive, alt, complement, intersection
 
 SPELLING = re.compile(r"(-?)(0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([+-]?\d+))?")
 DIVISORS = [1, 2, 7, 60, 1024, 10**6, "0.5", "0.01", "0.3", "2.5", "1e-8"]
@@ -129,8 +129,8 @@ def test_one_number_in_the_spelling_of_json(literal: float) -> None:
 def test_some_numbers_are_what_each_of_them_is() -> None:
     literals = [0, 5, -12, 2.5, -2.5, 1e-05, 1e16, 1.5e300, 10**30, 5e-324, 2**53, 10, 100, -1]
     together, alone = exactly(*literals), alt(*map(exactly, literals))
-    assert not is_live(both(together, complement(alone)))
-    assert not is_live(both(alone, complement(together)))
+    assert not is_live(intersection(together, complement(alone)))
+    assert not is_live(intersection(alone, complement(together)))
     assert exactly() is EMPTY
 
 

@@ -8,7 +8,7 @@ from maskwright.grammar.pattern.translate import full_match
 from maskwright.grammar.regular.character_classes import split
 from maskwright.grammar.regular.derivative import arcs
 from maskwright.grammar.regular.parallel import parallel_start
-from maskwright.grammar.regular.terms import Regular, both, complement, words
+from maskwright.grammar.regular.terms import Regular, complement, intersection, words
 from maskwright.grammar.tags.free_text import text_until, text_without
 
 WORD = full_match(r"[\p{L}_][\p{L}\p{N}_]*")
@@ -20,13 +20,13 @@ TERMS = [
     GREEK,
     KEYS,
     full_match(r"(a|b)*c{2,3}|[^a]\n?"),
-    both(WORD, complement(KEYS)),
+    intersection(WORD, complement(KEYS)),
     complement(GREEK),
-    both(full_match(r".{0,3}"), text_without(("ab", "é"))),
+    intersection(full_match(r".{0,3}"), text_without(("ab", "é"))),
     text_until("<é>"),
     parallel_start((WORD, KEYS, GREEK, text_without(("x",))), None),
     parallel_start(
-        (both(WORD, complement(KEYS)), complement(WORD), full_match("[0-9]+")), (0, 1, 2)
+        (intersection(WORD, complement(KEYS)), complement(WORD), full_match("[0-9]+")), (0, 1, 2)
     ),
 ]
 

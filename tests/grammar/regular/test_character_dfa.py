@@ -9,7 +9,15 @@ from maskwright import compile_json_schema
 from maskwright.grammar.regular.character_dfa import known_place
 from maskwright.grammar.regular.derivative import place
 from maskwright.grammar.regular.shortest import shortest
-from maskwright.grammar.regular.terms import Regular, alive, both, char, concat, length, repeat
+from maskwright.grammar.regular.terms import (
+    Regular,
+    alive,
+    char,
+    concat,
+    intersection,
+    length,
+    repeat,
+)
 from tests.matching import vocabulary
 
 _APART = ["ab1", "b12", "bc1", "c12", "ca1", "a12"]
@@ -38,12 +46,12 @@ def test_lengths_are_found_again_when_an_automaton_has_gone() -> None:
     rest: Regular = repeat(concat(char("r"), char("e")))
     root = concat(char("t"), rest)
     place(root)[0].explore(10)
-    bounded = both(rest, length(3, None))
+    bounded = intersection(rest, length(3, None))
     assert shortest(bounded) == "rere"
     del root
     gc.collect()
-    assert shortest(both(rest, length(5, 6))) == "rerere"
-    assert shortest(both(rest, length(5, 5))) is None
+    assert shortest(intersection(rest, length(5, 6))) == "rerere"
+    assert shortest(intersection(rest, length(5, 5))) is None
 
 
 def test_terms_die_with_their_grammar_and_its_vocabulary() -> None:

@@ -9,10 +9,10 @@ from maskwright.grammar.regular.derivative import arcs, contains
 from maskwright.grammar.regular.terms import (
     EMPTY,
     Regular,
-    both,
     char,
     complement,
     concat,
+    intersection,
     repeat,
     words,
 )
@@ -36,14 +36,16 @@ def test_repeats_of_one_body_are_one(term: Regular, same: Regular) -> None:
 
 def test_lists_of_words_together_are_one_list() -> None:
     left, right = words(["ab", "b", "cd", "d"]), words(["b", "cd", "e"])
-    assert both(left, right) is words(["b", "cd"])
-    assert both(left, complement(right)) is words(["ab", "d"])
-    assert both(left, right, complement(words(["b"]))) is words(["cd"])
-    assert both(left, complement(words(["ab", "b"])), complement(words(["cd"]))) is words(["d"])
-    assert both(words(["a"]), words(["b"])) is EMPTY
-    assert both(right, complement(right)) is EMPTY
+    assert intersection(left, right) is words(["b", "cd"])
+    assert intersection(left, complement(right)) is words(["ab", "d"])
+    assert intersection(left, right, complement(words(["b"]))) is words(["cd"])
+    assert intersection(left, complement(words(["ab", "b"])), complement(words(["cd"]))) is words(
+        ["d"]
+    )
+    assert intersection(words(["a"]), words(["b"])) is EMPTY
+    assert intersection(right, complement(right)) is EMPTY
     third = repeat(char("d"))
-    assert both(left, third, complement(right)) is both(words(["ab", "d"]), third)
+    assert intersection(left, third, complement(right)) is intersection(words(["ab", "d"]), third)
 
 
 def test_repeats_of_others_stay() -> None:

@@ -14,7 +14,7 @@ from maskwright.errors import (
     UnsatisfiableGrammarError,
     UnsupportedGrammarError,
 )
-from maskwright.grammar.regular.terms import both, char, complement, repeat, words
+from maskwright.grammar.regular.terms import char, complement, intersection, repeat, words
 from maskwright.grammar.rules.tree import (
     Capture,
     Choice,
@@ -349,7 +349,7 @@ def test_depth_does_not_make_contexts() -> None:
     assert len(grammar.recognizer.machine.contexts._contexts) == known  # pyright: ignore
 
 
-NEVER = both(words(["ab"]), complement(words(["ab"])))
+NEVER = intersection(words(["ab"]), complement(words(["ab"])))
 
 
 @pytest.mark.parametrize(

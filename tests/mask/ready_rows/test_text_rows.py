@@ -6,7 +6,7 @@ import pytest
 
 from maskwright import Grammar, compile_regex
 from maskwright.grammar.pattern.translate import full_match
-from maskwright.grammar.regular.terms import both, complement, concat, words
+from maskwright.grammar.regular.terms import complement, concat, intersection, words
 from maskwright.grammar.rules.tree import (
     Choice,
     Concat,
@@ -79,7 +79,7 @@ NAMES = text("[a-z_][a-z0-9_]*")
 CALL = Choice((NAMES, Concat((NAMES, text(r"\("), Ref("call"), text(r"\)")))))
 
 KEYS = words(["foo", "Foo", "f", "in"])
-NO_KEY = both(full_match("[A-Za-z_][A-Za-z0-9_]*"), complement(KEYS))
+NO_KEY = intersection(full_match("[A-Za-z_][A-Za-z0-9_]*"), complement(KEYS))
 
 CASES = [
     (compile_regex("[a-z]+( [a-z]+)*", VOCAB), "foo bar"),
@@ -100,7 +100,12 @@ CASES = [
     (rules(text(r"[一-龠α-ωa]+"), text("[é-ÿ𝒜]+!")), "日本aé𝒜!"),
     (rules(text("SELECT *"), Terminal(NO_KEY), text(r" *\(?")), "SELECT foo_bar ("),
     (rules(Terminal(concat(full_match(" +AS +"), NO_KEY))), " AS fo"),
-    (rules(Terminal(concat(both(full_match("[a-z]"), complement(KEYS)), NAMES.language))), "afoo"),
+    (
+        rules(
+            Terminal(concat(intersection(full_match("[a-z]"), complement(KEYS)), NAMES.language))
+        ),
+        "afoo",
+    ),
     (rules(text("f ?"), NAMES, text("<?"), text(".*")), "f foo<é"),
 ]
 

@@ -20,7 +20,7 @@ from maskwright.automaton.value.last_value import last_value
 from maskwright.automaton.value.witness_text import spelled
 from maskwright.errors import LimitError
 from maskwright.grammar.regular.shortest import shortest
-from maskwright.grammar.regular.terms import EMPTY, Parallel, Vector
+from maskwright.grammar.regular.terms import EMPTY, Parallel, Tagged
 from maskwright.limits import Limits
 
 NEARBY: Final = 256
@@ -184,9 +184,9 @@ class CompletionSearch:
 
 def _reads_language(key: Key) -> bool:
     """Whether a state is at a character boundary of a text or string that is left only at its end,
-    so that the shortest rest is a property of the language alone. A `Vector` is not: which of its
+    so that the shortest rest is a property of the language alone. A `Tagged` is not: which of its
     parts has matched makes a difference."""
-    return isinstance(key, Text) and not isinstance(key.term, Vector)
+    return isinstance(key, Text) and not isinstance(key.term, Tagged)
 
 
 def _readable_first(step: tuple[int, int]) -> tuple[bool, int]:

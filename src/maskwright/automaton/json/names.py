@@ -15,9 +15,9 @@ from maskwright.grammar.regular.terms import (
     EMPTY,
     Regular,
     alt,
-    both,
     complement,
-    vector,
+    intersection,
+    tagged,
     word_list,
     word_slice,
     words,
@@ -29,7 +29,7 @@ from maskwright.limits import spend
 class NameReader:
     """The language of a name, and where each name leads each thread.
 
-    The term is a named vector: first the words, which are all names that some thread knows (also
+    The term is a named `Tagged`: first the words, which are all names that some thread knows (also
     the ones that aren't allowed now, so that they are distinguished), then the languages of the
     other names.
     """
@@ -54,7 +54,7 @@ class NameReader:
             if any(reader.allows(name) for reader in readers):
                 bits |= 1 << word
         trie = word_slice(known) if known.strings else EMPTY
-        term = vector((trie, *(parts or (EMPTY,))), named=True)
+        term = tagged((trie, *(parts or (EMPTY,))), named=True)
         return cls(term, known.strings, bits, others, readers, solver)
 
     def is_other(self, label: Hashable) -> bool:
@@ -109,7 +109,7 @@ class _ThreadReader:
     """The indexes of the shape's names that may come now."""
     indexes: dict[str | None, int]
     open: int | None
-    """The part of the vector that holds the other names allowed now."""
+    """The part of the tagged term that holds the other names allowed now."""
     languages: tuple[int, ...]
     """The parts that hold the shape's languages."""
     few: dict[str | None, NameClass]
@@ -166,7 +166,7 @@ def _reader(
     members: tuple[int, ...] = ()
     if language is not EMPTY:
         opened = parts.setdefault(language, len(parts))
-        inside = [both(each, language) for each in shape.languages]
+        inside = [intersection(each, language) for each in shape.languages]
         members = tuple(parts.setdefault(each, len(parts)) for each in inside)
     indexes: dict[str | None, int] = {name: at for at, name in enumerate(shape.names)}
     anything = language is ANYTHING
@@ -205,7 +205,7 @@ def _other_names(
     if len(alive) == len(classes):
         return few, taken, ANYTHING
     listed = words([*progress.shape.names, *progress.others, *candidates])
-    language = both(alt(*(each.language for each in alive)), complement(listed))
+    language = intersection(alt(*(each.language for each in alive)), complement(listed))
     return few, taken, language if solver.values.shortest_string(language) is not None else EMPTY
 
 

@@ -19,7 +19,7 @@ from maskwright.grammar.regular.terms import (
     ANYTHING,
     EMPTY,
     Regular,
-    vector,
+    tagged,
     word_list,
     word_slice,
 )
@@ -140,12 +140,12 @@ class NameTerms:
     @cached_property
     def open(self) -> Regular:
         """Where other names may come."""
-        return vector((self._trie, *self._shape.languages), named=True)
+        return tagged((self._trie, *self._shape.languages), named=True)
 
     @cached_property
     def closed(self) -> Regular:
         """Where none may."""
-        return vector((self._trie, EMPTY), named=True)
+        return tagged((self._trie, EMPTY), named=True)
 
     def bit(self, name: int) -> int:
         """One of the shape's names as a word."""

@@ -18,9 +18,9 @@ from maskwright.grammar.regular.terms import (
     EMPTY,
     Regular,
     alt,
-    both,
     complement,
-    vector,
+    intersection,
+    tagged,
     words,
 )
 from maskwright.grammar.schema.tree import Json, NotValues, Schema
@@ -79,7 +79,7 @@ class ThreadReading(NamedTuple):
 class ValueReader:
     """Two regular languages, for strings and for other scalars, and what their labels say.
 
-    Where values are distinguished, the languages are vectors: of strings, first the distinguished
+    Where values are distinguished, the languages are tagged: of strings, first the distinguished
     words, then a language for each kind of threads; of other scalars, first a language for each
     distinguished value.
     """
@@ -129,12 +129,12 @@ class ValueReader:
         string_term = _together(strings) if not texts else EMPTY
         if texts:
             beside = (k.strings if k.other_strings else EMPTY for k in kinds)
-            string_term = vector((words(texts), *beside), named=True)
+            string_term = tagged((words(texts), *beside), named=True)
         scalar_term = _together(scalars) if not values else EMPTY
         if values:
-            parts = [both(alt(*scalars), spellings(value)) for value in values]
+            parts = [intersection(alt(*scalars), spellings(value)) for value in values]
             parts += [EMPTY] * (len(values) == 1)  # so that the label is longer than one of strings
-            scalar_term = vector((*parts, *scalars))
+            scalar_term = tagged((*parts, *scalars))
         texts.sort()
         return cls(
             string_term,
@@ -238,14 +238,14 @@ def _reading(
     if listed:
         words |= few
     elif not others:
-        strings = both(strings, _all_strings(alive))
+        strings = intersection(strings, _all_strings(alive))
     elif strings is ANYTHING:  # each may be the beginning of a longer one: only its end is refused
         words |= {text for text in excluded if text[0] == '"'}
     else:
-        strings = both(strings, complement(_all_strings(excluded)))
+        strings = intersection(strings, complement(_all_strings(excluded)))
     dead: list[Json] = [json.loads(text) for text in excluded if text[0] not in '"[{']
     if not others:
-        scalars = both(scalars, _all_scalars(alive))
+        scalars = intersection(scalars, _all_scalars(alive))
     elif dead:
         none = Schema("", (NotValues(tuple(dead)),))
         scalars = solver.values.shapes.of(value | {none}).scalars
@@ -269,7 +269,7 @@ def _all_scalars(texts: Iterable[str]) -> Regular:
 
 
 def _together(terms: list[Regular]) -> Regular:
-    return terms[0] if len(terms) == 1 else vector(tuple(terms))
+    return terms[0] if len(terms) == 1 else tagged(tuple(terms))
 
 
 def _entries(label: Hashable) -> tuple[int, ...]:

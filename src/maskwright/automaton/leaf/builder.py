@@ -52,9 +52,9 @@ from maskwright.grammar.regular.terms import (
     EMPTY,
     Parallel,
     Regular,
-    Vector,
+    Tagged,
     Words,
-    vector,
+    tagged,
 )
 from maskwright.grammar.regular.word_lists import word_arcs
 
@@ -238,12 +238,12 @@ class LeafBuilder:
         WordList the names stands nothing or any other name, so the row is that of the other names
         with the few bytes that go on with one of these.
         """
-        if not isinstance(term, Vector) or not term.named or not isinstance(term.parts[0], Words):
+        if not isinstance(term, Tagged) or not term.named or not isinstance(term.parts[0], Words):
             return False
         node, others = term.parts[0], term.parts[1:]
         if any(p is not EMPTY and p is not ANYTHING for p in others) or not node.table.ascii:
             return False
-        rest = vector((EMPTY, *others), named=True)
+        rest = tagged((EMPTY, *others), named=True)
         trunk = 0 if rest is EMPTY else self.row_of(Text(True, rest))
         first = node.low + node.nullable
         overrides: dict[int, int] = {}
@@ -252,7 +252,7 @@ class LeafBuilder:
         for point, _, child in word_arcs(node):
             escaped |= not node.table.bare or must_escape(point)
             if not must_escape(point):
-                following = Text(True, vector((child, *others), named=True))
+                following = Text(True, tagged((child, *others), named=True))
                 overrides[point] = self._named(following, child.low, child.high, alone)
         if escaped:
             overrides[BACKSLASH] = self._named(Escape(term), first, node.high, alone)
@@ -272,9 +272,9 @@ class LeafBuilder:
         term = key.term
         if isinstance(term, Words):
             return 0
-        if not isinstance(term, Vector) or not term.named or term.parts[0] is EMPTY:
+        if not isinstance(term, Tagged) or not term.named or term.parts[0] is EMPTY:
             return None
-        rest = vector((EMPTY, *term.parts[1:]), named=True)
+        rest = tagged((EMPTY, *term.parts[1:]), named=True)
         if rest is EMPTY:
             return 0
         return self.row_of(key._replace(term=rest))

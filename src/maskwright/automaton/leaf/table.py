@@ -49,7 +49,7 @@ from maskwright.automaton.leaf.rows import DEAD, UNBUILT, LeafArrays, LeafRows, 
 from maskwright.automaton.leaf.utf8 import open_arcs
 from maskwright.automaton.leaf.word_tries import ENDED, HIGH, LOW, NameLanguage, WordTrie, trie_of
 from maskwright.grammar.regular.derivative import label
-from maskwright.grammar.regular.terms import EMPTY, Parallel, Regular, Vector, Words
+from maskwright.grammar.regular.terms import EMPTY, Parallel, Regular, Tagged, Words
 
 _PER_TRIE_STATE: Final = 16
 """States made with a whole list of words take as much as one that was made alone."""
@@ -141,7 +141,7 @@ class LeafTable:
                     self.arrays.label[number] = self.label_id(label(term) or None)
                 self._set_gate(number, [term])
             case Partial() | Escape() | Hex() | LowHex() | LowSurrogate():
-                if isinstance(key.term, Vector) and key.term.named:
+                if isinstance(key.term, Tagged) and key.term.named:
                     self._set_gate(number, [target for _, _, target in open_arcs(key)])
             case End(label=name):
                 self.arrays.label[number] = self.label_id(name)
@@ -239,7 +239,7 @@ class LeafTable:
         """The names that some of `terms` can still become, if none can become anything else."""
         names: list[Words] = []
         for term in terms:
-            if not isinstance(term, Vector) or not term.named:
+            if not isinstance(term, Tagged) or not term.named:
                 return
             words = term.parts[0]
             if not isinstance(words, Words) or any(p is not EMPTY for p in term.parts[1:]):

@@ -25,10 +25,10 @@ from maskwright.grammar.regular.terms import (
     ANYTHING,
     EMPTY,
     Regular,
-    Vector,
+    Tagged,
     WordList,
     Words,
-    vector,
+    tagged,
     word_slice,
 )
 
@@ -61,7 +61,7 @@ class NameLanguage(NamedTuple):
 
     table: WordList
     others: tuple[Regular, ...] | None
-    """The other parts of a named vector, each empty or anything; None for the words alone."""
+    """The other parts of a named tagged term, each empty or anything; None for the words alone."""
 
     @property
     def open(self) -> bool:
@@ -71,7 +71,7 @@ class NameLanguage(NamedTuple):
     @property
     def beyond(self) -> Regular:
         """These other texts."""
-        return vector((EMPTY, *(self.others or ())), named=True)
+        return tagged((EMPTY, *(self.others or ())), named=True)
 
 
 class WordTrie:
@@ -110,7 +110,7 @@ class WordTrie:
         low, high, depth = (int(self.places[each, place]) for each in (LOW, HIGH, _DEPTH))
         term: Regular = word_slice(self.names.table, low, high, depth)
         if self.names.others is not None:
-            term = vector((term, *self.names.others), named=True)
+            term = tagged((term, *self.names.others), named=True)
         return self._key(state, term)
 
     def beyond(self, state: int) -> Text | Escape | Hex:
@@ -140,7 +140,7 @@ def trie_of(term: Regular) -> tuple[NameLanguage, Words] | None:
     """The list of words that `term` is a place in, and the place; None if it is none, or in one
     that isn't made at once."""
     others = None
-    if isinstance(term, Vector) and term.named:
+    if isinstance(term, Tagged) and term.named:
         others = term.parts[1:]
         if any(other is not EMPTY and other is not ANYTHING for other in others):
             return None

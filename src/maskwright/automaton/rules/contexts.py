@@ -47,7 +47,7 @@ from maskwright.automaton.value.level import Level
 from maskwright.errors import UnsupportedGrammarError
 from maskwright.grammar.regular.character_classes import split
 from maskwright.grammar.regular.parallel import parallel_start
-from maskwright.grammar.regular.terms import EMPTY, Parallel, Regular, both, length
+from maskwright.grammar.regular.terms import EMPTY, Parallel, Regular, intersection, length
 from maskwright.grammar.rules.tree import JsonValue, SpecialToken
 from maskwright.limits import Limits
 
@@ -239,7 +239,7 @@ class RuleContexts:
                 term, after = part, position
                 end = self.network.bounded_end(position.node)
                 if end is not None and end.tokens <= tokens:
-                    term = both(part, length(0, end.tail))
+                    term = intersection(part, length(0, end.tail))
                     after = position._replace(node=end.next)
                 if term.nullable:
                     ended.append(after)

@@ -31,7 +31,7 @@ from maskwright.automaton.value.witness_text import (
     spelled,
 )
 from maskwright.grammar.regular.derivative import contains
-from maskwright.grammar.regular.terms import both
+from maskwright.grammar.regular.terms import intersection
 from maskwright.grammar.shape.shape import Conjunction
 from maskwright.limits import spend
 
@@ -121,7 +121,7 @@ class ContainerSearch:
             string = json.loads(text)
             return ScalarWitness(spelled(string)) if contains(shape.strings, string) else None
         spelling = text if contains(shape.scalars, text) else None
-        spelling = spelling or values.shortest_string(both(shape.scalars, spellings(text)))
+        spelling = spelling or values.shortest_string(intersection(shape.scalars, spellings(text)))
         return None if spelling is None else ScalarWitness(spelling)
 
     def shortest_containers(self, item: Conjunction, most: int) -> tuple[str, ...]:

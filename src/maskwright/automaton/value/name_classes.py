@@ -14,7 +14,7 @@ from maskwright.errors import LimitError
 from maskwright.grammar.regular.derivative import contains, is_live
 from maskwright.grammar.regular.enumerate import few
 from maskwright.grammar.regular.shortest import shortest
-from maskwright.grammar.regular.terms import ANYTHING, Regular, both, complement, words
+from maskwright.grammar.regular.terms import ANYTHING, Regular, complement, intersection, words
 from maskwright.limits import Limits
 
 _MOST_NAMES: Final = 256
@@ -50,7 +50,7 @@ class NameClasses:
             halves: list[tuple[tuple[bool, ...], Regular]] = []
             for mask, part in found:
                 for inside in (True, False):
-                    half = both(part, language if inside else complement(language))
+                    half = intersection(part, language if inside else complement(language))
                     if is_live(half, self._limits.witness_search):
                         halves.append(((*mask, inside), half))
             found = halves
@@ -87,7 +87,7 @@ class NameClasses:
         taken = ("", *progress.shape.names, *sorted(progress.others), *names(progress.candidates))
         key = (each.language, taken)
         if key not in self._fresh:
-            free = both(each.language, complement(words(taken)))
+            free = intersection(each.language, complement(words(taken)))
             most = self._limits.witness_search
             self._fresh[key] = shortest(free, most) if is_live(free, most) else None
         return self._fresh[key]

@@ -22,7 +22,15 @@ from maskwright.grammar.pattern.tree import (
     inner,
 )
 from maskwright.grammar.regular.charset import EVERY
-from maskwright.grammar.regular.terms import ANYTHING, Regular, alt, both, chars, complement, concat
+from maskwright.grammar.regular.terms import (
+    ANYTHING,
+    Regular,
+    alt,
+    chars,
+    complement,
+    concat,
+    intersection,
+)
 
 _OUTSIDE: Final = (
     "this pattern looks at the text {} it ({}), which is another terminal's; "
@@ -50,7 +58,7 @@ def ends_where_it_can(tree: Pattern, pattern: str) -> Regular:
 
 def shortest_first(texts: Regular) -> Regular:
     """Those of `texts` of which no proper beginning is one of them, too."""
-    return both(texts, complement(concat(texts, chars(EVERY), ANYTHING)))
+    return intersection(texts, complement(concat(texts, chars(EVERY), ANYTHING)))
 
 
 def _language(tree: Pattern, pattern: str) -> Regular:

@@ -34,9 +34,9 @@ from maskwright.grammar.regular.terms import (
     EPSILON,
     Regular,
     alt,
-    both,
     complement,
     concat,
+    intersection,
     repeat,
 )
 from maskwright.grammar.rules import tree as rules
@@ -249,7 +249,7 @@ class _Lowering:
             for other in self.definitions.values()
             if other.terminal and other.priority > priority and other.body is not None
         ]
-        return both(language, complement(alt(*higher))) if higher else language
+        return intersection(language, complement(alt(*higher))) if higher else language
 
     def regular(self, node: Node, arguments: dict[str, Node] | None = None) -> Regular:
         """The language of a node that has to be regular."""
@@ -268,7 +268,7 @@ class _Lowering:
             case Times(body=body, least=least, most=most):
                 return repeat(self.regular(body, given), least, most)
             case Both(parts=parts):
-                return both(*(self.regular(part, given) for part in parts))
+                return intersection(*(self.regular(part, given) for part in parts))
             case Not(body=body):
                 return complement(self.regular(body, given))
             case Json(at=at):

@@ -19,9 +19,9 @@ from maskwright.grammar.regular.terms import (
     EMPTY,
     EPSILON,
     Regular,
-    both,
     complement,
     concat,
+    intersection,
     repeat,
 )
 from maskwright.grammar.rules.tree import (
@@ -208,10 +208,10 @@ class _Writer:
         if written is not None:
             return written
         match term:
-            case r.Both(parts=parts):
+            case r.Intersection(parts=parts):
                 found = [self.algebra(part) for part in parts]
                 sign = " & "
-            case r.Measured(core=core, least=least, most=most):
+            case r.LengthBounded(core=core, least=least, most=most):
                 found = [self.algebra(core), self.algebra(r.length(least, most))]
                 sign = " & "
             case r.Alt(options=parts):
@@ -281,4 +281,4 @@ class _Writer:
 def _same(one: Regular, other: Regular) -> bool:
     """Whether two terms are one language."""
     pairs = ((one, other), (other, one))
-    return not any(is_live(both(a, complement(b))) for a, b in pairs)
+    return not any(is_live(intersection(a, complement(b))) for a, b in pairs)

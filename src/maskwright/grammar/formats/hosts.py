@@ -12,10 +12,10 @@ from maskwright.grammar.regular.terms import (
     EPSILON,
     Regular,
     alt,
-    both,
     char,
     chars,
     concat,
+    intersection,
     length,
     repeat,
     state,
@@ -45,13 +45,13 @@ def ipv6() -> Regular:
 @cache
 def hostname() -> Regular:
     """RFC 1123, section 2.1, with any label that begins with `xn--`."""
-    return both(length(1, MOST_NAME), _label(_AsciiLabelState(plain=False, dotted=True)))
+    return intersection(length(1, MOST_NAME), _label(_AsciiLabelState(plain=False, dotted=True)))
 
 
 @cache
 def plain_hostname() -> Regular:
     """A host name without any label that begins with `xn--`."""
-    return both(length(1, MOST_NAME), _label(_AsciiLabelState(plain=True, dotted=True)))
+    return intersection(length(1, MOST_NAME), _label(_AsciiLabelState(plain=True, dotted=True)))
 
 
 @cache

@@ -24,9 +24,9 @@ from maskwright.grammar.regular.charset import Ranges
 from maskwright.grammar.regular.terms import (
     Regular,
     alt,
-    both,
     chars,
     concat,
+    intersection,
     length,
     repeat,
     state,
@@ -156,7 +156,7 @@ def idn_hostname() -> Regular:
     RFC 5893 applies."""
     ascii_name = concat(plain_label(), repeat(concat(_DOTS, plain_label())))
     return alt(
-        both(length(1, MOST_NAME), ascii_name),
+        intersection(length(1, MOST_NAME), ascii_name),
         _name(_label(_LabelState(""))),
         _name(alt(_label(_LabelState("ltr")), _label(_LabelState("rtl")))),
     )

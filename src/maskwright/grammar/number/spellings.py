@@ -30,10 +30,10 @@ from maskwright.grammar.regular.terms import (
     EMPTY,
     Regular,
     alt,
-    both,
     char,
     chars,
     concat,
+    intersection,
     repeat,
     words,
 )
@@ -170,7 +170,7 @@ def _any_magnitude(interval: Interval) -> Regular:
     exponent = concat(E, exponents(LEAST_EXPONENT, MOST_EXPONENT - MOST_DIGITS))
     short = concat(DIGIT, repeat(concat(_POINT, repeat(DIGIT, 1, MOST_DIGITS)), 0, 1))
     if above_zero:
-        short = both(short, mantissa)
+        short = intersection(short, mantissa)
     large = concat(short, E, exponents(LEAST_EXPONENT, MOST_EXPONENT))
     largest = concat(char("1"), E, exponents(MOST_EXPONENT + 1, MOST_EXPONENT + 1))
     return alt(concat(mantissa, repeat(exponent, 0, 1)), large, largest)

@@ -47,10 +47,10 @@ from maskwright.grammar.regular.terms import (
     EPSILON,
     Regular,
     alt,
-    both,
     chars,
     complement,
     concat,
+    intersection,
     loop,
     repeat,
     state,
@@ -178,7 +178,7 @@ class _Translation:
                 return self._anchor(node, after[before], before)
             case Lookahead(body=body, negative=negative):
                 seen = self.translate(body, self.everywhere(ANYTHING), before)
-                return both(complement(seen) if negative else seen, after[before])
+                return intersection(complement(seen) if negative else seen, after[before])
             case Lookbehind(body=body, negative=negative):
                 there = self.holds(Lookbehind(body, negative=False), before)
                 return after[before] if there is not negative else EMPTY
@@ -216,19 +216,21 @@ class _Translation:
             case "start":
                 return follow if self.holds(_START, before) else EMPTY
             case "end":
-                return both(EPSILON, follow)
+                return intersection(EPSILON, follow)
             case kind:
                 next_is_word = concat(chars(node.word), ANYTHING)
                 behind_word = self.holds(_behind_word(node), before)
                 at_boundary = complement(next_is_word) if behind_word else next_is_word
-                return both(at_boundary if kind == "word" else complement(at_boundary), follow)
+                return intersection(
+                    at_boundary if kind == "word" else complement(at_boundary), follow
+                )
 
     def _algebra(self, node: Intersection | Negation, after: After, before: Before) -> Regular:
         """Its texts, distinguished by the place to which they lead."""
         texts = _plain(node)
         options = [after[before]] if texts.nullable else []
         for target in self._steps:
-            there = both(texts, _NOT_EMPTY, self._leading(before.states, target))
+            there = intersection(texts, _NOT_EMPTY, self._leading(before.states, target))
             options.append(concat(there, after[Before(target)]))
         return alt(*options)
 
@@ -329,7 +331,7 @@ def _plain(node: Pattern) -> Regular:
         case Quantified(body=body, least=least, most=most):
             return repeat(_plain(body), least, most)
         case Intersection(parts=parts):
-            return both(*(language(part) for part in parts))
+            return intersection(*(language(part) for part in parts))
         case Negation(body=body):
             return complement(language(body))
         case Anchor() | Lookahead() | Lookbehind():

@@ -12,10 +12,10 @@ from maskwright.grammar.regular.charset import Ranges
 from maskwright.grammar.regular.terms import (
     EPSILON,
     Alt,
-    Both,
     Chars,
     Concat,
-    Measured,
+    Intersection,
+    LengthBounded,
     Regular,
     Repeat,
     Words,
@@ -37,7 +37,7 @@ def _alphabet(term: Regular) -> int:
     match term:
         case Chars(ranges=ranges):
             return bytes_of(ranges)
-        case Repeat(body=body) | Measured(core=body):
+        case Repeat(body=body) | LengthBounded(core=body):
             return alphabet(body)
         case Concat():
             found = 0
@@ -50,7 +50,7 @@ def _alphabet(term: Regular) -> int:
             for option in options:
                 found |= alphabet(option)
             return found
-        case Both(parts=parts):
+        case Intersection(parts=parts):
             found = EVERY
             for part in parts:
                 found &= alphabet(part)

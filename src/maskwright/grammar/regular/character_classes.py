@@ -19,18 +19,18 @@ from maskwright.grammar.regular.terms import (
     EMPTY,
     EPSILON,
     Alt,
-    Both,
     Chars,
     Complement,
     Concat,
+    Intersection,
     Parallel,
     Regular,
     Repeat,
     alt,
-    both,
     chars,
     complement,
     concat,
+    intersection,
     repeat,
 )
 
@@ -101,11 +101,11 @@ def _split(term: Regular) -> Split:
             return _concatenation(term)
         case Alt(options=options):
             return _overlay([_all(option) for option in options], lambda t: alt(*t.values()))
-        case Both(parts=parts):
+        case Intersection(parts=parts):
             count = len(parts)
             return _overlay(
                 [_all(part) for part in parts],
-                lambda t: both(*t.values()) if len(t) == count else EMPTY,
+                lambda t: intersection(*t.values()) if len(t) == count else EMPTY,
             )
         case Complement(body=body):
             return _complement(_all(body))

@@ -1,8 +1,9 @@
-"""The automaton of a term written out: numbered states, and how long their strings are.
+"""The DFA of a term written out: numbered states, and how long their strings are.
 
-A *measured* term (a pattern within length bounds) would have its states over again for each number
-of characters left. Its core's automaton is written out instead, once, with the lengths that the
-strings of each state can have: they tell whether a string of the wanted length can still come.
+The automaton of a `LengthBounded` term (a pattern within length bounds) would have a copy of its
+states for each number of characters left. The automaton of its core is written out instead, once,
+with the lengths that the strings of each state can have: they say whether a string of an allowed
+length can still follow.
 """
 
 from __future__ import annotations

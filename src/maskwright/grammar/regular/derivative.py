@@ -19,24 +19,24 @@ from maskwright.grammar.regular.terms import (
     EMPTY,
     EPSILON,
     Alt,
-    Both,
     Chars,
     Complement,
     Concat,
+    Intersection,
+    LengthBounded,
     Loop,
-    Measured,
     Parallel,
     Regular,
     Repeat,
     State,
-    Vector,
+    Tagged,
     Words,
     alt,
-    both,
     concat,
-    measured,
+    intersection,
+    length_bounded,
     repeat,
-    vector,
+    tagged,
 )
 from maskwright.grammar.regular.terms import complement as negation
 from maskwright.grammar.regular.word_lists import word_arcs
@@ -57,10 +57,10 @@ def arcs(term: Regular) -> tuple[Arc, ...]:
 def label(term: Regular) -> Label:
     """What reading up to here has matched; 0 is nothing.
 
-    1 for a nullable term; for a `Vector` a tuple with one entry a part: 1 where the part is
-    nullable, for the `Words` part of a named vector 1 + the index of the word.
+    1 for a nullable term; for a `Tagged` a tuple with one entry a part: 1 where the part is
+    nullable, for the `Words` part of a named term 1 + the index of the word.
     """
-    if not isinstance(term, Vector):
+    if not isinstance(term, Tagged):
         return int(term.nullable)
     if not term.nullable:
         return 0
@@ -75,7 +75,7 @@ def is_live(term: Regular, limit: int = DEFAULT_LIMITS.witness_search) -> bool:
     """Whether the language of `term` has any string."""
     if term.live is None and isinstance(term, Alt) and any(o.live for o in term.options):
         term.live = True
-    if term.live is None and isinstance(term, Measured):
+    if term.live is None and isinstance(term, LengthBounded):
         _, term.live = shortest_length(term)
     if term.live is None:
         _decide(term, limit)
@@ -130,10 +130,10 @@ def _derive(term: Regular) -> Sequence[Arc]:
             return [(low, high, concat(t, rest)) for low, high, t in transitions(body)]
         case Alt(options=options):
             return spread([transitions(o) for o in options], lambda t: alt(*t.values()))
-        case Both(parts=parts):
-            return _merge([transitions(p) for p in parts], lambda t: both(*t), EMPTY)
-        case Measured():
-            return _measured_steps(term)
+        case Intersection(parts=parts):
+            return _merge([transitions(p) for p in parts], lambda t: intersection(*t), EMPTY)
+        case LengthBounded():
+            return _length_bounded_steps(term)
         case Complement(body=body):
             inner = list(transitions(body))
             gaps = complement(tuple((low, high) for low, high, _ in inner))
@@ -145,9 +145,9 @@ def _derive(term: Regular) -> Sequence[Arc]:
             return moves()
         case Parallel(parts=parts):
             return spread([arcs(p) for p in parts], lambda t: reading_on(term, t))
-        case Vector(parts=parts, named=named):
+        case Tagged(parts=parts, named=named):
             return _merge(
-                [transitions(p) for p in parts], lambda t: vector(tuple(t), named=named), EMPTY
+                [transitions(p) for p in parts], lambda t: tagged(tuple(t), named=named), EMPTY
             )
         case _:
             return []
@@ -179,12 +179,12 @@ def place(term: Regular) -> tuple[CharacterDfa, int]:
     return known
 
 
-def _measured_steps(term: Measured) -> list[Arc]:
+def _length_bounded_steps(term: LengthBounded) -> list[Arc]:
     """Those of the core after which a string of the wanted length can come."""
     least, most = max(term.least - 1, 0), None if term.most is None else term.most - 1
     automaton, state = place(term.core)
     if not automaton.can_measure(term.least):
-        return [(low, high, measured(t, least, most)) for low, high, t in arcs(term.core)]
+        return [(low, high, length_bounded(t, least, most)) for low, high, t in arcs(term.core)]
     automaton.find(state)
     fewest = automaton.fewest(least)[least].tolist()
     longest = NEVER - 1 if most is None else most
@@ -194,7 +194,7 @@ def _measured_steps(term: Measured) -> list[Arc]:
         if fewest[number] <= longest:
             target = targets.get(number)
             if target is None:
-                target = targets[number] = measured(automaton.terms[number], least, most)
+                target = targets[number] = length_bounded(automaton.terms[number], least, most)
                 target.live = True
             found.append((low, high, target))
     return found
@@ -311,8 +311,8 @@ def _decide(term: Regular, limit: int) -> None:
 
 def _turn(term: Regular, number: int) -> tuple[int, int, Regular]:
     """When a search looks at a term, the `number`th that it has met."""
-    core = term.core if isinstance(term, Measured) else term
-    parts = len(core.parts) if isinstance(core, Both) else 0
+    core = term.core if isinstance(term, LengthBounded) else term
+    parts = len(core.parts) if isinstance(core, Intersection) else 0
     return (parts, number, term) if parts else (0, -number, term)
 
 
@@ -331,7 +331,9 @@ def shortest_length(term: Regular) -> tuple[int | None, bool | None]:
 
 def split_length_bounds(term: Regular) -> tuple[Regular, int, int | None]:
     """A term without its length bounds, and these."""
-    return (term.core, term.least, term.most) if isinstance(term, Measured) else (term, 0, None)
+    return (
+        (term.core, term.least, term.most) if isinstance(term, LengthBounded) else (term, 0, None)
+    )
 
 
 def check_searched(seen: int, limit: int) -> None:

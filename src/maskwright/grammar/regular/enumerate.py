@@ -7,7 +7,14 @@ from typing import Final
 
 from maskwright.grammar.regular.derivative import arcs, is_live
 from maskwright.grammar.regular.shortest import shortest
-from maskwright.grammar.regular.terms import ANYTHING, EMPTY, Regular, both, complement, words
+from maskwright.grammar.regular.terms import (
+    ANYTHING,
+    EMPTY,
+    Regular,
+    complement,
+    intersection,
+    words,
+)
 
 _MOST_STEPS: Final = 20_000
 """Prefixes looked at in one search: a language may be spread thin, as `(a{9999})*` is."""
@@ -65,7 +72,7 @@ def first(term: Regular, count: int) -> tuple[str, ...]:
         if len(found) >= count or steps > _MOST_STEPS:
             break
     while len(found) < min(count, _MOST_SEARCHED):
-        rest = both(term, complement(words(found)))
+        rest = intersection(term, complement(words(found)))
         text = shortest(rest) if rest is not EMPTY and is_live(rest) else None
         if text is None:
             break

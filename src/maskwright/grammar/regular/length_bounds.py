@@ -15,8 +15,8 @@ from maskwright.grammar.regular.terms import (
     Regular,
     Repeat,
     Words,
-    both,
     concat,
+    intersection,
     length,
     repeat,
 )
@@ -48,7 +48,7 @@ def counted(term: Regular) -> Regular:
     longest = None if body.most is None else body.most + others
     parts[at] = repeat(body.body)
     bounds = length(least, most), length(body.least + others, longest)
-    return both(concat(*parts), *bounds)
+    return intersection(concat(*parts), *bounds)
 
 
 def _length(term: Regular) -> int | None:

@@ -12,7 +12,7 @@ from maskwright.grammar.regular.terms import (
     Alt,
     Chars,
     Concat,
-    Measured,
+    LengthBounded,
     Regular,
     Repeat,
     State,
@@ -39,7 +39,7 @@ def _shortest(term: Regular, limit: int) -> str | None:
     if composed is not None:
         return composed
     known = known_place(term)
-    measurable = isinstance(term, Measured) or (known is not None and known[0].complete)
+    measurable = isinstance(term, LengthBounded) or (known is not None and known[0].complete)
     length = shortest_length(term)[0] if measurable else None
     return _search(term, limit) if length is None else _of_length(term, length)
 

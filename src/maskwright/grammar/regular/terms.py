@@ -2,8 +2,8 @@
 
 Equal terms are one object, so identity is equality, and whatever is computed from a term (its
 derivatives, byte automata, mask rows) is shared by every grammar that contains it. The constructors
-keep terms in a normal form: `Alt` and `Both` are flat, sorted sets; `Concat` associates to the
-right; the empty language disappears.
+keep terms in a normal form: `Alt` and `Intersection` are flat, sorted sets; `Concat` associates to
+the right; the empty language disappears.
 
 The terms are those of Brzozowski (1964) with bounded repeats; `grammar.regular.derivative` turns
 them into automata.
@@ -150,7 +150,7 @@ class Alt(Regular):
         self.options = options
 
 
-class Both(Regular):
+class Intersection(Regular):
     """Intersection of all `parts`."""
 
     __slots__ = ("parts",)
@@ -160,7 +160,7 @@ class Both(Regular):
         self.parts = parts
 
 
-class Measured(Regular):
+class LengthBounded(Regular):
     """The strings of `core` of `least` to `most` (None: any number of) characters.
 
     It is not an ordinary intersection because counting needs no states of its own: see
@@ -225,7 +225,7 @@ class State(Regular):
         self.shortest = shortest
 
 
-class Vector(Regular):
+class Tagged(Regular):
     """Several languages read in parallel, to learn which of them a string belongs to.
 
     Its language is the union of `parts`. Unlike `Alt` it has a label that says which parts contain
@@ -376,7 +376,7 @@ def alt(*options: Regular) -> Regular:
     return _terms.get(key) or _keep(key, Alt(ordered))
 
 
-def both(*parts: Regular) -> Regular:
+def intersection(*parts: Regular) -> Regular:
     flat: set[Regular] = set()
     least, most = 0, None
     for part in parts:
@@ -386,9 +386,9 @@ def both(*parts: Regular) -> Regular:
             least = max(least, low)
             most = high if most is None else most if high is None else min(most, high)
             part = core
-        flat.update(part.parts if isinstance(part, Both) else (part,))
+        flat.update(part.parts if isinstance(part, Intersection) else (part,))
     core = _intersection(flat)
-    return core if least == 0 and most is None else measured(core, least, most)
+    return core if least == 0 and most is None else length_bounded(core, least, most)
 
 
 def _intersection(flat: set[Regular]) -> Regular:
@@ -408,8 +408,8 @@ def _intersection(flat: set[Regular]) -> Regular:
     ordered = tuple(sorted(flat, key=_number))
     if any(isinstance(p, Complement) and p.body in flat for p in ordered):
         return EMPTY
-    key = (Both, _numbers_of(ordered))
-    return _terms.get(key) or _keep(key, Both(ordered))
+    key = (Intersection, _numbers_of(ordered))
+    return _terms.get(key) or _keep(key, Intersection(ordered))
 
 
 def _sifted(flat: set[Regular]) -> set[Regular]:
@@ -428,7 +428,7 @@ def _sifted(flat: set[Regular]) -> set[Regular]:
     return {*flat.difference(lists, barred), word_slice(word_list(tuple(left), bare=bare))}
 
 
-def measured(core: Regular, least: int, most: int | None) -> Regular:
+def length_bounded(core: Regular, least: int, most: int | None) -> Regular:
     """The strings of `core` of `least` to `most` (None: any number of) characters.
 
     `core` is no length bound itself and holds none at its top.
@@ -441,8 +441,8 @@ def measured(core: Regular, least: int, most: int | None) -> Regular:
         return EPSILON if core.nullable and least == 0 else EMPTY
     if least == 0 and most is None:
         return core
-    key = (Measured, core.number, least, most)
-    return _terms.get(key) or _keep(key, Measured(core, least, most))
+    key = (LengthBounded, core.number, least, most)
+    return _terms.get(key) or _keep(key, LengthBounded(core, least, most))
 
 
 def complement(body: Regular) -> Regular:
@@ -453,7 +453,7 @@ def complement(body: Regular) -> Regular:
     if body is ANYTHING:
         return EMPTY
     if isinstance(body, Alt) and any(isinstance(each, Complement) for each in body.options):
-        return both(*(complement(each) for each in body.options))
+        return intersection(*(complement(each) for each in body.options))
     key = (Complement, body.number)
     return _terms.get(key) or _keep(key, Complement(body))
 
@@ -489,11 +489,11 @@ def word_slice(table: WordList, low: int = 0, high: int | None = None, depth: in
     return term
 
 
-def vector(parts: tuple[Regular, ...], *, named: bool = False) -> Regular:
+def tagged(parts: tuple[Regular, ...], *, named: bool = False) -> Regular:
     if all(p is EMPTY for p in parts):
         return EMPTY
-    key = (Vector, _numbers_of(parts), named)
-    return _terms.get(key) or _keep(key, Vector(parts, named))
+    key = (Tagged, _numbers_of(parts), named)
+    return _terms.get(key) or _keep(key, Tagged(parts, named))
 
 
 def parallel(
@@ -533,7 +533,7 @@ def length(least: int, most: int | None) -> Regular:
 
 def _bounds(term: Regular) -> tuple[Regular, int, int | None] | None:
     """The term without the length bound at its top, and that bound; None if it has none."""
-    if isinstance(term, Measured):
+    if isinstance(term, LengthBounded):
         return term.core, term.least, term.most
     if term is ANY_CHAR:
         return ANYTHING, 1, 1

@@ -8,10 +8,10 @@ from maskwright.grammar.regular.terms import (
     EMPTY,
     Alt,
     Regular,
-    Vector,
+    Tagged,
     Words,
     alt,
-    vector,
+    tagged,
     word_list,
     word_slice,
 )
@@ -40,8 +40,8 @@ def with_minimal_escapes(term: Regular) -> Regular:
     match term:
         case Words(table=table, low=low, high=high, depth=depth):
             return word_slice(word_list(table.strings, bare=True), low, high, depth)
-        case Vector(parts=parts, named=named):
-            return vector(tuple(map(with_minimal_escapes, parts)), named=named)
+        case Tagged(parts=parts, named=named):
+            return tagged(tuple(map(with_minimal_escapes, parts)), named=named)
         case Alt(options=options):
             return alt(*map(with_minimal_escapes, options))
         case _:
@@ -58,7 +58,7 @@ def _is_listed(term: Regular, *, bare: bool) -> bool:
     match term:
         case Words(table=table):
             return table.bare or not bare
-        case Vector(parts=parts):
+        case Tagged(parts=parts):
             return all(part is EMPTY or _is_listed(part, bare=bare) for part in parts)
         case Alt(options=options):
             return all(_is_listed(option, bare=bare) for option in options)

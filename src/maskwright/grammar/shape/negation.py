@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable
 from decimal import Decimal
 from typing import Any, Final
 
-from maskwright.grammar.regular.terms import ANYTHING, Regular, alt, both, complement, words
+from maskwright.grammar.regular.terms import ANYTHING, Regular, alt, complement, intersection, words
 from maskwright.grammar.schema.tree import (
     TYPES,
     AllOf,
@@ -256,7 +256,7 @@ def _some_member(members: list[Properties], required: tuple[str, ...], pointer: 
         patterns += ((p, negated(s)) for p, s in each.patterns if not _allows_everything(s))
         if not _allows_everything(each.additional):
             declared = alt(words(list(each.named)), *(names for names, _ in each.patterns))
-            other_names = both(ANYTHING, complement(declared))
+            other_names = intersection(ANYTHING, complement(declared))
             patterns.append((other_names, negated(each.additional)))
     match (*named, *patterns, *required):
         case ():

@@ -13,7 +13,15 @@ from maskwright.grammar.number import spellings as numbers
 from maskwright.grammar.number.interval import EVERYTHING, Interval, joint
 from maskwright.grammar.number.multiples import common_multiple
 from maskwright.grammar.pattern.translate import full_match
-from maskwright.grammar.regular.terms import ANYTHING, EMPTY, Regular, alt, both, complement, words
+from maskwright.grammar.regular.terms import (
+    ANYTHING,
+    EMPTY,
+    Regular,
+    alt,
+    complement,
+    intersection,
+    words,
+)
 from maskwright.grammar.schema.tree import (
     Assertion,
     DigitsOnly,
@@ -54,7 +62,7 @@ def _scalars(
 ) -> tuple[Regular, Regular]:
     strings = EMPTY
     if "string" in types:
-        strings = both(ANYTHING, *map(strings_of, assertions))
+        strings = intersection(ANYTHING, *map(strings_of, assertions))
     others: list[Assertion] = [each for each in assertions if not isinstance(each, TypeIs)]
     scalars = [literals_of(others, kind) for kind in ("null", "boolean") if kind in types]
     if "number" in types:
@@ -178,7 +186,7 @@ def numbers_of(branch: list[Assertion], most_remainders: int) -> Regular:
 
 
 def _intersection(language: Regular, others: list[Regular]) -> Regular:
-    return both(language, *others) if others else language
+    return intersection(language, *others) if others else language
 
 
 def _is_number(value: Json) -> TypeGuard[int | float]:

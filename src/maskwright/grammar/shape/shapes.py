@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from maskwright.grammar.regular.terms import ANYTHING, EMPTY, Regular, alt, both
+from maskwright.grammar.regular.terms import ANYTHING, EMPTY, Regular, alt, intersection
 from maskwright.grammar.schema.order import name_order
 from maskwright.grammar.schema.tree import (
     TYPES,
@@ -68,7 +68,9 @@ class Shapes:
         types = _types(conjunction)
         strings = EMPTY
         if "string" in types:
-            strings = both(ANYTHING, *(self._strings.language(s) for s in in_order(conjunction)))
+            strings = intersection(
+                ANYTHING, *(self._strings.language(s) for s in in_order(conjunction))
+            )
         scalars: list[Regular] = []
         if "null" in types or "boolean" in types:
             for kind in ("null", "boolean"):

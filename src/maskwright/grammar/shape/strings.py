@@ -7,7 +7,7 @@ multiplied out for strings, and negation needs no rewriting.
 from __future__ import annotations
 
 from maskwright.errors import SchemaError
-from maskwright.grammar.regular.terms import ANYTHING, EMPTY, Regular, alt, both, complement
+from maskwright.grammar.regular.terms import ANYTHING, EMPTY, Regular, alt, complement, intersection
 from maskwright.grammar.schema.tree import AllOf, AnyOf, Assertion, If, Not, OneOf, Schema, TypeIs
 from maskwright.grammar.shape.scalars import strings_of
 from maskwright.grammar.shape.unevaluated import ResolvedAssertions
@@ -38,7 +38,7 @@ class StringLanguages:
         try:
             language = EMPTY if schema.never else ANYTHING
             for assertion in self._resolved.assertions(schema):
-                language = both(language, self._satisfying(assertion))
+                language = intersection(language, self._satisfying(assertion))
         finally:
             self._open.discard(schema)
         self._languages[schema] = language
@@ -49,7 +49,7 @@ class StringLanguages:
             case TypeIs(types=types):
                 return ANYTHING if "string" in types else EMPTY
             case AllOf(parts=parts):
-                return both(ANYTHING, *(self.language(part) for part in parts))
+                return intersection(ANYTHING, *(self.language(part) for part in parts))
             case AnyOf(options=options):
                 return alt(*(self.language(option) for option in options))
             case OneOf(options=options):
@@ -59,8 +59,8 @@ class StringLanguages:
             case If(condition=condition, then=then, otherwise=otherwise):
                 held = self.language(condition)
                 return alt(
-                    both(held, self.language(then)),
-                    both(complement(held), self.language(otherwise)),
+                    intersection(held, self.language(then)),
+                    intersection(complement(held), self.language(otherwise)),
                 )
             case _:
                 return strings_of(assertion)
@@ -74,5 +74,5 @@ def _exactly_one(languages: list[Regular]) -> Regular:
     exclusive: list[Regular] = []
     for at, language in enumerate(live):
         others = alt(*(other for k, other in enumerate(live) if k != at))
-        exclusive.append(both(language, complement(others)))
+        exclusive.append(intersection(language, complement(others)))
     return alt(*exclusive)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from maskwright.grammar.regular import charset
-from maskwright.grammar.regular.terms import EPSILON, Regular, both, length, state
+from maskwright.grammar.regular.terms import EPSILON, Regular, intersection, length, state
 
 
 def text_without(strings: tuple[str, ...] = (), most: int | None = None) -> Regular:
@@ -120,4 +120,4 @@ class _FreeText:
 
 def _bounded(text: _FreeText, most: int | None) -> Regular:
     whole = text.at("")
-    return whole if most is None else both(whole, length(0, most))
+    return whole if most is None else intersection(whole, length(0, most))

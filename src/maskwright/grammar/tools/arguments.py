@@ -10,10 +10,10 @@ from maskwright.grammar.regular.terms import (
     ANYTHING,
     EMPTY,
     Regular,
-    both,
     chars,
     complement,
     concat,
+    intersection,
 )
 from maskwright.grammar.rules.tree import (
     Capture,
@@ -100,7 +100,7 @@ class Parameters:
         """A value and what stands after it; where that is plain text, a string ends before it."""
         behind = literal(tail, self.special)
         if isinstance(behind, Terminal) and isinstance(value, Terminal):
-            whole = both(concat(value.language, behind.language), text_until(tail))
+            whole = intersection(concat(value.language, behind.language), text_until(tail))
             return Capture(name, Terminal(whole), tail=tail)
         return series(Capture(name, value), behind)
 
@@ -117,9 +117,9 @@ class Parameters:
         shape = self.shapes.of(value)
         language = shape.strings
         if shape.scalars is not EMPTY:
-            language = both(language, complement(shape.scalars))
+            language = intersection(language, complement(shape.scalars))
         if self._has_containers(shape):
-            language = both(language, complement(_BRACKETED))
+            language = intersection(language, complement(_BRACKETED))
         return language
 
     def _has_containers(self, shape: Shape) -> bool:

@@ -13,10 +13,10 @@ from maskwright.grammar.regular.terms import (
     EPSILON,
     Regular,
     alt,
-    both,
     char,
     complement,
     concat,
+    intersection,
     state,
     words,
 )
@@ -40,7 +40,7 @@ def string_literal(values: Regular) -> Regular:
 def scalar_literal(scalars: Regular) -> Regular:
     """Numbers, booleans and null, which `scalars` spells as JSON does."""
     names = [python for name, python in _NAMES.items() if contains(scalars, name)]
-    numbers = both(scalars, complement(words(list(_NAMES))))
+    numbers = intersection(scalars, complement(words(list(_NAMES))))
     return alt(numbers, words(names)) if names else numbers
 
 

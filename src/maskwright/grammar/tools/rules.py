@@ -15,10 +15,10 @@ from typing import Final, Literal
 from maskwright.grammar.regular.terms import (
     ANYTHING,
     Regular,
-    both,
     chars,
     complement,
     concat,
+    intersection,
     repeat,
     words,
 )
@@ -93,10 +93,10 @@ class ToolRules:
         if self.format.alone and tools:
             begins = words([self._first_call(tool) for tool in tools])
             spoken = complement(concat(begins, ANYTHING))
-        text = both(text_without(ends), spoken)
+        text = intersection(text_without(ends), spoken)
         options: list[Expression] = [Capture("text", Terminal(text))]
         for stop in self.stop:
-            text = both(text_until(stop, tuple(end for end in ends if end != stop)), spoken)
+            text = intersection(text_until(stop, tuple(end for end in ends if end != stop)), spoken)
             options.append(Capture("text", Terminal(text), tail=stop))
         return options[0] if len(options) == 1 else Choice(tuple(options))
 

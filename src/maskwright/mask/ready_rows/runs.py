@@ -10,16 +10,16 @@ from maskwright.grammar.regular.terms import (
     EMPTY,
     EPSILON,
     Alt,
-    Both,
     Chars,
     Complement,
     Concat,
+    Intersection,
     Regular,
     Repeat,
     Words,
     alt,
-    both,
     concat,
+    intersection,
 )
 
 FEWEST: Final = 12
@@ -75,9 +75,9 @@ def _without_exceptions(term: Regular) -> Regular:
     that is excluded, or else it is all within what comes before that part of the term.
     """
     match term:
-        case Both(parts=parts):
+        case Intersection(parts=parts):
             kept = [p for p in parts if not (isinstance(p, Complement) and _is_finite(p.body))]
-            return both(*kept) if kept else term
+            return intersection(*kept) if kept else term
         case Concat(head=head, tail=tail):
             return concat(head, _without_exceptions(tail))
         case Alt(options=options):
@@ -99,7 +99,7 @@ def _is_finite(term: Regular) -> bool:
             return _is_finite(term)
         case Alt(options=options):
             return all(_is_finite(option) for option in options)
-        case Both(parts=parts):
+        case Intersection(parts=parts):
             return any(_is_finite(part) for part in parts)
         case Repeat(body=body, most=most):
             return most is not None and _is_finite(body)

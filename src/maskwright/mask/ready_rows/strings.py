@@ -30,13 +30,13 @@ from maskwright.grammar.regular.terms import (
     EMPTY,
     EPSILON,
     Alt,
-    Both,
     Complement,
     Concat,
-    Measured,
+    Intersection,
+    LengthBounded,
     Regular,
     Repeat,
-    Vector,
+    Tagged,
     Words,
 )
 from maskwright.mask.ready_rows.inside import (
@@ -161,7 +161,7 @@ class StringRows:
             bound = characters_left(term)
             if bound != NARROW:
                 return self._of_length(bound)
-        if isinstance(term, Vector):  # a string goes on as long as it does in one of the languages
+        if isinstance(term, Tagged):  # a string goes on as long as it does in one of the languages
             rows = [self._behind(p, part, value) for p in set(term.parts) if p is not EMPTY]
             return np.bitwise_or.reduce(rows)
         return self._of_term(counted(term), part, value)
@@ -293,14 +293,14 @@ def characters_left(term: Regular) -> int | None:
             return most
         case Concat(head=head) if head is ANYTHING:
             return None
-        case Alt(options=parts) | Vector(parts=parts):
+        case Alt(options=parts) | Tagged(parts=parts):
             bounds = [characters_left(part) for part in parts if part is not EMPTY]
             if None in bounds:
                 return None
             return max(b for b in bounds if b is not None) if NARROW not in bounds else NARROW
-        case Complement() | Both():
+        case Complement() | Intersection():
             return NARROW if _longest_exception(term) is None else None
-        case Measured(core=core, most=most):
+        case LengthBounded(core=core, most=most):
             longest = _longest_exception(core)
             return NARROW if longest is None or (most is not None and most <= longest) else most
         case _:
@@ -310,7 +310,7 @@ def characters_left(term: Regular) -> int | None:
 def _longest_exception(term: Regular) -> int | None:
     """Of all strings but finitely many the length of the longest of these; longer ones can always
     still be written. None for other languages."""
-    parts = term.parts if isinstance(term, Both) else (term,)
+    parts = term.parts if isinstance(term, Intersection) else (term,)
     longest = 0
     for part in parts:
         if not isinstance(part, Complement) or not isinstance(part.body, Words):

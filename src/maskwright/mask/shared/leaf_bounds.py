@@ -34,7 +34,7 @@ from maskwright.automaton.leaf.table import LeafTable
 from maskwright.automaton.machine.machine import Machine
 from maskwright.automaton.value.witness_text import spelled
 from maskwright.grammar.regular.shortest import shortest
-from maskwright.grammar.regular.terms import Parallel, Regular, Vector
+from maskwright.grammar.regular.terms import Parallel, Regular, Tagged
 from maskwright.limits import Limits
 
 ENDLESS: Final = 1 << 24
@@ -129,7 +129,7 @@ class NodeBounds:
 
 
 def _is_name(term: Regular) -> bool:
-    return isinstance(term, Vector) and term.named
+    return isinstance(term, Tagged) and term.named
 
 
 def _rest(term: Regular, inside: bool, limits: Limits) -> int:
