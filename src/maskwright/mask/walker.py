@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from maskwright.automaton.leaf.exits import Over
+from maskwright.automaton.leaf.exits import PartsEnded
 from maskwright.automaton.leaf.rows import DEAD
 from maskwright.automaton.machine.arrays import REQUESTS
 from maskwright.automaton.machine.exits import Configuration
@@ -204,7 +204,7 @@ class Walker:
             run = tables.run(here.leaf)
             if best is None or (run is not None and run.first.size > best.first.size):
                 best = run
-            if not isinstance(tables.leaves.label_of(here.leaf), Over):
+            if not isinstance(tables.leaves.label_of(here.leaf), PartsEnded):
                 break
             here = self.recognizer.leave(here)
         return best

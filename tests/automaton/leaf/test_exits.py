@@ -6,7 +6,7 @@ from collections.abc import Hashable
 
 import pytest
 
-from maskwright.automaton.leaf.exits import Over, leaving
+from maskwright.automaton.leaf.exits import PartsEnded, leaving
 from maskwright.automaton.rules.contexts import RuleContexts
 from maskwright.grammar.pattern.translate import full_match
 from maskwright.grammar.regular.derivative import derivative
@@ -26,9 +26,9 @@ def ahead(*characters: str) -> tuple[int, ...]:
 @pytest.mark.parametrize(
     ("text", "follow", "expected"),
     [
-        ("i", ahead(" ", " "), (Over((NAME,)), False)),
-        ("if", ahead(" ", "("), (Over((NAME, IF)), False)),
-        ("ify", ahead(" ", "a"), (Over((NAME,)), False)),
+        ("i", ahead(" ", " "), (PartsEnded((NAME,)), False)),
+        ("if", ahead(" ", "("), (PartsEnded((NAME, IF)), False)),
+        ("ify", ahead(" ", "a"), (PartsEnded((NAME,)), False)),
         ("if", ahead(" ", "a"), "at once"),
         ("i", ahead("a", " "), "at once"),
         ("i", None, "at once"),

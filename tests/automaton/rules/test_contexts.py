@@ -9,7 +9,7 @@ import pytest
 
 from maskwright import compile_grammar
 from maskwright.automaton.finish.levels import Ending
-from maskwright.automaton.leaf.exits import Over
+from maskwright.automaton.leaf.exits import PartsEnded
 from maskwright.automaton.leaf.special_tokens import spelling
 from maskwright.automaton.leaf.table import LeafTable
 from maskwright.automaton.machine.exits import DONE, POP, PUSH, STAY
@@ -49,8 +49,8 @@ def contexts(
     return RuleContexts(network(rules, limits), RuleValues(LEAVES, limits), LEAVES, limits)
 
 
-def over(*terminals: Terminal) -> Over:
-    return Over(tuple(terminal.language for terminal in terminals))
+def over(*terminals: Terminal) -> PartsEnded:
+    return PartsEnded(tuple(terminal.language for terminal in terminals))
 
 
 CASES: list[tuple[str, str, str, str]] = [

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple, Protocol
 
 from maskwright.automaton.finish.bounds import Bound
 from maskwright.automaton.finish.levels import Ending
-from maskwright.automaton.leaf.exits import Over
+from maskwright.automaton.leaf.exits import PartsEnded
 from maskwright.automaton.leaf.keys import Entry, Key, Text
 from maskwright.automaton.machine.exits import BLOCKED, DONE, DYNAMIC, Configuration, apply_exit
 from maskwright.automaton.machine.machine import Machine
@@ -135,7 +135,7 @@ class CompletionSearch:
             case Text(term=Parallel(terms=terms, parts=parts)):
                 for whole, part in zip(terms, parts, strict=True):
                     if part is not EMPTY:
-                        yield Over((whole,)), self._shortest(Text(False, part))
+                        yield PartsEnded((whole,)), self._shortest(Text(False, part))
             case Text() if _reads_language(key):
                 yield _MATCHED, self._shortest(key)
             case _:

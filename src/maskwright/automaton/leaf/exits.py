@@ -17,7 +17,7 @@ from maskwright.grammar.regular.first_bytes import first_bytes
 from maskwright.grammar.regular.terms import EMPTY, Parallel, Regular
 
 
-class Over(NamedTuple):
+class PartsEnded(NamedTuple):
     """A label: these of the texts have ended, and no other goes on."""
 
     terms: tuple[Regular, ...]
@@ -38,4 +38,4 @@ def leaving(term: Parallel) -> tuple[Hashable, bool]:
     if onward & behind:
         return term, True
     ended = (t for t, part in zip(term.terms, parts, strict=True) if part.nullable)
-    return Over(tuple(ended)), False
+    return PartsEnded(tuple(ended)), False

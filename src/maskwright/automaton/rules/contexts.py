@@ -23,7 +23,7 @@ from typing import Final, NamedTuple
 from maskwright.automaton.finish.bounds import Bound
 from maskwright.automaton.finish.levels import Ending
 from maskwright.automaton.json.contexts import JsonContexts, Satisfied
-from maskwright.automaton.leaf.exits import Over
+from maskwright.automaton.leaf.exits import PartsEnded
 from maskwright.automaton.leaf.keys import End, Entry, TokenId, TokenRead
 from maskwright.automaton.leaf.keys import Text as TextKey
 from maskwright.automaton.leaf.special_tokens import LEAD, LENGTH
@@ -180,7 +180,7 @@ class RuleContexts:
                         ended += [(symbol, place) for place in texts[term]]
                     if part is not EMPTY and may_go_on(part):
                         kept += [(symbol, Item(TextSymbol(part), *place)) for place in texts[term]]
-            case ItemSetContext(kernel=kernel), Over(terms=terms):
+            case ItemSetContext(kernel=kernel), PartsEnded(terms=terms):
                 texts = self.sets.closure(kernel).texts
                 ended += [(TextSymbol(term), place) for term in terms for place in texts[term]]
             case ItemSetContext(kernel=kernel), TokenRead(which=which):

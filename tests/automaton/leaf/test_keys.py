@@ -1,0 +1,79 @@
+"""Keys of leaf states: each kind is a state of its own, and every kind is a `Key`."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import pytest
+
+from maskwright.automaton.leaf import keys
+from maskwright.automaton.leaf.keys import (
+    Continuation,
+    Dead,
+    End,
+    Escape,
+    Hex,
+    Key,
+    Limited,
+    LiteralState,
+    LowSurrogate,
+    Padded,
+    Spaced,
+    Text,
+    TokenId,
+    TokenRead,
+    Within,
+)
+from maskwright.automaton.leaf.table import LeafTable
+from maskwright.grammar.pattern.translate import full_match
+from maskwright.grammar.regular.terms import EPSILON
+
+TERM = full_match("[a-z]+")
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (Spaced(2, 0), Padded(2, 0)),
+        (Hex(TERM, 0xD800, 1), LowSurrogate(TERM, 0xD800, 1)),
+        (Continuation(False, 1, 0), Limited(0, 1, 0)),
+        (TokenId((), 0, 3), Within((), 0, 3)),
+        (Escape(TERM), End(TERM)),
+    ],
+    ids=str,
+)
+def test_equal_tuples_of_two_kinds_are_two_states(one: Key, other: Key) -> None:
+    assert one == other
+    leaves = LeafTable()
+    first, second = leaves.state(one), leaves.state(other)
+    assert first != second
+    assert [type(leaves.keys[state]) for state in (first, second)] == [type(one), type(other)]
+    assert (leaves.state(one), leaves.state(other)) == (first, second)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (Text(True, TERM), Text(False, TERM)),
+        (Text(True, TERM), Text(True, EPSILON)),
+        (End(1), End(2)),
+        (LiteralState(b"ab", 0), LiteralState(b"b", 0)),
+    ],
+    ids=str,
+)
+def test_keys_that_differ_in_a_field_are_read_differently(one: Key, other: Key) -> None:
+    leaves = LeafTable()
+    one_state, other_state = leaves.state(one), leaves.state(other)
+    rows = leaves.next_states(one_state), leaves.next_states(other_state)
+    labels = leaves.label_of(one_state), leaves.label_of(other_state)
+    assert rows[0] != rows[1] or repr(labels[0]) != repr(labels[1])
+
+
+def test_every_kind_of_the_module_is_a_key_except_the_label() -> None:
+    kinds = {
+        kind
+        for kind in vars(keys).values()
+        if isinstance(kind, type) and kind.__module__ == keys.__name__
+    }
+    assert kinds - {TokenRead} == set(get_args(Key))
+    assert Dead in kinds
