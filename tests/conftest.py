@@ -45,7 +45,7 @@ def products(pytestconfig: pytest.Config) -> Iterator[None]:
     if not pytestconfig.getoption("--uneven-products"):
         yield
         return
-    from tests.products import uneven_products  # noqa: PLC0415  (torch, as above)
+    from tests.models.products import uneven_products  # noqa: PLC0415  (torch, as above)
 
     with uneven_products():
         yield

@@ -18,7 +18,7 @@ from maskwright.sampling import SamplingParams
 from tests.engine.step.test_core import check_grammar, drive, random_config, random_requests
 from tests.engine.tiny import save_checkpoint
 from tests.models.adapters import save_adapter
-from tests.products import ROUNDING, even_products, uneven_products
+from tests.models.products import ROUNDING, even_products, uneven_products
 
 LOGGER = "maskwright.engine.step.loop"
 

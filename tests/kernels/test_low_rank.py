@@ -5,7 +5,7 @@ import torch
 
 from maskwright.kernels.low_rank import add_low_rank
 from maskwright.models import LibraryOperations, Product
-from tests.products import comparison_by
+from tests.models.products import comparison_by
 
 
 @pytest.mark.parametrize("count", [1, 3, 4, 7])

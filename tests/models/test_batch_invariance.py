@@ -13,8 +13,8 @@ from maskwright.models.batch_invariance import ROWS, WORK
 from maskwright.models.library_operations import AttentionShape
 from tests.models import test_dense, test_kv_codes, test_peft
 from tests.models.families import DENSE, ROUTED
+from tests.models.products import comparison, even_products, uneven_products
 from tests.models.transformers_backend import test_decoder
-from tests.products import comparison, even_products, uneven_products
 
 ATTENTION = AttentionShape(kv_heads=2, group=2, width=16, dtype=torch.float32)
 

@@ -15,7 +15,7 @@ from maskwright.engine.step.batch import build_batch
 from maskwright.kernels.kv_pool import KvDtype, clear_blocks
 from maskwright.models.config import parse_config
 from maskwright.models.dense import DenseDecoder
-from tests.products import comparison
+from tests.models.products import comparison
 
 BLOCK_SIZE = 16
 

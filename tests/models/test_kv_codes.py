@@ -8,8 +8,8 @@ import torch
 from maskwright.kernels.kv_pool import KvDtype, decode, encode, store_kv
 from maskwright.models import dense
 from maskwright.models.compiled import attention
+from tests.models.products import comparison
 from tests.models.test_dense import CASES, build, prompts_of, run_schedule
-from tests.products import comparison
 
 CODES = {"int8": torch.int8, "fp8": torch.float8_e4m3fn}
 DRIFT = {"int8": 0.2, "fp8": 1.0}

@@ -20,7 +20,7 @@ from maskwright.models.transformers_backend.decoder import TransformersDecoder
 from maskwright.models.transformers_backend.self_check import computed_in_parts, random_model
 from tests.models.adapters import merge, save_adapter
 from tests.models.families import DENSE, SIZES, config_of, model_class
-from tests.products import comparison
+from tests.models.products import comparison
 
 ATTENTION = ["q_proj", "v_proj"]
 ALL = [*ATTENTION, "k_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]

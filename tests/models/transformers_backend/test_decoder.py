@@ -11,7 +11,7 @@ from maskwright.models.batch import Run, lay_out
 from maskwright.models.transformers_backend.decoder import TransformersDecoder
 from maskwright.models.transformers_backend.self_check import computed_in_parts, random_model
 from tests.models.families import DENSE, ROUTED, SIZES, Family, config_of, model_class
-from tests.products import comparison
+from tests.models.products import comparison
 
 LENGTHS = (3, 11, 70)
 

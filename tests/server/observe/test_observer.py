@@ -27,7 +27,7 @@ from maskwright.server import RequestTrace, ServerConfig, TraceFile, create_app
 from maskwright.server.observe.spans import Spans
 from tests.engine.tiny import save_checkpoint
 from tests.live_server import wait_until
-from tests.products import even_products, uneven_products
+from tests.models.products import even_products, uneven_products
 from tests.server.scripted import HELLO, Client, ScriptedEngine
 
 CONFIG = EngineConfig(blocks=96, max_running=4, max_batch_tokens=64)
