@@ -7,15 +7,14 @@ import json
 import random
 import socket
 import threading
-import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
 import uvicorn
 from fastapi import FastAPI
 
-START_SECONDS = 20.0
+from tests.bounds import PATIENCE, wait_until
 
 
 @contextmanager
@@ -30,17 +29,37 @@ def live_server(app: FastAPI, listening: socket.socket | None = None) -> Iterato
         target=server.run, args=(None if listening is None else [listening],), daemon=True
     )
     thread.start()
-    deadline = time.monotonic() + START_SECONDS
-    while not server.started:
-        if not thread.is_alive() or time.monotonic() > deadline:
-            raise RuntimeError("the server did not start")
-        time.sleep(0.01)
+    wait_until(lambda: server.started or not thread.is_alive())
+    assert server.started, "the server did not start"
     host, port = (listening or server.servers[0].sockets[0]).getsockname()[:2]
     try:
         yield f"http://{host}:{port}"
     finally:
         server.should_exit = True
-        thread.join(START_SECONDS)
+        thread.join(PATIENCE)
+
+
+def address(url: str) -> tuple[str, int]:
+    """Host and port of a server."""
+    host, _, port = url.removeprefix("http://").partition(":")
+    return host, int(port)
+
+
+def request_bytes(url: str, body: dict[str, Any]) -> bytes:
+    """A request for a completion, as it is sent."""
+    content = json.dumps(body).encode()
+    head = (
+        f"POST /v1/chat/completions HTTP/1.1\r\nHost: {address(url)[0]}\r\n"
+        f"Content-Type: application/json\r\nContent-Length: {len(content)}\r\n\r\n"
+    )
+    return head.encode() + content
+
+
+def ask_and_leave(url: str, body: dict[str, Any], when: Callable[[], object]) -> None:
+    """Send `body`, and close the connection once `when()` is true."""
+    with socket.create_connection(address(url)) as client:
+        client.sendall(request_bytes(url, body))
+        wait_until(when)
 
 
 def leave_midway(url: str, bodies: list[dict[str, Any]], *, longest: float, seed: int) -> None:
@@ -56,25 +75,9 @@ async def _leave_all(
 
 
 async def _leave(url: str, body: dict[str, Any], seconds: float) -> None:
-    host, _, port = url.removeprefix("http://").partition(":")
-    reader, writer = await asyncio.open_connection(host, int(port))
-    content = json.dumps(body).encode()
-    head = (
-        f"POST /v1/chat/completions HTTP/1.1\r\nHost: {host}\r\n"
-        f"Content-Type: application/json\r\nContent-Length: {len(content)}\r\n\r\n"
-    )
-    writer.write(head.encode() + content)
+    reader, writer = await asyncio.open_connection(*address(url))
+    writer.write(request_bytes(url, body))
     await writer.drain()
     with suppress(TimeoutError):
         await asyncio.wait_for(reader.read(-1), seconds)
     writer.transport.abort()
-
-
-def wait_until(condition: Any, seconds: float = 10.0) -> bool:
-    """Whether `condition()` became true in time."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.01)
-    return True

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import openai
 import pytest
 
+from maskwright.cli.serve import warm_up
 from maskwright.engine import Engine, EngineConfig
 from maskwright.models import DEMO_PATH, load
 from maskwright.server import create_app
+from tests.bounds import PATIENCE
 from tests.live_server import live_server
-
-TIMEOUT = 120.0
 
 
 @dataclass(frozen=True)
@@ -25,22 +25,22 @@ class Served:
 
     def client(self) -> openai.OpenAI:
         return openai.OpenAI(
-            base_url=f"{self.url}/v1", api_key="none", max_retries=0, timeout=TIMEOUT
+            base_url=f"{self.url}/v1", api_key="none", max_retries=0, timeout=PATIENCE
         )
 
     def async_client(self) -> openai.AsyncOpenAI:
         return openai.AsyncOpenAI(
-            base_url=f"{self.url}/v1", api_key="none", max_retries=0, timeout=TIMEOUT
+            base_url=f"{self.url}/v1", api_key="none", max_retries=0, timeout=PATIENCE
         )
 
 
 @pytest.fixture(scope="session")
 def served() -> Iterator[Served]:
-    with (
-        Engine(load(DEMO_PATH), EngineConfig(max_running=32)) as engine,
-        live_server(create_app(engine)) as url,
-    ):
-        yield Served(url, engine)
+    """Warmed up as `maskwright serve` does: no client waits for what is compiled once."""
+    with Engine(load(DEMO_PATH), EngineConfig(max_running=32)) as engine:
+        warm_up(engine)
+        with live_server(create_app(engine)) as url:
+            yield Served(url, engine)
 
 
 @pytest.fixture

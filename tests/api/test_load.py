@@ -13,7 +13,8 @@ import pytest
 
 from tests.api.conftest import Served
 from tests.api.shapes import SHAPES
-from tests.live_server import leave_midway, wait_until
+from tests.bounds import PATIENCE, wait_until
+from tests.live_server import leave_midway
 
 AT_ONCE = 32
 ROUNDS = [(0.0, False), (0.0, True), (1.0, False), (1.0, True), (1.5, False), (1.0, False)]
@@ -70,7 +71,7 @@ def test_different_schemas_at_once_are_all_obeyed(
 
 def test_the_shortest_limit_that_fits_still_gives_whole_json(served: Served) -> None:
     """The refusal says how many tokens are needed, and that many are enough."""
-    with httpx.Client(base_url=served.url, timeout=60) as client:
+    with httpx.Client(base_url=served.url, timeout=PATIENCE) as client:
         for name in ("person", "order", "tree", "union", "const", "matrix"):
             asked = body(name, temperature=1, max_tokens=1)
             refused = client.post("/v1/chat/completions", json=asked).json()["error"]
@@ -102,9 +103,9 @@ def test_64_clients_that_leave_at_random_moments_leave_no_block_behind(served: S
         stats = served.engine.stats()
         return (stats.running, stats.waiting, stats.blocks_used) == (0, 0, 0)
 
-    assert wait_until(quiet, seconds=20), served.engine.stats()
+    wait_until(quiet)
     after = served.engine.stats()
     assert after.blocks_free + after.blocks_cached == after.blocks_total
     assert after.finished.get("cancelled", 0) > before.finished.get("cancelled", 0)
-    answer = httpx.post(f"{served.url}/v1/chat/completions", json=body("person"), timeout=10)
+    answer = httpx.post(f"{served.url}/v1/chat/completions", json=body("person"), timeout=PATIENCE)
     assert answer.status_code == 200

@@ -29,6 +29,7 @@ from maskwright.engine.schedule.service import CLASSES
 from maskwright.errors import InputError
 from maskwright.models import load
 from maskwright.server import ServerConfig
+from tests.bounds import PATIENCE
 from tests.cli.conftest import Run
 from tests.engine.tiny import save_checkpoint
 
@@ -60,11 +61,11 @@ def test_it_says_when_it_is_ready_and_how_to_try_it(tmp_path: Path) -> None:
         assert lines[0].startswith("maskwright is ready: tried at http://127.0.0.1:")
         _, _, url, _, header, _, body = shlex.split(lines[4])
         name, _, value = header.partition(": ")
-        answer = httpx.post(url, content=body, headers={name: value}, timeout=60).json()
+        answer = httpx.post(url, content=body, headers={name: value}, timeout=PATIENCE).json()
         assert answer["model"] == "tried"
         jsonschema.validate(json.loads(answer["choices"][0]["message"]["content"]), SCHEMA)
         server.send_signal(signal.SIGINT)
-        _, told = server.communicate(timeout=20)
+        _, told = server.communicate(timeout=PATIENCE)
     finally:
         server.kill()
         server.communicate()

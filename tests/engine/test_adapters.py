@@ -12,6 +12,7 @@ from maskwright.engine.adapters import Adapters
 from maskwright.errors import InputError, OverloadedError
 from maskwright.models import LoadedModel
 from maskwright.sampling import SamplingParams
+from tests.engine.step.held import held_steps
 from tests.models.adapters import save_adapter
 
 TARGETS = ["q_proj", "v_proj", "down_proj"]
@@ -120,13 +121,14 @@ def test_every_end_gives_the_adapter_back(
         engine.submit(ask[1]).result()
         engine.submit(ask[2]).result()
         long = Request(ask[3].prompt, ask[3].params, max_tokens=150, adapter="c")
-        first, second = engine.submit(long), engine.submit(long)
-        with pytest.raises(OverloadedError, match="queue is full"):
-            engine.submit(long)
-        with pytest.raises(OverloadedError, match="no room for another"):
-            engine.submit(ask[1])
-        first.cancel()
-        second.cancel()
+        with held_steps(engine):
+            first, second = engine.submit(long), engine.submit(long)
+            with pytest.raises(OverloadedError, match="queue is full"):
+                engine.submit(long)
+            with pytest.raises(OverloadedError, match="no room for another"):
+                engine.submit(ask[1])
+            first.cancel()
+            second.cancel()
         first.result()
         second.result()
         engine.submit(ask[1]).result()

@@ -15,6 +15,7 @@ from maskwright.engine import EngineConfig, FinishReason, Request
 from maskwright.mask import Grammar
 from maskwright.models import LoadedModel
 from maskwright.sampling import SamplingParams
+from tests.bounds import PATIENCE
 from tests.engine.step.test_core import Harness, run_alone
 from tests.engine.tiny import PAD
 
@@ -188,7 +189,9 @@ def test_a_constraint_that_begins_in_the_middle_holds_from_there_on(
     loaded: LoadedModel, monkeypatch: pytest.MonkeyPatch, kind: str, canonical: bool, overlap: bool
 ) -> None:
     """Free text, a mark or a special token, then a shape: wherever in a draft or before a forced
-    run the mark stands, the rows behind it have the shape's masks, and those before it have not."""
+    run the mark stands, the rows behind it have the shape's masks, and those before it have not.
+    Steps wait for every draft, however late its thread is."""
+    monkeypatch.setattr("maskwright.engine.step.core.GRACE", PATIENCE)
     grammar = compile_structural_tag(tag(FORMATS[kind]), loaded.vocab)
     asked = requests(loaded, [grammar], 16)
     plain = [run_alone(loaded, r, canonical=canonical).completion(1) for r in asked]

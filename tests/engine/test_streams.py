@@ -11,11 +11,13 @@ import pytest
 from maskwright.engine import Engine, EngineConfig, FinishReason
 from maskwright.errors import BudgetError, GenerationError, InputError, LimitError
 from maskwright.models import LoadedModel
-from tests.engine.step.test_loop import request, wait_until
+from tests.bounds import PATIENCE, wait_until
+from tests.engine.step.held import held_steps
+from tests.engine.step.test_loop import request
 from tests.engine.tiny import LiteralGrammar
 
 CONFIG = EngineConfig(
-    blocks=64, max_running=4, max_batch_tokens=32, reader_tokens=8, reader_seconds=30
+    blocks=64, max_running=4, max_batch_tokens=32, reader_tokens=8, reader_seconds=1e6
 )
 
 
@@ -75,12 +77,19 @@ def test_paused_requests_make_room(loaded: LoadedModel) -> None:
 
 
 def test_a_timeout_ends_with_what_there_is(loaded: LoadedModel) -> None:
+    """Each step takes a part of the time that it has, on any processor."""
     with Engine(loaded, CONFIG) as engine:
-        for _ in range(2):
-            got = engine.submit(request(loaded, max_tokens=240, timeout=0.05)).result()
-            if got.finish_reason is FinishReason.TIMEOUT:
-                break
+        engine.submit(request(loaded)).result()  # now nothing is left to be compiled
+        forward = engine._runner.forward
+
+        def slow(plan):
+            time.sleep(0.05)
+            return forward(plan)
+
+        engine._runner.forward = slow
+        got = engine.submit(request(loaded, max_tokens=240, timeout=0.2)).result()
         assert got.finish_reason is FinishReason.TIMEOUT
+        assert len(got.token_ids) < 240
         assert engine.stats().blocks_used == 0
 
 
@@ -172,7 +181,7 @@ class SlowGrammar(LiteralGrammar):
         fill, go = matcher.fill_mask, self.go
 
         def fill_mask(out, budget=None):
-            assert go.wait(20)
+            assert go.wait(PATIENCE)
             fill(out, budget)
 
         matcher.fill_mask = fill_mask
@@ -187,10 +196,10 @@ def test_a_mask_that_is_late_holds_its_own_request(loaded: LoadedModel) -> None:
         plain = LiteralGrammar(loaded.vocab, b'{"the":"cat"}')
         asked = request(loaded, max_tokens=20, eos=None)
         expected = engine.submit(replace(asked, grammar=plain)).result()
-        free = engine.submit(request(loaded, max_tokens=200))
-        wait_until(lambda: engine.stats().running == 1)
         slow = SlowGrammar(loaded.vocab, b'{"the":"cat"}')
-        late = engine.submit(replace(asked, grammar=slow))
+        with held_steps(engine):
+            free = engine.submit(request(loaded, max_tokens=200))
+            late = engine.submit(replace(asked, grammar=slow))
         wait_until(lambda: engine.stats().held_rows > 0)
         sampled = engine.stats().sampled_tokens
         slow.go.set()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any, cast
@@ -34,7 +34,8 @@ HELLO: dict[str, Any] = {"model": "m", "messages": [{"role": "user", "content": 
 
 @dataclass
 class Script:
-    """What a generation does: one delta a text, `pause` seconds before each, then the end.
+    """What a generation does: one delta a text, `pause` seconds before each and after what
+    `before` waits for, then the end.
 
     `last` is text that comes with the end. With `spelled`, the tokens of a delta are its bytes, and
     each has a score.
@@ -44,6 +45,7 @@ class Script:
     end: str = "stop"
     error: Exception | None = None
     pause: float = 0.0
+    before: Callable[[], Awaitable[None]] | None = None
     last: str = ""
     spelled: bool = False
 
@@ -92,6 +94,8 @@ class ScriptedGeneration:
     async def __aiter__(self) -> AsyncIterator[Delta]:
         for text in self.script.texts:
             await asyncio.sleep(self.script.pause)
+            if self.script.before is not None:
+                await self.script.before()
             tokens = tuple(text.encode()) if self.script.spelled else (1,)
             scores = tuple(map(score, tokens)) if self.script.spelled else ()
             self.engine.taken += 1

@@ -17,11 +17,15 @@ from maskwright.cli.serve import SEND_BYTES, listen
 from maskwright.engine import Engine, EngineConfig
 from maskwright.models import LoadedModel
 from maskwright.server import ServerConfig, create_app
-from tests.live_server import live_server, wait_until
+from tests.bounds import PATIENCE, wait_until
+from tests.live_server import address, live_server, request_bytes
 from tests.server.scripted import HELLO, ByteModel, Script, ScriptedEngine
 
 TOKENS = 120
-CONFIG = EngineConfig(blocks=64, max_running=4, max_batch_tokens=64, reader_tokens=8)
+CONFIG = EngineConfig(
+    blocks=64, max_running=4, max_batch_tokens=64, reader_tokens=8, reader_seconds=1e6
+)
+PATIENT = ServerConfig(reader_seconds=1e6)
 
 
 @pytest.fixture
@@ -75,14 +79,14 @@ def text_of(events: bytes) -> str:
 
 
 async def until(condition: Any) -> None:
-    end = time.monotonic() + 20
+    end = time.monotonic() + PATIENCE
     while not condition():
         assert time.monotonic() < end, "waited in vain"
         await asyncio.sleep(0.005)
 
 
 def test_a_slow_client_pauses_its_own_request(engine: Engine, tiny: LoadedModel) -> None:
-    app = create_app(engine)
+    app = create_app(engine, PATIENT)
 
     async def main() -> None:
         slow, other = Connection(body(tiny, stream=True)), Connection(body(tiny, stream=True))
@@ -105,7 +109,7 @@ def test_a_slow_client_pauses_its_own_request(engine: Engine, tiny: LoadedModel)
 
 
 def test_all_choices_of_a_slow_client_pause(engine: Engine, tiny: LoadedModel) -> None:
-    app = create_app(engine)
+    app = create_app(engine, PATIENT)
 
     async def main() -> None:
         slow = Connection(body(tiny, stream=True, n=3))
@@ -128,7 +132,7 @@ def test_a_client_that_takes_nothing_is_cut_off(engine: Engine, tiny: LoadedMode
         assert not stuck.ended
 
     asyncio.run(main())
-    assert wait_until(lambda: engine.stats().blocks_used == 0)
+    wait_until(lambda: engine.stats().blocks_used == 0)
     assert engine.stats().finished == {"cancelled": 1}
 
 
@@ -140,15 +144,12 @@ def test_on_a_real_connection_little_is_read_ahead() -> None:
     app = create_app(cast(Any, engine), ServerConfig(reader_seconds=0.4))
     with live_server(app, listen("127.0.0.1", 0)) as url, socket.socket() as client:
         client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        host, _, port = url.removeprefix("http://").partition(":")
-        client.connect((host, int(port)))
-        content = json.dumps({**HELLO, "stream": True}).encode()
-        head = f"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Length: {len(content)}"
-        client.sendall(f"{head}\r\nContent-Type: application/json\r\n\r\n".encode() + content)
-        assert wait_until(lambda: engine.taken > 10)
+        client.connect(address(url))
+        client.sendall(request_bytes(url, {**HELLO, "stream": True}))
+        wait_until(lambda: engine.taken > 10)
         engine.script = Script()
-        answer = httpx.post(f"{url}/v1/chat/completions", json=HELLO, timeout=5)
+        answer = httpx.post(f"{url}/v1/chat/completions", json=HELLO, timeout=PATIENCE)
         assert answer.json()["choices"][0]["message"]["content"] == "Hello"
-        assert wait_until(lambda: not engine.running, seconds=5)
+        wait_until(lambda: not engine.running)
     # The kernel gives a connection twice what is asked for; the server buffers 64 KiB itself.
     assert engine.taken * 1024 < 2 * SEND_BYTES + (1 << 17)

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from maskwright.cli.process.collector import THRESHOLDS, collecting
+from tests.bounds import PATIENCE
 
 
 class Knot:
@@ -42,7 +43,7 @@ def test_garbage_goes_once_the_engine_rests() -> None:
         ref = dropped()
         assert not gone(ref, 0.2)
         busy = False
-        assert gone(ref, 5.0)
+        assert gone(ref, PATIENCE)
     assert gc.get_threshold() == before
 
 
@@ -67,7 +68,7 @@ def test_memory_goes_back_to_the_system_once_the_engine_rests() -> None:
         blocks.clear()
         assert resident() > full - 20_000_000  # for `end` stands behind it
         busy = False
-        deadline = time.monotonic() + 5.0
+        deadline = time.monotonic() + PATIENCE
         while resident() > full - 60_000_000 and time.monotonic() < deadline:
             time.sleep(0.01)
         assert resident() <= full - 60_000_000

@@ -19,6 +19,7 @@ from maskwright.engine.step.core import Core
 from maskwright.errors import GenerationError, InputError
 from maskwright.models import LoadedModel, load
 from maskwright.sampling import SamplingParams
+from tests.bounds import PATIENCE
 from tests.engine.request.test_trace import hold, random_load, serve_all
 from tests.engine.step.test_core import BrokenMatcher, Harness, alone, run_alone
 from tests.engine.tiny import LiteralGrammar, LiteralMatcher, save_checkpoint
@@ -101,9 +102,15 @@ def test_the_same_weights_guess_every_token(loaded: LoadedModel, kv_dtype) -> No
 @pytest.mark.parametrize("good", [True, False])
 @pytest.mark.parametrize("overlap", [True, False])
 def test_tokens_and_logits_are_those_of_plain_decoding(
-    loaded: LoadedModel, other_weights: LoadedModel, good: bool, overlap: bool
+    loaded: LoadedModel,
+    other_weights: LoadedModel,
+    monkeypatch: pytest.MonkeyPatch,
+    good: bool,
+    overlap: bool,
 ) -> None:
-    """Under preemption too: the pool is too small for all."""
+    """Under preemption too: the pool is too small for all. Guesses wait for every mask, however
+    late its thread is."""
+    monkeypatch.setattr("maskwright.engine.step.core.GRACE", PATIENCE)
     asked = [replace(r, prompt=r.prompt[:12], max_tokens=40) for r in requests(loaded, 8)]
     draft = loaded if good else other_weights
     config = replace(CONFIG, blocks=16, overlap=overlap, draft_model=draft)

@@ -11,19 +11,29 @@ from typing import Any
 
 import pytest
 
-from maskwright.engine import Engine, EngineConfig, EngineStats, FinishReason, Request, Trace
+from maskwright.engine import (
+    Delta,
+    Engine,
+    EngineConfig,
+    EngineStats,
+    FinishReason,
+    Generation,
+    Request,
+    Trace,
+)
 from maskwright.engine.observations import Distribution, Histogram, Observations
 from maskwright.engine.request.trace import Record
 from maskwright.errors import InputError
 from maskwright.mask import compile_json_schema
 from maskwright.models import LoadedModel
 from maskwright.sampling import SamplingParams
+from tests.bounds import wait_until
 from tests.engine.step.test_core import Harness
-from tests.engine.step.test_loop import request, wait_until
+from tests.engine.step.test_loop import request
 from tests.engine.tiny import LiteralGrammar
 
 CONFIG = EngineConfig(
-    block_size=4, blocks=60, max_running=6, max_batch_tokens=32, reader_tokens=8, reader_seconds=30
+    block_size=4, blocks=60, max_running=6, max_batch_tokens=32, reader_tokens=8, reader_seconds=1e6
 )
 SCHEMA = {
     "type": "object",
@@ -49,7 +59,7 @@ def serve_all(engine: Engine, asked: list[Request], *, cancel: frozenset[int]) -
         generations.append(generation)
         if number in cancel:
             generation.cancel()
-    wait_until(lambda: len(told) == len(asked), seconds=120)  # where nothing is compiled yet
+    wait_until(lambda: len(told) == len(asked))
     return told
 
 
@@ -253,6 +263,17 @@ def test_a_listener_that_comes_late_is_told_at_once(loaded: LoadedModel) -> None
         told: list[Trace] = []
         generation.when_ended(told.append)
         assert told == [generation.trace]
+
+
+def test_listeners_are_told_before_the_reader(loaded: LoadedModel) -> None:
+    """So who has the end of an answer finds what it held free: its adapter, and its claim."""
+    generation = Generation(1, 0, 1, lambda _: None)
+    seen: list[bool] = []
+    generation.when_ended(lambda _: seen.append(generation._delta is None))
+    trace = generation.record.end(1, FinishReason.STOP, 1.0, Observations())
+    generation.end(Delta("", (), FinishReason.STOP), trace)
+    assert seen == [True]
+    assert generation.result().finish_reason is FinishReason.STOP
 
 
 def test_an_error_is_told_by_its_code(loaded: LoadedModel) -> None:

@@ -281,7 +281,7 @@ def test_steps_are_full_while_prompts_wait(seed: int) -> None:
             added = left.pop()
             added.rank = rng.randint(0, 2)
             scheduler.add(added)
-        decoding = {s for s in scheduler.running if s.pending == 1}
+        decoding = {s for s in scheduler.running if s.decodes}
         plan = scheduler.plan()
         planned = {chunk.sequence: chunk.count for chunk in plan.chunks}
         assert decoding - set(plan.preempted) <= set(planned)

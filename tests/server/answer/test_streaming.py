@@ -1,12 +1,15 @@
 from __future__ import annotations
 
-from typing import Any
+import asyncio
+import json
+from typing import Any, cast
 
 import pytest
 
 from maskwright.errors import InputError
-from maskwright.server.config import ServerConfig
-from tests.server.scripted import Client, Script, ScriptedEngine
+from maskwright.server import ServerConfig, create_app
+from tests.server.scripted import HELLO, Client, Script, ScriptedEngine
+from tests.server.test_slow_clients import Connection
 from tests.server.test_tools import CALLS, TOOLS, says
 
 
@@ -108,12 +111,19 @@ def test_log_probabilities_of_silent_text_come_with_the_next_chunk(
         assert entries[index] == whole[index]["logprobs"]["content"]
 
 
-def test_silence_is_filled_with_comments(client: Client, engine: ScriptedEngine) -> None:
-    client.config = ServerConfig(ping_seconds=0.02)
-    engine.script = Script(texts=("late",), pause=0.1)
-    text = client.chat(stream=True).text
-    assert text.count(": ping\n\n") >= 2
-    assert text.endswith("data: [DONE]\n\n")
+def test_silence_is_filled_with_comments(engine: ScriptedEngine) -> None:
+    """The text comes after two of them, however long they take."""
+    connection = Connection(json.dumps({**HELLO, "stream": True}).encode())
+    connection.go.set()
+
+    async def until_pinged() -> None:
+        while connection.taken.count(b": ping\n\n") < 2:
+            await asyncio.sleep(0.005)
+
+    engine.script = Script(texts=("late",), before=until_pinged)
+    asyncio.run(connection.run(create_app(cast(Any, engine), ServerConfig(ping_seconds=0.02))))
+    assert b'"content":"late"' in connection.taken
+    assert connection.taken.endswith(b"data: [DONE]\n\n")
 
 
 def test_text_beyond_ascii_is_sent_as_utf8(client: Client, engine: ScriptedEngine) -> None:

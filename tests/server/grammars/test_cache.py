@@ -12,6 +12,7 @@ from maskwright.mask import Grammar
 from maskwright.server.grammars.cache import GrammarStore
 from maskwright.server.grammars.recipes import Recipe
 from maskwright.server.observe.metrics import Metrics
+from tests.bounds import PATIENCE
 
 METRICS = Metrics(cast(Any, None), "none")  # no engine is read before somebody asks for a page
 
@@ -29,7 +30,7 @@ class Compiler:
 
     def _compile(self, text: str) -> Grammar:
         self.compiled.append(text)
-        assert self.go.wait(10)
+        assert self.go.wait(PATIENCE)
         if text.startswith("!"):
             raise SchemaError("no schema", pointer="")
         return cast(Grammar, SimpleNamespace(min_tokens=1, size=100))

@@ -105,7 +105,8 @@ class Generation:
 
     def when_ended(self, listener: Callable[[Trace], None]) -> None:
         """Call `listener` with the trace once there is one, in the engine's thread, which must not
-        be kept waiting; or at once, if there is one already."""
+        be kept waiting, and before the reader has the last delta; or at once, if there is one
+        already."""
         with self._ready:
             if self.trace is None:
                 self._listeners.append(listener)
@@ -117,9 +118,9 @@ class Generation:
         with self._ready:
             self.trace = trace
             listeners, self._listeners = self._listeners, []
-        self.publish(last)
         for listener in listeners:
             listener(trace)
+        self.publish(last)
 
     def publish(self, delta: Delta) -> None:
         """Called by the engine alone. Never blocks."""
