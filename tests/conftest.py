@@ -14,9 +14,7 @@ from maskwright.cli.process.environment import prepare_environment
 prepare_environment()  # before any test imports torch; the command line does likewise
 
 # What an example takes depends on the processor, its load, and what has been compiled.
-settings.register_profile(
-    "any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
-)
+settings.register_profile("any", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any")
 
 ROOT = Path(__file__).resolve().parent.parent
