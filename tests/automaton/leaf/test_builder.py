@@ -28,7 +28,7 @@ from maskwright.grammar.regular.terms import (
     Parallel,
     Regular,
     WordList,
-    vector,
+    tagged,
     word_list,
     word_slice,
 )
@@ -42,7 +42,7 @@ def names(*others: Regular) -> Regular:
     """The list `WORDS`, built where it is read, beside other languages of names."""
     table = WordList(tuple(sorted(WORDS)), False)
     assert not table.whole, "a list that is not ASCII is built where it is read"
-    return vector((word_slice(table), *others), named=True)
+    return tagged((word_slice(table), *others), named=True)
 
 
 def number(word: str) -> int:
@@ -190,7 +190,7 @@ def matched(term: Regular, text: str) -> bool:
 @pytest.mark.parametrize(
     ("key", "trunk"),
     [
-        (Text(True, names(ANYTHING)), Text(True, vector((EMPTY, ANYTHING), named=True))),
+        (Text(True, names(ANYTHING)), Text(True, tagged((EMPTY, ANYTHING), named=True))),
         (Text(True, names(EMPTY)), None),
         (Spaced(3, "label"), None),
         (Text(False, word_slice(word_list(["abc", "abd"]))), None),

@@ -14,7 +14,7 @@ from maskwright.grammar.regular.terms import (
     EMPTY,
     Regular,
     WordList,
-    vector,
+    tagged,
     word_slice,
 )
 from tests.leaf_states import leaf_after
@@ -27,7 +27,7 @@ def closed(*others: Regular, whole: bool = True, names: tuple[str, ...] = NAMES)
     """The key of a list of names, made at once (`whole`) or state by state where it is read."""
     table = WordList(names, False)
     table.whole = table.whole and whole
-    return Text(True, vector((word_slice(table), *others), named=True))
+    return Text(True, tagged((word_slice(table), *others), named=True))
 
 
 def gate(leaves: LeafTable, state: int) -> tuple[int, int]:
