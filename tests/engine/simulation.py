@@ -10,9 +10,9 @@ from maskwright.engine.request.drafts import LookBack
 from maskwright.engine.schedule.plan import StepPlan
 from maskwright.engine.schedule.scheduler import Scheduler
 from maskwright.engine.schedule.sequence import Sequence
-from maskwright.engine.schedule.step_time import Pace
+from maskwright.engine.schedule.step_time import StepTimeModel
 
-PROMISE_RATE = 0.3
+ACCEPTANCE_RATE = 0.3
 COPY_SECONDS = 0.0002
 
 
@@ -28,7 +28,7 @@ class Costs:
         return self.fixed + self.row * decoding + self.token * prompt
 
 
-class ModelledPace(Pace):
+class ExactStepTimeModel(StepTimeModel):
     """Believes in costs, whatever time has passed."""
 
     def __init__(self, most: int, stall: float | None, costs: Costs) -> None:
@@ -42,13 +42,13 @@ class ModelledPace(Pace):
         super().observe_copies(blocks, COPY_SECONDS * blocks)
 
 
-def measured_pace(costs: Costs) -> Pace:
-    """The pace of an engine that has measured such a machine for a while."""
-    pace = Pace(256, 4.0)
+def measured_step_times(costs: Costs) -> StepTimeModel:
+    """The step_times of an engine that has measured such a machine for a while."""
+    step_times = StepTimeModel(256, 4.0)
     for rows in (1, 4, 8, 2, 6) * 20:
-        pace.observe(rows, 0, costs.of(rows, 0))
-        pace.observe(rows, 100, costs.of(rows, 100))
-    return pace
+        step_times.observe(rows, 0, costs.of(rows, 0))
+        step_times.observe(rows, 100, costs.of(rows, 100))
+    return step_times
 
 
 @dataclass
@@ -57,7 +57,7 @@ class Simulation:
     never drafted."""
 
     scheduler: Scheduler
-    pace: Pace
+    step_times: StepTimeModel
     costs: Costs
     most_drafts: int = 0
     empty: frozenset[int] = frozenset()
@@ -83,9 +83,9 @@ class Simulation:
     def step(self) -> StepPlan:
         """Plan a step, let its time pass, and take the tokens that come of it."""
         scheduler = self.scheduler
-        plan = scheduler.plan(self.pace.budget(scheduler.decoding, scheduler.prefilled))
+        plan = scheduler.plan(self.step_times.budget(scheduler.decoding, scheduler.prefilled))
         if plan.swapped:
-            self.pace.observe_copies(plan.swapped, 0.0)
+            self.step_times.observe_copies(plan.swapped, 0.0)
         drafts = {chunk.sequence: chunk.sequence.draft[: chunk.drafted] for chunk in plan.chunks}
         scheduler.commit(plan)
         fresh, position = plan.of_prompts
@@ -99,7 +99,7 @@ class Simulation:
             else:
                 sequence.draft = self._draft(sequence)
         decoding = plan.tokens - fresh
-        self.pace.observe(decoding, fresh, self.costs.of(decoding, fresh), position)
+        self.step_times.observe(decoding, fresh, self.costs.of(decoding, fresh), position)
         return plan
 
     def _choose(self, sequence: Sequence, draft: list[int]) -> None:
@@ -110,7 +110,7 @@ class Simulation:
             matched += 1
         if draft:
             self._drafters[sequence.arrival].judge(len(draft), matched)
-            sequence.promise += PROMISE_RATE * (matched / len(draft) - sequence.promise)
+            sequence.acceptance += ACCEPTANCE_RATE * (matched / len(draft) - sequence.acceptance)
         sequence.draft = []
         tokens = answer[: matched + 1]
         self.scheduler.confirm(sequence, tokens)
@@ -125,14 +125,14 @@ class Simulation:
         return guesses[: good.index(False)] if False in good else guesses
 
 
-Told = tuple[Hashable, ...]
+PlanSummary = tuple[Hashable, ...]
 
 
-def told(plan: StepPlan, scheduler: Scheduler) -> Told:
+def summarize(plan: StepPlan, scheduler: Scheduler) -> PlanSummary:
     """A plan, and where it leaves the pool, as values that can be compared."""
     return (
         tuple((c.sequence.arrival, c.start, c.count, c.samples, c.drafted) for c in plan.chunks),
-        plan.moves,
+        plan.copies,
         plan.fresh,
         tuple(s.arrival for s in plan.admitted),
         tuple(s.arrival for s in plan.preempted),

@@ -37,7 +37,10 @@ def test_an_end_while_a_token_is_under_way_frees_once(
     harness.add(replace(asked(1), timeout=1.0 if how == "timeout" else None), 1)
     for _ in range(after):
         harness.step()
-    collect, harness.digests.collect = harness.digests.collect, lambda wait=0.0: iter(())
+    collect, harness.post_step_work.collect = (
+        harness.post_step_work.collect,
+        lambda wait=0.0: iter(()),
+    )
     harness.step()
     drawn = len(list(harness.deltas[1]))
     ended = 1 not in harness.core._active
@@ -49,7 +52,7 @@ def test_an_end_while_a_token_is_under_way_frees_once(
     harness.scheduler.check()
     harness.add(asked(2), 2)  # takes the blocks that are free now
     harness.core.step()
-    harness.digests.collect = collect
+    harness.post_step_work.collect = collect
     harness.run()
     harness.core.cancel(1)
     harness.scheduler.check()
@@ -103,7 +106,7 @@ def test_no_mask_is_asked_for_behind_an_end(
     for number, request in enumerate(requests):
         harness.add(request, number)
     harness.run()
-    harness.digests.stop()
+    harness.post_step_work.stop()
     ends = [harness.completion(number).finish_reason for number in range(len(requests))]
     assert ends == [FinishReason.GRAMMAR, FinishReason.STOP, FinishReason.GRAMMAR]
     assert Unwilling.asked_in_vain == 0

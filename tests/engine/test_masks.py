@@ -205,7 +205,7 @@ def test_a_constraint_that_begins_in_the_middle_holds_from_there_on(
     for number, request in enumerate(asked):
         harness.add(request, number)
     harness.run()
-    harness.digests.stop()
+    harness.post_step_work.stop()
     assert [harness.completion(number) for number in range(len(asked))] == plain
     assert {one.finish_reason for one in plain} <= {FinishReason.GRAMMAR, FinishReason.STOP}
     forced = kind == "what is forced behind text" and canonical  # drafts end before such text

@@ -15,7 +15,7 @@ from maskwright.engine.schedule.scheduler import Scheduler
 from maskwright.engine.schedule.sequence import Sequence
 from maskwright.models import LoadedModel
 from maskwright.sampling import SamplingParams
-from tests.engine.simulation import Costs, ModelledPace, Simulation, Told, told
+from tests.engine.simulation import Costs, ExactStepTimeModel, PlanSummary, Simulation, summarize
 from tests.engine.step.test_core import Harness
 
 COSTS = Costs()
@@ -71,11 +71,11 @@ def random_config(rng: random.Random) -> EngineConfig:
 
 def run_engine(
     loaded: LoadedModel, config: EngineConfig, arrivals: list[Arrival]
-) -> tuple[list[Told], dict[int, list[int]], Harness]:
+) -> tuple[list[PlanSummary], dict[int, list[int]], Harness]:
     harness = Harness(loaded, config)
-    pace = ModelledPace(config.max_batch_tokens, config.stall, COSTS)
-    harness.core._pace = pace
-    harness.scheduler._swap_pays = pace.swap_pays
+    step_times = ExactStepTimeModel(config.max_batch_tokens, config.stall, COSTS)
+    harness.core._step_times = step_times
+    harness.scheduler._swap_pays = step_times.swap_pays
     seen: list[StepPlan] = []
     plan_step = harness.scheduler.plan
 
@@ -84,7 +84,7 @@ def run_engine(
         return seen[-1]
 
     harness.scheduler.plan = watched
-    plans: list[Told] = []
+    plans: list[PlanSummary] = []
     todo = list(enumerate(arrivals))
     while todo or not harness.core.idle:
         while todo and todo[0][1].step <= len(plans):
@@ -94,7 +94,7 @@ def run_engine(
             if arrival.gone == len(plans):
                 harness.core.cancel(number)
         harness.step()
-        plans.append(told(seen[-1], harness.scheduler))
+        plans.append(summarize(seen[-1], harness.scheduler))
     answers = {
         number: [token for delta in deltas for token in delta.token_ids]
         for number, deltas in harness.deltas.items()
@@ -104,20 +104,20 @@ def run_engine(
 
 def run_simulation(
     like: Harness, config: EngineConfig, arrivals: list[Arrival], answers: dict[int, list[int]]
-) -> list[Told]:
+) -> list[PlanSummary]:
     """From arrivals and lengths alone, no model. An answer that was broken off is padded."""
-    pace = ModelledPace(config.max_batch_tokens, config.stall, COSTS)
+    step_times = ExactStepTimeModel(config.max_batch_tokens, config.stall, COSTS)
     scheduler = Scheduler(
         BlockPool(config.blocks or 0, config.block_size),
         max_running=config.max_running,
         max_batch_tokens=config.max_batch_tokens,
         prefix_cache=config.prefix_cache,
         host_blocks=like.scheduler.host.total,
-        swap_pays=pace.swap_pays,
+        swap_pays=step_times.swap_pays,
     )
     empty = frozenset(i for i, text in enumerate(like.admission._texts) if not text)
-    simulation = Simulation(scheduler, pace, COSTS, config.drafts, empty)
-    plans: list[Told] = []
+    simulation = Simulation(scheduler, step_times, COSTS, config.drafts, empty)
+    plans: list[PlanSummary] = []
     todo = list(enumerate(arrivals))
     live: dict[int, Sequence] = {}
     ranks = [item.name for item in config.classes]
@@ -139,7 +139,7 @@ def run_simulation(
             if arrival.gone == len(plans) and number in live:
                 simulation.end(live[number])
         plan = simulation.step()
-        plans.append(told(plan, scheduler))
+        plans.append(summarize(plan, scheduler))
     return plans
 
 

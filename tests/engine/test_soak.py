@@ -72,7 +72,7 @@ def test_soak(loaded: LoadedModel, count: int, overlap: bool) -> None:
         for sequence in list(harness.scheduler.paused):
             if rng.random() < 0.3:
                 harness.core.resume(sequence.arrival)
-    harness.digests.stop()
+    harness.post_step_work.stop()
     harness.scheduler.check()
     assert (harness.pool.used, harness.core.live, harness.empty_masks) == (0, 0, 0)
     ends = [check(number, request, harness) for number, request in enumerate(asked)]
@@ -98,8 +98,8 @@ def watch_plans(harness: Harness) -> Counter[str]:
     def watched(budget: int | None = None) -> StepPlan:
         plan = plan_step(budget)
         seen["preempted"] += len(plan.preempted)
-        for move in plan.moves:
-            seen[move.way.name] += 1
+        for move in plan.copies:
+            seen[move.direction.name] += 1
         for sequence in plan.admitted:
             shared = any(harness.pool.references(block) > 2 for block in sequence.table)
             seen["admitted beside others with the same blocks"] += shared

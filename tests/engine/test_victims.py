@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from maskwright.engine.kv.blocks import BlockPool
-from maskwright.engine.schedule.plan import Step
+from maskwright.engine.schedule.plan import PlanBuilder
 from maskwright.engine.schedule.scheduler import Scheduler
 from maskwright.engine.schedule.sequence import MOST_PREEMPTIONS, Phase, Sequence
-from maskwright.engine.schedule.step_time import Pace
+from maskwright.engine.schedule.step_time import StepTimeModel
 from tests.engine.schedule.test_scheduler import advance
 from tests.engine.simulation import Costs, Simulation
 
@@ -46,7 +46,7 @@ class Judge:
                 freed += block != 0
         return lost, freed
 
-    def victim(self, needy: Sequence, step: Step) -> Sequence | None:
+    def victim(self, needy: Sequence, step: PlanBuilder) -> Sequence | None:
         chosen = self.choose(needy, step)
         juniors = [
             other
@@ -72,7 +72,7 @@ class Judge:
                 )
         return chosen
 
-    def preempt(self, sequence: Sequence, step: Step) -> None:
+    def preempt(self, sequence: Sequence, step: PlanBuilder) -> None:
         _, freed = self.losses(sequence)
         before = self.scheduler.pool.available
         self.give_way(sequence, step)
@@ -147,7 +147,7 @@ def test_little_is_computed_twice_under_pressure() -> None:
     block a third is computed twice.)"""
     rng = random.Random(1)
     scheduler = Scheduler(BlockPool(70, 16), max_running=16, max_batch_tokens=256)
-    simulation = Simulation(scheduler, Pace(256, 4.0), Costs())
+    simulation = Simulation(scheduler, StepTimeModel(256, 4.0), Costs())
     needed = computed = 0
     for arrival in range(150):
         prompt = [arrival * 1000 + place for place in range(rng.randint(20, 120))]

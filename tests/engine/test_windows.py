@@ -43,7 +43,7 @@ def test_logits_are_those_of_the_plain_forward(checkpoint: Path, windowed: Loade
     assert harness.admission.max_context == 512, "more than the 96 positions in the pool"
     for number in range(5):
         harness.add(long(number), number)
-    most = harness.scheduler.reach.most(150)
+    most = harness.scheduler.attention_window.most_blocks(150)
     assert most * 4 < 150, "a sequence would fill more if it kept everything"
     while not harness.core.idle:
         harness.step()

@@ -58,10 +58,10 @@ class Capacity:
             ("workspace", self.workspace),
             ("reserve", self.reserve),
         )
-        told = " + ".join(f"{name} {_size(value)}" for name, value in parts)
+        terms = " + ".join(f"{name} {_size(value)}" for name, value in parts)
         whole = _size(sum(value for _, value in parts))
         limit = "" if self.memory is None else f", of {_size(self.memory)} allowed"
-        return f"{told} = {whole}{limit}: {self.positions} tokens"
+        return f"{terms} = {whole}{limit}: {self.positions} tokens"
 
 
 def plan_capacity(loaded: LoadedModel, config: EngineConfig, *, adapters: bool = False) -> Capacity:

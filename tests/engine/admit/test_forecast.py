@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from maskwright.engine.admit.forecast import Forecast, Room, Task, ahead, forecast
-from maskwright.engine.schedule.step_time import Pace
-from tests.engine.simulation import Costs, measured_pace
+from maskwright.engine.schedule.step_time import StepTimeModel
+from tests.engine.simulation import Costs, measured_step_times
 
 COSTS = Costs()
 
@@ -31,11 +31,11 @@ def test_who_comes_before(waiting: list[Task], ahead_of_it: int) -> None:
 
 
 def test_what_makes_a_request_wait() -> None:
-    pace, room = measured_pace(COSTS), Room(slots=4, positions=2000, weights=(8.0, 1.0))
+    step_times, room = measured_step_times(COSTS), Room(slots=4, positions=2000, weights=(8.0, 1.0))
     running = [task(running=True, prompt=0.0)] * 4
 
     def ttft(asked: Task, live: list[Task], room: Room = room) -> float:
-        found = forecast(asked, live, room, pace)
+        found = forecast(asked, live, room, step_times)
         assert found is not None
         return found.ttft
 
@@ -48,10 +48,10 @@ def test_what_makes_a_request_wait() -> None:
     assert ttft(task(), running[:2], few) > ttft(task(), running[:2]) + 10 * COSTS.of(3, 0)
     batch = [item._replace(rank=1) for item in running]
     assert ttft(task(), batch) < full, "a worse class gives way"
-    assert forecast(task(), running, room, Pace(256, 4.0)) is None, "nothing is known"
+    assert forecast(task(), running, room, StepTimeModel(256, 4.0)) is None, "nothing is known"
 
 
-class FixedPace(Pace):
+class FixedStepTimes(StepTimeModel):
     """A step takes 10 ms whatever it decodes, 1 ms more for each token of a prompt, of which it
     takes a hundred."""
 
@@ -117,7 +117,7 @@ PLAYED: list[tuple[str, list[Task], Room, float]] = [
     ("live", "room", "expected"), [case[1:] for case in PLAYED], ids=[case[0] for case in PLAYED]
 )
 def test_the_first_token(live: list[Task], room: Room, expected: float) -> None:
-    found = forecast(task(), live, room, FixedPace())
+    found = forecast(task(), live, room, FixedStepTimes())
     assert found is not None
     assert found.ttft == pytest.approx(expected)
 
@@ -125,7 +125,7 @@ def test_the_first_token(live: list[Task], room: Room, expected: float) -> None:
 def test_the_other_tokens() -> None:
     """A step gives as many as come at once."""
     live = at_work(10, 40, a_step=2.0)
-    found = forecast(task(a_step=2.0), live, Room(4, 9999, (1.0,)), FixedPace())
+    found = forecast(task(a_step=2.0), live, Room(4, 9999, (1.0,)), FixedStepTimes())
     assert found is not None
     assert (found.tpot, found.alone) == (0.005, 0.005)
     assert found.ends == pytest.approx((0.05, 0.2))

@@ -18,10 +18,10 @@ from maskwright.engine.kv.blocks import BlockPool
 from maskwright.engine.schedule.scheduler import Scheduler
 from maskwright.engine.schedule.sequence import Phase, Sequence
 from maskwright.engine.schedule.service import ServiceClass
-from maskwright.engine.schedule.step_time import Pace
+from maskwright.engine.schedule.step_time import StepTimeModel
 from maskwright.errors import InputError, OverloadedError
 from maskwright.models import LoadedModel
-from tests.engine.simulation import Costs, Simulation, measured_pace
+from tests.engine.simulation import Costs, Simulation, measured_step_times
 from tests.engine.step.held import held_steps
 from tests.engine.step.test_loop import request
 from tests.engine.tiny import LiteralGrammar
@@ -40,7 +40,7 @@ class Asked:
     rank: int = 0
     client: str = ""
     refused: float | None = None
-    """Seconds after which it was told to come back."""
+    """Seconds after which it was missed to come back."""
     expected: Forecast | None = None
     """What was foretold when it came."""
 
@@ -55,13 +55,15 @@ class Machine:
     blocks: int = 400
 
     def __post_init__(self) -> None:
-        self.pace = Pace(256, 4.0)
+        self.step_times = StepTimeModel(256, 4.0)
         pool = BlockPool(self.blocks, 16)
         self.scheduler = Scheduler(
             pool, max_running=self.slots, max_batch_tokens=256, classes=self.classes
         )
-        self.simulation = Simulation(self.scheduler, self.pace, COSTS)
-        self.gate = Gate(self.classes, self.pace, slots=self.slots, positions=self.blocks * 16)
+        self.simulation = Simulation(self.scheduler, self.step_times, COSTS)
+        self.gate = Gate(
+            self.classes, self.step_times, slots=self.slots, positions=self.blocks * 16
+        )
         self.live: dict[int, tuple[Asked, Sequence]] = {}
         self.taken: dict[int, Asked] = {}
         self.number = 0
@@ -134,7 +136,7 @@ def random_load(rng: random.Random, rate: float, seconds: float, long: bool) -> 
 @given(st.integers(0, 2**32), st.sampled_from([0.3, 0.6]), st.sampled_from([None, 0.02]))
 def test_refusing_early_serves_more_in_time(seed: int, ttft: float, tpot: float | None) -> None:
     """Under overload at least as many of the same requests meet the objectives as where everybody
-    is let in; the others are told at once, and a sensible time."""
+    is let in; the others are missed at once, and a sensible time."""
     rng = random.Random(seed)
     load = random_load(rng, rate=rng.uniform(26, 40), seconds=9, long=rng.random() < 0.5)
     classes = (ServiceClass("only", 1.0, ttft=ttft, tpot=tpot),)
@@ -160,7 +162,7 @@ def test_refusing_early_serves_more_in_time(seed: int, ttft: float, tpot: float 
 @pytest.mark.parametrize("ttft", [0.03, 0.06, 0.12])
 def test_the_time_told_is_the_time_that_it_takes(slots: int, ttft: float) -> None:
     """Answers of a length that is known wait for a slot: had nobody else come, the last of those
-    refused would be let in at the time that it was told, and not sooner."""
+    refused would be let in at the time that it was missed, and not sooner."""
     prompt, output = 20, 100
     machine = Machine((ServiceClass("only", 1.0, ttft=ttft),), refusing=False, slots=slots)
     machine.run([Asked(0.01 * n, prompt, output, output) for n in range(60)])  # to know speeds
@@ -223,9 +225,9 @@ def test_forecasts_are_what_comes() -> None:
         for number, asked in machine.taken.items()
         if asked.expected is not None and asked.at > 4
     ]
-    real, told = sum(r for r, _ in pairs), sum(t for _, t in pairs)
+    real, missed = sum(r for r, _ in pairs), sum(t for _, t in pairs)
     assert len(pairs) > 200
-    assert told == pytest.approx(real, rel=0.35)
+    assert missed == pytest.approx(real, rel=0.35)
     assert max(seconds for seconds, _ in pairs) > 0.1, "somebody waited"
 
 
@@ -267,8 +269,10 @@ def test_a_late_grammar_is_a_claim_too(loaded: LoadedModel) -> None:
 
 
 def test_when_tokens_would_come_too_slowly() -> None:
-    pace = measured_pace(COSTS)
-    gate = Gate([ServiceClass("only", 1.0, tpot=COSTS.of(5, 0))], pace, slots=8, positions=9999)
+    step_times = measured_step_times(COSTS)
+    gate = Gate(
+        [ServiceClass("only", 1.0, tpot=COSTS.of(5, 0))], step_times, slots=8, positions=9999
+    )
     claim = Claim(0, "", 20, 40)
     for number in range(8):
         if number < 4:

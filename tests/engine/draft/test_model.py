@@ -13,8 +13,8 @@ import torch
 from maskwright import compile_json_schema
 from maskwright.engine import Engine, EngineConfig, FinishReason, Request
 from maskwright.engine.capacity import plan_capacity
+from maskwright.engine.draft.length import DraftLengthModel
 from maskwright.engine.draft.model import check_vocabulary
-from maskwright.engine.draft.pace import DraftPace
 from maskwright.engine.step.core import Core
 from maskwright.errors import GenerationError, InputError
 from maskwright.models import LoadedModel, load
@@ -116,7 +116,7 @@ def test_tokens_and_logits_are_those_of_plain_decoding(
     config = replace(CONFIG, blocks=16, overlap=overlap, draft_model=draft)
     harness = Harness(loaded, config)
     counts = run_all(harness, asked).counts
-    harness.digests.stop()
+    harness.post_step_work.stop()
     assert harness.scheduler.preemptions > 0
     assert counts.model_drafted > 20
     assert (counts.model_accepted > counts.model_drafted / 2) == good
@@ -169,9 +169,9 @@ def test_without_room_there_are_no_guesses(loaded: LoadedModel) -> None:
     for _ in range(2):
         harness.core.step()
     assert len([past for past in model._pasts.values() if past.table]) == 1
-    model.pace.lengths = lambda: 0
+    model.length_model.lengths = lambda: 0
     harness.core.step()
-    model.pace.lengths = iter([0, 6, 0, *[6] * 999]).__next__
+    model.length_model.lengths = iter([0, 6, 0, *[6] * 999]).__next__
     holders = [s for s, past in model._pasts.items() if past.table]
     harness.core.step()
     assert [s for s, past in model._pasts.items() if past.table] != holders
@@ -304,7 +304,9 @@ def test_a_grammar_that_fails_where_only_guesses_come_ends_nothing(
 def test_metrics_equal_the_sums_of_traces_with_a_draft_model(loaded: LoadedModel) -> None:
     asked = random_load(random.Random(3), loaded, 20)
     with Engine(loaded, replace(CONFIG, draft_model=loaded, reader_tokens=64)) as engine:
-        engine._core._draft_model.pace.length = lambda promise, decoding: 3  # as if it paid
+        engine._core._draft_model.length_model.length = lambda acceptance, decoding: (
+            3
+        )  # as if it paid
         traces = serve_all(engine, asked, cancel=frozenset({4, 9}))
         stats = engine.stats()
         hold(stats, traces)
@@ -343,10 +345,10 @@ def test_its_memory_is_told(loaded: LoadedModel) -> None:
 # How many guesses --------------------------------------------------------------------------------
 
 
-def speed(promise: float, count: int, decoding: int, ratio: float) -> float:
+def speed(acceptance: float, count: int, decoding: int, ratio: float) -> float:
     """Tokens for the time of a step of one token each, summed over how many guesses come true."""
     tokens = sum(
-        (1 + true) * promise**true * ((1 - promise) if true < count else 1)
+        (1 + true) * acceptance**true * ((1 - acceptance) if true < count else 1)
         for true in range(count + 1)
     )
     rows = (8 + decoding * (1 + count)) / (8 + decoding)
@@ -356,39 +358,39 @@ def speed(promise: float, count: int, decoding: int, ratio: float) -> float:
 @pytest.mark.parametrize("decoding", [1, 4, 64])
 @pytest.mark.parametrize("ratio", [0.02, 0.2, 0.6, 1.0])
 def test_the_length_brings_the_most_tokens_a_second(decoding: int, ratio: float) -> None:
-    pace = DraftPace(8, fixed_rows=8, ratio=ratio)
-    for promise in (0.0, 0.1, 0.5, 0.7, 0.9, 0.99):
-        speeds = [speed(promise, count, decoding, ratio) for count in range(9)]
-        assert pace.length(promise, decoding) == speeds.index(max(speeds))
+    length_model = DraftLengthModel(8, fixed_rows=8, ratio=ratio)
+    for acceptance in (0.0, 0.1, 0.5, 0.7, 0.9, 0.99):
+        speeds = [speed(acceptance, count, decoding, ratio) for count in range(9)]
+        assert length_model.length(acceptance, decoding) == speeds.index(max(speeds))
 
 
 def test_the_cost_is_what_was_measured() -> None:
-    pace = DraftPace(4, fixed_rows=8, ratio=0.1)
-    pace.observe_step(2, 10.0)
-    assert pace.ratio == 0.1
-    pace.observe_pass(12, 10.0)
-    assert pace.ratio == pytest.approx(0.5)
-    assert pace.length(1.0, 1) > 0
-    pace.observe_pass(2, 1000.0)
-    assert pace.length(1.0, 1) == 0, "dearer than the large model"
+    length_model = DraftLengthModel(4, fixed_rows=8, ratio=0.1)
+    length_model.observe_step(2, 10.0)
+    assert length_model.ratio == 0.1
+    length_model.observe_pass(12, 10.0)
+    assert length_model.ratio == pytest.approx(0.5)
+    assert length_model.length(1.0, 1) > 0
+    length_model.observe_pass(2, 1000.0)
+    assert length_model.length(1.0, 1) == 0, "dearer than the large model"
     for _ in range(5000):
-        pace.fade()
-    assert pace.length(1.0, 1) > 0, "it is tried again"
+        length_model.fade()
+    assert length_model.length(1.0, 1) > 0, "it is tried again"
 
 
 def test_what_is_wrong_rests_and_is_tried_again() -> None:
-    pace = DraftPace(6, fixed_rows=8, ratio=0.2)
-    promise, tried = 1.0, []
+    length_model = DraftLengthModel(6, fixed_rows=8, ratio=0.2)
+    acceptance, tried = 1.0, []
     for step in range(400):
-        if count := pace.length(promise, 1):
+        if count := length_model.length(acceptance, 1):
             tried.append(step)
-            promise = pace.judged(promise, count, 0)
+            acceptance = length_model.judged(acceptance, count, 0)
         else:
-            promise = pace.rested(promise)
+            acceptance = length_model.rested(acceptance)
     assert tried[:2] == [0, 1]
     assert 3 <= len(tried) <= 20
     assert tried[-1] > 350
-    assert pace.promise < 0.8
+    assert length_model.acceptance < 0.8
     for _ in range(20):
-        promise = pace.judged(promise, 6, 6)
-    assert pace.length(promise, 1) == 6
+        acceptance = length_model.judged(acceptance, 6, 6)
+    assert length_model.length(acceptance, 1) == 6

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from maskwright.engine.kv.attention_window import Reach
+from maskwright.engine.kv.attention_window import AttentionWindow
 from maskwright.engine.kv.blocks import BlockPool
 from maskwright.engine.kv.prefix import Node, PrefixTree, common
 from maskwright.engine.schedule.scheduler import Scheduler
@@ -27,7 +27,7 @@ def test_what_is_found_is_what_was_put_in_and_not_given_up(rng: random.Random) -
     """Texts over two letters come, stay a while and go; the model is a dictionary from each cached
     prefix to the time of its last use."""
     pool = BlockPool(12, SIZE)
-    tree = PrefixTree(pool, Reach(SIZE, 64))
+    tree = PrefixTree(pool, AttentionWindow(SIZE, 64))
     known: dict[tuple[str, tuple[int, ...]], int] = {}
     here: list[tuple[str, tuple[int, ...], Node, list[int]]] = []
     clock = 0
@@ -86,14 +86,14 @@ def test_what_is_found_is_what_was_put_in_and_not_given_up(rng: random.Random) -
 def test_with_a_window_a_hit_needs_only_what_it_reaches(rng: random.Random, window: int) -> None:
     """Texts come, let go of what is behind them, and go; the model is the set of cached prefixes,
     and the longest of a text that has all blocks within reach is what is found."""
-    pool, reach = BlockPool(12, SIZE), Reach(SIZE, 8, window)
-    tree = PrefixTree(pool, reach)
+    pool, attention_window = BlockPool(12, SIZE), AttentionWindow(SIZE, 8, window)
+    tree = PrefixTree(pool, attention_window)
     known: dict[int, tuple[int, ...]] = {}  # by block
     here: list[tuple[Node, list[int]]] = []
     for _ in range(rng.randint(1, 40)):
         if here and rng.random() < 0.4:
             node, table = here.pop(rng.randrange(len(here)))
-            pool.release(table[reach.behind(len(table) * SIZE) :])
+            pool.release(table[attention_window.blocks_outside(len(table) * SIZE) :])
             tree.leave(node)
             continue
         text = tuple(rng.randint(0, 1) for _ in range(2 * rng.randint(1, 5)))
@@ -101,15 +101,16 @@ def test_with_a_window_a_hit_needs_only_what_it_reaches(rng: random.Random, wind
         assert node.depth == max(
             end // SIZE
             for end in range(0, len(text) + 1, SIZE)
-            if set(prefixes(text[:end])[reach.behind(end) :]) <= set(known.values())
+            if set(prefixes(text[:end])[attention_window.blocks_outside(end) :])
+            <= set(known.values())
         )
-        table, behind = tree.path(node), reach.behind(node.depth * SIZE)
-        assert table[:behind] == [0] * behind
-        assert [known[block] for block in table[behind:]] == prefixes(text)[behind : node.depth]
-        pool.share(table[behind:])
+        table, outside = tree.path(node), attention_window.blocks_outside(node.depth * SIZE)
+        assert table[:outside] == [0] * outside
+        assert [known[block] for block in table[outside:]] == prefixes(text)[outside : node.depth]
+        pool.share(table[outside:])
         new = prefixes(text)[node.depth :]
         if len(new) > pool.available:
-            pool.release(table[behind:])
+            pool.release(table[outside:])
             tree.leave(node)
             continue
         evicted = max(0, len(new) - pool.free)
@@ -126,11 +127,13 @@ def test_with_a_window_a_hit_needs_only_what_it_reaches(rng: random.Random, wind
                 pool.share([node.block])
                 pool.release([block])
             table.append(node.block)
-        last = reach.behind(len(text))
-        pool.release(table[behind:last])
-        tree.leave_behind(node, behind, last)
+        last = attention_window.blocks_outside(len(text))
+        pool.release(table[outside:last])
+        tree.release_range(node, outside, last)
         here.append((node, table))
-        pool.check([t[reach.behind(len(t) * SIZE) :] for _, t in here], tree.blocks())
+        pool.check(
+            [t[attention_window.blocks_outside(len(t) * SIZE) :] for _, t in here], tree.blocks()
+        )
         tree.check()
 
 
@@ -139,7 +142,7 @@ def held(tree: PrefixTree, salt: str, prefix: tuple[int, ...]) -> bool:
 
 
 def test_roots_without_children_go() -> None:
-    tree = PrefixTree(BlockPool(4, SIZE), Reach(SIZE, 64))
+    tree = PrefixTree(BlockPool(4, SIZE), AttentionWindow(SIZE, 64))
     for number in range(1000):
         tree.match(f"client {number}", (1, 2), 2)
     assert len(tree._roots) < 100
@@ -175,7 +178,7 @@ def test_tokens_saved_are_those_of_a_trie(texts: list[list[int]]) -> None:
             scheduler.check()
         computed = len(text) // 4 * 4
         expected = saved([*whole, text]) - saved(whole)
-        assert sequence.found == expected
+        assert sequence.cached_tokens == expected
         whole.append(text[:computed])
     assert scheduler.tree is not None
     assert scheduler.tree.hits == sum(
@@ -195,7 +198,7 @@ def test_twins_are_computed_once() -> None:
     while computed < 157:
         plan = scheduler.plan()
         computed += plan.tokens
-        copies += len(plan.moves)
+        copies += len(plan.copies)
         scheduler.commit(plan)
         scheduler.check()
         if computed == 150:

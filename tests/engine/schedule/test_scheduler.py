@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from maskwright.engine.kv.blocks import BlockPool
-from maskwright.engine.schedule.plan import StepPlan, Way
+from maskwright.engine.schedule.plan import CopyDirection, StepPlan
 from maskwright.engine.schedule.scheduler import Scheduler
 from maskwright.engine.schedule.sequence import Phase, Sequence
 from maskwright.engine.schedule.waiting import PATIENCE
@@ -107,12 +107,12 @@ class Memory:
     def run(self, plan: StepPlan) -> None:
         """Move, clear, read, write."""
         size = self.scheduler.pool.block_size
-        for move in plan.moves:
+        for move in plan.copies:
             origin, home = {
-                Way.WITHIN: (self.pool, self.pool),
-                Way.OUT: (self.pool, self.host),
-                Way.IN: (self.host, self.pool),
-            }[move.way]
+                CopyDirection.WITHIN: (self.pool, self.pool),
+                CopyDirection.OUT: (self.pool, self.host),
+                CopyDirection.IN: (self.host, self.pool),
+            }[move.direction]
             home[move.target] = list(origin[move.source])
         for block in plan.fresh:
             self.pool[block] = [0] * size
@@ -121,7 +121,7 @@ class Memory:
             plain = sequence.tokens[: end - chunk.drafted]
             tokens = [*plain, *sequence.draft[: chunk.drafted]]
             texts = list(itertools.accumulate(tokens, lambda a, b: hash((a, b)), initial=1))[1:]
-            window = self.scheduler.reach.window
+            window = self.scheduler.attention_window.positions
             first = 0 if window is None else max(0, chunk.start - window + 1)
             for position in range(first, chunk.start):
                 found = self.pool[sequence.table[position // size]][position % size]
@@ -165,7 +165,9 @@ class World:
             assert plain + chunk.drafted <= len(sequence.table) * scheduler.pool.block_size
             held = scheduler.tables.held(sequence)
             assert 0 not in held
-            assert len(held) <= scheduler.reach.most(len(sequence.tokens) + MOST_DRAFTS)
+            assert len(held) <= scheduler.attention_window.most_blocks(
+                len(sequence.tokens) + MOST_DRAFTS
+            )
             for block in sequence.table[chunk.start // scheduler.pool.block_size :]:
                 assert scheduler.pool.references(block) == 1, "a shared block would be written"
         if senior is not None and senior.pending and senior in before:
@@ -177,7 +179,9 @@ class World:
         scheduler.check()
         for chunk in plan.chunks:
             sequence = chunk.sequence
-            assert sequence.behind == scheduler.reach.behind(sequence.computed)
+            assert sequence.outside_window == scheduler.attention_window.blocks_outside(
+                sequence.computed
+            )
             if chunk.samples and chunk.sequence.phase is Phase.RUNNING:
                 if self.rng.random() < 0.1:
                     self.late.append(chunk.sequence)
@@ -246,7 +250,7 @@ def test_every_sequence_ends_within_budget_and_pool(seed: int) -> None:
     made = []
     for arrival in range(rng.randint(1, 12)):
         whole = rng.randint(2, blocks * block_size + 1)  # the last token needs no slot
-        if scheduler.reach.most(4 * whole) <= blocks:
+        if scheduler.attention_window.most_blocks(4 * whole) <= blocks:
             whole *= 4  # a window: more than the pool holds
         prompt = rng.randint(1, whole - 1)
         tokens = [rng.randint(0, 1) if rng.random() < 0.1 else 0 for _ in range(prompt)]

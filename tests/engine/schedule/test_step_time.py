@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from maskwright.engine.schedule.step_time import AIM, FIRST, LEAST, Line, Pace
-from tests.engine.simulation import Costs, measured_pace
+from maskwright.engine.schedule.step_time import AIM, FIRST, LEAST, LinearFit, StepTimeModel
+from tests.engine.simulation import Costs, measured_step_times
 
 COSTS = Costs()
 
@@ -15,13 +15,13 @@ COSTS = Costs()
 @settings(max_examples=100, deadline=None)
 @given(st.floats(1e-4, 1.0), st.floats(1e-6, 1e-2), st.floats(1.1, 8.0), st.integers(1, 64))
 def test_steps_keep_within_the_stall(decode: float, token: float, stall: float, n: int) -> None:
-    pace = Pace(4096, stall)
-    assert pace.budget(n) == 4096, "nothing is known yet"
-    pace.observe(n, 0, decode)
-    assert pace.budget(n) == n + FIRST, "what tokens of prompts take is not"
+    step_times = StepTimeModel(4096, stall)
+    assert step_times.budget(n) == 4096, "nothing is known yet"
+    step_times.observe(n, 0, decode)
+    assert step_times.budget(n) == n + FIRST, "what tokens of prompts take is not"
     for start in (0, 512):
-        pace.observe(n, 512, decode + 512 * token, start + 255.5)
-    prompt = pace.budget(n) - n
+        step_times.observe(n, 512, decode + 512 * token, start + 255.5)
+    prompt = step_times.budget(n) - n
     assert prompt == LEAST or decode + prompt * token <= stall * decode * 1.001
     assert prompt >= LEAST
     if prompt < 1024 and prompt + n < 4096:
@@ -29,35 +29,35 @@ def test_steps_keep_within_the_stall(decode: float, token: float, stall: float, 
 
 
 def test_it_follows_a_machine_that_becomes_slower() -> None:
-    pace = Pace(512, 2.0)
+    step_times = StepTimeModel(512, 2.0)
     for seconds in (0.01, 0.02):
         for _ in range(40):
-            pace.observe(8, 0, 0.01)
-            pace.observe(8, 100, 0.01 + seconds, 49.5)
-        assert pace.budget(8) == pytest.approx(8 + AIM / seconds, abs=3)
+            step_times.observe(8, 0, 0.01)
+            step_times.observe(8, 100, 0.01 + seconds, 49.5)
+        assert step_times.budget(8) == pytest.approx(8 + AIM / seconds, abs=3)
 
 
 def test_swapping_pays_where_copies_are_faster_than_computing() -> None:
-    pace = Pace(512, None)
-    assert not pace.swap_pays(1, 10_000), "nobody knows what a token takes"
-    pace.observe(0, 100, 1.0)
-    assert pace.swap_pays(1, 1), "tried once, to know what a copy takes"
-    pace.observe_copies(10, 0.5)  # 50 ms a block, out and back 100 ms; 10 ms a token
-    assert pace.swap_pays(4, 41)
-    assert not pace.swap_pays(4, 39)
+    step_times = StepTimeModel(512, None)
+    assert not step_times.swap_pays(1, 10_000), "nobody knows what a token takes"
+    step_times.observe(0, 100, 1.0)
+    assert step_times.swap_pays(1, 1), "tried once, to know what a copy takes"
+    step_times.observe_copies(10, 0.5)  # 50 ms a block, out and back 100 ms; 10 ms a token
+    assert step_times.swap_pays(4, 41)
+    assert not step_times.swap_pays(4, 39)
     for _ in range(40):
-        pace.observe_copies(10, 0.05)
-    assert pace.swap_pays(4, 5)
-    assert not pace.swap_pays(4, 3)
+        step_times.observe_copies(10, 0.05)
+    assert step_times.swap_pays(4, 5)
+    assert not step_times.swap_pays(4, 3)
 
 
 @pytest.mark.parametrize(("stall", "decoding"), [(None, 8), (2.0, 0)])
 def test_all_there_is(stall: float | None, decoding: int) -> None:
-    pace = Pace(512, stall)
+    step_times = StepTimeModel(512, stall)
     for _ in range(9):
-        pace.observe(8, 0, 0.01)
-        pace.observe(8, 100, 1.0)
-    assert pace.budget(decoding) == 512
+        step_times.observe(8, 0, 0.01)
+        step_times.observe(8, 100, 1.0)
+    assert step_times.budget(decoding) == 512
 
 
 @settings(max_examples=50, deadline=None)
@@ -67,17 +67,17 @@ def test_tokens_that_look_further_back_take_longer(
 ) -> None:
     """A long prompt beside decodes, then one that begins anew, on a machine whose times vary: steps
     keep within the stall, and use most of it where several tokens fit."""
-    pace, decode, random = Pace(512, stall), 0.005, Random(seed)
+    step_times, decode, random = StepTimeModel(512, stall), 0.005, Random(seed)
     for _ in range(20):
-        pace.observe(8, 0, decode)
+        step_times.observe(8, 0, decode)
     used = []
     for _ in range(2):
         position = 0
         while position < 4000:
-            count = pace.budget(8, position) - 8
+            count = step_times.budget(8, position) - 8
             added = sum(token + look * (position + n) for n in range(count))
             added *= random.uniform(0.95, 1.05)
-            pace.observe(8, count, decode + added, position + (count - 1) / 2)
+            step_times.observe(8, count, decode + added, position + (count - 1) / 2)
             if count > 4:
                 used.append(added / ((stall - 1) * decode))
             position += count
@@ -86,11 +86,11 @@ def test_tokens_that_look_further_back_take_longer(
 
 
 def test_the_line_finds_what_a_row_costs() -> None:
-    pace = measured_pace(COSTS)
+    step_times = measured_step_times(COSTS)
     for rows in (1, 5, 16):
-        assert pace.step(rows) == pytest.approx(COSTS.of(rows, 0), rel=0.02)
-    assert pace.prompt(100) == pytest.approx(100 * COSTS.token, rel=0.1)
-    line = Line()
+        assert step_times.step(rows) == pytest.approx(COSTS.of(rows, 0), rel=0.02)
+    assert step_times.prompt(100) == pytest.approx(100 * COSTS.token, rel=0.1)
+    line = LinearFit()
     assert line.at(1) is None
     line.note(8, 0.008)
     assert line.at(8) == pytest.approx(0.008)

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 from maskwright.engine import Completion, Delta, EngineConfig, FinishReason, Generation, Request
 from maskwright.engine.admit.admission import Admission
+from maskwright.engine.draft.length import DraftLengthModel
 from maskwright.engine.draft.model import DraftModel
-from maskwright.engine.draft.pace import DraftPace
 from maskwright.engine.kv.blocks import TRASH, BlockPool
 from maskwright.engine.schedule.plan import StepPlan
 from maskwright.engine.schedule.scheduler import Scheduler
 from maskwright.engine.step.core import Core
-from maskwright.engine.step.post_step import Digests
+from maskwright.engine.step.post_step import PostStepWork
 from maskwright.engine.step.runner import Runner
 from maskwright.errors import GenerationError
 from maskwright.kernels.kv_pool import KvDtype, KvPool
@@ -31,14 +31,14 @@ def poison(memory: KvPool, blocks: list[int]) -> None:
     (memory.data if memory.scales is None else memory.scales)[blocks] = float("nan")
 
 
-class AnyLength(DraftPace):
+class AnyLength(DraftLengthModel):
     """Guesses as many tokens as `lengths` says, whatever it costs."""
 
     def __init__(self, lengths: Callable[[], int]) -> None:
         super().__init__(6, fixed_rows=8, ratio=0.1)
         self.lengths = lengths
 
-    def length(self, promise: float, decoding: int) -> int:
+    def length(self, acceptance: float, decoding: int) -> int:
         return self.lengths()
 
 
@@ -63,14 +63,14 @@ class Harness:
             config.kv_dtype,
             self.scheduler.host.total,
         )
-        self.digests = Digests(overlap=config.overlap)
+        self.post_step_work = PostStepWork(overlap=config.overlap)
         self.now = 0.0
         self.draft_model = self.new_draft_model(loaded, config)
         self.poison()
         self.core = Core(
             self.scheduler,
             self.runner,
-            self.digests,
+            self.post_step_work,
             draft_model=self.draft_model,
             clock=lambda: self.now,
         )
@@ -234,7 +234,7 @@ def drive(
     """Submit `requests` at random moments, cancel some, and step until nothing is left to do."""
     harness = Harness(loaded, config)
     if harness.draft_model is not None and rng.random() < 0.5:
-        harness.draft_model.pace.lengths = lambda: rng.randint(0, config.drafts)
+        harness.draft_model.length_model.lengths = lambda: rng.randint(0, config.drafts)
     cancelled = set()
     todo = list(enumerate(requests))
     while todo or not harness.core.idle:
@@ -251,7 +251,7 @@ def drive(
             number = rng.randrange(len(requests))
             harness.core.cancel(number)
             cancelled.add(number)
-    harness.digests.stop()
+    harness.post_step_work.stop()
     assert harness.empty_masks == 0
     assert harness.pool.used == 0
     assert harness.draft_model is None or harness.draft_model.blocks.used == 0

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from maskwright.engine.adapters import Adapters
 from maskwright.engine.admit.gate import Claim
 from maskwright.engine.config import EngineConfig
-from maskwright.engine.kv.attention_window import Reach
+from maskwright.engine.kv.attention_window import AttentionWindow
 from maskwright.engine.kv.blocks import BlockPool
 from maskwright.engine.request.active import Active
 from maskwright.engine.request.drafts import LookBack
@@ -42,8 +42,10 @@ class Admission:
                 param="max_context",
             )
         self.max_context = max_context or positions
-        reach = Reach(pool.block_size, config.max_batch_tokens, loaded.decoder.window)
-        if reach.most(self.max_context) > pool.total:
+        attention_window = AttentionWindow(
+            pool.block_size, config.max_batch_tokens, loaded.decoder.window
+        )
+        if attention_window.most_blocks(self.max_context) > pool.total:
             self.max_context = min(self.max_context, pool.total * pool.block_size)
         self._config = config
         self._ranks = {item.name: rank for rank, item in enumerate(config.classes)}

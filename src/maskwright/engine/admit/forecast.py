@@ -1,5 +1,5 @@
 """When a request would have its first token, and how fast the others would come. Pure, and without
-a clock: what is at work is told, and how fast is what `Pace` has measured.
+a clock: what is at work is told, and how fast is what `StepTimeModel` has measured.
 
 The queue is played to the point where the request has its first token. Those that run end in the
 order in which their answers are expected to; each that waits before the request enters when a slot
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from maskwright.engine.schedule.service import OUTPUT_PRICE
-from maskwright.engine.schedule.step_time import Pace
+from maskwright.engine.schedule.step_time import StepTimeModel
 
 ROUNDING = 1e-6
 """Of a request that has to end, so little is none: what quotients of times are inexact by."""
@@ -70,7 +70,9 @@ class Forecast:
         return self.ends[place - 1]
 
 
-def forecast(asked: Task, live: Sequence[Task], room: Room, pace: Pace) -> Forecast | None:
+def forecast(
+    asked: Task, live: Sequence[Task], room: Room, step_times: StepTimeModel
+) -> Forecast | None:
     """What to expect for `asked` beside `live`, which are in the order of their arrival. None as
     long as nothing has been measured."""
     running = [task for task in live if task.running]
@@ -78,14 +80,14 @@ def forecast(asked: Task, live: Sequence[Task], room: Room, pace: Pace) -> Forec
     before = ahead(asked, waiting, room.weights)
     together = min(room.slots, len(running) + len(before) + 1)
     rows = together * asked.a_step
-    step, alone, token = pace.step(rows), pace.step(asked.a_step), pace.prompt(1)
+    step, alone, token = step_times.step(rows), step_times.step(asked.a_step), step_times.prompt(1)
     if step is None or alone is None or token is None:
         return None
     step += min(
-        token * pace.chunk(rows),
+        token * step_times.chunk(rows),
         token * _prompts_beside(asked, running, waiting, together) / asked.steps,
     )
-    prompt = token + step / pace.chunk(rows) if running else token
+    prompt = token + step / step_times.chunk(rows) if running else token
     ttft = _first_token(asked, before, running, room, prompt, step)
     ends = sorted(task.prompt * prompt + task.steps * step for task in running)
     return Forecast(ttft, step / asked.a_step, tuple(ends), alone / asked.a_step)

@@ -16,7 +16,7 @@ from maskwright.engine.admit.forecast import Forecast, Room, Task, forecast
 from maskwright.engine.admit.history import History
 from maskwright.engine.schedule.sequence import SHORT, Phase, Sequence
 from maskwright.engine.schedule.service import ServiceClass
-from maskwright.engine.schedule.step_time import Pace
+from maskwright.engine.schedule.step_time import StepTimeModel
 from maskwright.errors import OverloadedError
 
 
@@ -37,10 +37,15 @@ class Gate:
     used from any thread."""
 
     def __init__(
-        self, classes: SequenceOf[ServiceClass], pace: Pace, *, slots: int, positions: int
+        self,
+        classes: SequenceOf[ServiceClass],
+        step_times: StepTimeModel,
+        *,
+        slots: int,
+        positions: int,
     ) -> None:
         self._classes = classes
-        self._pace = pace
+        self._step_times = step_times
         self._room = Room(slots, positions, tuple(item.weight for item in classes))
         self._history = [History() for _ in classes]
         self._claims: dict[int, Claim] = {}
@@ -57,15 +62,15 @@ class Gate:
             return
         if service.ttft is not None and expected.ttft > service.ttft:
             late = expected.ttft - service.ttft
-            told = "the first token", expected.ttft, service.ttft
+            missed = "the first token", expected.ttft, service.ttft
         elif service.tpot is not None and expected.tpot > service.tpot:
             late = expected.slower(service.tpot)
-            told = "each further token", expected.tpot, service.tpot
+            missed = "each further token", expected.tpot, service.tpot
         else:
             return
         raise OverloadedError(
-            f"At this load {told[0]} would take {told[1]:.3g} seconds; requests of class "
-            f"{service.name!r} are let in up to {told[2]:g}. Come back in {late:.1f} seconds.",
+            f"At this load {missed[0]} would take {missed[1]:.3g} seconds; requests of class "
+            f"{service.name!r} are let in up to {missed[2]:g}. Come back in {late:.1f} seconds.",
             retry_after=late,
         )
 
@@ -74,14 +79,14 @@ class Gate:
         with self._lock:
             live = self._tasks()
             asked = self._waiting(claim)
-        return forecast(asked, live, self._room, self._pace) if live else None
+        return forecast(asked, live, self._room, self._step_times) if live else None
 
     def enter(self, number: int, claim: Claim) -> None:
         """Request `number` has been let in."""
         with self._lock:
             self._claims[number] = claim
 
-    def found(self, number: int, sequence: Sequence) -> None:
+    def attach(self, number: int, sequence: Sequence) -> None:
         """Request `number`, whose grammar was still being compiled, has a sequence now."""
         with self._lock:
             self._claims[number].sequence = sequence

@@ -1,5 +1,5 @@
 """Speculative decoding: tokens proposed by a small model and verified by the large one.
 
 - `model`: The draft model with a key/value pool of its own.
-- `pace`: How many tokens to propose, from how many were accepted and what they cost.
+- `length`: How many tokens to propose, from how many were accepted and what they cost.
 """

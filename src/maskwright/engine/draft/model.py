@@ -21,7 +21,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from maskwright.engine.draft.pace import DraftPace
+from maskwright.engine.draft.length import DraftLengthModel
 from maskwright.engine.kv.blocks import BlockPool
 from maskwright.engine.request.active import Active, Masks
 from maskwright.engine.schedule.sequence import SHORT, Phase, Sequence
@@ -38,10 +38,10 @@ Filled = tuple[Active, Masks]
 @dataclass(slots=True, eq=False)
 class _Past:
     """What the draft model has of one sequence: keys and values, in the blocks of `table`, of its
-    first `computed` tokens and then of the guesses `ahead`. `promise`: see `DraftPace`; `resting`:
-    guesses did not pay in the last step."""
+    first `computed` tokens and then of the guesses `ahead`. `acceptance`: see
+    `DraftLengthModel`; `resting`: guesses did not pay in the last step."""
 
-    promise: float
+    acceptance: float
     table: list[int] = field(default_factory=list[int])
     computed: int = 0
     ahead: list[int] = field(default_factory=list[int])
@@ -86,7 +86,7 @@ class DraftModel:
     def __init__(
         self,
         decoder: Decoder,
-        pace: DraftPace,
+        length_model: DraftLengthModel,
         *,
         vocab_size: int,
         blocks: int,
@@ -94,7 +94,7 @@ class DraftModel:
         most_rows: int,
         kv_dtype: KvDtype = "auto",
     ) -> None:
-        self.pace = pace
+        self.length_model = length_model
         self.blocks = BlockPool(blocks, block_size)
         self._decoder = decoder
         self._vocab_size = vocab_size
@@ -109,7 +109,7 @@ class DraftModel:
         self._sweep()
         walks = [w for active in decoding if (w := self._begin(active, len(decoding))) is not None]
         if not walks:
-            self.pace.fade()
+            self.length_model.fade()
         masks: list[Filled] = []
         going = walks
         while going:
@@ -130,15 +130,15 @@ class DraftModel:
         if past is None:
             if max(sequence.tokens) >= self._decoder.vocab_size:
                 return None  # padding of the large model's vocabulary
-            past = self._pasts[sequence] = _Past(self.pace.promise)
+            past = self._pasts[sequence] = _Past(self.length_model.acceptance)
         most = min(
-            self.pace.length(past.promise, decoding),
+            self.length_model.length(past.acceptance, decoding),
             active.guessable,
             self._decoder.max_positions - len(sequence.tokens),
         )
         past.resting = most <= 0
         if past.resting:
-            past.promise = self.pace.rested(past.promise)
+            past.acceptance = self.length_model.rested(past.acceptance)
             return None
         past.catch_up(sequence.tokens)
         return _Walk(active, past, most) if self._room(past, len(sequence.tokens) + most) else None
@@ -181,7 +181,7 @@ class DraftModel:
         going = [walk for walk, token in self._draw(drawing, logits)
                  if _guess(walk, token, masks)]  # fmt: skip
         if all(len(run.tokens) <= SHORT for run in runs):
-            self.pace.observe_pass(rows, time.perf_counter() - begin)
+            self.length_model.observe_pass(rows, time.perf_counter() - begin)
         return going
 
     def _draw(self, walks: list[_Walk], logits: Tensor) -> list[tuple[_Walk, int]]:
@@ -204,10 +204,10 @@ class DraftModel:
     def judge(self, sequence: Sequence, proposed: int, accepted: int) -> None:
         """Of `proposed` guesses, the first `accepted` were what was drawn."""
         past = self._pasts.get(sequence)
-        promise = self.pace.judged(self.pace.promise if past is None else past.promise,
-                                   proposed, accepted)  # fmt: skip
+        before = self.length_model.acceptance if past is None else past.acceptance
+        acceptance = self.length_model.judged(before, proposed, accepted)
         if past is not None:
-            past.promise = promise
+            past.acceptance = acceptance
 
     def forget(self, sequence: Sequence) -> None:
         """Give back what is kept of `sequence`."""

@@ -1,7 +1,8 @@
-"""How far back a sequence looks, and so how many blocks it holds.
+"""The attention window of a model, which decides how many blocks a sequence has to hold.
 
-Where every layer has a sliding window, keys and values behind the widest are never read again, and
-their blocks can be given up while the sequence goes on. Where one layer sees everything, none can.
+Where every layer has sliding-window attention, keys and values that have left the widest window are
+never read again, and their blocks can be released while the sequence goes on. Where one layer has
+full attention, no block can be released before the sequence ends.
 """
 
 from __future__ import annotations
@@ -10,30 +11,33 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
-    """`window`: positions that the layers look back on, None for all; `chunk`: the most tokens
-    computed in a step.
+class AttentionWindow:
+    """`positions`: the widest attention window of the layers in positions, None for full attention.
+    `chunk`: the most tokens computed in one step.
 
-    A whole block is kept at least, so that the last full one always stands; and a position more, so
-    that both hold as well when the last token is computed again.
+    At least one whole block is kept, because the last full block is what the prefix tree needs to
+    continue from. One more position is kept, so that both also hold when the last token of a
+    sequence is computed again.
     """
 
     block_size: int
     chunk: int
-    window: int | None = None
+    positions: int | None = None
 
-    def behind(self, computed: int) -> int:
-        """Blocks at the beginning that are not read again once `computed` tokens are."""
-        if self.window is None:
+    def blocks_outside(self, computed: int) -> int:
+        """How many leading blocks are outside the window once `computed` tokens have been computed,
+        and so are never read again."""
+        if self.positions is None:
             return 0
-        return max(0, computed - self._kept(self.window)) // self.block_size
+        return max(0, computed - self._kept(self.positions)) // self.block_size
 
-    def most(self, tokens: int) -> int:
-        """The most blocks that a sequence holds at once on its way to so many tokens."""
+    def most_blocks(self, tokens: int) -> int:
+        """Upper bound on the blocks that a sequence holds at one time until it has `tokens`
+        tokens."""
         whole = -(-tokens // self.block_size)
-        if self.window is None:
+        if self.positions is None:
             return whole
-        spanned = self._kept(self.window) + self.chunk
+        spanned = self._kept(self.positions) + self.chunk
         return min(whole, -(-spanned // self.block_size) + 1)
 
     def _kept(self, window: int) -> int:

@@ -1,7 +1,8 @@
-"""The pool of key/value blocks: which are free, and how many holders each of the others has.
+"""The pool of key/value blocks: which are free, and the reference count of each of the others.
 
-A holder is the table of a sequence or the prefix tree. Only numbers live here; the memory is a
-tensor owned by the runner. Block 0 is the trash block: it pads tables and is never handed out.
+References are held by the block tables of sequences and by the prefix tree. Blocks are mere numbers
+here; their memory is a tensor owned by the runner. Block 0 is the trash block: it pads tables and
+is never allocated.
 """
 
 from __future__ import annotations
@@ -19,14 +20,14 @@ class BlockPool:
         self.total = total
         self.block_size = block_size
         self.cached = 0
-        """Blocks that the prefix tree alone holds: ready to be found, and to be given up."""
+        """Blocks that only the prefix tree holds: they can be hit, and they can be evicted."""
         self._free = deque(range(1, total + 1))
         self._references = [0] * (total + 1)
         self._in_tree = [False] * (total + 1)
 
     @property
     def free(self) -> int:
-        """Blocks that nobody holds."""
+        """Blocks without a reference."""
         return len(self._free)
 
     @property
@@ -36,27 +37,28 @@ class BlockPool:
 
     @property
     def available(self) -> int:
-        """Blocks that can be had without taking any from a sequence."""
+        """Blocks that can be allocated without preempting a sequence: free or cached."""
         return len(self._free) + self.cached
 
     def needed(self, positions: int) -> int:
-        """Blocks that `positions` positions fill."""
+        """Blocks needed for `positions` positions."""
         return -(-positions // self.block_size)
 
     def references(self, block: int) -> int:
-        """Holders of `block`, the tree included."""
+        """The reference count of `block`, that of the tree included."""
         return self._references[block]
 
     def only_cached(self, block: int) -> bool:
-        """Whether the tree is the one holder of `block`."""
+        """Whether the tree holds the only reference to `block`."""
         return self._in_tree[block] and self._references[block] == 1
 
     def held_once(self, table: Iterable[int]) -> int:
-        """How many blocks of one table no other table holds."""
+        """How many blocks of `table` no other table holds."""
         return sum(self._references[block] - self._in_tree[block] == 1 for block in table)
 
     def allocate(self, count: int) -> list[int]:
-        """`count` free blocks with one reference each; the caller has checked that they exist."""
+        """Take `count` free blocks, each with one reference. The caller has checked that there are
+        enough."""
         assert count <= len(self._free), "allocation beyond the pool"
         blocks = [self._free.popleft() for _ in range(count)]
         for block in blocks:
@@ -64,14 +66,14 @@ class BlockPool:
         return blocks
 
     def share(self, blocks: Iterable[int]) -> None:
-        """One more table holds `blocks`."""
+        """Add the reference of one more table to `blocks`."""
         for block in blocks:
             assert self._references[block] > 0, "sharing a free block"
             self.cached -= self.only_cached(block)
             self._references[block] += 1
 
     def release(self, blocks: Iterable[int]) -> None:
-        """One table fewer holds `blocks`; a block nobody holds is free."""
+        """Drop the reference of one table to `blocks`; a block without references becomes free."""
         for block in blocks:
             assert self._references[block] > 0, "double free"
             self._references[block] -= 1
@@ -81,14 +83,14 @@ class BlockPool:
             self.cached += self.only_cached(block)
 
     def adopt(self, block: int) -> None:
-        """The tree holds `block` too, which a table holds."""
+        """Add the tree's reference to `block`, which a table holds."""
         assert self._references[block] > 0, "caching a free block"
         assert not self._in_tree[block], "caching a block twice"
         self._references[block] += 1
         self._in_tree[block] = True
 
     def disown(self, block: int) -> None:
-        """The tree gives up `block`, which it alone holds."""
+        """Drop the tree's reference to `block`, the only one there is."""
         assert self.only_cached(block), "evicting a block in use"
         self.cached -= 1
         self._in_tree[block] = False
@@ -96,9 +98,9 @@ class BlockPool:
         self._free.append(block)
 
     def check(self, tables: Iterable[Iterable[int]], tree: Iterable[int] = ()) -> None:
-        """Assert the invariants, given every live table and the tree's blocks: each block's count
-        is the number of its holders, a block is free exactly when that is zero, and free, cached
-        and used blocks are all there are."""
+        """Assert the invariants, given every live table and the tree's blocks: the reference count
+        of each block is the number of its holders, a block is free exactly if the count is zero,
+        and free, cached and used blocks add up to all blocks."""
         held = [0] * (self.total + 1)
         for table in tables:
             for block in table:
@@ -109,7 +111,7 @@ class BlockPool:
             assert not in_tree[block], "the tree holds a block twice"
             in_tree[block] = True
             held[block] += 1
-        assert held[TRASH] == 0, "somebody holds the trash block"
+        assert held[TRASH] == 0, "the trash block is held"
         assert in_tree == self._in_tree, "the tree's blocks are not those marked"
         assert held == self._references, "reference counts differ from the holders"
         free = set(self._free)

@@ -1,19 +1,19 @@
-"""The prefix tree: blocks of keys and values that were computed before, found by their tokens.
+"""The prefix cache: a radix tree over blocks of tokens whose keys and values have been computed.
 
-A node is one full block; the way from a root to it spells all tokens up to and including its own,
-so what is found is exact, whatever two prompts hash to. Roots are told apart by a salt (model,
-adapter, data type, and the client's own if it wants to share with nobody).
+A node stands for one full block. The path from the root to a node spells all tokens up to and
+including those of the node, so that a hit is exact and can't be a hash collision. Each salt has a
+root of its own; a salt consists of model, data type, adapter and the client's `cache_salt`.
 
-Keys and values at a position depend on the tokens up to there alone, and the forward gives them
-the same bits under any schedule (docs/decisions/0002), so a hit and a miss give equal logits.
+Keys and values at a position depend only on the tokens up to that position, and the forward gives
+them equal bits under any schedule (docs/decisions/0002), so a hit and a miss give equal logits.
 
-Blocks are given up from the leaves, the one whose last user left longest ago first. A block in use
-by a table is never given up: its users also hold every block on the way to it, so what the tree
-alone holds can always be given up leaf by leaf.
+Blocks are evicted from the leaves, least recently used first. A block that a table holds is never
+evicted. Its holders also hold every block on the path to it, so the blocks that only the tree holds
+can always be evicted leaf by leaf.
 
-With a sliding window (`Reach`) a sequence lets go of what is behind it, and a hit needs no block
-behind its own: then every block that the tree alone holds can be given up, and a node without its
-block stays as long as the way to another leads through it.
+With a sliding window (`AttentionWindow`) a sequence releases the blocks that have left the window,
+and a hit needs only the blocks inside it. Then every block that only the tree holds can be evicted,
+and a node without a block stays in the tree as long as it leads to another node.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ import itertools
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from maskwright.engine.kv.attention_window import Reach
+from maskwright.engine.kv.attention_window import AttentionWindow
 from maskwright.engine.kv.blocks import BlockPool
 
 
 @dataclass(slots=True, eq=False)
 class Node:
-    """One cached block, 0 if it was given up before those after it; `key` is its tokens, `depth`
-    how many blocks end with it. A root has no block, no parent and depth 0. `stamp` is the time of
-    its last use, in the tree's own count."""
+    """One cached block. `key`: its tokens. `block`: its number in the pool, 0 if it was evicted
+    while nodes below it stay. `depth`: the number of blocks from the root to here. `stamp`: when it
+    was last used, by the tree's own counter. A root has no block, no parent and depth 0."""
 
     key: tuple[int, ...]
     block: int
@@ -42,32 +42,34 @@ class Node:
 
 
 class PrefixTree:
-    """The tree over one pool. `hits` and `queries` count tokens: found, and looked for."""
+    """The radix tree over one pool. `queries` counts the tokens that were looked up, `hits` those
+    of them that were found, `evictions` blocks."""
 
-    def __init__(self, pool: BlockPool, reach: Reach) -> None:
+    def __init__(self, pool: BlockPool, attention_window: AttentionWindow) -> None:
         self.queries = 0
         self.hits = 0
         self.evictions = 0
         self._pool = pool
-        self._reach = reach
+        self._attention_window = attention_window
         self._roots: dict[Hashable, Node] = {}
         self._nodes = 0
         self._clock = 0
         self._order = itertools.count()
-        self._offers: list[tuple[int, int, Node]] = []  # may hold entries that are out of date
+        self._offers: list[tuple[int, int, Node]] = []  # a heap with outdated entries
 
     def root(self, salt: Hashable) -> Node:
-        """Where the prompts of one salt begin. Not to be kept: a root without children may go."""
-        found = self._roots.get(salt)
-        if found is None:
+        """The root of one salt. Callers must not keep it: roots without children are removed now
+        and then."""
+        root = self._roots.get(salt)
+        if root is None:
             if len(self._roots) > 2 * self._nodes + 64:
                 self._roots = {name: root for name, root in self._roots.items() if root.children}
-            found = self._roots[salt] = Node((), 0, None, 0)
-        return found
+            root = self._roots[salt] = Node((), 0, None, 0)
+        return root
 
     def match(self, salt: Hashable, tokens: Sequence[int], most: int) -> Node:
-        """The deepest node on the way of `tokens`, within the first `most` of them, from which a
-        sequence can go on: with every block that it reaches back to."""
+        """The deepest node along `tokens`, within the first `most` of them, from which a sequence
+        can go on: every block within its attention window is still cached."""
         node, size = self.root(salt), self._pool.block_size
         found, unbroken = node, 0
         for end in range(size, most + 1, size):
@@ -76,13 +78,13 @@ class PrefixTree:
                 break
             node = following
             unbroken = unbroken + 1 if node.block else 0
-            if unbroken >= node.depth - self._reach.behind(end):
+            if unbroken >= node.depth - self._attention_window.blocks_outside(end):
                 found = node
         return found
 
     def path(self, node: Node) -> list[int]:
-        """The blocks from the root's first to `node`'s own, 0 for those behind its reach; the
-        others count as used now."""
+        """The blocks from the root to `node`, with 0 for blocks outside the attention window. The
+        other blocks are marked as used now."""
         blocks = [0] * node.depth
         self._clock += 1
         for here in self._reached(node):
@@ -91,8 +93,9 @@ class PrefixTree:
         return blocks
 
     def nearest(self, node: Node, tokens: Sequence[int], most: int) -> tuple[int, int]:
-        """The child block of `node` that begins with most of the `tokens` after it, and how many
-        (fewer than a block, within the first `most` tokens)."""
+        """The block among the children of `node` that shares the longest beginning with the
+        `tokens` after it, and the length of that beginning (less than a block, within the first
+        `most` tokens); `(0, 0)` if there is none."""
         start = node.depth * self._pool.block_size
         wanted = tuple(tokens[start : min(most, start + self._pool.block_size - 1)])
         block, longest = 0, 0
@@ -103,8 +106,9 @@ class PrefixTree:
         return block, longest
 
     def insert(self, node: Node, key: tuple[int, ...], block: int) -> Node:
-        """The child of `node` for `key`, with the block there is, else `block`, held by the tree
-        too. `block` 0: it is behind the reach of those to come, and only leads there."""
+        """The child of `node` for `key`, made if it does not exist. If it has no block yet, the
+        tree takes a reference to `block`. `block` 0 means that the block is outside the attention
+        window and the node is needed only as part of a path."""
         child = node.children.get(key)
         if child is None:
             child = node.children[key] = Node(key, 0, node, node.depth + 1, self._clock)
@@ -115,16 +119,18 @@ class PrefixTree:
         return child
 
     def leave(self, node: Node) -> None:
-        """A table that ended at `node` has let go of its blocks."""
+        """Make evictable what a table that ended at `node` held, after it has released its
+        blocks."""
         self.path(node)
-        if self._reach.window is None:
+        if self._attention_window.positions is None:
             self._offer(node)
         else:
             for here in reversed(list(self._reached(node))):
                 self._offer(here)
 
-    def leave_behind(self, node: Node, first: int, last: int) -> None:
-        """A table that ends at `node` has let go of its blocks `first` to `last` (not counted)."""
+    def release_range(self, node: Node, first: int, last: int) -> None:
+        """Make evictable the blocks `first` to `last` (exclusive) of a table that ends at `node`,
+        after it has released them because they left the attention window."""
         way = [node]
         while way[-1].depth > first + 1 and way[-1].parent is not None:
             way.append(way[-1].parent)
@@ -133,7 +139,8 @@ class PrefixTree:
                 self._offer(here)
 
     def evict(self, count: int) -> None:
-        """Give up `count` blocks; the caller has checked that so many are cached."""
+        """Evict `count` blocks, least recently used first. The caller has checked that the tree
+        alone holds at least that many."""
         while count:
             stamp, _, node = heapq.heappop(self._offers)
             if (
@@ -141,7 +148,7 @@ class PrefixTree:
                 or not self._may_go(node)
                 or not self._pool.only_cached(node.block)
             ):
-                continue  # in use, grown or used since; whoever did that offers it again
+                continue  # outdated: the next release of the node pushes a new entry
             self._pool.disown(node.block)
             node.block = 0
             self.evictions += 1
@@ -158,7 +165,7 @@ class PrefixTree:
                 yield node.block
 
     def check(self) -> None:
-        """Assert that every block the tree alone holds can be given up."""
+        """Assert that every block that only the tree holds can be evicted."""
         offered = {node for stamp, _, node in self._offers if stamp == node.stamp}
         stack, count = list(self._roots.values()), 0
         while stack:
@@ -170,21 +177,24 @@ class PrefixTree:
             assert node.block or node.children, "a node that nothing needs"
             if node.block and self._pool.only_cached(node.block):
                 assert not self._may_go(node) or node in offered, "cached, and nobody can evict it"
-            elif self._reach.window is None:
+            elif self._attention_window.positions is None:
                 parent = node.parent
                 assert parent.parent is None or not self._pool.only_cached(parent.block)
         assert count == self._nodes
 
     def _reached(self, node: Node) -> Iterator[Node]:
-        """`node` and those before it whose blocks a sequence that goes on from it reads."""
-        behind = self._reach.behind(node.depth * self._pool.block_size)
-        while node.parent is not None and node.depth > behind:
+        """`node` and its ancestors whose blocks a sequence that goes on from `node` reads."""
+        outside = self._attention_window.blocks_outside(node.depth * self._pool.block_size)
+        while node.parent is not None and node.depth > outside:
             yield node
             node = node.parent
 
     def _may_go(self, node: Node) -> bool:
-        """Whether the block of `node` may be given up before those after it."""
-        return bool(node.block) and (self._reach.window is not None or not node.children)
+        """Whether the block of `node` may be evicted while its descendants stay: only with a
+        sliding window, or if there are none."""
+        return bool(node.block) and (
+            self._attention_window.positions is not None or not node.children
+        )
 
     def _offer(self, node: Node) -> None:
         if not self._may_go(node):
@@ -196,8 +206,8 @@ class PrefixTree:
             heapq.heapify(self._offers)
 
     def _prune(self, node: Node) -> Node:
-        """Take out `node` and those before it that neither hold a block nor lead to one; what is
-        left of the way."""
+        """Remove `node` and its ancestors as far as they have neither a block nor children; the
+        first ancestor that stays."""
         while (parent := node.parent) is not None and not node.block and not node.children:
             del parent.children[node.key]
             node.parent = None
@@ -207,7 +217,7 @@ class PrefixTree:
 
 
 def common(one: Sequence[int], other: Sequence[int]) -> int:
-    """Tokens at the beginning that are the same."""
+    """The length of the common prefix of two sequences."""
     for count, (a, b) in enumerate(zip(one, other, strict=False)):
         if a != b:
             return count

@@ -138,17 +138,17 @@ class Active:
                 return Delta("", tokens, reason, error, tuple(self.scores[: len(tokens)]))
             return self._delta(reason)
 
-    def note_score(self, told: TokenScore, row: int) -> None:
+    def note_score(self, score: TokenScore, row: int) -> None:
         """Keep the score of a token that was drawn under mask number `row`."""
         if self.masks is not None and self.masks.places:
-            told = replace(told, place=self.masks.places[row])
-        self.scores.append(told)
+            score = replace(score, place=self.masks.places[row])
+        self.scores.append(score)
 
     def note_end(self) -> None:
         """Put into the record what was counted elsewhere."""
         record, sequence = self.generation.record, self.sequence
         record.completion = self._digested
-        record.cached = sequence.found
+        record.cached = sequence.cached_tokens
         record.preemptions = sequence.preemptions
         record.peak = sequence.blocks_peak
 

@@ -7,6 +7,6 @@ Nothing here imports torch or reads a clock, so that a simulator runs the same c
 - `sequence`: The scheduler's view of one generation: its tokens and how many are computed.
 - `service`: Service classes, their weights, and fair shares by token counters.
 - `step_time`: A model of a step's time, which bounds prompt tokens beside decoding ones.
-- `tables`: The block tables of sequences: found in the cache, allocated, and given back.
+- `tables`: The block tables of sequences: allocation, prefix-cache hits, swapping and release.
 - `waiting`: The queue of waiting sequences and its order.
 """

@@ -1,4 +1,4 @@
-"""What one step does, as the scheduler decides it and the runner carries it out."""
+"""The plan of one step, which the scheduler makes and the runner carries out."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from maskwright.engine.schedule.sequence import SHORT, Sequence
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Compute tokens `start .. start+count` of `sequence`, drafts counted in: the last `drafted` of
-    them are proposals. `samples`: a new token follows."""
+    """Compute the tokens `start` to `start + count` (exclusive) of `sequence`; the last `drafted`
+    of them are draft tokens. `samples`: the chunk reaches the end of the sequence, so that a new
+    token is sampled after it."""
 
     sequence: Sequence
     start: int
@@ -21,18 +22,19 @@ class Chunk:
 
     @property
     def decodes(self) -> bool:
-        """It is no piece of a prompt."""
+        """Whether the chunk belongs to decoding, not to the prefill of a prompt."""
         own = self.count - self.drafted
         return self.start >= self.sequence.prompt_length and own <= SHORT
 
     @property
     def rows(self) -> int:
-        """Logits are wanted of so many tokens, the last ones: where one can follow."""
+        """How many of the last tokens need logits: the last own one and each draft, if a token is
+        sampled; else none."""
         return 1 + self.drafted if self.samples else 0
 
 
-class Way(enum.Enum):
-    """Between which pools a block is copied."""
+class CopyDirection(enum.Enum):
+    """The pools between which a block is copied."""
 
     WITHIN = "within the model's pool"
     OUT = "from the model's pool to the host's"
@@ -40,38 +42,37 @@ class Way(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Move:
-    """Copy block `source` to `target`, whole."""
+class BlockCopy:
+    """Copy the whole block `source` to block `target`."""
 
-    way: Way
+    direction: CopyDirection
     source: int
     target: int
 
 
 @dataclass(frozen=True, slots=True)
 class StepPlan:
-    """The work of one step and what was decided on the way.
+    """The work of one step, with the sequences admitted and preempted for it.
 
-    To be done before the forward: each of `moves`, in this order, since a block may be the target
-    of one after it was the source of another; then the blocks `fresh`, which are newly taken, are
-    cleared.
+    Before the forward the runner carries out `copies` in the given order, because a block may be
+    the target of one copy after it was the source of another; then it clears the newly allocated
+    blocks `fresh`.
     """
 
     chunks: tuple[Chunk, ...]
-    moves: tuple[Move, ...]
+    copies: tuple[BlockCopy, ...]
     fresh: tuple[int, ...]
     admitted: tuple[Sequence, ...]
     preempted: tuple[Sequence, ...]
 
     @property
     def tokens(self) -> int:
-        """Tokens the forward computes."""
+        """Tokens that the forward computes."""
         return sum(chunk.count for chunk in self.chunks)
 
     @property
     def of_prompts(self) -> tuple[int, float]:
-        """How many of them are of prompts, and how many others each of these looks back on, on
-        average."""
+        """The number of prompt tokens among them, and the mean number of positions before each."""
         pieces = [chunk for chunk in self.chunks if not chunk.decodes]
         count = sum(chunk.count for chunk in pieces)
         if not count:
@@ -80,41 +81,41 @@ class StepPlan:
 
     @property
     def swapped(self) -> int:
-        """Blocks copied from one pool to the other."""
-        return sum(move.way is not Way.WITHIN for move in self.moves)
+        """Blocks copied between the model's pool and the host's."""
+        return sum(copy.direction is not CopyDirection.WITHIN for copy in self.copies)
 
 
-class Step:
-    """A plan in the making, with `budget` tokens left."""
+class PlanBuilder:
+    """Collects the decisions of one step; `budget` is the number of tokens that are still free."""
 
     def __init__(self, budget: int) -> None:
         self.budget = budget
         self.short_of_blocks = False
         self.counts: dict[Sequence, int] = {}
         self.drafts: dict[Sequence, int] = {}
-        self.moves: list[Move] = []
+        self.copies: list[BlockCopy] = []
         self.fresh: list[int] = []
         self.admitted: list[Sequence] = []
         self.preempted: list[Sequence] = []
 
     def take(self, sequence: Sequence, count: int) -> None:
-        """`count` more tokens of `sequence`."""
+        """Compute `count` more tokens of `sequence`."""
         self.counts[sequence] = self.counts.get(sequence, 0) + count
         self.budget -= count
 
     def draft(self, sequence: Sequence, count: int) -> None:
-        """The first `count` drafts of `sequence`."""
+        """Compute the first `count` draft tokens of `sequence` too."""
         self.drafts[sequence] = count
         self.budget -= count
 
     def plan(self) -> StepPlan:
-        """What has been decided."""
+        """The finished plan."""
         return StepPlan(
             tuple(
                 _chunk(sequence, count, self.drafts.get(sequence, 0))
                 for sequence, count in self.counts.items()
             ),
-            tuple(self.moves),
+            tuple(self.copies),
             tuple(self.fresh),
             tuple(self.admitted),
             tuple(self.preempted),

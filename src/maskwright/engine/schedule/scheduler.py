@@ -1,20 +1,20 @@
-"""Which tokens of which sequences the next forward computes. Pure: no torch, no clock, no thread.
+"""The scheduler: which tokens of which sequences the next forward computes.
 
-Policy, each step, within a budget of tokens:
-1. every running sequence that decodes gets its tokens: the sampled one, those its grammar forces
-   after it, and drafts as far as the budget leaves room;
-2. running prefills go on, the most senior first, each class within its share of what is left
-   (chunked prefill, Sarathi-Serve, OSDI'24);
-3. waiting sequences enter in the order of `WaitingQueue`, while slots, blocks and budget last;
-   what a class left of its share goes to whoever has work.
+It uses no torch, no clock and no thread. In each step, within a budget of tokens:
 
-Blocks come from the free ones, then from the prefix tree's, then from a sequence junior to the one
-in need (`Sequence.seniority`) that has no work in this step yet: of the last class, the cheapest to
-compute again. It starts again later, from whatever of its prefix is still cached; or, if that is
-cheaper and there is room, its blocks are swapped to the host's memory and back. Where there is no
-such sequence, the one in need waits a step and keeps what it holds. A senior therefore never yields
-to a junior, and since the most senior can always make room for itself, every admitted sequence
-ends.
+1. Every decoding sequence gets its tokens: the sampled one, those that its grammar forces after it,
+and draft tokens as far as the budget leaves room. 2. Running prefills go on, the most senior first,
+each service class within its share of the rest (chunked prefill, Sarathi-Serve, OSDI'24). 3.
+Waiting sequences are admitted in the order of `WaitingQueue` while slots, blocks and budget last.
+What a class leaves of its share goes to the others.
+
+Blocks are taken from the free ones, then from the prefix tree by eviction, then by preemption of a
+sequence that is junior to the one in need (`Sequence.seniority`) and has no work in this step yet:
+from the last class, the one that is cheapest to compute again. A preempted sequence restarts later
+from the part of its prefix that is still cached; or, if that is cheaper and there is room, its
+blocks are swapped out to the host's memory and back. Where no sequence can be preempted, the one in
+need waits a step and keeps what it holds. A senior sequence therefore never yields to a junior one,
+and since the most senior can always make room for itself, every admitted sequence ends.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from collections.abc import Sequence as SequenceOf
 
-from maskwright.engine.kv.attention_window import Reach
+from maskwright.engine.kv.attention_window import AttentionWindow
 from maskwright.engine.kv.blocks import BlockPool
-from maskwright.engine.schedule.plan import Step, StepPlan
+from maskwright.engine.schedule.plan import PlanBuilder, StepPlan
 from maskwright.engine.schedule.sequence import Phase, Sequence
 from maskwright.engine.schedule.service import CLASSES, ServiceClass
 from maskwright.engine.schedule.step_time import FIXED_ROWS
@@ -32,14 +32,16 @@ from maskwright.engine.schedule.tables import Tables
 from maskwright.engine.schedule.waiting import PATIENCE, WaitingQueue
 
 RECOVERY = 0.01
-"""What the promise of drafts gains for each one that was not tried."""
+"""What the estimated acceptance rate of a sequence gains in each step in which its draft is not
+tried, so that drafts are tried again now and then."""
 
 MOST_BLOCKED = 4
-"""Waiting sequences that are tried in one step although there are no blocks for them."""
+"""Waiting sequences that one step tries to admit without finding blocks for them before it
+stops."""
 
 
 class Scheduler:
-    """Owns the phase, table and progress of every live sequence."""
+    """Owns phase, block table and progress of every live sequence."""
 
     def __init__(
         self,
@@ -53,14 +55,15 @@ class Scheduler:
         host_blocks: int = 0,
         swap_pays: Callable[[int, int], bool] | None = None,
     ) -> None:
-        """`window`: positions that the model looks back on at most, None for all. `host_blocks`:
-        the size of the host's pool; `swap_pays` says whether copying so many blocks out and back
-        costs less than computing so many tokens again, None for always."""
+        """`max_running`: sequences in a batch. `max_batch_tokens`: tokens in a step. `window`: the
+        model's widest attention window in positions, None for full attention. `host_blocks`: the
+        size of the host's pool. `swap_pays(blocks, tokens)`: whether copying the blocks out and
+        back is cheaper than computing the tokens again; None for always."""
         assert max_batch_tokens >= max_running, "every running sequence must be able to decode"
         self.pool = pool
-        self.reach = Reach(pool.block_size, max_batch_tokens, window)
+        self.attention_window = AttentionWindow(pool.block_size, max_batch_tokens, window)
         self.host = BlockPool(host_blocks, pool.block_size)
-        self.tables = Tables(pool, self.host, self.reach, prefix_cache=prefix_cache)
+        self.tables = Tables(pool, self.host, self.attention_window, prefix_cache=prefix_cache)
         self.tree = self.tables.tree
         self.waiting = WaitingQueue(classes)
         self.running: list[Sequence] = []
@@ -75,22 +78,22 @@ class Scheduler:
 
     @property
     def idle(self) -> bool:
-        """Nothing to compute: no sequence, or none but those that wait for their reader or for a
-        mask."""
+        """Whether there is nothing to compute: every sequence waits for its reader or for a mask,
+        or there is none."""
         return not self.waiting and not any(sequence.pending for sequence in self.running)
 
     @property
     def decoding(self) -> int:
-        """Tokens that sequences which decode have to compute."""
+        """Tokens to compute for decoding sequences, without drafts."""
         return sum(s.pending for s in self.running if s.decodes)
 
     @property
     def prefilled(self) -> int:
-        """How far the longest of the prompts at work has been computed."""
+        """Computed tokens of the prompt whose prefill has come furthest; 0 without one."""
         return max((s.computed for s in self.running if s.pending and not s.decodes), default=0)
 
     def live(self) -> Iterator[Sequence]:
-        """Every sequence that has not ended."""
+        """Yield every sequence that has not ended."""
         yield from self.running
         yield from self.paused
         yield from self.waiting
@@ -101,8 +104,8 @@ class Scheduler:
         self.waiting.add(sequence)
 
     def end(self, sequence: Sequence) -> None:
-        """Take `sequence` out, wherever it stands. Its blocks stay its own until `release`; the two
-        are the one way to end."""
+        """Remove `sequence` in whatever phase it is. It keeps its blocks until `release`, which
+        every caller must call afterwards."""
         match sequence.phase:
             case Phase.WAITING:
                 self.waiting.remove(sequence)
@@ -116,8 +119,7 @@ class Scheduler:
         self.waiting.leave(sequence)
 
     def release(self, sequence: Sequence) -> None:
-        """Give back everything that `sequence` holds, which goes on from the beginning, if at
-        all."""
+        """Give back all blocks of `sequence` in both pools."""
         self.tables.release(sequence)
         sequence.draft = []
 
@@ -133,7 +135,8 @@ class Scheduler:
         self.paused.append(sequence)
 
     def resume(self, sequence: Sequence) -> None:
-        """Go on with a paused sequence, where it was or, if it lost its blocks, from the queue."""
+        """Go on with a paused sequence: at once if it still has its blocks and a slot is free, else
+        from the queue."""
         if sequence.phase is not Phase.PAUSED:
             return
         self.paused.remove(sequence)
@@ -147,9 +150,9 @@ class Scheduler:
             self.waiting.add(sequence)
 
     def plan(self, budget: int | None = None) -> StepPlan:
-        """Decide the next step, of at most `budget` tokens (None: `max_batch_tokens`). Tables grow
-        and phases change at once, `computed` by `commit`."""
-        step = Step(max(budget or self._max_batch_tokens, len(self.running)))
+        """Plan the next step, of at most `budget` tokens (None: `max_batch_tokens`). Block tables
+        and phases change at once; `Sequence.computed` changes only with `commit`."""
+        step = PlanBuilder(max(budget or self._max_batch_tokens, len(self.running)))
         self._make_way(step)
         self._decode(step)
         if step.budget and self._more(step):
@@ -158,13 +161,13 @@ class Scheduler:
             self._prefill(step, [[step.budget] for _ in self._classes])
         return step.plan()
 
-    def _more(self, step: Step) -> bool:
-        """Whether somebody has work beside what is in the step."""
+    def _more(self, step: PlanBuilder) -> bool:
+        """Whether a sequence has work that is not yet in the step."""
         return bool(self.waiting) or any(s.pending > step.counts.get(s, 0) for s in self.running)
 
     def commit(self, plan: StepPlan) -> None:
-        """The forward of `plan` is done: its keys and values are in the blocks. Of drafts, none
-        counts as computed before it has been accepted (`confirm`)."""
+        """Record that the forward of `plan` has run, so that its keys and values are in the blocks.
+        Draft tokens count as computed only after they have been accepted (`confirm`)."""
         for chunk in plan.chunks:
             sequence = chunk.sequence
             if sequence.phase is Phase.RUNNING:
@@ -173,23 +176,24 @@ class Scheduler:
                 self.tables.settle(sequence)
 
     def confirm(self, sequence: Sequence, tokens: list[int]) -> None:
-        """`tokens` have been sampled; all but the last stood in the draft, and are computed."""
+        """Append sampled `tokens`; all but the last were accepted draft tokens, and so are
+        computed."""
         sequence.tokens += tokens
         sequence.computed += len(tokens) - 1
         self.waiting.charge(sequence, output=len(tokens))
         self.tables.settle(sequence)
 
     def extend(self, sequence: Sequence, tokens: SequenceOf[int]) -> None:
-        """`tokens` come next, whatever would be sampled."""
+        """Append `tokens` that the grammar forces; they have to be computed."""
         sequence.tokens += tokens
         self.waiting.charge(sequence, prompt=len(tokens))
 
     def expired(self, now: float) -> list[Sequence]:
-        """Sequences whose deadline has come."""
+        """Sequences whose deadline has passed at time `now`."""
         return [s for s in self.live() if s.deadline is not None and s.deadline <= now]
 
     def check(self) -> None:
-        """Assert the invariants of the tables and the scheduler's own."""
+        """Assert the invariants of the block tables and of the phases."""
         self.tables.check(self.live())
         assert len(self.running) <= self._max_running
         assert all(sequence.phase is Phase.RUNNING for sequence in self.running)
@@ -198,9 +202,9 @@ class Scheduler:
 
     # Running sequences ------------------------------------------------------------------------
 
-    def _decode(self, step: Step) -> None:
-        """Every decoding sequence gets a token before any gets more, and all their tokens before
-        any gets drafts."""
+    def _decode(self, step: PlanBuilder) -> None:
+        """Give every decoding sequence one token before any gets more, and all pending tokens
+        before any gets draft tokens."""
         short = [s for s in self.running if s.decodes]
         short.sort(key=lambda s: s.seniority)
         for left, sequence in zip(range(len(short) - 1, -1, -1), short, strict=True):
@@ -209,12 +213,13 @@ class Scheduler:
                 if self._room(sequence, count, step):
                     step.take(sequence, count)
         for sequence in short:
-            # A draft that comes true saves its sequence a row and its part of a step's fixed costs;
-            # one that doesn't costs a row. So the more decode, the surer a draft has to be.
+            # An accepted draft token saves a row and the sequence's part of the fixed cost of a
+            # step; a rejected one costs a row. So the more sequences decode, the higher the
+            # acceptance rate has to be.
             drafts = min(len(sequence.draft), step.budget)
-            unsure = sequence.promise * (1 + FIXED_ROWS / len(short)) < 1
+            unsure = sequence.acceptance * (1 + FIXED_ROWS / len(short)) < 1
             if drafts and unsure and not sequence.by_model:
-                sequence.promise += RECOVERY
+                sequence.acceptance += RECOVERY
                 continue
             if drafts and step.counts.get(sequence) == sequence.pending:
                 end = sequence.pending + drafts
@@ -222,24 +227,26 @@ class Scheduler:
                 if missing <= self.pool.free and self._room(sequence, end, step):
                     step.draft(sequence, drafts)
 
-    def _prefill(self, step: Step, shares: list[list[int]]) -> None:
-        """Go on with the prompts at work, then let others in, each class within its share."""
+    def _prefill(self, step: PlanBuilder, shares: list[list[int]]) -> None:
+        """Continue running prefills, then admit waiting sequences, each class within its share."""
         for sequence in sorted(self.running, key=lambda s: s.seniority):
             if sequence.phase is Phase.RUNNING and sequence.pending > step.counts.get(sequence, 0):
                 self._fill(sequence, step, shares[sequence.rank])
         if not step.short_of_blocks:
             self._admit(step, shares)
 
-    def _fill(self, sequence: Sequence, step: Step, share: list[int]) -> None:
-        """Compute as much of what is pending as budget and share (one item, lowered) leave."""
+    def _fill(self, sequence: Sequence, step: PlanBuilder, share: list[int]) -> None:
+        """Compute as many pending tokens as budget and `share` allow; `share` is a list of one
+        number, which is reduced."""
         done = step.counts.get(sequence, 0)
         count = min(sequence.pending - done, step.budget, share[0])
         if count > 0 and self._room(sequence, done + count, step):
             step.take(sequence, count)
             share[0] -= count
 
-    def _room(self, sequence: Sequence, count: int, step: Step) -> bool:
-        """Make the table hold `count` more positions; False if there are no blocks for them."""
+    def _room(self, sequence: Sequence, count: int, step: PlanBuilder) -> bool:
+        """Extend the block table by `count` positions, preempting juniors where necessary; False if
+        there are not enough blocks."""
         missing = self.tables.missing(sequence, count)
         while missing > self.pool.available:
             victim = self._victim(sequence, step)
@@ -251,10 +258,10 @@ class Scheduler:
             self.tables.grow(sequence, missing, step)
         return True
 
-    def _victim(self, needy: Sequence, step: Step) -> Sequence | None:
-        """Who gives its blocks up for `needy`: a paused sequence before a running one, the last
-        class first, and in it the one with the fewest tokens to compute again for a block that
-        comes free; one whose blocks others hold as well comes last."""
+    def _victim(self, needy: Sequence, step: PlanBuilder) -> Sequence | None:
+        """The sequence to preempt for `needy`, None if there is none: a paused one before a running
+        one, the last class first, and within it the one with the fewest tokens to compute again for
+        each block that becomes free. One whose blocks are all shared frees none and comes last."""
         juniors = [
             sequence
             for sequence in (*self.paused, *self.running)
@@ -273,7 +280,7 @@ class Scheduler:
             default=None,
         )
 
-    def _preempt(self, sequence: Sequence, step: Step) -> None:
+    def _preempt(self, sequence: Sequence, step: PlanBuilder) -> None:
         if self._swaps_out(sequence):
             self.tables.swap_out(sequence, step)
             self.swaps += 1
@@ -288,7 +295,7 @@ class Scheduler:
             self.waiting.add(sequence)
 
     def _swaps_out(self, sequence: Sequence) -> bool:
-        blocks = self.pool.needed(sequence.computed) - sequence.behind
+        blocks = self.pool.needed(sequence.computed) - sequence.outside_window
         if not 0 < blocks <= self.host.free:
             return False
         return self._swap_pays is None or self._swap_pays(blocks, sequence.computed)
@@ -296,8 +303,9 @@ class Scheduler:
     # Waiting sequences ------------------------------------------------------------------------
 
     def _shares(self, budget: int) -> list[list[int]]:
-        """What each class may use of `budget` for prompts: its weight's part among the classes that
-        have some to compute, the remainder to the first of them. Lists of one, to be lowered."""
+        """The part of `budget` that each class may use for prompts: in proportion to its weight
+        among the classes that have prompts to compute, with the remainder of the division for the
+        first of them. Each part is a list of one number, which `_fill` reduces."""
         busy = {s.rank for s in self.running if s.pending and not s.decodes}
         busy |= set(self.waiting.ranks())
         whole = sum(self._classes[rank].weight for rank in busy)
@@ -308,9 +316,10 @@ class Scheduler:
             shares[min(busy)][0] += budget - sum(share[0] for share in shares)
         return shares
 
-    def _admit(self, step: Step, shares: list[list[int]]) -> None:
-        """Let the next in, again and again. One that doesn't fit may be overtaken, but not for
-        ever; one whose prefix is being computed waits for it, and that is in its own interest."""
+    def _admit(self, step: PlanBuilder, shares: list[list[int]]) -> None:
+        """Admit waiting sequences as long as there is room. One that doesn't fit may be overtaken
+        `PATIENCE` times. One whose next block is being computed for another sequence waits for it,
+        because it will then be a cache hit."""
         if not self.waiting:
             return
         coming = {self.tables.next_block(s) for s in self.running} - {None}
@@ -332,10 +341,10 @@ class Scheduler:
             self._fill(chosen, step, shares[chosen.rank])
             coming |= {self.tables.next_block(chosen)} - {None}
 
-    def _enter(self, sequence: Sequence, step: Step) -> bool:
-        """Make `sequence` run if a slot is free and its tokens fit whole beside what the running
-        ones still need and a block for each to grow into, so that entering causes no preemption
-        soon. One whose reader is slow makes room."""
+    def _enter(self, sequence: Sequence, step: PlanBuilder) -> bool:
+        """Admit `sequence` if a slot is free and all its tokens fit beside what the running
+        sequences still need and one block of growth for each, so that admission does not soon cause
+        a preemption. Paused sequences are preempted for it."""
         self.tables.begin(sequence)
         while not self._fits(sequence):
             held = [other for other in self.paused if other.table]
@@ -343,26 +352,27 @@ class Scheduler:
                 self.tables.let_go(sequence)
                 return False
             self._preempt(held[0], step)
-        sequence.computed = found = len(sequence.table) * self.pool.block_size
+        sequence.computed = from_cache = len(sequence.table) * self.pool.block_size
         if sequence.host:
             self.tables.swap_in(sequence, step)
         else:
             self.tables.copy_beginning(sequence, self.running, step)
-            found = sequence.computed
+            from_cache = sequence.computed
         self.waiting.remove(sequence)
         sequence.phase = Phase.RUNNING
         self.running.append(sequence)
         step.admitted.append(sequence)
         if self.tree is not None:
             self.tree.queries += len(sequence.tokens) - 1
-            self.tree.hits += found
+            self.tree.hits += from_cache
         if not sequence.charged:
-            sequence.charged, sequence.found = True, sequence.computed
+            sequence.charged, sequence.cached_tokens = True, sequence.computed
             self.waiting.charge(sequence, prompt=sequence.pending)
         return True
 
     def _fits(self, sequence: Sequence, without: SequenceOf[Sequence] = ()) -> bool:
-        """Whether there would be a slot and blocks for `sequence` if those `without` gave way."""
+        """Whether there is a slot and there are blocks for `sequence` once the running sequences
+        `without` have been preempted."""
         others = [other for other in self.running if other not in without]
         if len(others) >= self._max_running:
             return False
@@ -373,9 +383,10 @@ class Scheduler:
             return self.pool.available + own >= self.tables.to_come_back(sequence)
         return self.pool.available + own >= promised + missing
 
-    def _make_way(self, step: Step) -> None:
-        """If it is a better class's turn, and slots or blocks are lacking, running sequences of a
-        worse class that has had more than its weight's part give way, if that is enough."""
+    def _make_way(self, step: PlanBuilder) -> None:
+        """Preempt running sequences of a worse class where it is a better class's turn, slots or
+        blocks are lacking, and the worse class has had more than its fair share; only as many as
+        are needed, and only if that is enough."""
         ranks = self.waiting.ranks()
         if not ranks or self.decoding >= step.budget:
             return

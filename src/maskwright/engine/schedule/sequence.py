@@ -1,4 +1,4 @@
-"""One request while the engine works on it, as far as the scheduler needs to know it."""
+"""A live request as the scheduler sees it: its tokens, its blocks and how far it is computed."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 from maskwright.engine.kv.prefix import Node
 
 SHORT = 16
-"""A sequence whose prompt is computed and which has at most so many tokens to compute counts as
-decoding: a sampled token and what its grammar forces after it."""
+"""Upper bound on pending tokens of a sequence that counts as decoding after its prompt: a sampled
+token and those that the grammar forces after it. With more, they are computed like a prompt."""
 
 
 class Phase(enum.Enum):
-    """Where a sequence stands. Preemption leads from RUNNING back to WAITING; a slow reader's
-    sequence is PAUSED, with its blocks as long as nobody needs them."""
+    """The phase of a sequence. Preemption leads from RUNNING back to WAITING. A sequence whose
+    reader is slow is PAUSED; it keeps its blocks until another sequence needs them."""
 
     WAITING = "waiting"
     RUNNING = "running"
@@ -25,20 +25,21 @@ class Phase(enum.Enum):
 
 @dataclass(slots=True, eq=False)
 class Sequence:
-    """Tokens so far and how far their keys and values have been computed.
+    """The tokens of a request so far, and the blocks that hold their keys and values.
 
     `arrival` orders sequences of one class for good: an older one never yields to a younger.
-    `limit` is the longest the sequence may become. `rank` is the number of its class, 0 first;
-    `client` whom it is for; `salt` whose prefixes it may share; `deadline` the time, on the
-    caller's clock, at which it ends whatever it has; `adapter` what the model is changed by.
+    `limit` is the greatest length that the sequence may reach, in tokens. `rank` is the number of
+    its service class, 0 for the best; `client` is counted for fairness; `salt` says with whom it
+    shares cached prefixes; `deadline` is the time, on the caller's clock, at which it times out;
+    `adapter` is the name of its low-rank adapter.
 
     `computed` counts the leading `tokens` whose keys and values are in the blocks of `table`;
-    preemption sets it back to 0 and keeps the tokens. The first `behind` of the table have been
-    given up, and are 0 there. `host` are blocks of the host's pool with the keys and
-    values of the first `saved` tokens, by place in the table, while a sequence is swapped out.
-    `draft` are proposals for the tokens after these, `by_model` if a draft model made them and has
-    found them worth their rows. `node` is the tree's node of the last full
-    block.
+    preemption sets it to 0 and keeps the tokens. The first `outside_window` entries of the table
+    are 0: their blocks have left the attention window and were released. `host` is the table of
+    blocks in the host's pool with the keys and values of the first `saved` tokens while the
+    sequence is swapped out. `draft` are draft tokens for the next positions; `by_model` says that a
+    draft model proposed them and has found that they pay. `node` is the prefix tree's node of the
+    last full block.
     """
 
     arrival: int
@@ -53,23 +54,23 @@ class Sequence:
     phase: Phase = Phase.WAITING
     computed: int = 0
     table: list[int] = field(default_factory=list[int])
-    behind: int = 0
+    outside_window: int = 0
     host: list[int] = field(default_factory=list[int])
     saved: int = 0
     draft: list[int] = field(default_factory=list[int])
     by_model: bool = False
     node: Node | None = None
-    promise: float = 1.0
-    """The share of its looked-up drafts that came true, the last ones above all."""
-    found: int = 0
-    """Tokens that the prefix tree had when the sequence was first admitted."""
+    acceptance: float = 1.0
+    """Moving average of the acceptance rate of its looked-up drafts."""
+    cached_tokens: int = 0
+    """Leading tokens whose keys and values were in the prefix cache when it was first admitted."""
     charged: bool = False
-    """Whether its prompt has been put on its client's account."""
+    """Whether its prompt has been charged to its client."""
     overtaken: int = 0
-    """How often another was admitted although it was this one's turn."""
+    """How often another sequence was admitted although it was this one's turn."""
     preemptions: int = 0
     blocks_peak: int = 0
-    """Most blocks held in a step that computed for it."""
+    """Most blocks held at one time, in a step that computed some of its tokens."""
 
     @property
     def pending(self) -> int:
@@ -79,16 +80,17 @@ class Sequence:
 
     @property
     def decodes(self) -> bool:
-        """It has something to compute, though no prompt."""
+        """Whether it has tokens to compute that belong to decoding, not to a prompt."""
         computed = self.computed
         return computed >= self.prompt_length and 0 < len(self.tokens) - computed <= SHORT
 
     @property
     def seniority(self) -> tuple[int, int]:
-        """A smaller one may take blocks from a larger one, never the other way round. One that has
-        yielded often enough counts as first class, so that every sequence ends."""
+        """The order of preemption: a sequence may take blocks from one with a larger value, never
+        from one with a smaller value. A sequence that has been preempted `MOST_PREEMPTIONS` times
+        counts as one of the first class, so that every sequence ends."""
         return (0 if self.preemptions >= MOST_PREEMPTIONS else self.rank, self.arrival)
 
 
 MOST_PREEMPTIONS = 3
-"""Times that a sequence gives way to a better class."""
+"""How often a sequence may be preempted for one of a better class."""

@@ -1,9 +1,10 @@
-"""Classes of service: who comes first, and what share of the work each class gets.
+"""Service classes and their shares of the work.
 
 Within a class, clients are served fairly by virtual token counters (Sheng et al., "Fairness in
-serving large language models", OSDI'24): the client that has been given least comes next, and
-one that comes back after a rest starts level with those at work, so rest can't be saved up. The
-same counters, divided by weights, choose between classes.
+serving large language models", OSDI'24). The client with the lowest counter comes next. The counter
+of a client that returns after a pause is raised to the lowest counter of the active clients, so
+that it can't save up service while it is idle. Such counters, divided by weights, also choose
+between classes.
 """
 
 from __future__ import annotations
@@ -14,20 +15,21 @@ from dataclasses import dataclass, field
 from maskwright.errors import InputError
 
 OUTPUT_PRICE = 2
-"""What a generated token counts, in tokens of a prompt."""
+"""The cost of a generated token in prompt tokens."""
 
 REMEMBERED = 4096
-"""Parties whose counter is kept while they have no request."""
+"""Idle parties whose counters are kept."""
 
 
 @dataclass(frozen=True, slots=True)
 class ServiceClass:
-    """Requests that want the same service. Of all tokens that a step has for prompts, classes with
-    work to do get parts in proportion to their `weight`; what one leaves, others take.
+    """A class of requests that share a weight and objectives. The prompt tokens of a step are
+    divided among the classes with work in proportion to `weight`; what one class leaves goes to the
+    others.
 
-    Objectives, in seconds: `ttft` until the first token, `tpot` for each token after it. A request
-    that would miss one of them is refused at once, and told when to come back; without an
-    objective it never is."""
+    Objectives, in seconds: `ttft` is the time to first token, `tpot` the time per output token
+    after it. A request that is predicted to miss one is refused at once, with the time after which
+    to try again; without an objective it is never refused for time."""
 
     name: str
     weight: float
@@ -56,12 +58,13 @@ CLASSES = (
     ServiceClass("agent", 4.0),
     ServiceClass("batch", 1.0),
 )
-"""The default classes. The order is the order of preemption: the last gives way first."""
+"""The default classes, best first. The last one is preempted first."""
 
 
 @dataclass(slots=True)
 class FairShare:
-    """Virtual counters of parties that compete: tokens served, divided by the party's weight."""
+    """Virtual token counters of competing parties (clients or classes): tokens served, divided by
+    the weight of the party."""
 
     weights: dict[str, float] = field(default_factory=dict[str, float])
     _served: dict[str, float] = field(default_factory=dict[str, float])
@@ -69,19 +72,20 @@ class FairShare:
     _left_at: float = 0.0
 
     def served(self, party: str) -> float:
-        """The counter of a party; the smallest is next."""
+        """The counter of `party`; the party with the lowest is served next."""
         return self._served.get(party, 0.0)
 
     def enter(self, party: str) -> None:
-        """One more request of `party`. A party without others is lifted to the least counter at
-        work, or, where nobody is at work, to that of the last who left."""
+        """Count one more live request of `party`. The counter of a party that had none is raised to
+        the lowest one of the active parties or, without active parties, to that of the party which
+        became idle last."""
         if not self._live[party]:
             level = min((self._served[other] for other in self._live), default=self._left_at)
             self._served[party] = max(self._served.get(party, 0.0), level)
         self._live[party] += 1
 
     def leave(self, party: str) -> None:
-        """One request of `party` has ended."""
+        """Count one live request of `party` less."""
         self._live[party] -= 1
         if not self._live[party]:
             del self._live[party]
@@ -89,11 +93,12 @@ class FairShare:
             self._forget()
 
     def charge(self, party: str, tokens: float) -> None:
-        """`party` has been given work of `tokens`."""
+        """Add `tokens`, divided by the party's weight, to the counter of `party`."""
         self._served[party] = self._served.get(party, 0.0) + tokens / self.weights.get(party, 1.0)
 
     def _forget(self) -> None:
-        """Those who were given least lose nothing: on return they are lifted anyway."""
+        """Drop the lowest counters of idle parties. They lose nothing, since a low counter is
+        raised on return anyway."""
         if len(self._served) > 2 * REMEMBERED:
             idle = sorted(set(self._served) - set(self._live), key=self._served.__getitem__)
             for party in idle[: len(self._served) - REMEMBERED]:

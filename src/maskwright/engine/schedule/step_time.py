@@ -1,14 +1,17 @@
-"""How many tokens a step may compute, so that prompts don't make those who decode wait.
+"""A model of how long a step takes, which bounds the prompt tokens computed beside decodes.
 
-A step that also computes a piece of a prompt takes longer, and every decoding sequence waits for
-it. From the steps so far, two things are followed: what a step of decodes alone takes, and what
-each prompt token adds, which is more the further back it looks. The budget is what keeps a step
-within `stall` decode steps; little is known of pieces much larger than those before, so one is at
-most twice as large. Where nobody decodes, or no step of decodes has been seen,
-it is all there is. Two more decide what happens to the blocks
-of a sequence that gives way: what a token takes to compute, and a block to copy. And from a line
-through the steps of decodes it is foretold how long one takes that has more to do. No clock here:
-durations are told.
+A step that also computes a chunk of a prompt takes longer, and every decoding sequence waits for
+it. The model is fitted to the steps so far: the duration of a step that only decodes, as a line
+over the number of its tokens, and the time that each prompt token adds, which grows with its
+position because attention reads all positions before it. The token budget of a step is chosen so
+that the step takes at most `stall` times as long as a step that only decodes. Little is known of
+chunks much larger than those seen, so a chunk is at most twice as large as the largest recent one.
+Where no sequence decodes, or no step with decodes only has been seen, there is no bound.
+
+Two further averages decide whether the blocks of a preempted sequence are swapped out or computed
+again: the seconds a prompt token takes to compute, and the seconds a block takes to copy.
+
+The module reads no clock; callers pass in the durations that they have measured.
 """
 
 from __future__ import annotations
@@ -16,55 +19,59 @@ from __future__ import annotations
 import math
 
 LEAST = 1
-"""Prompt tokens a step may always compute: a prompt gets on, however slow the machine is."""
+"""Prompt tokens that every step may compute, so that prompts make progress on any machine."""
 
 AIM = 0.75
-"""The part of what a step has left for prompts that is given them: steps vary, and the bound is for
-the longest."""
+"""Share of the spare time of a step that is given to prompts. Durations vary, and `stall` bounds
+the longest step, not the mean."""
 
 FIRST = 16
-"""Prompt tokens beside decodes as long as none has been seen there."""
+"""Prompt tokens in the first step that computes some beside decodes."""
 
 DEPTH = 512
-"""Positions to look back on that cost as much as all else about a prompt token, as long as nothing
-else has been seen."""
+"""Assumed until measured: attention over this many positions takes as long as everything else that
+is done for a prompt token."""
 
 MEMORY = 0.2
-"""Weight of the last step in the averages."""
+"""Weight of the last step in the moving averages."""
 
 LINE_MEMORY = 0.05
-"""Weight of the last step in the line, which needs steps of several sizes."""
+"""Weight of the last step in the linear fit, which needs steps of several sizes."""
 
 FIXED_ROWS = 8
-"""A step costs as much before its first row as for so many rows, as long as nothing else has been
-seen. (The demo model on a CPU: 3.6 ms and 0.4 ms a row.)"""
+"""Assumed until measured: the fixed cost of a step, in rows. (The demo model on a CPU: 3.6 ms fixed
+and 0.4 ms a row.)"""
 
 OUTLIER = 4.0
-"""Times as long as foretold that a step may count."""
+"""A step that took longer than this many times the prediction counts as having taken that long, so
+that one interruption of the process doesn't spoil the fit."""
 
-SHAPE = 0.999
-"""What a step with prompts still weighs when the next has come, for how far looking back counts."""
+COST_DECAY = 0.999
+"""Factor by which each step with prompt tokens reduces the weight of earlier ones in the regression
+of the cost of a prompt token on its position."""
 
-TREND = 0.7
-"""The same, for whether steps take longer than foretold at present."""
+TREND_DECAY = 0.7
+"""The corresponding factor for the ratio of measured to predicted durations, which follows the
+current load of the machine and so must forget sooner."""
 
 
-class Pace:
-    """`most`: tokens of a step at most; `stall` None: always that many."""
+class StepTimeModel:
+    """`most`: upper bound on the tokens of a step. `stall`: how many times as long as a step that
+    only decodes a step with prompt tokens may take; None for no bound."""
 
     def __init__(self, most: int, stall: float | None) -> None:
         self._most = most
         self._stall = stall
-        self._tokens = TokenCost()
+        self._tokens = PromptTokenCost()
         self._largest = FIRST // 2
-        """Prompt tokens in a step beside decodes, of late."""
+        """Most prompt tokens in recent steps that also decoded."""
         self._prompt: float | None = None
         self._copy: float | None = None
-        self._line = Line()
+        self._line = LinearFit()
 
     def budget(self, decoding: int, position: int = 0) -> int:
-        """Tokens for the next step, in which `decoding` tokens are not of prompts, and those that
-        are come behind `position` others."""
+        """The token budget of the next step, which has `decoding` tokens that belong to decoding
+        sequences, and whose prompt tokens begin at `position`."""
         alone = self.step(decoding)
         if self._stall is None or not decoding or alone is None:
             return self._most
@@ -73,8 +80,8 @@ class Pace:
         return min(self._most, decoding + max(LEAST, min(fitting, 2 * self._largest)))
 
     def observe(self, decoding: int, prompt: int, seconds: float, position: float = 0.0) -> None:
-        """A step with so many tokens of both kinds took so long; `position`: how many others those
-        of prompts looked back on, on average."""
+        """Record that a step of `decoding` decode tokens and `prompt` prompt tokens took `seconds`;
+        `position` is the mean position of its prompt tokens."""
         alone = self.step(decoding) if decoding else 0.0
         if prompt >= FIRST and alone is not None:
             self._prompt = _mean(self._prompt, max(seconds - alone, 1e-9) / prompt)
@@ -85,13 +92,14 @@ class Pace:
             self._tokens.note(prompt, position, seconds - alone)
 
     def step(self, decoding: float) -> float | None:
-        """Seconds of a step that decodes so many tokens and does nothing else; None before one has
-        been seen."""
+        """Predicted seconds of a step that computes `decoding` tokens and no prompt token; None
+        before such a step has been recorded."""
         return self._line.at(decoding)
 
     def prompt(self, tokens: float) -> float | None:
-        """Seconds that so many tokens of prompts add. Where prompts were always short, as much as
-        rows that decode; None before anything has been seen."""
+        """Predicted seconds that `tokens` prompt tokens add to a step. As long as only short
+        prompts have been seen, a prompt token is taken to cost as much as a decode token. None
+        before anything has been recorded."""
         token = self._tokens.mean
         token = self._prompt if token is None else token
         if token is not None:
@@ -100,50 +108,54 @@ class Pace:
         return None if some is None or more is None else more - some
 
     def chunk(self, decoding: float) -> int:
-        """Tokens of prompts in a step that decodes so many."""
+        """Prompt tokens that fit into a step beside `decoding` decode tokens; at least 1."""
         decoding = int(decoding)
         return max(1, self.budget(decoding) - decoding)
 
     def observe_copies(self, blocks: int, seconds: float) -> None:
-        """Copying so many blocks from one memory to the other took so long."""
+        """Record that copying `blocks` blocks between the host's and the model's pool took
+        `seconds`."""
         if blocks:
             self._copy = _mean(self._copy, seconds / blocks)
 
     def swap_pays(self, blocks: int, tokens: int) -> bool:
-        """Whether copying `blocks` out and back takes less time than computing `tokens` again. Not
-        before it is known what a token takes; copies are tried once to know them."""
+        """Whether copying `blocks` blocks out and back takes less time than computing `tokens`
+        tokens again. False before the cost of a token is known; True while only that of a copy is
+        unknown, so that it gets measured."""
         if self._prompt is None:
             return False
         return self._copy is None or 2 * blocks * self._copy < tokens * self._prompt
 
 
-class TokenCost:
-    """What tokens of prompts add to a step: each something, and something for every position it
-    looks back on (least squares, the later steps weighing more), and all of it by how much the last
-    few steps took more or less than that."""
+class PromptTokenCost:
+    """The seconds that prompt tokens add to a step: a base cost, and a cost for each position that
+    attention reads (least squares with exponentially decaying weights). Both are scaled by the
+    ratio of measured to predicted time in the last few steps."""
 
     def __init__(self) -> None:
         self.mean: float | None = None
-        """Seconds of a token, at the positions seen lately."""
+        """Seconds of a token at the positions seen recently; None before the first step."""
         self._sums = (0.0,) * 5
-        """Of count², count · places, places², count · seconds, places · seconds."""
+        """Weighted sums of count², count · places, places², count · seconds and places · seconds,
+        where `places` is the sum of the positions of a step's prompt tokens."""
         self._last = (0.0,) * 3
-        """Of counts, places and seconds, in the last few steps."""
+        """Weighted sums of counts, places and seconds over the last few steps."""
 
     def note(self, count: int, position: float, seconds: float) -> None:
-        """A step took so much longer for `count` tokens behind `position` others on average; less
-        than nothing, if other things made it short."""
+        """Record that `count` prompt tokens of mean position `position` added `seconds` to a step;
+        negative if the step was shorter than predicted without them."""
         places = count * position
         if self.mean is not None:
             base, rise = self._line()
             seconds = min(seconds, OUTLIER * (base * count + rise * places))
         new = (count * count, count * places, places * places, count * seconds, places * seconds)
-        self._sums = _fading(self._sums, new, SHAPE)
-        self._last = _fading(self._last, (count, places, seconds), TREND)
+        self._sums = _fading(self._sums, new, COST_DECAY)
+        self._last = _fading(self._last, (count, places, seconds), TREND_DECAY)
         self.mean = max(self._sums[3] / self._sums[0], 1e-9)
 
     def within(self, seconds: float, position: int, most: int) -> int:
-        """How many tokens from `position` on fit, `most` at most."""
+        """How many tokens from `position` on fit into `seconds`; at most `most`. Solves the
+        quadratic that results because each token reads one position more than the one before it."""
         if self.mean is None:
             return most
         base, rise = self._line()
@@ -154,7 +166,7 @@ class TokenCost:
         return min(most, int(fitting))
 
     def _line(self) -> tuple[float, float]:
-        """Seconds of a token, and for each position behind which it is."""
+        """The base cost of a token, and the cost for each position before it, both in seconds."""
         cc, cp, pp, cs, ps = self._sums
         spread = cc * pp - cp * cp
         if spread > 0.01 * cc * pp:
@@ -169,19 +181,19 @@ class TokenCost:
         return max(base, 1e-12), max(rise, 0.0)
 
 
-class Line:
-    """A straight line through points, of which the later weigh more; it never falls, and is never
-    below 0."""
+class LinearFit:
+    """A straight line fitted to points by least squares with exponentially decaying weights,
+    bounded so that it never falls and passes through no negative value."""
 
     def __init__(self) -> None:
         self._x = self._y = self._xx = self._xy = 0.0
         self._empty = True
 
     def note(self, x: float, y: float) -> None:
-        """One more point."""
-        foretold = self.at(x)
-        if foretold is not None:
-            y = min(y, OUTLIER * foretold)
+        """Add a point."""
+        predicted = self.at(x)
+        if predicted is not None:
+            y = min(y, OUTLIER * predicted)
         weight = 1.0 if self._empty else LINE_MEMORY
         self._empty = False
         self._x += weight * (x - self._x)
@@ -190,7 +202,7 @@ class Line:
         self._xy += weight * (x * y - self._xy)
 
     def at(self, x: float) -> float | None:
-        """The line's height; None without points."""
+        """The value of the line at `x`; None without points."""
         if self._empty:
             return None
         spread = self._xx - self._x * self._x

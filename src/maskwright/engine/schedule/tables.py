@@ -1,8 +1,8 @@
-"""The blocks of sequences: taken, found in the prefix tree, put there, and given back.
+"""The block tables of sequences: allocation, prefix-cache hits, insertion into the tree, swapping.
 
-Who gets blocks and who gives them up is for the scheduler to say; here is what that does to tables.
-A sequence that gives its blocks up may keep a copy of them in the host's pool, and has them copied
-back when it goes on.
+The scheduler decides which sequence gets blocks and which is preempted; this module carries that
+out on the tables. A preempted sequence may keep a copy of its blocks in the host's pool, from which
+they are copied back when it is admitted again.
 """
 
 from __future__ import annotations
@@ -10,42 +10,49 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterable
 
-from maskwright.engine.kv.attention_window import Reach
+from maskwright.engine.kv.attention_window import AttentionWindow
 from maskwright.engine.kv.blocks import BlockPool
 from maskwright.engine.kv.prefix import Node, PrefixTree, common
-from maskwright.engine.schedule.plan import Move, Step, Way
+from maskwright.engine.schedule.plan import BlockCopy, CopyDirection, PlanBuilder
 from maskwright.engine.schedule.sequence import Sequence
 
 
 class Tables:
-    """The tables of all live sequences over one pool; `host` the pool that blocks are swapped to.
-    `tree` None without a prefix cache."""
+    """The block tables of all live sequences over one pool. `host` is the pool that blocks are
+    swapped to. `tree` is None without a prefix cache."""
 
     def __init__(
-        self, pool: BlockPool, host: BlockPool, reach: Reach, *, prefix_cache: bool
+        self,
+        pool: BlockPool,
+        host: BlockPool,
+        attention_window: AttentionWindow,
+        *,
+        prefix_cache: bool,
     ) -> None:
         self.pool = pool
         self.host = host
-        self.reach = reach
-        self.tree = PrefixTree(pool, reach) if prefix_cache else None
+        self.attention_window = attention_window
+        self.tree = PrefixTree(pool, attention_window) if prefix_cache else None
 
     def held(self, sequence: Sequence) -> list[int]:
         """The blocks that `sequence` holds now."""
-        return sequence.table[sequence.behind :]
+        return sequence.table[sequence.outside_window :]
 
     def missing(self, sequence: Sequence, count: int) -> int:
-        """Blocks to be had before `count` more tokens can be computed."""
+        """Blocks that must be allocated before `count` more tokens can be computed."""
         return self.pool.needed(sequence.computed + count) - len(sequence.table)
 
     def to_come(self, sequence: Sequence) -> int:
-        """Blocks that `sequence` will need beside those it holds, to compute the tokens it has and
-        one more."""
-        return self.reach.most(len(sequence.tokens) + 1) - len(self.held(sequence))
+        """Upper bound on the further blocks that `sequence` needs to compute the tokens that it has
+        and one more."""
+        return self.attention_window.most_blocks(len(sequence.tokens) + 1) - len(
+            self.held(sequence)
+        )
 
     def loss(self, sequence: Sequence) -> float:
-        """Tokens of `sequence` to compute again for each block that comes free when it gives its
-        own up; infinite where none does. Blocks that others hold as well stay, and stand at the
-        beginning."""
+        """The cost of preempting `sequence`: tokens to compute again for each block that becomes
+        free; infinite where none does. Blocks shared with other tables don't become free; they form
+        a prefix, which does not have to be computed again."""
         own = self.pool.held_once(self.held(sequence))
         if not own:
             return math.inf
@@ -53,53 +60,59 @@ class Tables:
         return (sequence.computed - kept * self.pool.block_size) / own
 
     def to_come_back(self, sequence: Sequence) -> int:
-        """Blocks that `swap_in` will take at most."""
+        """Upper bound on the blocks that `swap_in` will allocate."""
         return sum(map(bool, sequence.host[len(sequence.table) :]))
 
-    def grow(self, sequence: Sequence, blocks: int, step: Step) -> None:
-        """So many blocks more for `sequence`; the caller has checked that they are available."""
+    def grow(self, sequence: Sequence, blocks: int, step: PlanBuilder) -> None:
+        """Append `blocks` newly allocated blocks to the table. The caller has checked that they are
+        available."""
         taken = self._take(blocks)
         step.fresh += taken
         sequence.table += taken
 
     def begin(self, sequence: Sequence) -> None:
-        """Give `sequence`, which has no table, the blocks that the tree has of it."""
+        """Give `sequence`, whose table is empty, the cached blocks of its longest prefix in the
+        tree."""
         node = self._match(sequence)
         if node is None or self.tree is None:
             return
         sequence.table = self.tree.path(node)
-        sequence.behind = self.reach.behind(node.depth * self.pool.block_size)
+        sequence.outside_window = self.attention_window.blocks_outside(
+            node.depth * self.pool.block_size
+        )
         sequence.node = node if node.depth else None
         self.pool.share(self.held(sequence))
 
     def release(self, sequence: Sequence) -> None:
-        """Give back all that `sequence` holds."""
+        """Release the blocks of `sequence` in both pools."""
         self.let_go(sequence)
         self._forget(sequence)
 
     def let_go(self, sequence: Sequence) -> None:
-        """Give back the blocks of `sequence`; what of them is in the tree stays there, and what of
-        them is in the host's pool as well."""
+        """Release the blocks of `sequence` in the model's pool. Those in the tree stay cached;
+        copies in the host's pool stay there."""
         self.pool.release(self.held(sequence))
         if self.tree is not None and sequence.node is not None:
             self.tree.leave(sequence.node)
         sequence.table = []
-        sequence.behind = 0
+        sequence.outside_window = 0
         sequence.node = None
         sequence.computed = 0
 
-    def swap_out(self, sequence: Sequence, step: Step) -> None:
-        """Copy what `sequence` has computed to the host's pool; the caller has checked that there
-        is room. Its blocks are still its own."""
-        blocks = sequence.table[sequence.behind : self.pool.needed(sequence.computed)]
+    def swap_out(self, sequence: Sequence, step: PlanBuilder) -> None:
+        """Plan copies of the computed blocks of `sequence` to the host's pool. The caller has
+        checked that there is room. The sequence still holds its blocks afterwards."""
+        blocks = sequence.table[sequence.outside_window : self.pool.needed(sequence.computed)]
         homes = self.host.allocate(len(blocks))
-        step.moves += (Move(Way.OUT, *pair) for pair in zip(blocks, homes, strict=True))
-        sequence.host = [0] * sequence.behind + homes
+        step.copies += (
+            BlockCopy(CopyDirection.OUT, *pair) for pair in zip(blocks, homes, strict=True)
+        )
+        sequence.host = [0] * sequence.outside_window + homes
         sequence.saved = sequence.computed
 
-    def swap_in(self, sequence: Sequence, step: Step) -> None:
-        """Copy back what the tree doesn't have. The last token is always computed again: what
-        follows from it was not kept."""
+    def swap_in(self, sequence: Sequence, step: PlanBuilder) -> None:
+        """Plan copies back of the blocks that are not in the tree. The last token is always
+        computed again, because its logits were not kept."""
         computed = min(sequence.saved, len(sequence.tokens) - 1)
         start = len(sequence.table)
         if computed > start * self.pool.block_size:
@@ -108,30 +121,33 @@ class Tables:
             for origin in origins:
                 sequence.table.append(next(homes) if origin else 0)
                 if origin:
-                    step.moves.append(Move(Way.IN, origin, sequence.table[-1]))
+                    step.copies.append(BlockCopy(CopyDirection.IN, origin, sequence.table[-1]))
             sequence.computed = computed
         self._forget(sequence)
         self.settle(sequence)
 
     def settle(self, sequence: Sequence) -> None:
-        """Tokens of `sequence` have been computed: its full blocks go into the tree, and those
-        behind its reach are given up."""
+        """Insert the full blocks of `sequence` into the tree and release those that have left its
+        attention window. To be called after tokens of it have been computed."""
         self._remember(sequence)
-        behind = self.reach.behind(sequence.computed)
-        while behind < len(sequence.table) and not sequence.table[behind]:
-            behind += 1  # was behind before its last token had to be computed again
-        if behind <= sequence.behind:
+        outside = self.attention_window.blocks_outside(sequence.computed)
+        while outside < len(sequence.table) and not sequence.table[outside]:
+            outside += 1  # left the window before the last token had to be computed again
+        if outside <= sequence.outside_window:
             return
-        given_up = sequence.table[sequence.behind : behind]
+        given_up = sequence.table[sequence.outside_window : outside]
         self.pool.release(block for block in given_up if block)
-        sequence.table[sequence.behind : behind] = [0] * len(given_up)
+        sequence.table[sequence.outside_window : outside] = [0] * len(given_up)
         if self.tree is not None and sequence.node is not None:
-            self.tree.leave_behind(sequence.node, sequence.behind, behind)
-        sequence.behind = behind
+            self.tree.release_range(sequence.node, sequence.outside_window, outside)
+        sequence.outside_window = outside
 
-    def copy_beginning(self, sequence: Sequence, running: Iterable[Sequence], step: Step) -> None:
-        """Where another block begins with the tokens that come next, start from a copy of it: a
-        full one in the tree, or the last one of a sequence that runs."""
+    def copy_beginning(
+        self, sequence: Sequence, running: Iterable[Sequence], step: PlanBuilder
+    ) -> None:
+        """Where a block of another sequence begins with the next tokens of `sequence`, continue
+        from a copy of it (copy on write): a full block in the tree, or the last block of a running
+        sequence."""
         most, size = len(sequence.tokens) - 1, self.pool.block_size
         start = sequence.computed
         if self.tree is None or start >= most or not self.pool.free:
@@ -147,19 +163,19 @@ class Tables:
                     block, longest = other.table[here.depth], count
         if longest:
             (copy,) = self.pool.allocate(1)
-            step.moves.append(Move(Way.WITHIN, block, copy))
+            step.copies.append(BlockCopy(CopyDirection.WITHIN, block, copy))
             sequence.table.append(copy)
             sequence.computed += longest
             self.settle(sequence)
 
     def cached(self, sequence: Sequence) -> int:
-        """Leading tokens of a waiting sequence that the tree has."""
+        """How many leading tokens of a waiting sequence are cached, in whole blocks."""
         node = self._match(sequence)
         return 0 if node is None else node.depth * self.pool.block_size
 
     def following(self, sequence: Sequence) -> tuple[Hashable, ...] | None:
-        """Node and tokens of the first block of a waiting sequence that is not in the tree, with
-        its class; None if it would not be a full one."""
+        """A key for the first block of a waiting sequence that is not in the tree: its parent node,
+        its tokens and the class of the sequence. None if that block would not be full."""
         node, size = self._match(sequence), self.pool.block_size
         if node is None or (node.depth + 1) * size >= len(sequence.tokens):
             return None
@@ -167,7 +183,8 @@ class Tables:
         return (node, tuple(sequence.tokens[start : start + size]), sequence.rank)
 
     def next_block(self, sequence: Sequence) -> tuple[Hashable, ...] | None:
-        """As `following`, of the block that a running sequence is computing."""
+        """The key, as in `following`, of the block that a running sequence is computing; None if it
+        will not be full."""
         if self.tree is None or sequence.pending <= 0:
             return None
         node, size = sequence.node or self.tree.root(sequence.salt), self.pool.block_size
@@ -177,7 +194,7 @@ class Tables:
         return (node, tuple(sequence.tokens[start : start + size]), sequence.rank)
 
     def check(self, live: Iterable[Sequence]) -> None:
-        """Assert the invariants of pool, tree and tables."""
+        """Assert the invariants of both pools, the tree and the tables."""
         sequences, size = list(live), self.pool.block_size
         tree = () if self.tree is None else self.tree.blocks()
         self.pool.check((self.held(sequence) for sequence in sequences), tree)
@@ -188,9 +205,11 @@ class Tables:
             assert not sequence.host or not sequence.table, "blocks in both pools"
             assert not sequence.host or sequence.saved <= len(sequence.host) * size
             assert sequence.computed <= min(len(sequence.table) * size, len(sequence.tokens))
-            assert sequence.behind <= self.reach.behind(sequence.computed + 1)
+            assert sequence.outside_window <= self.attention_window.blocks_outside(
+                sequence.computed + 1
+            )
             assert all(self.held(sequence))
-            assert not any(sequence.table[: sequence.behind])
+            assert not any(sequence.table[: sequence.outside_window])
             depth = 0 if sequence.node is None else sequence.node.depth
             for block in sequence.table[max(depth, sequence.computed // size) :]:
                 assert self.pool.references(block) == 1, "a block still to be written is shared"
@@ -201,7 +220,7 @@ class Tables:
         return self.pool.allocate(blocks)
 
     def _forget(self, sequence: Sequence) -> None:
-        """Give back what `sequence` has in the host's pool."""
+        """Release the blocks of `sequence` in the host's pool."""
         self.host.release(block for block in sequence.host if block)
         sequence.host = []
         sequence.saved = 0
@@ -212,8 +231,9 @@ class Tables:
         return self.tree.match(sequence.salt, sequence.tokens, len(sequence.tokens) - 1)
 
     def _remember(self, sequence: Sequence) -> None:
-        """Put the full blocks of `sequence` into the tree. Where the tree has one with the same
-        tokens, the table takes that one, and its own is free: both hold the same bits."""
+        """Insert the full blocks of `sequence` into the tree. Where the tree already has a block
+        for these tokens, the table takes that one and releases its own, since both hold equal
+        bits."""
         tree, size = self.tree, self.pool.block_size
         if tree is None:
             return

@@ -1,4 +1,4 @@
-"""The waiting sequences, and the order in which they should be admitted."""
+"""The queue of waiting sequences, and the order in which they should be admitted."""
 
 from __future__ import annotations
 
@@ -11,18 +11,19 @@ from maskwright.engine.schedule.sequence import Sequence
 from maskwright.engine.schedule.service import OUTPUT_PRICE, FairShare, ServiceClass
 
 WINDOW = 16
-"""Waiting sequences of one class among which the cache decides."""
+"""Number of waiting sequences of a class that are ordered by how much of their prompt is cached."""
 
 PATIENCE = 8
-"""How often a sequence may be overtaken by others; then nobody is admitted before it."""
+"""How often a sequence may be overtaken by others before it must be admitted first."""
 
 SLACK = 2048.0
-"""Tokens that a client may be ahead of the neediest and still have its cached prompts go first."""
+"""By how many tokens the counter of a client may exceed the lowest one while its cached prompts may
+still go first."""
 
 
 class WaitingQueue:
-    """Queues by class and client, each in order of arrival; who was preempted keeps its place, and
-    goes before those that never ran."""
+    """One queue for each class and client, in order of arrival. A preempted sequence keeps its
+    place in the order of arrivals, and goes before sequences that never ran."""
 
     def __init__(self, classes: SequenceOf[ServiceClass]) -> None:
         self._classes = classes
@@ -40,23 +41,23 @@ class WaitingQueue:
                 yield from queue
 
     def enter(self, sequence: Sequence) -> None:
-        """A new sequence: its client and class are at work."""
+        """Register a new sequence with the counters of its class and client."""
         self._between_classes.enter(self._classes[sequence.rank].name)
         self._between_clients[sequence.rank].enter(sequence.client)
 
     def leave(self, sequence: Sequence) -> None:
-        """A sequence has ended."""
+        """Unregister a sequence that has ended."""
         self._between_classes.leave(self._classes[sequence.rank].name)
         self._between_clients[sequence.rank].leave(sequence.client)
 
     def add(self, sequence: Sequence) -> None:
-        """Queue a sequence at the place that its arrival gives it."""
+        """Insert a sequence into its queue by order of arrival."""
         queue = self._queues[sequence.rank].setdefault(sequence.client, [])
         insort(queue, sequence, key=lambda other: other.arrival)
         self._count += 1
 
     def remove(self, sequence: Sequence) -> None:
-        """Take a sequence out."""
+        """Remove a sequence from its queue."""
         queues = self._queues[sequence.rank]
         queues[sequence.client].remove(sequence)
         if not queues[sequence.client]:
@@ -64,30 +65,31 @@ class WaitingQueue:
         self._count -= 1
 
     def overtake(self, chosen: Sequence, blocked: list[Sequence]) -> None:
-        """`chosen` is about to run before `blocked`, and before older ones of its own client."""
+        """Count that `chosen` is admitted before `blocked`, and before older ones of its client."""
         older = self._queues[chosen.rank].get(chosen.client, [])[:WINDOW]
         for sequence in {*blocked, *(s for s in older if s.arrival < chosen.arrival)}:
             sequence.overtaken += 1
 
     def charge(self, sequence: Sequence, *, prompt: int = 0, output: int = 0) -> None:
-        """Put tokens on the accounts of a sequence's client and class."""
+        """Charge tokens to the client and the class of a sequence."""
         tokens = prompt + OUTPUT_PRICE * output
         self._between_classes.charge(self._classes[sequence.rank].name, tokens)
         self._between_clients[sequence.rank].charge(sequence.client, tokens)
 
     def served(self, rank: int) -> float:
-        """What a class has been given, by its weight."""
+        """The virtual token counter of a class."""
         return self._between_classes.served(self._classes[rank].name)
 
     def ranks(self) -> list[int]:
-        """The classes that wait, the one that has been given least first."""
+        """The classes with waiting sequences, lowest counter first."""
         waiting = [rank for rank, queues in enumerate(self._queues) if queues]
         return sorted(waiting, key=lambda rank: (self.served(rank), rank))
 
     def order(self, cached: Callable[[Sequence], int]) -> Iterator[Sequence]:
-        """The next to admit, best first: whole classes in turn, and in a class first who was
-        overtaken too often or preempted, then who has most of its prompt in the cache (tokens,
-        told by `cached`) among the first of the clients whose turn it is."""
+        """Yield the sequences in the order in which to admit them: classes by their counters;
+        within a class first those that were overtaken too often or preempted, then, among the first
+        `WINDOW` of the clients whose turn it is, those with the most cached tokens (which `cached`
+        returns)."""
         for rank in self.ranks():
             window = self._window(rank)
             if len(window) > 1:
@@ -95,7 +97,8 @@ class WaitingQueue:
             yield from window
 
     def _window(self, rank: int) -> list[Sequence]:
-        """The first sequences of a class in fair order: client by client, the neediest first."""
+        """The first sequences of a class in fair order: one of each client in turn, lowest counter
+        first."""
         share, queues = self._between_clients[rank], self._queues[rank]
         due = [s for queue in queues.values() for s in queue[:WINDOW] if _due(s)]
         due.sort(key=lambda s: s.arrival)

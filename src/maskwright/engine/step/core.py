@@ -25,8 +25,8 @@ from maskwright.engine.request.request import Delta, FinishReason
 from maskwright.engine.schedule.plan import StepPlan
 from maskwright.engine.schedule.scheduler import Scheduler
 from maskwright.engine.schedule.sequence import Phase
-from maskwright.engine.schedule.step_time import Pace
-from maskwright.engine.step.post_step import Digests, Failed, News, Prepared
+from maskwright.engine.schedule.step_time import StepTimeModel
+from maskwright.engine.step.post_step import Failed, PostStepWork, Prepared, StepResult
 from maskwright.engine.step.runner import Runner
 from maskwright.errors import GenerationError, MaskwrightError
 from maskwright.sampling import TokenScore
@@ -34,8 +34,8 @@ from maskwright.sampling import TokenScore
 GRACE = 0.001
 """Seconds that a step waits at most for requests to advance, once those before it have."""
 
-PROMISE_RATE = 0.3
-"""Weight of the last draft in a sequence's promise."""
+ACCEPTANCE_RATE = 0.3
+"""Weight of the last draft in a sequence's acceptance."""
 
 STRAGGLER = 0.05
 """Seconds to wait for a mask when there is nothing else to do."""
@@ -97,9 +97,9 @@ class Core:
         self,
         scheduler: Scheduler,
         runner: Runner,
-        digests: Digests,
+        post_step_work: PostStepWork,
         *,
-        pace: Pace | None = None,
+        step_times: StepTimeModel | None = None,
         draft_model: DraftModel | None = None,
         reader_seconds: float = 60.0,
         clock: Callable[[], float] = time.monotonic,
@@ -110,8 +110,8 @@ class Core:
         self.seconds = StepSeconds()
         self.seen = Observations()
         self._runner = runner
-        self._digests = digests
-        self._pace = pace
+        self._post_step_work = post_step_work
+        self._step_times = step_times
         self._draft_model = draft_model
         self._reader_seconds = reader_seconds
         self._clock = clock
@@ -148,7 +148,7 @@ class Core:
         self._active[number] = active
         self.scheduler.add(active.sequence)
         self._advancing.add(number)
-        self._digests.start(active, [])
+        self._post_step_work.start(active, [])
         self._settle()
 
     def cancel(self, number: int) -> None:
@@ -192,7 +192,7 @@ class Core:
 
     def _end(self, number: int, reason: FinishReason, error: MaskwrightError | None = None) -> None:
         """The one way out: out of the scheduler, the stream closed, the blocks given back; then the
-        client is told."""
+        client is score."""
         active = self._active.pop(number, None)
         if active is None:
             return
@@ -218,15 +218,19 @@ class Core:
         if self._draft_model is not None:
             self._guess(self._draft_model)
         drafted = time.perf_counter()
-        scheduler, pace = self.scheduler, self._pace
-        budget = None if pace is None else pace.budget(scheduler.decoding, scheduler.prefilled)
+        scheduler, step_times = self.scheduler, self._step_times
+        budget = (
+            None
+            if step_times is None
+            else step_times.budget(scheduler.decoding, scheduler.prefilled)
+        )
         plan = scheduler.plan(budget)
         planned = time.perf_counter()
         if plan.admitted:
             self._note_admitted(plan)
         self._runner.arrange(plan)
-        if pace is not None and plan.swapped:
-            pace.observe_copies(plan.swapped, time.perf_counter() - planned)
+        if step_times is not None and plan.swapped:
+            step_times.observe_copies(plan.swapped, time.perf_counter() - planned)
         logits = self._runner.forward(plan) if plan.chunks else None
         self.scheduler.commit(plan)
         computed = time.perf_counter()
@@ -235,10 +239,10 @@ class Core:
         self._settle()
         sampled = time.perf_counter()
         fresh, position = plan.of_prompts
-        if pace is not None:
-            pace.observe(plan.tokens - fresh, fresh, sampled - drafted, position)
+        if step_times is not None:
+            step_times.observe(plan.tokens - fresh, fresh, sampled - drafted, position)
         if self._draft_model is not None and plan.tokens and not fresh:
-            self._draft_model.pace.observe_step(plan.tokens, sampled - drafted)
+            self._draft_model.length_model.observe_step(plan.tokens, sampled - drafted)
         self.counts.steps += 1
         if plan.chunks:
             self.counts.computed += plan.tokens
@@ -274,15 +278,15 @@ class Core:
     def _settle(self, wait: float = 0.0) -> int:
         """Act on what has been digested; how much that was."""
         count = 0
-        for active, news in self._digests.collect(wait):
+        for active, result in self._post_step_work.collect(wait):
             count += 1
             number = active.sequence.arrival
             if self._active.get(number) is active:
-                self._act(number, active, news)
+                self._act(number, active, result)
         return count
 
-    def _act(self, number: int, active: Active, news: News) -> None:
-        match news:
+    def _act(self, number: int, active: Active, result: StepResult) -> None:
+        match result:
             case Failed(error):
                 self._end(number, FinishReason.ERROR, _as_ours(error))
             case Prepared(masks):
@@ -378,10 +382,10 @@ class Core:
         for number, outcome in enumerate(outcomes):
             if isinstance(outcome, GenerationError):
                 break  # a draft's row: if it is reached, it will be sampled again and fail then
-            token, told = outcome
+            token, score = outcome
             tokens.append(token)
-            if told is not None:
-                active.note_score(told, number)
+            if score is not None:
+                active.note_score(score, number)
             if number == len(draft) or token != draft[number]:
                 break
         first = outcomes[0]
@@ -397,7 +401,7 @@ class Core:
         active.sequence.draft = []
         self.scheduler.confirm(active.sequence, tokens)
         self._advancing.add(active.sequence.arrival)
-        self._digests.start(active, tokens)
+        self._post_step_work.start(active, tokens)
 
     def _judge(self, active: Active, drafted: int, accepted: int) -> None:
         """Of so many drafts, the first `accepted` were drawn."""
@@ -414,7 +418,7 @@ class Core:
             record.model_accepted += accepted
         elif active.drafter is not None:
             active.drafter.judge(drafted, accepted)
-            sequence.promise += PROMISE_RATE * (accepted / drafted - sequence.promise)
+            sequence.acceptance += ACCEPTANCE_RATE * (accepted / drafted - sequence.acceptance)
 
 
 def _consecutive(ready: list[tuple[Active, Held]], whole: Tensor) -> bool:

@@ -22,8 +22,8 @@ from maskwright.engine.admit.compiling import Compiling, Waiting
 from maskwright.engine.admit.gate import Claim, Gate
 from maskwright.engine.capacity import plan_capacity
 from maskwright.engine.config import EngineConfig
+from maskwright.engine.draft.length import DraftLengthModel
 from maskwright.engine.draft.model import DraftModel, check_vocabulary
-from maskwright.engine.draft.pace import DraftPace
 from maskwright.engine.kv.blocks import BlockPool
 from maskwright.engine.request.active import Active
 from maskwright.engine.request.generation import Generation
@@ -31,10 +31,10 @@ from maskwright.engine.request.request import Delta, FinishReason, Request
 from maskwright.engine.request.trace import Record, Trace
 from maskwright.engine.schedule.scheduler import FIXED_ROWS, Scheduler
 from maskwright.engine.schedule.sequence import Sequence
-from maskwright.engine.schedule.step_time import Pace
+from maskwright.engine.schedule.step_time import StepTimeModel
 from maskwright.engine.stats import EngineStats
 from maskwright.engine.step.core import Core
-from maskwright.engine.step.post_step import Digests
+from maskwright.engine.step.post_step import PostStepWork
 from maskwright.engine.step.runner import Runner
 from maskwright.errors import EngineStoppedError, GenerationError, MaskwrightError, OverloadedError
 from maskwright.models import BatchInvariance, LoadedModel
@@ -66,10 +66,10 @@ class Engine:
         self.capacity = plan_capacity(loaded, config, adapters=bool(adapters))
         self._pool = BlockPool(self.capacity.blocks, config.block_size)
         self._admission = Admission(loaded, self._pool, config, self.adapters)
-        pace = Pace(config.max_batch_tokens, config.stall)
+        step_times = StepTimeModel(config.max_batch_tokens, config.stall)
         self._gate = Gate(
             config.classes,
-            pace,
+            step_times,
             slots=config.max_running,
             positions=self._pool.total * config.block_size,
         )
@@ -81,7 +81,7 @@ class Engine:
             prefix_cache=config.prefix_cache,
             window=loaded.decoder.window,
             host_blocks=self.capacity.host_blocks,
-            swap_pays=pace.swap_pays,
+            swap_pays=step_times.swap_pays,
         )
         self._runner = Runner(
             loaded.decoder,
@@ -91,12 +91,12 @@ class Engine:
             self.capacity.host_blocks,
             self.adapters,
         )
-        self._digests = Digests(overlap=config.overlap)
+        self._post_step_work = PostStepWork(overlap=config.overlap)
         self._core = Core(
             scheduler,
             self._runner,
-            self._digests,
-            pace=pace,
+            self._post_step_work,
+            step_times=step_times,
             draft_model=self._new_draft_model(),
             reader_seconds=config.reader_seconds,
         )
@@ -123,7 +123,7 @@ class Engine:
         ratio = draft.decoder.weight_bytes / large.decoder.weight_bytes
         return DraftModel(
             draft.decoder,
-            DraftPace(config.drafts, fixed_rows=FIXED_ROWS, ratio=ratio),
+            DraftLengthModel(config.drafts, fixed_rows=FIXED_ROWS, ratio=ratio),
             vocab_size=large.decoder.vocab_size,
             blocks=self.capacity.blocks,
             block_size=config.block_size,
@@ -284,7 +284,7 @@ class Engine:
             preemptions=scheduler.preemptions,
             swaps=scheduler.swaps,
             finished={reason.value: count for reason, count in core.finished.copy().items()},
-            seconds={**asdict(core.seconds), "digest": self._digests.busy},
+            seconds={**asdict(core.seconds), "digest": self._post_step_work.busy},
             submitted=submitted,
             refused=refused,
             prompt_tokens=prompt_tokens,
@@ -344,7 +344,7 @@ class Engine:
         with self._wake:
             self._error = end
             left, self._submitted = self._submitted, deque()
-        self._digests.stop()
+        self._post_step_work.stop()
         for generation in (*(active.generation for active in left), *self._compiling.take_all()):
             self._refuse(generation, FinishReason.ERROR, end)
         self._core.fail_all(end)
@@ -417,7 +417,7 @@ class Engine:
             return
         generation.record.compiled(time.monotonic(), self._core.seen)
         active = self._admission.admit(request, generation, grammar)
-        self._gate.found(generation.id, active.sequence)
+        self._gate.attach(generation.id, active.sequence)
         self._core.add(active)
 
     def _withdraw(self, number: int, reason: FinishReason) -> None:

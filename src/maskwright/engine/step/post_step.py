@@ -1,8 +1,9 @@
-"""What is done for requests between two tokens: in line, or in a thread beside the forward.
+"""The work that follows a step for each sampled request: inline, or in a thread beside the forward.
 
-Torch lets go of the interpreter during its products and Numba during its walks, so the thread works
-while the model computes. All requests' `advance` come before any `prepare`, because the next step
-waits a little for those, while masks are not needed before its end.
+Torch releases the interpreter's lock during its products, so a thread can work while the model
+computes. (The compiled walks over masks hold the lock; they are short.) The thread runs `advance`
+of all waiting requests before any `prepare`: the next plan waits briefly for the former, whereas
+masks are not needed before the next forward has ended.
 """
 
 from __future__ import annotations
@@ -19,39 +20,40 @@ from maskwright.engine.request.active import Active, Advance, Masks
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """The masks are there."""
+    """`Active.prepare` has filled the masks."""
 
     masks: Masks
 
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """A grammar raised; it concerns its request alone."""
+    """A grammar raised `error`, which ends its own request and no other."""
 
     error: Exception
 
 
-News = Advance | Prepared | Failed
+StepResult = Advance | Prepared | Failed
 
 
-class Digests:
-    """Work for `start`ed requests, done at once, or with `overlap` in a thread of its own. What
-    comes of it is for the engine's thread to `collect`."""
+class PostStepWork:
+    """Runs `Active.advance` and `Active.prepare` of requests passed to `start`: at once, or with
+    `overlap` in a thread of its own. The engine's thread takes the results with `collect`."""
 
     def __init__(self, *, overlap: bool) -> None:
         self.busy = 0.0
-        """Seconds of work so far."""
-        self._done: queue.SimpleQueue[tuple[Active, News]] = queue.SimpleQueue()
+        """Seconds spent on this work so far."""
+        self._done: queue.SimpleQueue[tuple[Active, StepResult]] = queue.SimpleQueue()
         self._todo: queue.SimpleQueue[tuple[Active, list[int]] | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
         if overlap:
             self._thread = threading.Thread(
-                target=self._work, name="maskwright-digests", daemon=True
+                target=self._work, name="maskwright-post-step", daemon=True
             )
             self._thread.start()
 
     def start(self, active: Active, tokens: list[int]) -> None:
-        """Digest `tokens`, which have been sampled for `active`; none at the beginning."""
+        """Process `tokens`, which have been sampled for `active`; an empty list at its
+        beginning."""
         if self._thread is not None:
             self._todo.put((active, tokens))
             return
@@ -61,8 +63,9 @@ class Digests:
             self._prepare(active, advanced)
         self.busy += time.perf_counter() - begin
 
-    def collect(self, wait: float = 0.0) -> Iterator[tuple[Active, News]]:
-        """What has been done since, in order; if there is nothing, wait so many seconds for it."""
+    def collect(self, wait: float = 0.0) -> Iterator[tuple[Active, StepResult]]:
+        """Yield the results since the last call, in order; if there is none, wait up to `wait`
+        seconds for the first."""
         try:
             yield self._done.get(timeout=wait) if wait else self._done.get_nowait()
             while True:
@@ -71,7 +74,7 @@ class Digests:
             return
 
     def stop(self) -> None:
-        """End the thread, after what is under way."""
+        """End the thread after the item that it is working on."""
         if self._thread is not None:
             self._todo.put(None)
             self._thread.join()
@@ -95,10 +98,10 @@ class Digests:
             self.busy += time.perf_counter() - begin
 
     def _advance(self, active: Active, tokens: list[int]) -> Advance | None:
-        """None if there is nothing to prepare."""
+        """Run `advance` and report its result; None where no mask is needed after it."""
         try:
             advanced = active.advance(tokens)
-        except Exception as error:  # whatever a grammar raises
+        except Exception as error:  # any error of a grammar ends its request alone
             self._done.put((active, Failed(error)))
             return None
         self._done.put((active, advanced))

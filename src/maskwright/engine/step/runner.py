@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from maskwright.engine.adapters import Adapters
-from maskwright.engine.schedule.plan import StepPlan, Way
+from maskwright.engine.schedule.plan import CopyDirection, StepPlan
 from maskwright.engine.step.batch import build_batch
 from maskwright.errors import GenerationError
 from maskwright.kernels.kv_pool import KvDtype, clear_blocks, copy_block, move_blocks
@@ -65,15 +65,15 @@ class Runner:
     @torch.inference_mode()
     def arrange(self, plan: StepPlan) -> None:
         """Move and clear blocks, before the forward. Neighbouring moves of one way are one copy."""
-        for way, moves in itertools.groupby(plan.moves, lambda move: move.way):
-            pairs = [(move.source, move.target) for move in moves]
-            match way:
-                case Way.WITHIN:
+        for direction, copies in itertools.groupby(plan.copies, lambda copy: copy.direction):
+            pairs = [(copy.source, copy.target) for copy in copies]
+            match direction:
+                case CopyDirection.WITHIN:
                     for source, target in pairs:
                         copy_block(self._pool, source, target)
-                case Way.OUT:
+                case CopyDirection.OUT:
                     move_blocks(self._pool, self._host, pairs)
-                case Way.IN:
+                case CopyDirection.IN:
                     move_blocks(self._host, self._pool, pairs)
         clear_blocks(self._pool, plan.fresh)
 
@@ -101,6 +101,6 @@ class Runner:
             elif row.params.logprobs is None:
                 outcomes.append((token, None))
             else:
-                told = score(raw[i], masks[i], logits[i], token, row.params)
-                outcomes.append((token, told))
+                token_score = score(raw[i], masks[i], logits[i], token, row.params)
+                outcomes.append((token, token_score))
         return outcomes

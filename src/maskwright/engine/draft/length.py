@@ -7,18 +7,18 @@ for each sequence. The best k follows; where it is 0, the draft model rests. Dur
 
 from __future__ import annotations
 
-FIRST_PROMISE = 0.8
+FIRST_ACCEPTANCE = 0.8
 """The chance of a guess before any has been judged."""
 
 RATE = 0.3
-"""Weight of a guess in the promise of its sequence."""
+"""Weight of a guess in the acceptance of its sequence."""
 
 SLOW_RATE = 0.03
-"""Weight of a guess in the promise that new sequences begin with."""
+"""Weight of a guess in the acceptance that new sequences begin with."""
 
 RECOVERY = 0.003
-"""What the promise of a sequence gains in each step in which the draft model rests for it: one that
-is wrong most of the time is tried about once in a hundred tokens."""
+"""What the acceptance rate of a sequence gains in each step without proposals, so that a draft
+model that is usually wrong is tried again about once in a hundred tokens."""
 
 FADING = 0.999
 """What stays of the measured cost of a pass in each step in which none is made."""
@@ -27,13 +27,13 @@ MEMORY = 0.1
 """Weight of the last step in the averages of durations."""
 
 
-class DraftPace:
+class DraftLengthModel:
     """`most`: guesses a step at most. `fixed_rows`: a step takes as long before its first row as
     for so many rows, with either model. `ratio`: about what a pass of the draft model costs, as a
     part of one of the large model, until both have been measured."""
 
     def __init__(self, most: int, *, fixed_rows: int, ratio: float) -> None:
-        self.promise = FIRST_PROMISE
+        self.acceptance = FIRST_ACCEPTANCE
         """What new sequences begin with."""
         self._most = most
         self._fixed_rows = fixed_rows
@@ -48,32 +48,32 @@ class DraftPace:
             return self._ratio
         return self._small / self._large
 
-    def length(self, promise: float, decoding: int) -> int:
+    def length(self, acceptance: float, decoding: int) -> int:
         """Guesses that bring the most tokens a second where `decoding` sequences do as this one;
         0 where one token a step is faster."""
         alone = self._fixed_rows + decoding
         best, best_speed = 0, 1.0
         tokens = chance = 1.0
         for count in range(1, self._most + 1):
-            chance *= promise
+            chance *= acceptance
             tokens += chance
             speed = tokens / ((alone + count * decoding) / alone + count * self.ratio)
             if speed > best_speed:
                 best, best_speed = count, speed
         return best
 
-    def judged(self, promise: float, proposed: int, accepted: int) -> float:
-        """The promise of a sequence after the first `accepted` of `proposed` guesses came true.
+    def judged(self, acceptance: float, proposed: int, accepted: int) -> float:
+        """The acceptance of a sequence after the first `accepted` of `proposed` guesses came true.
         What comes after the first wrong one says nothing."""
         for number in range(min(accepted + 1, proposed)):
             true = float(number < accepted)
-            promise += RATE * (true - promise)
-            self.promise += SLOW_RATE * (true - self.promise)
-        return promise
+            acceptance += RATE * (true - acceptance)
+            self.acceptance += SLOW_RATE * (true - self.acceptance)
+        return acceptance
 
-    def rested(self, promise: float) -> float:
-        """The promise of a sequence after a step without guesses."""
-        return min(1.0, promise + RECOVERY)
+    def rested(self, acceptance: float) -> float:
+        """The acceptance of a sequence after a step without guesses."""
+        return min(1.0, acceptance + RECOVERY)
 
     def fade(self) -> None:
         """No pass was made: what one costs may have changed."""
