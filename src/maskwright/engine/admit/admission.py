@@ -1,4 +1,4 @@
-"""What a request must fulfil before it may queue, and its way into an active one."""
+"""Checks requests before they may queue, and turns them into active ones."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from maskwright.models import LoadedModel
 
 
 class Admission:
-    """The limits of one model in one engine. Immutable; used from any thread."""
+    """The limits of one model in one engine. Immutable; may be used from any thread."""
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ class Admission:
         self._writable = np.array([bool(text) for text in self._texts])
 
     def check(self, request: Request) -> None:
-        """Raise `InputError` or `BudgetError` for a request that can never be served."""
+        """Raise `InputError` or `BudgetError` for a request that can't be served under any load."""
         self._check_length(request)
         for name, tokens in (
             ("prompt", request.prompt),
@@ -81,7 +81,7 @@ class Admission:
             self.check_grammar(request, request.grammar)
 
     def check_grammar(self, request: Request, grammar: Grammar) -> None:
-        """As `check`, of the grammar alone, once it is compiled."""
+        """As `check`, for the compiled grammar alone."""
         if grammar.vocabulary.digest != self._vocab.digest:
             raise InputError(
                 "The grammar was compiled for another vocabulary than this model's.",
@@ -97,12 +97,13 @@ class Admission:
             )
 
     def claim(self, request: Request) -> Claim:
-        """What the request asks for, as the gate sees it."""
+        """What the request asks of the engine, in the terms of `Gate`."""
         rank = self._ranks[request.service]
         return Claim(rank, request.client, len(request.prompt), request.max_tokens)
 
     def admit(self, request: Request, generation: Generation, grammar: Grammar | None) -> Active:
-        """The request with everything it needs to run. The caller has checked it."""
+        """Make the active request, with matcher, sequence and emitter. The caller has checked
+        it."""
         config = self._config
         prompt = list(request.prompt)
         eos = self._vocab.eos if request.eos is None else request.eos
@@ -133,8 +134,9 @@ class Admission:
         return "" if adapter is None or self._adapters is None else self._adapters.digest(adapter)
 
     def free_words(self, eos: tuple[int, ...]) -> NDArray[np.int32]:
-        """The mask of a request without grammar: every token that has text, and its end tokens.
-        Special tokens, holes and the padding of the vocabulary are never sampled."""
+        """The mask int32 `[words]` of a request without grammar: every token that has text, and its
+        end tokens. Other special tokens, unused ids and the padding of the vocabulary are never
+        sampled."""
         allowed = np.zeros(self._vocab.words * 32, np.bool_)
         allowed[: len(self._writable)] = self._writable
         allowed[list(eos)] = True

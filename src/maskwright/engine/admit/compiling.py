@@ -1,5 +1,5 @@
-"""Requests whose grammar is still being compiled, in a place of their own: they hold no slot and no
-block, delay nobody, and keep the number that their submission gave them."""
+"""Requests whose grammar is still being compiled. They hold no slot and no block, delay no other
+request, and keep the number that they were given when they were submitted."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from maskwright.mask import Grammar
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A request without its grammar."""
+    """A request that waits for its grammar."""
 
     request: Request
     generation: Generation
@@ -23,7 +23,8 @@ class Waiting:
 
 
 class Compiling:
-    """To be used from any thread. `wake` is called, from a compiler's thread, when one is done."""
+    """The requests that wait for their grammars. May be used from any thread. `wake` is called from
+    the compiling thread when a grammar is done."""
 
     def __init__(self, wake: Callable[[], None]) -> None:
         self._wake = wake
@@ -47,13 +48,13 @@ class Compiling:
         future.add_done_callback(lambda _: self._arrived(waiting))
 
     def remove(self, number: int) -> Generation | None:
-        """Wait no longer for a request; None if it is not here."""
+        """Remove a request and return its generation; None if it does not wait here."""
         with self._lock:
             waiting = self._waiting.pop(number, None)
         return None if waiting is None else waiting.generation
 
     def expired(self, now: float) -> list[int]:
-        """The requests whose deadline has come."""
+        """The numbers of the requests whose deadline has passed at time `now`."""
         with self._lock:
             return [
                 number
@@ -62,19 +63,19 @@ class Compiling:
             ]
 
     def next_deadline(self) -> float | None:
-        """The first deadline."""
+        """The earliest deadline; None without one."""
         with self._lock:
             deadlines = [waiting.generation.deadline for waiting in self._waiting.values()]
         return min((time for time in deadlines if time is not None), default=None)
 
     def take(self) -> list[Waiting]:
-        """Requests whose grammar is there, or has failed."""
+        """Remove and return the requests whose grammar is compiled or has failed."""
         with self._lock:
             done, self._done = self._done, []
             return [item for item in done if self._waiting.pop(item.generation.id, None)]
 
     def take_all(self) -> list[Generation]:
-        """Everybody, at the end."""
+        """Remove and return the generations of all requests, when the engine ends."""
         with self._lock:
             left = [waiting.generation for waiting in self._waiting.values()]
             self._waiting = {}

@@ -1,10 +1,10 @@
-"""When a request would have its first token, and how fast the others would come. Pure, and without
-a clock: what is at work is told, and how fast is what `StepTimeModel` has measured.
+"""Forecast of a request's time to first token and time per output token.
 
-The queue is played to the point where the request has its first token. Those that run end in the
-order in which their answers are expected to; each that waits before the request enters when a slot
-and the positions reserved for it are free, and its prompt is computed after those before it, since
-prompts share what a step has for them. (Early refusal by predicted times: Mooncake, FAST'25.)
+The queue is simulated up to the first token of the request. Running requests end in the order of
+their expected lengths. Each request that waits before the one asked about is admitted as soon as a
+slot and its reserved positions are free. Prompts are computed one after another, since they share
+the part of a step that is left for prompts. Durations come from `StepTimeModel`; no clock is read.
+(Early refusal by predicted times: Mooncake, FAST'25.)
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ ROUNDING = 1e-6
 
 
 class Task(NamedTuple):
-    """What is left of a request. `rank`, `client`: as of a sequence. `prompt`: tokens to compute
-    before the next can be sampled; `output`: tokens still expected, of which a step gives `a_step`;
-    `positions`: reserved for it, from its first to its last; `running`: it holds a slot."""
+    """The remaining work of a request. `rank`, `client`: as in `Sequence`. `prompt`: tokens to
+    compute before the next one can be sampled. `output`: expected further tokens, of which a step
+    yields `a_step`. `positions`: all positions reserved for it. `running`: it holds a slot."""
 
     rank: int
     client: str
@@ -37,13 +37,13 @@ class Task(NamedTuple):
 
     @property
     def steps(self) -> float:
-        """Steps until it has ended."""
+        """Expected number of decode steps until its end."""
         return self.output / self.a_step
 
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """What there is to share: `slots` in a batch, `positions` of keys and values, and the weight of
+    """What requests share: `slots` of the batch, `positions` of keys and values, and the weight of
     each class."""
 
     slots: int
@@ -53,8 +53,9 @@ class Room:
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """Seconds until the first token, and for each after it. `ends`: when those that are running
-    will have ended, in order; `alone`: seconds a token if all of them had."""
+    """Predicted seconds to first token (`ttft`) and per output token (`tpot`). `ends`: seconds
+    until the running requests will have ended, ascending. `alone`: `tpot` without any other
+    request."""
 
     ttft: float
     tpot: float
@@ -62,7 +63,8 @@ class Forecast:
     alone: float
 
     def slower(self, tpot: float) -> float:
-        """Seconds until few enough run for a token to take `tpot`, or until all have ended."""
+        """Seconds until so few requests run that a token takes at most `tpot` seconds, or until all
+        have ended; 0 if that is the case already."""
         if not self.ends or self.tpot <= tpot:
             return 0.0
         excess = (self.tpot - tpot) / max(self.tpot - self.alone, 1e-9)
@@ -73,8 +75,8 @@ class Forecast:
 def forecast(
     asked: Task, live: Sequence[Task], room: Room, step_times: StepTimeModel
 ) -> Forecast | None:
-    """What to expect for `asked` beside `live`, which are in the order of their arrival. None as
-    long as nothing has been measured."""
+    """The forecast for `asked` beside `live`, which are ordered by arrival; None as long as the
+    step times are unknown."""
     running = [task for task in live if task.running]
     waiting = [task for task in live if not task.running]
     before = ahead(asked, waiting, room.weights)
@@ -94,8 +96,8 @@ def forecast(
 
 
 def ahead(asked: Task, waiting: Sequence[Task], weights: Sequence[float]) -> list[Task]:
-    """Those of `waiting` whose turn comes before that of `asked`, in the order of their turns: by
-    the tokens that their client, in it their class by weight, will have been given by then."""
+    """The tasks of `waiting` that are admitted before `asked`, in order: by the virtual token
+    counters of their classes (divided by `weights`) and, within a class, of their clients."""
     place = len(waiting)
     by_client: dict[tuple[int, str], float] = {}
     turns: list[tuple[float, int, Task]] = []
@@ -117,8 +119,8 @@ def ahead(asked: Task, waiting: Sequence[Task], weights: Sequence[float]) -> lis
 def _prompts_beside(
     asked: Task, running: Sequence[Task], waiting: Sequence[Task], together: int
 ) -> float:
-    """Tokens of others' prompts that are computed while `asked` decodes: of those that run, and of
-    as many of those that wait as will enter in that time."""
+    """Expected prompt tokens of other requests that are computed while `asked` decodes: of running
+    requests, and of as many waiting ones as will be admitted in that time."""
     own = sum(task.prompt for task in running)
     if waiting:
         steps = sum(task.steps for task in (*running, *waiting)) / (len(running) + len(waiting))
@@ -135,7 +137,8 @@ def _first_token(
     prompt: float,
     step: float,
 ) -> float:
-    """Play the queue; `prompt` and `step` are the seconds of a prompt's token and of a step."""
+    """Simulate the queue up to the first token of `asked`, in seconds. `prompt` and `step` are the
+    seconds of a prompt token and of a step."""
     slots = room.slots - len(running)
     positions = room.positions - sum(task.positions for task in running)
     computed = 0.0
@@ -151,7 +154,7 @@ def _first_token(
     for number, task in enumerate((*before, asked), len(running)):
         while (slots < 1 or positions < task.positions) and ends:
             if worse and worse[-1][0] > task.rank:
-                _, at, given = worse.pop()  # gives way at once, to a better class
+                _, at, given = worse.pop()  # preempted at once by a better class
                 if at in gone:
                     continue
             else:

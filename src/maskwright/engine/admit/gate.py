@@ -1,9 +1,9 @@
-"""Early refusal: a request that would miss its class's objective is told so at once, and when to
-come back, instead of waiting for nothing and making others wait. Without a clock.
+"""Early refusal: a request that is predicted to miss an objective of its class is refused at once,
+with the time after which to try again, instead of waiting in vain and delaying others.
 
-Every request that is let in is a claim on slots, positions and time: what it has reserved is its
-hard cap, or what nearly all of its class took lately. A claim is a promise to nobody: if answers
-turn out longer than reserved and blocks lack, the scheduler preempts.
+Every admitted request has a claim on slots, positions and time. It reserves the 95th percentile of
+the recent answers of its class, at most its token limit. Reservations guarantee nothing: if answers
+turn out longer than reserved and blocks run out, the scheduler preempts. The module reads no clock.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from maskwright.errors import OverloadedError
 
 @dataclass(slots=True, eq=False)
 class Claim:
-    """A request that asks to be let in: `prompt` tokens, and at most `cap` of an answer. `sequence`
-    is there once it is."""
+    """What one request asks for: a prompt of `prompt` tokens, and an answer of at most `cap`
+    tokens. `sequence` is None before the request has one."""
 
     rank: int
     client: str
@@ -33,8 +33,8 @@ class Claim:
 
 
 class Gate:
-    """Which requests are at work, what their classes were like so far, and who else may come. To be
-    used from any thread."""
+    """Decides whether a request may be queued, from the live requests and the history of each
+    class. May be used from any thread."""
 
     def __init__(
         self,
@@ -52,8 +52,8 @@ class Gate:
         self._lock = threading.Lock()
 
     def check(self, claim: Claim) -> None:
-        """Raise OverloadedError for a request that would miss an objective. Where nobody is at work
-        none is refused, however long it will take: it won't be sooner later."""
+        """Raise `OverloadedError` for a request that is predicted to miss an objective. Without
+        other live requests none is refused, since it would not be served sooner at another time."""
         service = self._classes[claim.rank]
         if service.ttft is None and service.tpot is None:
             return
@@ -75,25 +75,27 @@ class Gate:
         )
 
     def expect(self, claim: Claim) -> Forecast | None:
-        """What is foretold for a request; None where nobody is at work, or nothing is known."""
+        """The forecast for a request; None without other live requests, or before steps were
+        measured."""
         with self._lock:
             live = self._tasks()
             asked = self._waiting(claim)
         return forecast(asked, live, self._room, self._step_times) if live else None
 
     def enter(self, number: int, claim: Claim) -> None:
-        """Request `number` has been let in."""
+        """Register the claim of the admitted request `number`."""
         with self._lock:
             self._claims[number] = claim
 
     def attach(self, number: int, sequence: Sequence) -> None:
-        """Request `number`, whose grammar was still being compiled, has a sequence now."""
+        """Set the sequence of request `number`, whose grammar was still being compiled at first."""
         with self._lock:
             self._claims[number].sequence = sequence
 
     def leave(self, number: int, *, steps: int, output: int, cached: int, whole: bool) -> None:
-        """Request `number` has ended, after `steps` steps with `output` tokens, and `cached` of its
-        prompt found; `whole`: not because somebody ended it."""
+        """Remove the claim of request `number`, which has ended after `steps` steps with `output`
+        tokens, with `cached` prompt tokens from the cache. `whole`: the answer came to its own end,
+        so that its length counts in the history."""
         with self._lock:
             claim = self._claims.pop(number, None)
             if claim is not None and whole and steps:
@@ -114,7 +116,7 @@ class Gate:
         )
 
     def _tasks(self) -> list[Task]:
-        """What is left of all claims, but of those whose reader keeps them waiting."""
+        """The remaining work of all claims, without those that are paused for their reader."""
         waiting: list[Task] = []
         running: list[tuple[Claim, Sequence]] = []
         for claim in self._claims.values():

@@ -1,4 +1,4 @@
-"""What the last requests of one class were like, and what may be expected of the next."""
+"""Statistics of the last requests of one service class, and estimates for the next one."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from collections import deque
 from itertools import accumulate
 
 WINDOW = 256
-"""Requests that are remembered."""
+"""Number of requests that are kept."""
 
 ENOUGH = 32
-"""Requests after which they are believed; until then a request is taken by its hard cap."""
+"""Number of requests from which on estimates are made; before that, the token limit is used."""
 
 PERCENT = 95
-"""Of a hundred answers, so many take no more than what is reserved."""
+"""Percentile of answer lengths that is reserved."""
 
 
 class History:
-    """Lengths of answers, tokens a step and shares of prompts found in the cache: of the last
-    requests of one class that came to an end of their own."""
+    """Answer lengths, tokens per step and shares of cached prompt tokens of the last `WINDOW`
+    requests of one class that came to their own end."""
 
     def __init__(self) -> None:
         self._last: deque[tuple[int, int, int, int]] = deque()
@@ -27,8 +27,8 @@ class History:
         self._steps = self._tokens = self._prompt = self._cached = 0
 
     def note(self, *, output: int, steps: int, prompt: int, cached: int) -> None:
-        """A request of `prompt` tokens, of which `cached` were found, was answered with `output`
-        tokens in `steps` steps."""
+        """Add a request with `prompt` prompt tokens, of which `cached` were in the cache, and an
+        answer of `output` tokens in `steps` steps."""
         if len(self._last) == WINDOW:
             self._count(*self._last[0], sign=-1)
             self._lengths.remove(self._last.popleft()[0])
@@ -38,15 +38,16 @@ class History:
         self._longer = None
 
     def reserved(self, cap: int) -> int:
-        """Tokens to be reserved for an answer of at most `cap`: the 95th percentile of those seen,
-        or the cap."""
+        """Tokens to reserve for an answer of at most `cap` tokens: the 95th percentile of the
+        lengths seen, at most `cap`."""
         if len(self._lengths) < ENOUGH:
             return cap
         return min(cap, self._lengths[-(-len(self._lengths) * PERCENT // 100) - 1])
 
     def to_come(self, done: int, cap: int) -> float:
-        """Tokens that an answer of at most `cap`, of which there are `done`, goes on for: the mean
-        of those seen that were longer than that, or all that may come; 1 at least."""
+        """Expected further tokens of an answer of at most `cap` tokens that has `done` already:
+        the mean over the longer answers seen, or all that are allowed if too few were seen; at
+        least 1."""
         most = max(1, cap - done)
         if len(self._lengths) < ENOUGH:
             return most
@@ -56,8 +57,8 @@ class History:
         return max(1.0, min(most, self._longer[count] / count - done)) if count else 1.0
 
     def one_to_come(self, done: int, cap: int, share: float) -> float:
-        """As `to_come`, where `share` of those seen that were longer came to an end by then. Of
-        several answers that go on, one ends soon and one late, whatever their mean."""
+        """As `to_come`, but the quantile `share` of the longer answers instead of their mean, so
+        that several running answers are expected to end one after another, not all at one time."""
         most = max(1, cap - done)
         if len(self._lengths) < ENOUGH:
             return most
@@ -67,13 +68,13 @@ class History:
 
     @property
     def a_step(self) -> float:
-        """Tokens that a step gives a request, those that its grammar forces and drafts that come
-        true counted in; 1 at least."""
+        """Mean tokens that a step adds to a request, including forced and accepted draft tokens; at
+        least 1."""
         return max(1.0, self._tokens / self._steps) if self._steps else 1.0
 
     @property
     def computed(self) -> float:
-        """The share of a prompt that has to be computed, since the cache doesn't have it."""
+        """The expected share of a prompt that is not in the cache and has to be computed."""
         return 1 - self._cached / self._prompt if len(self._last) >= ENOUGH else 1.0
 
     def _count(self, output: int, steps: int, prompt: int, cached: int, *, sign: int) -> None:

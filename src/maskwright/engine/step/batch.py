@@ -1,4 +1,4 @@
-"""The tensors of one step, from its plan."""
+"""Builds the tensors of a forward from the plan of a step."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ def build_batch(
     decoder: Decoder,
     adapters: Adapters | None = None,
 ) -> ForwardBatch:
-    """Rows in the order of `chunks`; see `lay_out`."""
+    """The batch of `chunks`, with rows in their order; see `lay_out`."""
     return lay_out([_run(chunk, adapters) for chunk in chunks], block_size, decoder.plan)
 
 
 def _run(chunk: Chunk, adapters: Adapters | None) -> Run:
-    """The chunk's tokens, drafts behind the sequence's own."""
+    """The tokens of a chunk: those of the sequence, then its draft tokens."""
     sequence, end = chunk.sequence, chunk.start + chunk.count
     own = sequence.tokens[chunk.start : end - chunk.drafted]
     tokens = own + sequence.draft[: chunk.drafted]

@@ -1,8 +1,9 @@
-"""The engine without its thread: requests in, one step at a time, deltas out.
+"""The engine without its thread: requests go in, each call runs one step, deltas come out.
 
-With inline digests it is synchronous and deterministic: that is the reference, which tests drive
-step by step. With digests in a thread the same tokens come out, since what is sampled depends on
-a request's own tokens, seed and grammar; only the steps at which it happens may differ.
+With inline post-step work it is synchronous and deterministic. That is the reference, which tests
+drive step by step. With post-step work in a thread the output tokens are equal, because they depend
+on a request's own tokens, seed and grammar alone; only the steps at which they are sampled may
+differ.
 """
 
 from __future__ import annotations
@@ -32,20 +33,21 @@ from maskwright.errors import GenerationError, MaskwrightError
 from maskwright.sampling import TokenScore
 
 GRACE = 0.001
-"""Seconds that a step waits at most for requests to advance, once those before it have."""
+"""Upper bound in seconds on the wait for the next request to advance before a step is planned; it
+begins anew with each that has."""
 
 ACCEPTANCE_RATE = 0.3
-"""Weight of the last draft in a sequence's acceptance."""
+"""Weight of the last draft in the moving average of a sequence's acceptance rate."""
 
 STRAGGLER = 0.05
-"""Seconds to wait for a mask when there is nothing else to do."""
+"""Seconds to wait for a mask where a step has nothing to compute."""
 
 
 @dataclass(slots=True)
 class StepSeconds:
-    """Where steps spend their time, in all so far: waiting for digests, the draft model, the
-    scheduler, the forward, sampling; and what digests took, beside the forward or (without overlap)
-    within `sample`."""
+    """Seconds that all steps so far have spent in each part: `wait` for post-step work, `draft` in
+    the draft model, `plan` in the scheduler, `forward` in the model, `sample` in sampling. Without
+    overlap, post-step work is part of `sample`."""
 
     wait: float = 0.0
     draft: float = 0.0
@@ -56,11 +58,14 @@ class StepSeconds:
 
 @dataclass(slots=True)
 class Counts:
-    """What has happened so far. `computed` counts tokens through the forward, `sampled` those that
-    the model chose, `forced` those that a grammar did, `drafted` and `accepted` guesses, of which
-    `model_drafted` and `model_accepted` were a draft model's; `held` rows that waited for their
-    mask, `idle_rows` rows whose request had ended or been extended; `mask_rows` masks of
-    grammars, of which `mask_hits` had been found before."""
+    """Counts of what has happened so far.
+
+    `computed`: tokens that went through the forward. `sampled`: tokens drawn from logits. `forced`:
+    tokens that a grammar forced. `drafted`, `accepted`: draft tokens proposed and accepted, of
+    which `model_drafted` and `model_accepted` came from a draft model. `held`: rows of logits kept
+    until their mask was there. `idle_rows`: rows dropped because their request had ended or been
+    extended. `mask_rows`: masks filled by grammars, of which `mask_hits` were in the cache.
+    """
 
     steps: int = 0
     computed: int = 0
@@ -78,8 +83,8 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """Rows of logits that wait for their masks, in `logits` from `first` on; `draft` as it was
-    computed."""
+    """Rows of logits that wait for their masks: in `logits`, from row `first` on, one for the next
+    token and one after each token of `draft`."""
 
     logits: Tensor
     first: int
@@ -91,7 +96,7 @@ class Held:
 
 
 class Core:
-    """Every live request, and the one place where requests end."""
+    """Owns every live request, and is the one place where requests end."""
 
     def __init__(
         self,
@@ -126,7 +131,7 @@ class Core:
 
     @property
     def idle(self) -> bool:
-        """Nothing to do before a request, a reader or a deadline comes."""
+        """Whether there is nothing to do before a request, a reader or a deadline comes."""
         return (
             self.scheduler.idle
             and not self._advancing
@@ -134,7 +139,7 @@ class Core:
         )
 
     def next_deadline(self) -> float | None:
-        """When `expire` should be called at the latest, if nothing else happens."""
+        """The time at which `expire` must be called at the latest; None for no deadline."""
         times = [a.sequence.deadline for a in self._active.values() if a.sequence.deadline]
         paused = (active.generation.record.paused_at for active in self._active.values())
         times += [at + self._reader_seconds for at in paused if at is not None]
@@ -143,7 +148,7 @@ class Core:
     # Requests come and go -----------------------------------------------------------------------
 
     def add(self, active: Active) -> None:
-        """Take a request over. One whose grammar is complete before it begins ends at once."""
+        """Add a request. One whose grammar allows nothing but the empty text ends at once."""
         number = active.sequence.arrival
         self._active[number] = active
         self.scheduler.add(active.sequence)
@@ -152,18 +157,18 @@ class Core:
         self._settle()
 
     def cancel(self, number: int) -> None:
-        """End a request, wherever it stands; nothing happens if it has ended."""
+        """Cancel a request in whatever phase it is; nothing happens if it has ended."""
         self._end(number, FinishReason.CANCELLED)
 
     def resume(self, number: int) -> None:
-        """The reader of a paused request goes on."""
+        """Resume a paused request, whose reader has gone on."""
         active = self._active.get(number)
         if active is not None:
             active.generation.record.resume(self._clock())
             self.scheduler.resume(active.sequence)
 
     def expire(self) -> None:
-        """End what has run out of time."""
+        """End requests whose deadline has passed, and those whose reader has been away too long."""
         now = self._clock()
         for sequence in self.scheduler.expired(now):
             self._end(sequence.arrival, FinishReason.TIMEOUT)
@@ -173,17 +178,17 @@ class Core:
                 self._end(sequence.arrival, FinishReason.TIMEOUT)
 
     def fail_all(self, error: MaskwrightError) -> None:
-        """End every live request with `error`. After a defect the scheduler's books may be wrong;
-        the clients hear of the end all the same."""
+        """End every live request with `error`. After a defect the scheduler's state may be
+        inconsistent; the clients are notified of the end all the same."""
         for number, active in list(self._active.items()):
             try:
                 self._end(number, FinishReason.ERROR, error)
-            except Exception:  # books that a defect left wrong
+            except Exception:  # the state that the defect left is inconsistent
                 self.finish(active.generation, Delta("", (), FinishReason.ERROR, error))
 
     def finish(self, generation: Generation, last: Delta) -> None:
-        """Tell the client of the end, which is counted here; also for a request that never came
-        as far as `add`."""
+        """Count the end of a request and notify its client; also for a request that was never
+        passed to `add`."""
         reason = last.finish_reason
         assert reason is not None
         self.finished[reason] += 1
@@ -191,8 +196,8 @@ class Core:
         generation.end(last, trace)
 
     def _end(self, number: int, reason: FinishReason, error: MaskwrightError | None = None) -> None:
-        """The one way out: out of the scheduler, the stream closed, the blocks given back; then the
-        client is score."""
+        """End a request: remove it from the scheduler, close its stream, release its blocks, and
+        then notify the client. Every end goes through here."""
         active = self._active.pop(number, None)
         if active is None:
             return
@@ -209,8 +214,9 @@ class Core:
     # A step -------------------------------------------------------------------------------------
 
     def step(self) -> None:
-        """Plan, compute, sample. Digests of the step before are taken in as they come: what has
-        advanced before the plan is in it, and what has its mask after the forward is sampled."""
+        """Run one step: plan, forward, sample. Results of post-step work are collected on the way:
+        a request that has advanced before the plan takes part in it, and a row whose mask is there
+        after the forward is sampled."""
         begin = time.perf_counter()
         self.expire()
         self._await(lambda: bool(self._advancing))
@@ -261,7 +267,8 @@ class Core:
             self._active[sequence.arrival].generation.record.admitted(now, self.seen)
 
     def _await(self, missing: Callable[[], bool]) -> None:
-        """Take in what has been digested, and wait a moment while something is `missing`."""
+        """Collect results of post-step work, and wait up to `GRACE` for each next one while
+        something is `missing`."""
         self._settle()
         deadline = time.perf_counter() + GRACE
         while missing() and (left := deadline - time.perf_counter()) > 0:
@@ -269,14 +276,16 @@ class Core:
                 deadline = time.perf_counter() + GRACE
 
     def _guess(self, draft_model: DraftModel) -> None:
-        """Have the draft model guess for those that decode. It needs their masks, so what is being
-        digested is waited for: a moment, then the others go on."""
+        """Have the draft model propose tokens for the decoding sequences. It needs their masks,
+        so the step waits briefly for post-step work; sequences without a mask then go without a
+        draft."""
         self._await(lambda: any(active.masks is None for active in self._decoding()))
         for active, masks in draft_model.propose(self._decoding()):
             self._note_masks(active, masks)
 
     def _settle(self, wait: float = 0.0) -> int:
-        """Act on what has been digested; how much that was."""
+        """Act on the results of post-step work, waiting up to `wait` seconds for the first; returns
+        their number."""
         count = 0
         for active, result in self._post_step_work.collect(wait):
             count += 1
@@ -311,7 +320,7 @@ class Core:
             active.generation.record.filled(masks.rows, masks.hits, masks.seconds, self.seen)
 
     def _decoding(self) -> list[Active]:
-        """Those whose next forward gives a token."""
+        """The requests whose sequences decode."""
         return [
             self._active[sequence.arrival]
             for sequence in self.scheduler.running
@@ -319,10 +328,11 @@ class Core:
         ]
 
     def _ready_rows(self, plan: StepPlan, logits: Tensor | None) -> Iterator[tuple[Active, Held]]:
-        """The requests that can be sampled now, with their logits; those of the others are kept.
+        """Yield the requests that can be sampled now with their rows of logits; keep the rows of
+        the others.
 
-        A row that was kept is dropped where its request has been computed again meanwhile: it lost
-        its blocks while it was paused.
+        A kept row is dropped where its request has to be computed again, because it lost its blocks
+        while it was paused.
         """
         rows = self._held
         row = 0
@@ -346,8 +356,8 @@ class Core:
         return self._active[number].sequence.phase is Phase.RUNNING
 
     def _sample(self, ready: list[tuple[Active, Held]], computed: Tensor | None) -> None:
-        """Choose tokens and have them digested. `computed` is what the rows are part of, where none
-        was kept from before; if they are all of it, it need not be copied."""
+        """Sample the `ready` rows and start the post-step work. `computed` are the logits of this
+        step's forward; if the rows are its first ones in order, they need not be copied."""
         if not ready:
             return
         rows = [
@@ -377,11 +387,12 @@ class Core:
         outcomes: list[tuple[int, TokenScore | None] | GenerationError],
         now: float,
     ) -> None:
-        """Take the sampled tokens as far as each was sampled after tokens that came true."""
+        """Accept sampled tokens up to the first that differs from the draft: rows after that were
+        computed after a token that was not drawn (speculative decoding)."""
         tokens: list[int] = []
         for number, outcome in enumerate(outcomes):
             if isinstance(outcome, GenerationError):
-                break  # a draft's row: if it is reached, it will be sampled again and fail then
+                break  # of a draft row: it is sampled again if the text gets there, and fails then
             token, score = outcome
             tokens.append(token)
             if score is not None:
@@ -404,7 +415,7 @@ class Core:
         self._post_step_work.start(active, tokens)
 
     def _judge(self, active: Active, drafted: int, accepted: int) -> None:
-        """Of so many drafts, the first `accepted` were drawn."""
+        """Record that of `drafted` draft tokens the first `accepted` were drawn."""
         counts, record, sequence = self.counts, active.generation.record, active.sequence
         counts.drafted += drafted
         counts.accepted += accepted
@@ -422,7 +433,7 @@ class Core:
 
 
 def _consecutive(ready: list[tuple[Active, Held]], whole: Tensor) -> bool:
-    """Whether their rows are those of `whole`, in order and from the first on."""
+    """Whether the `ready` rows are the first rows of `whole`, in order and without a gap."""
     at = 0
     for _, held in ready:
         if held.logits is not whole or held.first != at:
@@ -435,5 +446,5 @@ def _as_ours(error: Exception) -> MaskwrightError:
     if isinstance(error, MaskwrightError):
         return error
     ours = GenerationError(f"The grammar failed: {type(error).__name__}: {error}")
-    ours.__cause__ = error  # its traceback is what the log needs
+    ours.__cause__ = error  # the log shows its traceback
     return ours

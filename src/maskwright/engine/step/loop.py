@@ -1,4 +1,4 @@
-"""The engine: a thread around the core, and the face that other threads use."""
+"""The engine: a thread that runs the core, and the interface that other threads use."""
 
 from __future__ import annotations
 
@@ -44,13 +44,14 @@ log = logging.getLogger(__name__)
 COMPLETE = frozenset(
     {FinishReason.STOP, FinishReason.STOP_STRING, FinishReason.GRAMMAR, FinishReason.LENGTH}
 )
-"""Ends that say how long answers are; other requests were ended early."""
+"""Finish reasons of answers that came to their own end, whose lengths the admission gate learns
+from."""
 
 
 class Engine:
     """Serves one model. `submit` may be called from any thread between `start` and `stop`.
 
-    Usable as a context manager that starts and stops it.
+    As a context manager it starts on entry and stops on exit.
     """
 
     def __init__(
@@ -59,7 +60,7 @@ class Engine:
         config: EngineConfig | None = None,
         adapters: Mapping[str, Path] | None = None,
     ) -> None:
-        """`adapters` are folders by the names under which requests ask for them."""
+        """`adapters`: folders of low-rank adapters by the names that requests use for them."""
         self.loaded = loaded
         self.config = config = config or EngineConfig()
         self.adapters = Adapters(adapters or {}, loaded.decoder, config.adapter_bytes)
@@ -105,7 +106,7 @@ class Engine:
         self._thread = threading.Thread(target=self._run, name="maskwright-engine", daemon=True)
         self._wake = threading.Condition()
         self._compiling = Compiling(self._notify)
-        # Shared with other threads, under `_wake`:
+        # Shared with other threads; guarded by `_wake`:
         self._submitted: deque[Active] = deque()
         self._cancelled: set[int] = set()
         self._resumed: set[int] = set()
@@ -133,31 +134,31 @@ class Engine:
 
     @property
     def max_context(self) -> int:
-        """Positions that a prompt and its answer may fill together."""
+        """Upper bound on the positions that a prompt and its answer fill together."""
         return self._admission.max_context
 
     @property
     def alive(self) -> bool:
-        """Started, not stopped, and no defect has ended the loop."""
+        """Whether the engine has been started, is not stopping, and has not failed."""
         return self._thread.is_alive() and self._error is None and not self._stopping
 
     @property
     def batch_invariance(self) -> BatchInvariance | None:
-        """Whether logits have the same bits under any schedule, as the engine's thread found when
-        it started; None before that."""
+        """Whether logits have equal bits under any schedule, as probed by the engine's thread at
+        its start; None before that."""
         return self._batch_invariance
 
     @property
     def idle(self) -> bool:
-        """Nobody waits for it."""
+        """Whether there is no live request."""
         return not (self._core.live or self._submitted or len(self._compiling))
 
     def start(self) -> None:
-        """Start the engine's thread. Once only."""
+        """Start the engine's thread. To be called once."""
         self._thread.start()
 
     def stop(self) -> None:
-        """End the thread after the step at hand; requests still at work end with an error."""
+        """End the thread after the current step; live requests end with `EngineStoppedError`."""
         with self._wake:
             self._stopping = True
             self._wake.notify()
@@ -179,11 +180,11 @@ class Engine:
     def submit(self, request: Request) -> Generation:
         """Queue a request.
 
-        Raises `InputError` for one that can't be served whatever the load, `BudgetError` if its
-        grammar needs more tokens than it allows, `OverloadedError` if the queue is full or the
-        request would miss an objective of its class, and `EngineStoppedError` if the engine doesn't
-        run. A grammar that is still being compiled is checked once it is there; then the generation
-        ends with the error.
+        Raises `InputError` for a request that can't be served under any load, `BudgetError` if its
+        grammar needs more tokens than `max_tokens`, `OverloadedError` if the queue is full or the
+        request is predicted to miss an objective of its class, and `EngineStoppedError` if the
+        engine isn't running. A grammar that is still being compiled is checked when it is ready; an
+        error in it then ends the generation.
         """
         self._admission.check(request)
         params, number = request.params, next(self._numbers)
@@ -238,7 +239,7 @@ class Engine:
         generation.when_ended(self._left)
 
     def _left(self, trace: Trace) -> None:
-        """A request that was let in has ended."""
+        """Tell the admission gate that an admitted request has ended."""
         self._gate.leave(
             trace.id,
             steps=trace.steps,
@@ -326,7 +327,7 @@ class Engine:
     # The thread ---------------------------------------------------------------------------------
 
     def _run(self) -> None:
-        """Take in what has come, step, until stopped. A defect ends every request."""
+        """Run steps until stopped. An unexpected exception ends every request with an error."""
         threads = self.config.threads
         if threads is None and self.loaded.decoder.small:
             threads = 1
@@ -350,22 +351,23 @@ class Engine:
         self._core.fail_all(end)
 
     def _probe(self) -> None:
-        """Find out whether bits are independent of the schedule, and say so where they are not."""
-        found = self._batch_invariance = self._runner.probe(self.config.max_batch_tokens)
-        if not found.holds:
+        """Probe whether logits are batch-invariant, and log a warning where they are not."""
+        invariance = self._batch_invariance = self._runner.probe(self.config.max_batch_tokens)
+        if not invariance.holds:
             log.warning(
                 "The last digits of logits depend on what is computed beside them (%s). Where two "
                 "tokens are nearly equally likely, the same request and seed may give another "
                 "text. See docs/models.md, Equal bits.",
-                found.violation,
+                invariance.violation,
             )
 
     def _drain(self) -> bool:
-        """Take in what other threads brought; wait while there is nothing to do. False: stop."""
+        """Process what other threads have submitted; wait while there is nothing to do. False if
+        the engine is to stop."""
         while True:
             with self._wake:
                 if not self._something_to_do():
-                    # Once and not until there is: what woke us may have brought a nearer deadline.
+                    # Not in a loop: what woke the thread may have brought a nearer deadline.
                     self._wake.wait(self._patience())
                 if self._stopping:
                     return False
@@ -397,7 +399,7 @@ class Engine:
         )
 
     def _patience(self) -> float | None:
-        """Seconds until something happens by itself; None for never."""
+        """Seconds until the next deadline, 0 while there is work; None for no deadline."""
         if not self._core.idle:
             return 0.0
         times = (self._core.next_deadline(), self._compiling.next_deadline())
@@ -405,7 +407,8 @@ class Engine:
         return None if first is None else max(0.0, first - time.monotonic())
 
     def _compiled(self, waiting: Waiting) -> None:
-        """A grammar is there: its request may run, or ends with what is wrong with it."""
+        """Admit a request whose grammar has been compiled, or end it with the error of its
+        grammar."""
         request, generation = waiting.request, waiting.generation
         try:
             grammar = waiting.future.result()
@@ -430,7 +433,7 @@ class Engine:
     def _refuse(
         self, generation: Generation, reason: FinishReason, error: MaskwrightError | None
     ) -> None:
-        """End a request that the core has never seen."""
+        """End a request that was never passed to the core."""
         self._core.finish(generation, Delta("", (), reason, error))
 
 

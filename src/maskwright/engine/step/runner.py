@@ -1,4 +1,5 @@
-"""The forward: the only part of the engine that touches the model and its key/value memory."""
+"""Runs the forward and samples: the only part of the engine that touches model and key/value
+memory."""
 
 from __future__ import annotations
 
@@ -28,8 +29,8 @@ from maskwright.sampling import (
 
 
 class Runner:
-    """Owns the key/value pool, `blocks` blocks and the trash block, and the host's pool, where
-    sequences that gave way have `host_blocks`."""
+    """Owns the key/value memory: the model's pool of `blocks` blocks and the host's pool of
+    `host_blocks` for sequences that are swapped out, each with a trash block."""
 
     def __init__(
         self,
@@ -47,15 +48,15 @@ class Runner:
         self._host = decoder.new_pool(host_blocks + 1, block_size, kv_dtype)
 
     def warm_up(self) -> None:
-        """Sample once from a made-up row, so that what is compiled on first use is there."""
+        """Sample once from a row of zeros, so that code that is compiled on first use is ready."""
         vocab_size = self._decoder.vocab_size
         row = SampleRow(SamplingParams(), (0,), 1, 0)
         words = np.full((1, (vocab_size + 31) // 32), -1, np.int32)
         self.sample(torch.zeros(1, vocab_size), [row], words)
 
     def probe(self, most_rows: int) -> BatchInvariance:
-        """Whether a row's bits are independent of the rows beside it, up to `most_rows` of them:
-        of the model, and of the adapters in memory."""
+        """Whether the products of the model, and of the adapters in memory, are batch-invariant for
+        up to `most_rows` rows."""
         operations = self._decoder.library_operations
         if self._adapters is not None:
             products = (*operations.products, *self._adapters.products)
@@ -64,7 +65,8 @@ class Runner:
 
     @torch.inference_mode()
     def arrange(self, plan: StepPlan) -> None:
-        """Move and clear blocks, before the forward. Neighbouring moves of one way are one copy."""
+        """Copy and clear blocks before the forward. Adjacent copies in one direction are made at
+        once."""
         for direction, copies in itertools.groupby(plan.copies, lambda copy: copy.direction):
             pairs = [(copy.source, copy.target) for copy in copies]
             match direction:
@@ -79,8 +81,8 @@ class Runner:
 
     @torch.inference_mode()
     def forward(self, plan: StepPlan) -> Tensor:
-        """Logits float32 `[rows, vocab]`: first the rows that each chunk wants, in order; after
-        them, up to a multiple of four, rows of padding that are nobody's (see `lay_out`)."""
+        """Compute logits float32 `[rows, vocab]`: the rows that each chunk needs, in order,
+        followed by rows of padding up to a multiple of four (see `lay_out`)."""
         batch = build_batch(plan.chunks, self._block_size, self._decoder, self._adapters)
         return self._decoder.forward(batch, self._pool)
 
@@ -88,8 +90,9 @@ class Runner:
     def sample(
         self, logits: Tensor, rows: SequenceOf[SampleRow], words: NDArray[np.int32]
     ) -> list[tuple[int, TokenScore | None] | GenerationError]:
-        """A token, with its score where the row asks for one, or its own error, for each of `rows`;
-        `words` are their masks. `logits` are overwritten."""
+        """Sample each of `rows` under its mask in `words` int32 `[rows, words]`: a token, with its
+        score where the row asks for one, or the row's own error. `logits` float32 `[rows, vocab]`
+        are overwritten."""
         masks = torch.from_numpy(words)
         wanted = [i for i, row in enumerate(rows) if row.params.logprobs is not None]
         raw = dict(zip(wanted, logits[wanted], strict=True)) if wanted else {}
