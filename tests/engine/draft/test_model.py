@@ -13,7 +13,6 @@ import torch
 from maskwright import compile_json_schema
 from maskwright.engine import Engine, EngineConfig, FinishReason, Request
 from maskwright.engine.capacity import plan_capacity
-from maskwright.engine.draft.length import DraftLengthModel
 from maskwright.engine.draft.model import check_vocabulary
 from maskwright.engine.step.core import Core
 from maskwright.errors import GenerationError, InputError
@@ -340,57 +339,3 @@ def test_its_memory_is_told(loaded: LoadedModel) -> None:
     assert "draft model" in both.report()
     assert "draft model" not in plain.report()
     assert both.blocks == pytest.approx(plain.blocks / 2, rel=0.01)
-
-
-# How many guesses --------------------------------------------------------------------------------
-
-
-def speed(acceptance: float, count: int, decoding: int, ratio: float) -> float:
-    """Tokens for the time of a step of one token each, summed over how many guesses come true."""
-    tokens = sum(
-        (1 + true) * acceptance**true * ((1 - acceptance) if true < count else 1)
-        for true in range(count + 1)
-    )
-    rows = (8 + decoding * (1 + count)) / (8 + decoding)
-    return tokens / (rows + count * ratio)
-
-
-@pytest.mark.parametrize("decoding", [1, 4, 64])
-@pytest.mark.parametrize("ratio", [0.02, 0.2, 0.6, 1.0])
-def test_the_length_brings_the_most_tokens_a_second(decoding: int, ratio: float) -> None:
-    length_model = DraftLengthModel(8, fixed_rows=8, ratio=ratio)
-    for acceptance in (0.0, 0.1, 0.5, 0.7, 0.9, 0.99):
-        speeds = [speed(acceptance, count, decoding, ratio) for count in range(9)]
-        assert length_model.length(acceptance, decoding) == speeds.index(max(speeds))
-
-
-def test_the_cost_is_what_was_measured() -> None:
-    length_model = DraftLengthModel(4, fixed_rows=8, ratio=0.1)
-    length_model.observe_step(2, 10.0)
-    assert length_model.ratio == 0.1
-    length_model.observe_pass(12, 10.0)
-    assert length_model.ratio == pytest.approx(0.5)
-    assert length_model.length(1.0, 1) > 0
-    length_model.observe_pass(2, 1000.0)
-    assert length_model.length(1.0, 1) == 0, "dearer than the large model"
-    for _ in range(5000):
-        length_model.fade()
-    assert length_model.length(1.0, 1) > 0, "it is tried again"
-
-
-def test_what_is_wrong_rests_and_is_tried_again() -> None:
-    length_model = DraftLengthModel(6, fixed_rows=8, ratio=0.2)
-    acceptance, tried = 1.0, []
-    for step in range(400):
-        if count := length_model.length(acceptance, 1):
-            tried.append(step)
-            acceptance = length_model.judged(acceptance, count, 0)
-        else:
-            acceptance = length_model.rested(acceptance)
-    assert tried[:2] == [0, 1]
-    assert 3 <= len(tried) <= 20
-    assert tried[-1] > 350
-    assert length_model.acceptance < 0.8
-    for _ in range(20):
-        acceptance = length_model.judged(acceptance, 6, 6)
-    assert length_model.length(acceptance, 1) == 6

@@ -1,0 +1,100 @@
+"""The bodies of answers, as OpenAI's clients read them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from maskwright.server.answer.answers import Envelope, Usage, event, model_card, part_delta
+from maskwright.server.answer.choices import Answer
+from maskwright.server.answer.parts import ArgumentsText, CallBegun, Message, Part, Reasoning, Words
+
+ENVELOPE = Envelope("m", id="chatcmpl-1", created=5)
+HEAD = {"id": "chatcmpl-1", "created": 5, "model": "m", "system_fingerprint": None}
+CALL = {"id": "call_1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+
+MESSAGES: list[tuple[Message, dict[str, Any]]] = [
+    (Message(words="hi"), {"content": "hi"}),
+    (Message(), {"content": ""}),
+    (Message(words="hi", reasoning="hm"), {"content": "hi", "reasoning_content": "hm"}),
+    (Message(calls=[("call_1", "f", "{}")]), {"content": None, "tool_calls": [CALL]}),
+    (Message("hi", calls=[("call_1", "f", "{}")]), {"content": "hi", "tool_calls": [CALL]}),
+]
+
+
+@pytest.mark.parametrize(("message", "expected"), MESSAGES)
+def test_messages(message: Message, expected: dict[str, Any]) -> None:
+    answer = Answer(message, 3, "stop", None)
+    body = ENVELOPE.completion([answer], Usage(1, 2), lambda index: {})
+    assert body["choices"][0]["message"] == {"role": "assistant", "refusal": None, **expected}
+
+
+def test_a_completion() -> None:
+    answers = [Answer(Message("a"), 3, "stop", None), Answer(Message("b"), 4, "length", [{"t": 1}])]
+    body = ENVELOPE.completion(answers, Usage(10, 7), lambda index: {"own": index * 2})
+    usage = {"prompt_tokens": 10, "completion_tokens": 7, "total_tokens": 17}
+    choices = body.pop("choices")
+    assert body == {**HEAD, "object": "chat.completion", "usage": usage}
+    assert [(one["index"], one["finish_reason"], one["own"]) for one in choices] == [
+        (0, "stop", 0),
+        (1, "length", 2),
+    ]
+    assert [one["logprobs"] for one in choices] == [None, {"content": [{"t": 1}], "refusal": None}]
+
+
+def test_chunks() -> None:
+    body = ENVELOPE.chunk(2, {"content": "a"}, "stop", [], {"own": 1})
+    choice = {
+        "index": 2,
+        "delta": {"content": "a"},
+        "logprobs": {"content": [], "refusal": None},
+        "finish_reason": "stop",
+        "own": 1,
+    }
+    assert body == {**HEAD, "object": "chat.completion.chunk", "choices": [choice]}
+    [plain] = ENVELOPE.chunk(0, {})["choices"]
+    assert plain == {"index": 0, "delta": {}, "logprobs": None, "finish_reason": None}
+    last = ENVELOPE.usage_chunk(Usage(1, 2))
+    assert (last["object"], last["choices"]) == ("chat.completion.chunk", [])
+    assert last["usage"] == {"prompt_tokens": 1, "completion_tokens": 2, "total_tokens": 3}
+
+
+DELTAS: list[tuple[Part, dict[str, Any]]] = [
+    (Words("a"), {"content": "a"}),
+    (Reasoning("a"), {"reasoning_content": "a"}),
+    (
+        CallBegun(1, "call_1", "f"),
+        {"tool_calls": [{"index": 1, **CALL, "function": {"name": "f", "arguments": ""}}]},
+    ),
+    (ArgumentsText(1, "{"), {"tool_calls": [{"index": 1, "function": {"arguments": "{"}}]}),
+]
+
+
+@pytest.mark.parametrize(("part", "expected"), DELTAS)
+def test_deltas(part: Part, expected: dict[str, Any]) -> None:
+    assert part_delta(part) == expected
+
+
+def test_every_answer_has_an_id_of_its_own() -> None:
+    first, second = Envelope("m"), Envelope("m")
+    assert first.id != second.id
+    assert first.id.startswith("chatcmpl-")
+
+
+@pytest.mark.parametrize("text", ["a\nb\r\n\n", "é😀\u2028", '"\\'])
+def test_an_event_is_one_line_of_utf8(text: str) -> None:
+    """As `json.loads` reads it; no character ends the line before its end."""
+    data = event({"a": text})
+    assert data.startswith(b"data: ")
+    assert data.endswith(b"\n\n")
+    assert b"\n" not in data[:-2]
+    assert b"\r" not in data
+    assert json.loads(data.removeprefix(b"data: ")) == {"a": text}
+
+
+def test_models() -> None:
+    card = {"object": "model", "created": 5, "owned_by": "maskwright", "max_model_len": 9}
+    assert model_card("m", 5, 9, None) == {"id": "m", **card}
+    assert model_card("a", 5, 9, "m") == {"id": "a", **card, "parent": "m"}
