@@ -33,7 +33,7 @@ TOLD: list[tuple[BaseException, int, str, str, str | None, str | None]] = [
     # error; status, type, message, param, code
     (InputError("why", param="p"), 400, REQUEST, "why", "p", "invalid_value"),
     (InputError("why", param="p", code="c"), 400, REQUEST, "why", "p", "c"),
-    (SchemaError("why", pointer="/a"), 400, REQUEST, "why (at /a)", None, "invalid_schema"),
+    (SchemaError("why", pointer="/a"), 400, REQUEST, "why (at /a)", None, "invalid_json_schema"),
     (BudgetError("why", needed=3), 400, REQUEST, "why", None, "max_tokens_too_small"),
     (EmptySupportError("why"), 400, REQUEST, "why", None, EmptySupportError.code),
     (OverloadedError("why", retry_after=1), 429, LIMIT, "why", None, "overloaded"),

@@ -90,7 +90,7 @@ def test_new_sequences_begin_with_what_others_were_worth() -> None:
     assert length_model.acceptance == pytest.approx(0.97 * 0.97 * FIRST_ACCEPTANCE + 0.03)
 
 
-def test_an_acceptance_rate_recovers_slowly_and_to_the_full() -> None:
+def test_acceptance_recovers_slowly_and_to_the_full() -> None:
     length_model = DraftLengthModel(9, fixed_rows=8, ratio=0.2)
     assert length_model.rested(0.5) == pytest.approx(0.503)
     assert length_model.rested(0.999) == 1.0

@@ -48,20 +48,16 @@ def test_the_most_blocks_at_once(window: int | None, chunk: int, tokens: int, bl
     assert AttentionWindow(SIZE, chunk, window).most_blocks(tokens) == blocks
 
 
-@pytest.mark.parametrize("window", [1, 3, 4, 5, 8, 17])
+@pytest.mark.parametrize("positions", [1, 3, 4, 5, 8, 17])
 @pytest.mark.parametrize("chunk", [1, 3, 16])
-def test_every_position_that_is_read_is_held(window: int, chunk: int) -> None:
+def test_every_position_that_is_read_is_held(positions: int, chunk: int) -> None:
     """Step by step: what the next tokens look back on stays, and no more is held than was said."""
-    attention_window = AttentionWindow(SIZE, chunk, window)
+    window = AttentionWindow(SIZE, chunk, positions)
     held = 0
     for computed in range(0, 200, chunk):
-        first_read = max(0, computed - window)  # by the next token, or the last one again
-        assert attention_window.blocks_outside(computed) * SIZE <= first_read
+        first_read = max(0, computed - positions)  # by the next token, or the last one again
+        assert window.blocks_outside(computed) * SIZE <= first_read
         after = -(-(computed + chunk) // SIZE)
-        held = max(held, after - attention_window.blocks_outside(computed))
-        assert after - attention_window.blocks_outside(computed) <= attention_window.most_blocks(
-            computed + chunk
-        )
-    assert held >= attention_window.most_blocks(200) - 1, (
-        "not many more are promised than are needed"
-    )
+        held = max(held, after - window.blocks_outside(computed))
+        assert after - window.blocks_outside(computed) <= window.most_blocks(computed + chunk)
+    assert held >= window.most_blocks(200) - 1, "not many more are promised than are needed"

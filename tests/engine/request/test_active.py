@@ -47,7 +47,7 @@ def test_text_is_published_once_and_ends_with_the_last_delta(loaded: LoadedModel
 def test_nothing_is_published_or_counted_after_the_end(
     loaded: LoadedModel, error: GenerationError | None
 ) -> None:
-    """A token may be under way in the thread of post-step work when its request is cancelled or fails."""
+    """A token may be in the thread of post-step work when its request is cancelled or fails."""
     active, published = activate(loaded, Request([65], SamplingParams(), 9, eos=()))
     active.advance([])
     take(active, b"ab")

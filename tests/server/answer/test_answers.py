@@ -9,30 +9,40 @@ import pytest
 
 from maskwright.server.answer.answers import Envelope, Usage, event, model_card, part_delta
 from maskwright.server.answer.choices import Answer
-from maskwright.server.answer.parts import ArgumentsText, CallBegun, Message, Part, Reasoning, Words
+from maskwright.server.answer.parts import (
+    ArgumentsText,
+    CallBegun,
+    Part,
+    Reasoning,
+    TextPart,
+    WholeAnswer,
+)
 
 ENVELOPE = Envelope("m", id="chatcmpl-1", created=5)
 HEAD = {"id": "chatcmpl-1", "created": 5, "model": "m", "system_fingerprint": None}
 CALL = {"id": "call_1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
 
-MESSAGES: list[tuple[Message, dict[str, Any]]] = [
-    (Message(words="hi"), {"content": "hi"}),
-    (Message(), {"content": ""}),
-    (Message(words="hi", reasoning="hm"), {"content": "hi", "reasoning_content": "hm"}),
-    (Message(calls=[("call_1", "f", "{}")]), {"content": None, "tool_calls": [CALL]}),
-    (Message("hi", calls=[("call_1", "f", "{}")]), {"content": "hi", "tool_calls": [CALL]}),
+MESSAGES: list[tuple[WholeAnswer, dict[str, Any]]] = [
+    (WholeAnswer(words="hi"), {"content": "hi"}),
+    (WholeAnswer(), {"content": ""}),
+    (WholeAnswer(words="hi", reasoning="hm"), {"content": "hi", "reasoning_content": "hm"}),
+    (WholeAnswer(calls=[("call_1", "f", "{}")]), {"content": None, "tool_calls": [CALL]}),
+    (WholeAnswer("hi", calls=[("call_1", "f", "{}")]), {"content": "hi", "tool_calls": [CALL]}),
 ]
 
 
 @pytest.mark.parametrize(("message", "expected"), MESSAGES)
-def test_messages(message: Message, expected: dict[str, Any]) -> None:
+def test_messages(message: WholeAnswer, expected: dict[str, Any]) -> None:
     answer = Answer(message, 3, "stop", None)
     body = ENVELOPE.completion([answer], Usage(1, 2), lambda index: {})
     assert body["choices"][0]["message"] == {"role": "assistant", "refusal": None, **expected}
 
 
 def test_a_completion() -> None:
-    answers = [Answer(Message("a"), 3, "stop", None), Answer(Message("b"), 4, "length", [{"t": 1}])]
+    answers = [
+        Answer(WholeAnswer("a"), 3, "stop", None),
+        Answer(WholeAnswer("b"), 4, "length", [{"t": 1}]),
+    ]
     body = ENVELOPE.completion(answers, Usage(10, 7), lambda index: {"own": index * 2})
     usage = {"prompt_tokens": 10, "completion_tokens": 7, "total_tokens": 17}
     choices = body.pop("choices")
@@ -62,7 +72,7 @@ def test_chunks() -> None:
 
 
 DELTAS: list[tuple[Part, dict[str, Any]]] = [
-    (Words("a"), {"content": "a"}),
+    (TextPart("a"), {"content": "a"}),
     (Reasoning("a"), {"reasoning_content": "a"}),
     (
         CallBegun(1, "call_1", "f"),

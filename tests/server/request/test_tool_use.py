@@ -45,9 +45,15 @@ def test_no_call_may_be_made() -> None:
     assert list(found.sent) == [F, G]
 
 
-@pytest.mark.parametrize(("sent", "parallel"), [({}, True), ({"parallel_tool_calls": None}, True),
-                                                ({"parallel_tool_calls": True}, True),
-                                                ({"parallel_tool_calls": False}, False)])  # fmt: skip
+PARALLEL: list[tuple[dict[str, Any], bool]] = [
+    ({}, True),
+    ({"parallel_tool_calls": None}, True),
+    ({"parallel_tool_calls": True}, True),
+    ({"parallel_tool_calls": False}, False),
+]
+
+
+@pytest.mark.parametrize(("sent", "parallel"), PARALLEL)
 def test_several_calls_unless_they_are_forbidden(sent: dict[str, Any], parallel: bool) -> None:
     found = use(tools=[F], **sent)
     assert found is not None
