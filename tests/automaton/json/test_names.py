@@ -8,7 +8,7 @@ import pytest
 
 from maskwright import compile_json_schema
 from maskwright.automaton.json.names import NameReader
-from maskwright.automaton.json.plain_names import PlainShapes
+from maskwright.automaton.json.plain_names import plain_shapes
 from maskwright.automaton.satisfy.solver import Solver
 from maskwright.automaton.value.level import Thread
 from maskwright.automaton.value.progress import ObjectProgress, PropertyOrder
@@ -24,7 +24,7 @@ SMALL_SET: dict[str, Any] = {"patternProperties": {"^[xy]$": {}}, "additionalPro
 def reader(progresses: list[ObjectProgress], order: PropertyOrder = "any") -> NameReader:
     solving = Solver(order, DEFAULT_LIMITS)
     threads = tuple(Thread(tag, each) for tag, each in enumerate(progresses))
-    return NameReader.of(threads, solving, PlainShapes(solving))
+    return NameReader.of(threads, solving, plain_shapes(solving))
 
 
 WORDS: list[tuple[list[dict[str, Any]], str, bool]] = [

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from maskwright.automaton.json.plain_names import PlainReader, PlainShapes, places
+from maskwright.automaton.json.plain_names import PlainReader, places, plain_shapes
 from maskwright.automaton.satisfy.solver import Solver
 from maskwright.automaton.value.equality import equality_candidates
 from maskwright.automaton.value.level import Thread
@@ -21,8 +21,8 @@ CLOSED: dict[str, Any] = {**A_B_C, "additionalProperties": False}
 def reader(
     progress: ObjectProgress, order: PropertyOrder = "any", solving: Solver | None = None
 ) -> PlainReader | None:
-    shapes = PlainShapes(solving or Solver(order, DEFAULT_LIMITS))
-    return shapes.reader((Thread(0, progress),))
+    plain_shape = plain_shapes(solving or Solver(order, DEFAULT_LIMITS))
+    return PlainReader.of((Thread(0, progress),), plain_shape)
 
 
 PLAIN: list[tuple[dict[str, Any], bool]] = [
@@ -44,11 +44,14 @@ def test_plain_shapes(schema: dict[str, Any], is_plain: bool) -> None:
 
 def test_levels_of_several_threads_and_compared_objects_are_not_plain() -> None:
     progress = object_(A_B_C)
-    shapes = PlainShapes(solver())
-    assert shapes.reader((Thread(0, progress), Thread(1, progress))) is None
+    plain_shape = plain_shapes(solver())
+    assert PlainReader.of((Thread(0, progress), Thread(1, progress)), plain_shape) is None
     candidates = equality_candidates(['{"a":1}'], (), "{")
-    assert shapes.reader((Thread(0, progress._replace(candidates=candidates)),)) is None
-    assert shapes.reader((Thread(0, progress._replace(must_equal_one=True)),)) is None
+    for each in (
+        progress._replace(candidates=candidates),
+        progress._replace(must_equal_one=True),
+    ):
+        assert PlainReader.of((Thread(0, each),), plain_shape) is None
 
 
 COMING: list[tuple[dict[str, Any], str, PropertyOrder, str, bool, bool]] = [

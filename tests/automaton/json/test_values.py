@@ -117,8 +117,9 @@ def test_containers_carry_the_values_they_must_not_equal() -> None:
     candidates = equality_candidates(["[[1]]"], (), "[")
     schema = {"items": {"type": "array", "items": {"const": 1}, "maxItems": 1}, "maxItems": 1}
     thread = item(array(schema)._replace(candidates=candidates))
-    solving = Solver("any", DEFAULT_LIMITS)
-    (reading,) = read(thread).readings
-    (start,) = reading.containers("[", solving)
-    assert len(start.candidates) == 1
-    assert list(reading.containers("{", solving)) == []
+    opened = read(thread).opened
+    (start,) = opened["["]
+    assert start.tag == 0
+    assert start.progress is not None
+    assert len(start.progress.candidates) == 1
+    assert opened["{"] == ()

@@ -29,7 +29,7 @@ from maskwright.automaton.json.distinguish import DistinguishedValues
 from maskwright.automaton.json.dominated import drop_dominated
 from maskwright.automaton.json.levels import Levels
 from maskwright.automaton.json.names import NameReader
-from maskwright.automaton.json.plain_names import PlainReader, PlainShapes
+from maskwright.automaton.json.plain_names import PlainReader, plain_shapes
 from maskwright.automaton.json.values import ReadThread, ValueReader
 from maskwright.automaton.leaf.keys import ChoiceState, End, LiteralState, Padded, Spaced
 from maskwright.automaton.leaf.table import LeafTable
@@ -119,7 +119,7 @@ class JsonContexts:
         self._next_leaves: dict[tuple[bool, bool, str, int], int] = {}
         self._distinguished = DistinguishedValues(solver)
         self._names: dict[int, tuple[NameReader | PlainReader, int]] = {}
-        self._plain = PlainShapes(solver)
+        self._plain_shape = plain_shapes(solver)
         self._completion = LevelCompletion(solver, whitespace, self._owners)
         self._bounds = LevelBounds(solver, whitespace, price)
         self._context(Level(LevelPhase.DONE, "", (), 0))
@@ -211,15 +211,11 @@ class JsonContexts:
     def _open(self, context: int, bracket: str) -> Exit:
         """A bracket opens: each thread starts one thread for each alternative of its value."""
         level = self.levels[context]
-        threads = dict.fromkeys(
-            Thread(tag, progress)
-            for tag, reading in enumerate(self._value_reader(context)[0].readings)
-            for progress in reading.containers(bracket, self._solver)
-        )
+        threads = self._value_reader(context)[0].opened[bracket]
         if not threads:
             return Exit(BLOCKED)
         depth = level.depth + 1 if self.whitespace.lines else 1
-        opened = self._context(Level(LevelPhase.FIRST, bracket, tuple(threads), depth))
+        opened = self._context(Level(LevelPhase.FIRST, bracket, threads, depth))
         return Exit(PUSH, opened, self._spaced(StructuralLabel.SPACE))
 
     def _items(self, threads: tuple[Thread, ...]) -> tuple[Thread, ...]:
@@ -494,7 +490,7 @@ class JsonContexts:
     def _value_leaf(self, level: Level, reader: ValueReader) -> int:
         marks: list[tuple[int, int]] = []
         for bracket, mark in (("{", StructuralLabel.OBJECT), ("[", StructuralLabel.ARRAY)):
-            if any(any(True for _ in r.containers(bracket, self._solver)) for r in reader.readings):
+            if reader.opened[bracket]:
                 marks.append((ord(bracket), self._leaves.state(End(mark))))
         strings, scalars = self._written(reader.strings), reader.scalars
         leaf = self._leaves.state(ChoiceState(strings, scalars, tuple(marks)))
@@ -511,8 +507,8 @@ class JsonContexts:
         known = self._names.get(context)
         if known is None:
             level = self.levels[context]
-            reader = self._plain.reader(level.threads)
-            reader = reader or NameReader.of(level.threads, self._solver, self._plain)
+            reader = PlainReader.of(level.threads, self._plain_shape)
+            reader = reader or NameReader.of(level.threads, self._solver, self._plain_shape)
             known = self._names[context] = (reader, self._name_leaf(level, reader))
         return known
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass
 
-from maskwright.automaton.json.plain_names import PlainShapes, places
+from maskwright.automaton.json.plain_names import PlainShapeOf, places
 from maskwright.automaton.satisfy.solver import Solver
 from maskwright.automaton.value.level import Thread
 from maskwright.automaton.value.name_classes import NameClass
@@ -44,9 +44,11 @@ class NameReader:
     solver: Solver
 
     @classmethod
-    def of(cls, threads: tuple[Thread, ...], solver: Solver, plain: PlainShapes) -> NameReader:
+    def of(
+        cls, threads: tuple[Thread, ...], solver: Solver, plain_shape: PlainShapeOf
+    ) -> NameReader:
         parts: dict[Regular, int] = {}
-        readers = tuple(_reader(thread, solver, plain, parts) for thread in threads)
+        readers = tuple(_reader(thread, solver, plain_shape, parts) for thread in threads)
         others = any(reader.open is not None for reader in readers)
         known = word_list([name for reader in readers for name in reader.listed_words(others)])
         bits = 0
@@ -141,14 +143,14 @@ class _ThreadReader:
 
 
 def _reader(
-    thread: Thread, solver: Solver, plain_shapes: PlainShapes, parts: dict[Regular, int]
+    thread: Thread, solver: Solver, plain_shape: PlainShapeOf, parts: dict[Regular, int]
 ) -> _ThreadReader:
     progress = thread.progress
     assert isinstance(progress, ObjectProgress)
     shape = progress.shape
     spend(1 + len(shape.names))
     is_compared = progress.candidates or progress.must_equal_one
-    plain = None if is_compared else plain_shapes.of(shape)
+    plain = None if is_compared else plain_shape(shape)
     few: dict[str | None, NameClass] = {}
     taken: frozenset[str | None] = progress.others
     if plain is None:

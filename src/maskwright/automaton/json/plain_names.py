@@ -8,81 +8,70 @@ gate keeps out the names that may not come now.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
-from functools import cached_property
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
 from typing import Final
 
 from maskwright.automaton.satisfy.solver import Solver
 from maskwright.automaton.value.level import Thread
-from maskwright.automaton.value.progress import ObjectProgress
+from maskwright.automaton.value.progress import ObjectProgress, PropertyOrder
 from maskwright.grammar.regular.terms import (
     ANYTHING,
     EMPTY,
     Regular,
+    WordList,
     tagged,
     word_list,
     word_slice,
 )
 from maskwright.grammar.shape.shape import ObjectShape
 
-
-class PlainShapes:
-    """The shapes of one schema that are plain; each shape is examined once."""
-
-    def __init__(self, solver: Solver) -> None:
-        self._solver = solver
-        self._known: dict[ObjectShape, PlainShape | None] = {}
-
-    def reader(self, threads: tuple[Thread, ...]) -> PlainReader | None:
-        """The reader of a name in a level of one thread, if its shape is plain."""
-        if len(threads) != 1:
-            return None
-        progress = threads[0].progress
-        assert isinstance(progress, ObjectProgress)
-        if progress.candidates or progress.must_equal_one:
-            return None
-        plain = self.of(progress.shape)
-        return None if plain is None else PlainReader(plain, threads[0].tag, progress, None)
-
-    def of(self, shape: ObjectShape) -> PlainShape | None:
-        """The shape as a plain one, None if it isn't plain."""
-        if shape not in self._known:
-            self._known[shape] = PlainShape.of(shape, self._solver)
-        return self._known[shape]
+PlainShapeOf = Callable[[ObjectShape], "PlainShape | None"]
+"""Finds what is shared by the positions of a shape, None if the shape isn't plain."""
 
 
+@dataclass(frozen=True, eq=False)
 class PlainShape:
-    """What all positions of a plain shape share. Sets of its names are bits by index."""
+    """What the positions in objects of a plain shape share: the names that may come at all, and the
+    terms that distinguish names. Sets of the shape's names are bits by index."""
 
-    def __init__(self, shape: ObjectShape, solver: Solver, others: bool) -> None:
-        self.order: Final = solver.values.order
-        self.others: Final = others
-        """Whether names that are not among the shape's may come."""
-        self.indexes: Final[dict[str | None, int]] = {
-            name: at for at, name in enumerate(shape.names)
-        }
-        self.shape: Final = shape
-        possible = (at for at, value in enumerate(shape.values) if solver.satisfiable(value))
-        self.possible: Final = _bits(possible)
-        self._required = _bits(shape.required)
+    shape: ObjectShape
+    order: PropertyOrder
+    possible: int
+    """The names with a value that satisfies what the shape asks of it."""
+    others: bool
+    """Whether names that are not among the shape's may come."""
+    read: frozenset[str] = frozenset()
+    """Other names that an object has; the terms distinguish them too."""
 
     @classmethod
     def of(cls, shape: ObjectShape, solver: Solver) -> PlainShape | None:
-        """None if the shape isn't plain."""
+        """The shape with what is shared, None if it isn't plain."""
         if shape.some:
             return None
-        classes = solver.values.names.of(shape.languages)
-        alive = [each for each in classes if solver.satisfiable(shape.others(each.mask))]
-        if len(alive) not in (0, len(classes)):
-            return None
-        if any(solver.values.names.few(each) is not None for each in alive):
-            return None
-        return cls(shape, solver, others=bool(alive))
+        if shape.languages:
+            names = solver.values.names
+            classes = names.of(shape.languages)
+            alive = [each for each in classes if solver.satisfiable(shape.others(each.mask))]
+            if len(alive) not in (0, len(classes)):
+                return None
+            if any(names.few(each) is not None for each in alive):
+                return None
+            others = bool(alive)
+        else:  # all other names are in one class
+            others = solver.satisfiable(shape.others(()))
+        possible = (at for at, value in enumerate(shape.values) if solver.satisfiable(value))
+        return cls(shape, solver.values.order, _bits(possible), others)
 
     @cached_property
-    def terms(self) -> NameTerms:
-        """The terms of an object that has no names beyond the shape's."""
-        return NameTerms(self, frozenset())
+    def indexes(self) -> dict[str | None, int]:
+        """The shape's names with their indexes."""
+        return {name: at for at, name in enumerate(self.shape.names)}
+
+    @cached_property
+    def _required(self) -> int:
+        return _bits(self.shape.required)
 
     @cached_property
     def languages(self) -> dict[Regular, int]:
@@ -122,72 +111,95 @@ class PlainShape:
         missing = self._required & ~progress.seen
         return progress.count >= self.shape.least and not missing >> progress.position
 
+    # Terms
 
-class NameTerms:
-    """The terms that distinguish some names: a shape's own, then others that an object has."""
-
-    def __init__(self, shape: PlainShape, others: frozenset[str]) -> None:
-        names = (*shape.shape.names, *others)
-        known = word_list(names)
-        if others:
+    @cached_property
+    def _known(self) -> WordList:
+        known = word_list((*self.shape.names, *self.read))
+        if self.read:
             known.whole = False  # such a list serves one place in one text: it isn't worth keeping
-        places = {word: 1 << at for at, word in enumerate(known.strings)}
-        self.words: Final = known.strings
-        self._shape = shape
-        self._trie: Regular = word_slice(known) if names else EMPTY
-        self._bits = [places[name] for name in names]
+        return known
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The names that the terms distinguish, in order."""
+        return self._known.strings
+
+    @cached_property
+    def _trie(self) -> Regular:
+        return word_slice(self._known) if self.words else EMPTY
 
     @cached_property
     def open(self) -> Regular:
-        """Where other names may come."""
-        return tagged((self._trie, *self._shape.languages), named=True)
+        """The term where other names may come."""
+        return tagged((self._trie, *self.languages), named=True)
 
     @cached_property
     def closed(self) -> Regular:
-        """Where none may."""
+        """The term where none may."""
         return tagged((self._trie, EMPTY), named=True)
-
-    def bit(self, name: int) -> int:
-        """One of the shape's names as a word."""
-        return self._bits[name]
 
     def bits(self, names: int) -> int:
         """A set of the shape's names as one of words."""
-        gone = self._shape.possible & ~names
+        gone = self.possible & ~names
         if gone.bit_count() < names.bit_count():
-            return self._possible & ~self._sum(gone)
+            return self._possible_words & ~self._sum(gone)
         return self._sum(names)
 
     @cached_property
-    def _possible(self) -> int:
-        return self._sum(self._shape.possible)
+    def _possible_words(self) -> int:
+        return self._sum(self.possible)
+
+    @cached_property
+    def _words_of_names(self) -> list[int]:
+        ones = {word: 1 << at for at, word in enumerate(self.words)}
+        return [ones[name] for name in self.shape.names]
 
     def _sum(self, names: int) -> int:
-        return sum(self._bits[at] for at in places(names))
+        return sum(self._words_of_names[at] for at in places(names))
+
+
+def plain_shapes(solver: Solver) -> PlainShapeOf:
+    """`PlainShape.of` for the shapes of one schema; each is examined once."""
+
+    @cache
+    def find(shape: ObjectShape) -> PlainShape | None:
+        return PlainShape.of(shape, solver)
+
+    return find
 
 
 class PlainReader:
     """Reads a name as `NameReader` does, for a single thread in a plain shape."""
 
-    __slots__ = ("_terms", "bits", "names", "others", "plain", "progress", "tag", "term", "words")
+    __slots__ = ("bits", "names", "others", "plain", "progress", "tag", "term", "words")
 
-    def __init__(
-        self, plain: PlainShape, tag: int, progress: ObjectProgress, before: PlainReader | None
-    ) -> None:
-        """`before`: the reader of the name of the member before, if the shape lists it."""
+    def __init__(self, plain: PlainShape, tag: int, progress: ObjectProgress) -> None:
+        """`plain` has the other names that `progress` has."""
         self.plain: Final = plain
         self.tag: Final = tag
         self.progress: Final = progress
         self.names, self.others = plain.open_names(progress)
         """The shape's names that may come now, as bits, and whether other names may."""
-        if before is not None:
-            terms = before._terms
-        else:
-            terms = NameTerms(plain, progress.others) if progress.others else plain.terms
-        self._terms = terms
-        self.term = terms.open if self.others else terms.closed
-        self.words = terms.words
-        self.bits = terms.bits(self.names)
+        self.term = plain.open if self.others else plain.closed
+        self.words = plain.words
+        self.bits = plain.bits(self.names)
+
+    @classmethod
+    def of(cls, threads: tuple[Thread, ...], plain_shape: PlainShapeOf) -> PlainReader | None:
+        """The reader of a name in a level of one thread, None if its shape isn't plain."""
+        if len(threads) != 1:
+            return None
+        progress = threads[0].progress
+        assert isinstance(progress, ObjectProgress)
+        if progress.candidates or progress.must_equal_one:
+            return None
+        plain = plain_shape(progress.shape)
+        if plain is None:
+            return None
+        if progress.others:
+            plain = replace(plain, read=progress.others)
+        return cls(plain, threads[0].tag, progress)
 
     def index(self, label: Hashable) -> int | None:
         """The index of the shape's name that a label stands for, None for another name."""
@@ -197,7 +209,7 @@ class PlainReader:
     def reader_after(self, at: int) -> PlainReader:
         """The reader of the next name, after the member with one of the shape's names."""
         after = self.progress.with_member(at, self.plain.order)
-        return PlainReader(self.plain, self.tag, after, self)
+        return PlainReader(self.plain, self.tag, after)
 
     @property
     def may_close(self) -> bool:

@@ -1,9 +1,9 @@
-"""ThreadReading a value: the leaf of its scalars, and which threads each of them satisfies."""
+"""Reading a value: the leaf of its scalars, and which threads each of them satisfies."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -12,7 +12,7 @@ from maskwright.automaton.satisfy.solver import Solver
 from maskwright.automaton.value.equality import NONE, equality_candidates
 from maskwright.automaton.value.finite_values import spellings
 from maskwright.automaton.value.level import Thread
-from maskwright.automaton.value.progress import ArrayProgress, ObjectProgress, Progress
+from maskwright.automaton.value.progress import ArrayProgress, ObjectProgress
 from maskwright.grammar.regular.terms import (
     ANYTHING,
     EMPTY,
@@ -58,22 +58,6 @@ class ThreadReading(NamedTuple):
     listed: bool = False
     """Whether `words` has all strings, the excluded ones as well: then a gate keeps these out."""
 
-    def containers(self, bracket: str, solver: Solver) -> Iterator[Progress]:
-        """The arrays or objects that it may be, before their first item or member."""
-        if self.thread.value is None:
-            return
-        is_compared = bool(self.excluded or self.distinguished or self.must_equal_one)
-        against = (
-            equality_candidates(self.excluded, self.distinguished, bracket) if is_compared else NONE
-        )
-        for start in solver.values.containers(self.thread.value):
-            if isinstance(start, ObjectProgress) is (bracket == "{"):
-                found = start
-                if is_compared:
-                    found = start._replace(candidates=against, must_equal_one=self.must_equal_one)
-                if solver.can_complete(found):
-                    yield found
-
 
 @dataclass(frozen=True, slots=True)
 class ValueReader:
@@ -93,6 +77,9 @@ class ValueReader:
     words: tuple[str, ...]
     values: tuple[str, ...]
     """The other scalars that a label shows, as `words` has the strings."""
+    opened: dict[str, tuple[Thread, ...]]
+    """By bracket: the threads of the array or object that it opens, before the first item or
+    member; none where no value begins with it."""
     gate: tuple[int, int] | None = None
     """Where all strings are listed: the ones of `words` that may be read now, as bits, and how
     many words there are."""
@@ -106,6 +93,7 @@ class ValueReader:
         if not gated and any(r.listed for r in readings):
             threads = [reading.thread for reading in readings]
             readings = tuple(_reading(thread, solver, table, False) for thread in threads)
+        opened = {bracket: tuple(_containers(readings, bracket, solver)) for bracket in "{["}
         if len(readings) == 1 and not (readings[0].words or gated):
             strings, scalars = readings[0].strings, readings[0].scalars
             return cls(
@@ -115,6 +103,7 @@ class ValueReader:
                 (0,),
                 (),
                 (),
+                opened,
             )
         kinds = list(dict.fromkeys(map(_kind, readings)))
         shown = sorted(
@@ -143,6 +132,7 @@ class ValueReader:
             tuple(kinds.index(_kind(reading)) for reading in readings),
             tuple(texts),
             tuple(values),
+            opened,
             _gate(texts, readings) if gated else None,
         )
 
@@ -170,6 +160,31 @@ class ValueReader:
             return json.dumps(self.words[entries[0] - 1]) if entries[0] else None
         found = zip(self.values, entries, strict=False)
         return next((value for value, flag in found if flag), None)
+
+
+def _containers(
+    readings: Iterable[ThreadReading], bracket: str, solver: Solver
+) -> dict[Thread, None]:
+    """A thread for each array or object that a bracket may open, before its first item or member.
+    The tags are indexes of `readings`."""
+    found: dict[Thread, None] = {}
+    for tag, reading in enumerate(readings):
+        if reading.thread.value is None:
+            continue
+        compared = bool(reading.excluded or reading.distinguished or reading.must_equal_one)
+        against = NONE
+        if compared:
+            against = equality_candidates(reading.excluded, reading.distinguished, bracket)
+        for start in solver.values.containers(reading.thread.value):
+            if isinstance(start, ObjectProgress) is not (bracket == "{"):
+                continue
+            progress = start
+            if compared:
+                must = reading.must_equal_one
+                progress = start._replace(candidates=against, must_equal_one=must)
+            if solver.can_complete(progress):
+                found[Thread(tag, progress)] = None
+    return found
 
 
 class _ScalarKind(NamedTuple):

@@ -36,27 +36,6 @@ class _MemberAssertions:
     allowed_names: list[Regular] = field(default_factory=list[Regular])
     """Languages in each of which every name has to be."""
 
-    def of_listed(self, name: str) -> Conjunction:
-        """What the value of a member must satisfy that has this name."""
-        if not is_text(name) or not all(contains(each, name) for each in self.allowed_names):
-            return NEVER
-        schemas: list[Schema] = []
-        for each in self.properties:
-            matching = [s for language, s in each.patterns if contains(language, name)]
-            if name in each.named:
-                matching.append(each.named[name])
-            schemas += matching or [each.additional]
-        return conjunction_of(schemas)
-
-    def of_others(self, is_in: Callable[[Regular], bool]) -> Conjunction:
-        """The same for a name that is not listed, by the languages that it is in."""
-        if not all(map(is_in, self.allowed_names)):
-            return NEVER
-        schemas: list[Schema] = []
-        for each in self.properties:
-            schemas += [s for language, s in each.patterns if is_in(language)] or [each.additional]
-        return conjunction_of(schemas)
-
 
 def object_shape(
     branch: Iterable[Assertion],
@@ -113,7 +92,13 @@ def _shape(
     places = {language: at for at, language in enumerate(languages)}
 
     def others(mask: tuple[bool, ...]) -> Conjunction:
-        return members.of_others(lambda language: mask[places[language]])
+        if not all(mask[places[each]] for each in members.allowed_names):
+            return NEVER
+        schemas: list[Schema] = []
+        for each in members.properties:
+            matching = [schema for language, schema in each.patterns if mask[places[language]]]
+            schemas += matching or [each.additional]
+        return conjunction_of(schemas)
 
     return ObjectShape(
         names=names,
@@ -138,7 +123,20 @@ def _values(
             conjunction_of((lone.named.get(name, lone.additional),)) if is_text(name) else NEVER
             for name in names
         )
-    return tuple(map(members.of_listed, names))
+    return tuple(_value(members, name) for name in names)
+
+
+def _value(members: _MemberAssertions, name: str) -> Conjunction:
+    """What the value of a member must satisfy that has this name."""
+    if not is_text(name) or not all(contains(each, name) for each in members.allowed_names):
+        return NEVER
+    schemas: list[Schema] = []
+    for each in members.properties:
+        matching = [schema for language, schema in each.patterns if contains(language, name)]
+        if name in each.named:
+            matching.append(each.named[name])
+        schemas += matching or [each.additional]
+    return conjunction_of(schemas)
 
 
 def _requirement(
