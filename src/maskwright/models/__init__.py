@@ -5,7 +5,7 @@
 - `adapter`: Low-rank adapters.
 - `batch`: The rows of one step as tensors.
 - `batch_invariance`: A probe: has a row the same bits whatever rows are computed beside it?
-- `chat`: What a client wrote stays text.
+- `chat`: Renders chats as prompts; what a client writes never becomes a special token.
 - `compiled_plan`: What the compiled attention reads in one step: positions and blocks, row by row.
 - `config`: What a checkpoint's config.json says about its decoder.
 - `decoder`: What the engine asks of a model, whichever way it is computed.
@@ -13,10 +13,10 @@
   from a paged pool.
 - `layer`: The weights of one layer of a dense decoder.
 - `library_operations`: What of a decoder's forward is left to a library.
-- `load`: Checkpoints.
+- `load`: Loads a checkpoint and chooses the backend that runs it.
 - `peft`: Adapters as peft saves them.
 - `rope`: Rotary embedding tables for the rope kinds a configuration may name.
-- `weights`: The tensors of a checkpoint.
+- `weights`: Reads the tensors of a checkpoint.
 """
 
 from maskwright.models.adapter import Adapter

@@ -1,10 +1,13 @@
 """From logits to a token: parameters, the ordered chain, positional randomness, the draw.
 
+To add a processor, write it and place it in `chain.CHAIN`, and give `params.SamplingParams` its
+field. Include the field in `plain`, or rows that set it skip the chain.
+
 - `chain`: The ordered chain of logits processors.
 - `draw`: The draw, in compiled code.
 - `params`: How the next token is chosen, as the client asked.
-- `philox`: Philox4x32-10.
-- `sampler`: One token a row.
+- `philox`: The random number generator (Philox4x32-10), addressed by position.
+- `sampler`: Chooses one token for each row.
 - `scores`: How likely a chosen token was.
 """
 

@@ -235,8 +235,8 @@ class LeafBuilder:
     def _build_names(self, state: int, term: Regular) -> bool:
         """Build a node of a trie of names; False if it is not a plain one.
 
-        WordList the names stands nothing or any other name, so the row is that of the other names
-        with the few bytes that go on with one of these.
+        Besides the listed names, either no name or any other name is allowed. So the row is that of
+        the other names, except for the few bytes that continue a listed one.
         """
         if not isinstance(term, Tagged) or not term.named or not isinstance(term.parts[0], Words):
             return False

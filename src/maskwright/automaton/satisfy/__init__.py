@@ -14,5 +14,5 @@ items must differ, or some two must be equal, the search has a part of its own.
 - `schema_values`: What is known of a schema's values without a search.
 - `search`: Shortest completions of arrays and objects, by uniform-cost search.
 - `shortest`: The shortest value of each conjunction, improved in sweeps until it is settled.
-- `solver`: The room's face: what is satisfiable, and which options can be completed.
+- `solver`: The package's entry point: what is satisfiable, and which options can be completed.
 """

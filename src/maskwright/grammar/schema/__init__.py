@@ -1,6 +1,6 @@
 """A JSON Schema document, parsed into a closed typed tree.
 
-A schema is a conjunction: every one of its keywords demands something of a value. Parsing turns
+A schema is a conjunction: every one of its keywords restricts the value. Parsing turns
 each keyword into *assertions*, objects of the classes in `tree`, so that nothing after it deals
 with keywords, drafts or the JSON that they were written in. References are resolved on the way, so
 a recursive schema is a cycle of `Schema` objects. Every keyword ends in one of three ways: it is
@@ -13,7 +13,9 @@ To add a keyword:
    `container_keywords` or `combining_keywords`. If existing assertions can express the keyword,
    that is all.
 3. Otherwise add a class to `tree.Assertion`, its negation to `grammar/shape/negation.py`, and what
-   it demands to `scalars.py`, `arrays.py`, `objects.py` or `unions.py` beside that.
+   it demands to `scalars.py`, `arrays.py`, `objects.py` or `unions.py` beside that. See whether
+   `unevaluated.py` and `disjoint.py` must know the class; a scalar one also goes into `_NARROWING`
+   in `scalars.py`.
 
 For tests, add a row to `tests/properties/schema_cases.py`, which holds masks against brute force,
 and one to the tables in `tests/grammar/schema/`. For users, add a row to docs/json-schema.md.

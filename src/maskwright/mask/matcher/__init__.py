@@ -1,8 +1,8 @@
 """The one mutable object of a request: tokens accepted so far, masks, forced tokens, events.
 
-- `counting`: A matcher that also counts the tokens of texts that may have only so many.
-- `forced`: Forced tokens.
-- `matcher`: The one mutable object of a request.
-- `reader`: Reads events off a text's way through a grammar.
-- `token_counts`: Texts that may have so many tokens.
+- `counting`: A matcher that also counts the tokens of texts whose number of tokens is limited.
+- `forced`: Which tokens must come next.
+- `matcher`: `Matcher`: accepts tokens and gives masks.
+- `reader`: The events of a text, read off its way through a grammar.
+- `token_counts`: Limits on the number of tokens in parts of a text.
 """

@@ -1,7 +1,7 @@
 """The decoder's operations for one CPU thread and small models, compiled.
 
-Every sum has its order written down: in a product one number after the other, elsewhere in lanes
-that are added by halves. So a row's bits can't depend on what is computed beside it.
+The order of every sum is fixed by the code: a product adds one number after the other, other sums
+are several partial sums added pairwise. So a row's bits do not depend on what is computed beside it.
 
 - `attention`: Paged attention for small models on one CPU thread, compiled.
 - `decoder`: The forward of `models/dense.py` in compiled operations.

@@ -4,5 +4,5 @@
 - `guard`: Which models of the transformers library can read a paged pool.
 - `load`: A checkpoint as a model of the transformers library, once guard and self-check have
   passed it.
-- `self_check`: A test at load.
+- `self_check`: Compares the paged model with the original once, when it is loaded.
 """

@@ -1,7 +1,8 @@
 """From the bytes of a body to a typed request.
 
-To add a field, read it in `protocol` (or in the module of its subject) and add a row to
-docs/api.md. A field that would change the answer and is not obeyed belongs into `refusals`.
+To add a field, add its name to `OBEYED` and read it in `protocol` (or in the module of its
+subject). A sampling parameter also needs a field in `sampling/params.py`. Add a row to docs/api.md.
+A field that would change the answer and is not obeyed belongs into `refusals`.
 
 - `body`: Reads and checks the body of an HTTP request.
 - `fields`: Reads a JSON object field by field, each with its type and bounds.
