@@ -102,7 +102,7 @@ class _Parser:
         bounds = self.bounds()
         if bounds is None:
             return body
-        if isinstance(body, Anchor):
+        if isinstance(body, Anchor) and text.text[start] != "(":  # a group of one may be repeated
             text.fail("nothing to repeat", start)
         lazy = text.take("?")  # lazy or not: the language is the same
         if self.flags.syntax == "python" and text.next_in("+") and not lazy:
