@@ -54,3 +54,6 @@ def test_only_bytes_with_which_a_part_may_go_on_are_kept() -> None:
     after = reading_on(found, {0: full_match("a*")})
     assert isinstance(after, Parallel)
     assert after.ahead == (0,)
+    other = reading_on(found, {1: full_match("c+")})
+    assert isinstance(other, Parallel)
+    assert other.ahead == (bytes_of(of("c")),)
