@@ -35,19 +35,20 @@ from maskwright.grammar.regular.terms import (
 from tests.leaf_states import label_after
 
 NAME, IF, WIDE = full_match("[a-z]+"), full_match("if"), full_match("[а-я]+|日")
-WORDS = ["name", "names", 'q"', "é"]
+WORDS = ("name", "names", 'q"')
+BEYOND = ("name", "é")
 
 
-def names(*others: Regular) -> Regular:
-    """The list `WORDS`, built where it is read, beside other languages of names."""
-    table = WordList(tuple(sorted(WORDS)), False)
-    assert not table.whole, "a list that is not ASCII is built where it is read"
+def names(*others: Regular, words: tuple[str, ...] = WORDS) -> Regular:
+    """A list of names, built state by state where it is read, and other languages of names."""
+    table = WordList(words, False)
+    table.whole = False
     return tagged((word_slice(table), *others), named=True)
 
 
 def number(word: str) -> int:
     """The entry of a label that says that a word of `WORDS` has been read."""
-    return 1 + sorted(WORDS).index(word)
+    return 1 + WORDS.index(word)
 
 
 PLACES: list[tuple[str, Callable[[int], Key], dict[bytes, Hashable], list[bytes]]] = [
@@ -81,6 +82,14 @@ PLACES: list[tuple[str, Callable[[int], Key], dict[bytes, Hashable], list[bytes]
         lambda end: Entry(full_match("ab|b|<x"), ((ord("<"), end),), "begin"),
         {b"": "begin", b"ab": 1, b"b": 1, b"<": "end"},
         [b"<x", b"a", b"ba"],
+    ),
+    (
+        "entry of words with a mark that begins one of them",
+        lambda end: Entry(
+            word_slice(word_list(["ab", "<x"])), ((ord("<"), end),), None
+        ),
+        {b"ab": 1, b"<": "end"},
+        [b"<x", b"a", b""],
     ),
     (
         "entry with an empty text",
@@ -124,10 +133,14 @@ PLACES: list[tuple[str, Callable[[int], Key], dict[bytes, Hashable], list[bytes]
             b'n\\u0061me"': (number("name"), 0),
             b'names"': (number("names"), 0),
             b'q\\""': (number('q"'), 0),
-            'é"'.encode(): (number("é"), 0),
-            b'\\u00e9"': (number("é"), 0),
         },
         [b'nam"', b'namesx"', b'q""', b'other"', b'"'],
+    ),
+    (
+        "names outside ASCII",
+        lambda _: Text(True, names(EMPTY, words=BEYOND)),
+        {b'name"': (1, 0), 'é"'.encode(): (2, 0), b'\\u00e9"': (2, 0)},
+        ['è"'.encode(), b'\\u00e8"', b'"'],
     ),
     (
         "names beside any other",

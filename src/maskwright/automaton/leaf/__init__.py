@@ -1,5 +1,10 @@
 """Byte automata of regular languages (leaves), built lazily and shared by all grammars.
 
+The languages of a grammar (patterns, names, texts) are regular expressions over characters. A leaf
+is the deterministic automaton of one of them over bytes: UTF-8 in plain text, and escapes as well
+inside a JSON string. A state is built when it is first reached, and equal states are one, so all
+grammars with a vocabulary share what has been built.
+
 - `builder`: Building the rows of leaf states.
 - `character_arrays`: Automata over characters as the compiled code reads them.
 - `exits`: When a leaf of several texts side by side is left, and with what label.
@@ -7,7 +12,7 @@
 - `rows`: The rows of leaf states.
 - `special_tokens`: How the machine spells special tokens, which no text spells.
 - `table`: The leaf table.
-- `utf8`: Characters as bytes spell them.
-- `utf8_sets`: UTF-8 of characters beyond ASCII, told apart by the sets that they are in.
+- `utf8`: The spelling of characters in bytes.
+- `utf8_sets`: UTF-8 of characters beyond ASCII, distinguished by the sets that contain them.
 - `word_tries`: Tries of words as leaf states, a whole list at a time.
 """

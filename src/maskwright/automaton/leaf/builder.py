@@ -1,7 +1,7 @@
 """Building the rows of leaf states: where each byte leads from a place.
 
-A state is built when it is asked for. Its row often equals that of another one, its *trunk*, but
-for a few bytes, and is stored so.
+A state is built when it is first needed. A row that differs from another base row, its *trunk*, in
+only a few bytes is stored as these differences.
 """
 
 from __future__ import annotations
@@ -62,10 +62,10 @@ _SPACES: Final = b" \t\n\r"
 
 
 class LeafBuilder:
-    """Fills `rows` for states that stand for `keys`.
+    """Fills `rows` for the states of `keys`.
 
-    `state` has the states that rows lead to; `named` those within a list of words, of which
-    low..high-1 can be reached, and (the last argument) whether no other name can.
+    `state` returns the state of a key. `named` returns the state of a key within a list of words,
+    given the words low..high-1 that can be reached from it and whether no other name can be.
     """
 
     def __init__(
@@ -95,7 +95,7 @@ class LeafBuilder:
             case Text():
                 self._build_text(state, key)
             case LiteralState():
-                self._rows.override(state, 0, {key.data[0]: self._behind(key)})
+                self._rows.override(state, 0, {key.data[0]: self._rest(key)})
             case Entry():
                 self._build_entry(state, key)
             case _:
@@ -147,12 +147,12 @@ class LeafBuilder:
             case Text() | Entry() | LiteralState() | End() | Dead():
                 return {}  # built elsewhere
 
-    def _behind(self, key: LiteralState) -> int:
+    def _rest(self, key: LiteralState) -> int:
         rest = key.data[1:]
         return self._state(LiteralState(rest, key.target)) if rest else key.target
 
     def _build_entry(self, state: int, key: Entry) -> None:
-        """The row of the text, and the marks."""
+        """Build the row of the text, overridden by the marks."""
         trunk, overrides = 0, dict(key.marks)
         if key.text is not EMPTY:
             text = self._state(Text(False, key.text))
@@ -233,7 +233,8 @@ class LeafBuilder:
     # Words
 
     def _build_names(self, state: int, term: Regular) -> bool:
-        """Build a node of a trie of names; False if it is not a plain one.
+        """Build a node of a trie of names; False if the names are not ASCII or lie beside others
+        that are neither none nor all.
 
         Besides the listed names, either no name or any other name is allowed. So the row is that of
         the other names, except for the few bytes that continue a listed one.
@@ -262,7 +263,8 @@ class LeafBuilder:
         return True
 
     def _trunk(self, key: Key) -> int | None:
-        """A row that the row of `key` nearly equals: that of the same key without its words."""
+        """The base row that the row of `key` differs from in few bytes: that of `key` without its
+        words. None if there is no such row."""
         if isinstance(key, Spaced):
             return 0
         if isinstance(key, Padded):

@@ -1,6 +1,6 @@
-"""Characters as bytes spell them: in UTF-8, and inside a JSON string escaped as well.
+"""The spelling of characters in bytes: UTF-8, and inside a JSON string also escapes.
 
-Given a language over characters, these are the rows of the places within a character.
+Given a language over characters, this module computes the rows of the states within a character.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ LAST_LEAD: Final = 0xF4
 SHORT_ESCAPES: Final = {0x22: 0x22, 0x5C: 0x5C, 0x2F: 0x2F} | {
     ord(c): p for c, p in zip("bfnrt", (8, 12, 10, 13, 9), strict=True)
 }
-"""Byte behind a backslash → character."""
+"""Byte after a backslash → code point."""
 _HEX: Final = [(digit, ord(f"{digit:x}")) for digit in range(16)] + [
     (digit, ord(f"{digit:X}")) for digit in range(10, 16)
 ]
 
 
 class SpelledCharacters:
-    """`state` names the states that the rows lead to."""
+    """Rows of the states within a character; `state` returns the state of a key."""
 
     def __init__(self, state: Callable[[Key], int]) -> None:
         self._state = state
@@ -74,7 +74,7 @@ class SpelledCharacters:
                 return dict.fromkeys(members, follow)
 
     def tail(self, target: int) -> Int32:
-        """The states behind each lead byte where every character outside ASCII goes to `target`."""
+        """The states after each lead byte where every character outside ASCII goes to `target`."""
         known = self._tails.get(target)
         if known is None:
             one, two, three = (self._state(Continuation(False, n, target)) for n in (1, 2, 3))
@@ -99,7 +99,7 @@ class SpelledCharacters:
         return row
 
     def _partial(self, inside: bool, term: Regular, base: int, left: int) -> int:
-        """The state behind the bytes that leave the code points of a block of 64**left open."""
+        """The state after the bytes that leave the code points of a block of 64**left open."""
         size = 1 << (6 * left)
         overlong = base < (0x80, 0x800, 0x10000)[left - 1]
         surrogates = base < 0xE000 and base + size > 0xD800

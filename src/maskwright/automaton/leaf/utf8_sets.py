@@ -1,7 +1,7 @@
-"""UTF-8 of characters beyond ASCII, told apart by the sets that they are in.
+"""UTF-8 of characters beyond ASCII, distinguished by the sets that contain them.
 
-States depend on the sets and on where these lead alone, so all terms that go on in the same way
-with the same classes of characters share them.
+A state depends only on the sets and on their targets, so all terms with equal classes of characters
+and equal targets share it.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ class SpelledSets:
         self._state = state
 
     def lead_bytes(self, sets: Sets) -> Row:
-        """Where the first byte of a character leads; the state behind it stands with its set."""
+        """Lead byte → next state. Each of `sets` is given with the target of its characters."""
         row: Row = {}
         for byte in range(FIRST_LEAD, LAST_LEAD + 1):
             left = 1 if byte < 0xE0 else 2 if byte < 0xF0 else 3
-            target = self._behind(sets, (byte & (0x3F >> left)) << (6 * left), left)
+            target = self._after(sets, (byte & (0x3F >> left)) << (6 * left), left)
             if target != DEAD:
                 row[byte] = target
         return row
@@ -42,15 +42,15 @@ class SpelledSets:
             if low > LAST or 0xD800 <= low < 0xE000 or overlong:
                 continue
             if key.left > 1:
-                target = self._behind(key.sets, low, key.left - 1)
+                target = self._after(key.sets, low, key.left - 1)
             else:
                 target = next((s for some, s in key.sets if _overlap(some, low, low)), DEAD)
             if target != DEAD:
                 row[0x80 + at] = target
         return row
 
-    def _behind(self, sets: Sets, base: int, left: int) -> int:
-        """The state behind the bytes that leave a block of 64**left code points open."""
+    def _after(self, sets: Sets, base: int, left: int) -> int:
+        """The state after the bytes that leave a block of 64**left code points open."""
         some = [pair for pair in sets if _spelled(pair[0], base, left)]
         if not some:
             return DEAD

@@ -1,8 +1,8 @@
 """Tries of words as leaf states, a whole list at a time.
 
-Before a name of an object can be read, nearly every place in its names is looked at: a token may
-run through most of them. So the states of such a list are made at once, in compiled code, with
-numbers side by side; what each of them stands for is found when somebody asks.
+The first mask before a name of an object visits nearly every place in its names, since a token may
+pass through most of them. So all states of such a list are made at once, in compiled code, with
+consecutive numbers; the key of each is computed when it is asked for.
 """
 
 # Compiled code: array elements are plain numbers here, which numpy's types don't say.
@@ -35,7 +35,7 @@ from maskwright.grammar.regular.terms import (
 LOW: Final = 0
 """The first of the words that go on from a place, or end there."""
 HIGH: Final = 1
-"""Behind the last of them."""
+"""One more than the last of them."""
 ENDED: Final = 2
 """1 where a word ends."""
 _DEPTH: Final = 3
@@ -47,9 +47,9 @@ _STOP: Final = 0
 _SHARED: Final = 1
 """How many characters it shares with the one before it."""
 _FIRST: Final = 2
-"""The place behind its first other character."""
+"""The place after the first character that it does not share."""
 _END: Final = 3
-"""The state behind its quote."""
+"""The state after its closing quote."""
 
 
 _ESCAPES: Final = tuple(SHORT_ESCAPES.keys())
@@ -79,8 +79,8 @@ class WordTrie:
     before it don't have."""
 
     def __init__(self, names: NameLanguage, state: int) -> None:
-        """`state`: the first of the states: one for each place, then one behind a backslash at
-        each, then one behind `\\u` at each."""
+        """`state`: the first of the states: one for each place, then one after a backslash at
+        each, then one after `\\u` at each."""
         self.names: Final = names
         self.state: Final = state
         strings = names.table.strings
@@ -124,8 +124,8 @@ class WordTrie:
         return Escape(term) if at < 2 * self.size else Hex(term, 0, 4)
 
     def rows(self, ends: list[int]) -> Overrides:
-        """The overrides of all places, then of those behind a backslash; `ends` [words] are the
-        states behind the words' quotes."""
+        """The overrides of all places, then of those after a backslash; `ends` [words] are the
+        states after the words' closing quotes."""
         start = np.zeros(2 * self.size + 1, np.int32)
         byte, target = np.zeros(5 * self.size, np.uint8), np.zeros(5 * self.size, np.int32)
         self._words[_END] = ends
@@ -177,7 +177,7 @@ def _fill(text, words, state, is_open, bare, places, first, byte, target):
     ended, over = places[ENDED], places[_OVER]
     size = len(low)
     path = np.zeros(len(text) + 1, np.int32)
-    behind = np.zeros(size, np.int32)
+    escapes = np.zeros(size, np.int32)
     count = 1
     start = 0
     high[0] = words.shape[1]
@@ -190,7 +190,7 @@ def _fill(text, words, state, is_open, bare, places, first, byte, target):
                 low[count] = word
                 depths[count] = depth
                 over[path[depth - 1]] += _is_plain(text[start + depth - 1])
-                behind[path[depth - 1]] += _short_escape(text[start + depth - 1]) != 0
+                escapes[path[depth - 1]] += _short_escape(text[start + depth - 1]) != 0
                 count += 1
             high[path[depth]] = word + 1
         ended[path[length]] = 1
@@ -202,12 +202,12 @@ def _fill(text, words, state, is_open, bare, places, first, byte, target):
         over[node] = first[node]
     for node in range(size):
         goes_on = high[node] > low[node] + ended[node]
-        first[size + node + 1] = first[size + node] + behind[node] + goes_on
-        behind[node] = first[size + node]
+        first[size + node + 1] = first[size + node] + escapes[node] + goes_on
+        escapes[node] = first[size + node]
         if goes_on:
-            byte[behind[node]] = LETTER_U
-            target[behind[node]] = state + 2 * size + node
-            behind[node] += 1
+            byte[escapes[node]] = LETTER_U
+            target[escapes[node]] = state + 2 * size + node
+            escapes[node] += 1
     for node in range(size):
         if ended[node]:
             byte[over[node]] = QUOTE
@@ -227,16 +227,16 @@ def _fill(text, words, state, is_open, bare, places, first, byte, target):
                 over[parent[node]] += 1
             escape = _short_escape(letter)
             if escape:
-                at = behind[parent[node]]
+                at = escapes[parent[node]]
                 byte[at] = escape
                 target[at] = state + node
-                behind[parent[node]] += 1
+                escapes[parent[node]] += 1
     return first[2 * size]
 
 
 @compiled(inline="always")
 def _short_escape(letter):
-    """The byte that stands for a character behind a backslash, 0 if there is none."""
+    """The byte that spells a character after a backslash, 0 if there is none."""
     for at in range(len(_ESCAPED)):
         if _ESCAPED[at] == letter:
             return _ESCAPES[at]

@@ -1,5 +1,9 @@
 """Mask rows of strings and plain text that are computed once for a vocabulary.
 
+Inside a string or a word nearly every token is allowed, and a walk over all of them would be slow.
+A ready row holds the tokens that stay inside; it depends on the text's language only, not on the
+rest of the grammar. A walk then adds the tokens that leave the text, which have a small trie.
+
 - `inside`: Which tokens stay inside a JSON string.
 - `runs`: Sets of characters that may come again and again in a text.
 - `strings`: Ready rows.

@@ -76,7 +76,7 @@ def _alive(measure: Measure, state: int, count: int) -> bool:
 
 @compiled(nogil=True)
 def _first(characters: CharacterArrays, state: int, point: int) -> int:
-    """The first transition of a state that ends at `point` or behind it."""
+    """The first transition of a state whose range ends at `point` or later."""
     low, high = characters.start[state], characters.stop[state]
     while low < high:
         middle = (low + high) // 2
@@ -247,7 +247,7 @@ def _skip(byte: int, part: int) -> int:
 
 @compiled(nogil=True)
 def _read(byte: int, part: int, value: int) -> tuple[int, int]:
-    """The part and value behind a byte within a character or at the start of one that is not plain
+    """The part and value after a byte within a character or at the start of one that is not plain
     ASCII. (0, point) for a character that is complete, (0, -1) for one that has been counted before
     the walk; a part < 0 where the byte can't stand."""
     if part == BETWEEN:

@@ -1,4 +1,4 @@
-"""Ready rows: the tokens that stay inside a JSON string, whatever surrounds it."""
+"""Ready rows: the tokens that stay inside a JSON string, independent of its context."""
 
 from __future__ import annotations
 
@@ -70,10 +70,10 @@ _UNBOUNDED: Final = Measure(np.zeros((0, 0), np.int32), 0, NEVER)
 
 
 class StringRows:
-    """From inside a JSON string nearly every token stays inside it, whatever surrounds it.
+    """Rows of the tokens that stay inside a JSON string, independent of its context.
 
-    Those that stay are a ready row; the few that pass the closing quote stand in a small trie of
-    their own, and only they have to be walked. Where at most n more characters may come, whichever,
+    The tokens that stay are a ready row; the few that pass the closing quote have a small trie of
+    their own, and only they have to be walked. Where at most n more arbitrary characters may come,
     the tokens that stay are those of at most n characters. Under a pattern they are found by a walk
     over its automaton, and one walk serves every length bound that leaves enough room.
     """
@@ -106,22 +106,22 @@ class StringRows:
             self.forget()
         match keys[leaf]:
             case Text(term=term):
-                return self._behind(term, BETWEEN, 0)
+                return self._after(term, BETWEEN, 0)
             case Partial(term=term, base=base, left=left):
-                return self._behind(term, left, base >> (6 * left))
+                return self._after(term, left, base >> (6 * left))
             case Escape(term=term):
-                return self._behind(term, BACKSLASH, 0)
+                return self._after(term, BACKSLASH, 0)
             case Hex(term=term, base=base, left=left):
-                return self._behind(term, DIGITS + left, base >> (4 * left))
+                return self._after(term, DIGITS + left, base >> (4 * left))
             case LowSurrogate(term=term, high=high, seen=seen):
-                return self._behind(term, PAIR + seen, (high - 0xD800) << 16)
+                return self._after(term, PAIR + seen, (high - 0xD800) << 16)
             case LowHex(term=term, high=high, base=base, left=left):
                 value = (high - 0xD800) << 16 | base >> (4 * left)
-                return self._behind(term, PAIR_DIGITS + left, value)
+                return self._after(term, PAIR_DIGITS + left, value)
             case Continuation(digits=digits, left=left, target=target):
-                behind = keys[target]
-                assert isinstance(behind, Text)
-                return self._behind(behind.term, (ANY_DIGITS if digits else ANY_BYTES) + left, 0)
+                following = keys[target]
+                assert isinstance(following, Text)
+                return self._after(following.term, (ANY_DIGITS if digits else ANY_BYTES) + left, 0)
             case key:
                 raise AssertionError(f"{key} is no place within a string")
 
@@ -147,7 +147,7 @@ class StringRows:
         self._held = 0
 
     def _of_length(self, most: int | None) -> Row:
-        """The tokens that stay inside when at most `most` characters may follow, whichever."""
+        """The tokens that stay inside when at most `most` arbitrary characters may follow."""
         bound = self._longest if most is None else min(most, self._longest)
         row = self._by_length.get(bound)
         if row is None:
@@ -155,14 +155,14 @@ class StringRows:
             self._by_length[bound] = row
         return row
 
-    def _behind(self, term: Regular, part: int, value: int) -> Row:
-        """The row behind `part` and `value` of a character; see `walk_string`."""
+    def _after(self, term: Regular, part: int, value: int) -> Row:
+        """The row after `part` and `value` of a character; see `walk_string`."""
         if part == BETWEEN:
             bound = characters_left(term)
             if bound != NARROW:
                 return self._of_length(bound)
         if isinstance(term, Tagged):  # a string goes on as long as it does in one of the languages
-            rows = [self._behind(p, part, value) for p in set(term.parts) if p is not EMPTY]
+            rows = [self._after(p, part, value) for p in set(term.parts) if p is not EMPTY]
             return np.bitwise_or.reduce(rows)
         return self._of_term(counted(term), part, value)
 
@@ -240,7 +240,7 @@ class StringRows:
 
 def term_within(leaf: int, keys: Sequence[Key]) -> Regular:
     """The term of a place within a string; for one in the middle of a character, that before it or
-    that behind it."""
+    that after it."""
     match keys[leaf]:
         case Continuation(target=target):
             return term_within(target, keys)
@@ -258,8 +258,8 @@ def is_within(leaf: int, keys: Sequence[Key]) -> bool:
         case Escape() | Hex() | LowSurrogate() | LowHex():
             return True
         case Continuation(target=target):
-            behind = keys[target]
-            return isinstance(behind, Text) and behind.inside
+            following = keys[target]
+            return isinstance(following, Text) and following.inside
         case _:
             return False
 

@@ -31,8 +31,8 @@ class Subtrees(NamedTuple):
     height: npt.NDArray[np.int32]
     """Bytes of the longest way through the subtree."""
     first: npt.NDArray[np.int32]
-    """[nodes + 1]: where in `order` the subtree's tokens begin; they end where the node behind the
-    subtree begins."""
+    """[nodes + 1]: where in `order` the subtree's tokens begin; they end where those of the node
+    after the subtree begin."""
     order: npt.NDArray[np.int32]
     """All tokens, in the order of the trie."""
 

@@ -1,9 +1,9 @@
 """Ready rows of plain text in which one set of characters may come any number of times.
 
 Identifiers, words, the inside of a quoted string: a token all of whose characters are in the set
-only goes on with the text, whatever surrounds it. Which tokens those are is told by the characters
-alone; what else begins with one of the characters stands in a trie of its own, and only that is
-walked.
+only continues the text, independent of its context. These tokens are found by their characters
+alone; the other tokens that begin with one of the characters have a trie of their own, and only
+these are walked.
 """
 
 # Compiled code: array elements are plain numbers here, which numpy's types don't say.
@@ -41,7 +41,7 @@ class Texts(NamedTuple):
     """Its ASCII characters, as in `CharacterSet`."""
     kind: npt.NDArray[np.uint8]
     begins: npt.NDArray[np.int32]
-    """[257]: the first text that begins with each byte, or what comes behind it."""
+    """[257]: the first text that begins with each byte, or the first one after them."""
 
     @classmethod
     def of(cls, spelling: Spelling, order: npt.NDArray[np.int32], skipped: int) -> Texts:
@@ -63,7 +63,7 @@ class TextRows:
         self._whole = Texts.of(spelling, order, 0)
         spaced = order[self._whole.begins[0x20] : self._whole.begins[0x21]]
         longer = spelling.start[spaced + 1] - spelling.start[spaced] > 1
-        self._behind_space = Texts.of(spelling, spaced[longer], 1)
+        self._after_space = Texts.of(spelling, spaced[longer], 1)
         self._runs: dict[Regular, CharacterRun | None] = {}
         self._known: dict[tuple[CharacterRun | None, CharacterRun | None], _Kept] = {}
 
@@ -92,7 +92,7 @@ class TextRows:
         allowed = np.zeros(self._table.words, np.int32)
         others: list[npt.NDArray[np.int32]] = []
         skipped = np.zeros(768, np.uint8)
-        for texts, each, at in ((self._whole, run, 0), (self._behind_space, spaced, 256)):
+        for texts, each, at in ((self._whole, run, 0), (self._after_space, spaced, 256)):
             if each is not None:
                 first = skipped[at : at + 256]
                 _mark_first_bytes(each.first, first)

@@ -1,5 +1,9 @@
 """The machine walked over the token trie in compiled code, and the mask rows that result.
 
+A mask is the set of tokens that the machine can read from its configuration. Tokens with a common
+prefix share the steps of that prefix: one walk over the trie of all tokens runs the machine along
+each path until it dies. Each distinct mask is stored once, under the number of its row.
+
 - `arrays`: What a walk reads and writes: its scratch memory and the trie, by address.
 - `ends`: Tokens that end two names or items, cut into pieces that a walk can check.
 - `row_table`: All mask rows of a vocabulary, each stored once.

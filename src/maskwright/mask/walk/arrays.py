@@ -77,7 +77,7 @@ class Scratch(NamedTuple):
     """[2 * words]: two rows in full, to be compared."""
     left: npt.NDArray[np.int64]
     """[3 * MEMO]: what leaving a leaf led to in this walk: label << 32 | node (-1 is empty), then
-    leaf << 32 | node behind it, then what has been passed."""
+    leaf << 32 | node after it, then what has been passed."""
     state: npt.NDArray[np.int64]
     """[STATES]: see `PHASE` and the others."""
 
@@ -157,7 +157,7 @@ class PrecomputedMask(NamedTuple):
     """The `SiblingTable` of the other tokens that begin with bytes in `skipped`."""
     skipped: int
     """The address of uint8 [3 * 256]: 1 for the bytes with which no further token is to be walked,
-    at its start; behind a space at its start; behind another byte there (always 0)."""
+    at its start; after a space at its start; after another byte there (always 0)."""
 
 
 class Directory:

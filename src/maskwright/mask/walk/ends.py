@@ -1,4 +1,4 @@
-"""Tokens that a walk can't vouch for, cut into pieces that it can.
+"""Tokens that end several names or items, cut into pieces that end one each.
 
 Where names or items must differ, a token may end one of them and no more. A token that ends a
 second one is not offered (see `automaton.machine.step.pass_dynamic_exit`), nor, in an array in
@@ -24,7 +24,7 @@ def pieces(data: bytes, before: bytes, *, repeats: bool) -> list[bytes]:
     for inside in (False, True):
         ends, several = _ends(data, before, inside=inside)
         if several or repeats:
-            cuts.update(_behind_comma(data, end) for end in ends)
+            cuts.update(_after_comma(data, end) for end in ends)
     stops = [*sorted(cuts - {0, len(data)}), len(data)]
     return [data[start:stop] for start, stop in zip([0, *stops], stops, strict=False)]
 
@@ -76,8 +76,8 @@ def _ends(data: bytes, before: bytes, *, inside: bool) -> tuple[list[int], bool]
     return found, several
 
 
-def _behind_comma(data: bytes, end: int) -> int:
-    """Behind the comma that follows an end, and its whitespace; the end itself if none does."""
+def _after_comma(data: bytes, end: int) -> int:
+    """The place after the comma that follows an end, and whitespace; the end if none does."""
     rest = data[end:].lstrip(_SPACES)
     if rest[:1] != b",":
         return end

@@ -1,9 +1,9 @@
-"""The row table: every mask that has been needed, each content once, known by its number.
+"""The row table: the distinct masks that have been needed, each identified by a number.
 
 Most masks are a few tokens, or a ready row (`mask.shared.vocabulary_tables`) and a few tokens. So
 a row is stored as a *record*: the ready row that it is based on, or none, and the words that
-differ from it. Records stand in pages that never move, so that writing one out needs its address
-and nothing else, and no lock.
+differ from it. Records are stored in pages that never move, so writing one out needs only its
+address and no lock.
 """
 
 # Compiled code: array elements are plain numbers here, which numpy's types don't say.

@@ -71,7 +71,7 @@ def find_row(address, leaf, node, base, fingerprint, rest, skipped, limit, resum
     """The number of the mask row at (leaf, node).
 
     PENDING if the machine has to serve requests first, TABLE_FULL if the row table has to grow:
-    then the same is called again with `resumed`.
+    then it is called again with the same arguments and `resumed`.
 
     `base`, `fingerprint`, `rest` and `skipped` say what is known beforehand, see `PrecomputedMask`.
     If `found` is not 0, it is the address of int32 [3, V], where each token that is walked and
@@ -351,7 +351,7 @@ def take_token(address, leaf, node, token):
 
 @compiled
 def take_bytes(address, leaf, node, data):
-    """The same after `data` (uint8)."""
+    """The configuration after `data` (uint8), or why there is none, as in `take_token`."""
     leaf, node = advance(address, leaf, node, data)
     registers = machine_arrays(address).registers
     if lacks_something(registers):
