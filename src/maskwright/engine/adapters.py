@@ -1,4 +1,4 @@
-"""The adapters of one engine: on disk all of them, in memory those in use and those used last."""
+"""The low-rank adapters of one engine, with a least-recently-used cache of those in memory."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class _Loaded:
 
 
 class Adapters:
-    """Each is read when a request needs it, and given up when others need the room: the one used
-    longest ago, and never one in use. `limit` bounds the bytes of all that are in memory.
+    """An adapter is read from disk when a request needs it. When room is needed, the adapter used
+    longest ago is evicted, but never one in use. `limit`: upper bound on the bytes in memory.
 
     `take` and `give_back` may be called from any thread; `loads` counts how often one was read,
     `evictions` how often one was given up.
@@ -34,7 +34,9 @@ class Adapters:
         self._files = {name: AdapterFile.at(name, folder) for name, folder in folders.items()}
         self._loaded: OrderedDict[str, _Loaded] = OrderedDict()  # last used last
         self._lock = threading.Lock()
-        for name in folders:  # what can't be served is told before the first request
+        for name in (
+            folders
+        ):  # an adapter that can't be read is an error at the start, not at the first request
             self.have(name)
 
     def __contains__(self, name: object) -> bool:
@@ -44,7 +46,7 @@ class Adapters:
         return iter(self._files)
 
     def __getitem__(self, name: str) -> Adapter:
-        """One that somebody has taken."""
+        """An adapter that a request has taken."""
         return self._loaded[name].adapter
 
     @property
@@ -62,7 +64,7 @@ class Adapters:
         return one_of_each_shape([Product(w) for part in parts for w in (part.down, part.up)])
 
     def digest(self, name: str) -> str:
-        """What tells its contents from all others."""
+        """A digest of the adapter's files, which identifies its contents."""
         return self._files[name].digest
 
     def take(self, name: str) -> None:
@@ -83,12 +85,12 @@ class Adapters:
             self._loaded.move_to_end(name)
 
     def have(self, name: str) -> None:
-        """Have it in memory for now; raises as `take` does."""
+        """Load an adapter without holding it; raises as `take` does."""
         self.take(name)
         self.give_back(name)
 
     def give_back(self, name: str) -> None:
-        """One user less."""
+        """Count one user of the adapter less."""
         with self._lock:
             self._loaded[name].users -= 1
 

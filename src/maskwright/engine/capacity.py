@@ -2,9 +2,9 @@
 
     weights + key/value blocks + swap + workspace + reserve <= memory
 
-The workspace is what one step of the largest batch needs beside the weights; the reserve is for
-everything else the process does. What is reported at start is what was computed here, so that a
-machine that is too small is told before the first request, not in the middle of one.
+The workspace is the memory that one step of the largest batch needs beside the weights; the reserve
+is for everything else in the process. The result is computed and reported at the start, so that a
+machine with too little memory gives an error then, not in the middle of a request.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What the engine notes down while it works: plain numbers, whose reader brings the format.
+"""Histograms of the engine's work, as plain numbers; their reader chooses the format.
 
-One thread writes, the engine's; any thread may read. A note is a search among a few bounds and two
-additions, so that a step pays nearly nothing for it.
+Only the engine's thread writes; any thread may read. Adding a value costs a binary search among a
+few bounds and two additions.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ SECONDS = (
     *(0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05),
     *(0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0),
 )
-"""Bounds for what a client may wait for."""
+"""Bucket bounds in seconds for times that a client waits."""
 
 MASK_SECONDS = (1e-6, 2.5e-6, 5e-6, 1e-5, 2.5e-5, 5e-5, 1e-4, 2.5e-4, 5e-4, 1e-3, 1e-2, 0.1)
 
 SIZES = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0, 1024.0, 2048.0, 4096.0)
-"""Bounds for tokens and sequences of a step."""
+"""Bucket bounds for the tokens and sequences of a step."""
 
 
 @dataclass(frozen=True, slots=True)
 class Distribution:
-    """Values noted so far: `counts[i]` of them were at most `bounds[i]` and above the bound before;
-    the last count is of those above all bounds. `total` is their sum."""
+    """A histogram: `counts[i]` values were at most `bounds[i]` and above the bound before it; the
+    last count is of values above all bounds. `total` is the sum of all values."""
 
     bounds: tuple[float, ...]
     counts: tuple[int, ...]
@@ -32,7 +32,7 @@ class Distribution:
 
     @property
     def count(self) -> int:
-        """How many values."""
+        """The number of values."""
         return sum(self.counts)
 
 
@@ -47,12 +47,12 @@ class Histogram:
         self._total = 0.0
 
     def note(self, value: float, times: int = 1) -> None:
-        """`value` has been seen so many times."""
+        """Add `value`, `times` times."""
         self._counts[bisect_left(self._bounds, value)] += times
         self._total += value * times
 
     def read(self) -> Distribution:
-        """A copy of what there is."""
+        """A snapshot of the histogram."""
         return Distribution(self._bounds, tuple(self._counts), self._total)
 
 

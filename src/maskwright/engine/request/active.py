@@ -1,9 +1,9 @@
-"""A request at work: its matcher, its masks, its text and its way to the client.
+"""A live request: its matcher, its masks, its text and its stream to the client.
 
-Between a token and the next, two things have to happen that need nothing of the model, and so can
-happen while it computes: `advance` moves the matcher on, sees the end, writes what the grammar
-forces and proposes drafts, which the next step would like to know; `prepare` publishes the text and
-fills the masks, without which no token is sampled.
+Two things happen between two tokens that don't need the model, and so can run while it computes.
+`advance` moves the matcher on, detects the end, appends the tokens that the grammar forces, and
+proposes draft tokens; the next plan needs its result. `prepare` publishes the text and fills the
+masks; no token is sampled before that.
 """
 
 from __future__ import annotations
@@ -27,11 +27,10 @@ from maskwright.sampling import CANONICAL, NOWHERE, Place, SampleRow, TokenScore
 
 @dataclass(frozen=True, slots=True)
 class Advance:
-    """What follows from new tokens.
+    """The result of `Active.advance`.
 
-    `forced` come next whatever the model says; they are part of the output already. `reason`: the
-    last token ends the request. Otherwise the model's choice comes next, and `draft` are guesses
-    for it and its successors.
+    `reason`: why the last token ends the request, or None. `forced`: tokens that the grammar forces
+    next; they are part of the output already. `draft`: draft tokens for the positions after them.
     """
 
     reason: FinishReason | None
@@ -41,10 +40,11 @@ class Advance:
 
 @dataclass(frozen=True, slots=True)
 class Masks:
-    """The mask of the next token and of those after each draft, `words` int32 `[rows, words]`.
+    """The masks of the next token and of the tokens after each draft token, `words` int32
+    `[rows, words]`.
 
-    A grammar filled `rows` of them in `seconds`; `hits` had been found before. `places`: which row
-    of the table and which state of the grammar each came from, where a trace is asked for.
+    A grammar filled `rows` of them in `seconds` seconds; `hits` of them were cached. `places`: the
+    row of the table and the state of the grammar that each came from, if the request is traced.
     """
 
     words: NDArray[np.int32]
@@ -56,14 +56,15 @@ class Masks:
 
 @dataclass(slots=True, eq=False)
 class Active:
-    """`eos` ends the answer; `free_words` int32 is the mask of an unconstrained request; `texts`
-    are the vocabulary's tokens as bytes.
+    """A live request and its state between tokens.
 
-    `canonical`: where the grammar leaves one way to go on, its text is written as the tokenizer
-    cuts it, without asking the model. `drafter` is None for one token a step.
+    `eos`: tokens that end the answer. `free_words` int32 `[words]`: the mask of an unconstrained
+    request. `texts`: the vocabulary's tokens as bytes. `canonical`: text that the grammar forces is
+    written as the tokenizer would cut it, without asking the model. `drafter`: proposes draft
+    tokens from the request's own text; None for one token a step.
 
-    `advance` and `prepare` run one at a time, though in any thread; while they do, nobody else
-    touches the sequence's tokens. `close` may come at any time.
+    `advance` and `prepare` run one at a time, in any thread; while they run, nothing else accesses
+    the tokens of the sequence. `close` may be called at any time from the engine's thread.
     """
 
     request: Request
@@ -77,14 +78,14 @@ class Active:
     canonical: bool
     drafter: LookBack | None
     masks: Masks | None = None
-    """Those of the next token and of the drafts after it, once they are there."""
+    """The masks of the next token and of the drafts after it; None while they are not filled."""
     scores: list[TokenScore] = field(default_factory=list[TokenScore])
     _free: Masks = field(init=False)
-    """That of the next token where nothing restricts it."""
+    """The mask of the next token of an unconstrained request."""
     _digested: int = 0
-    """Tokens of the output that the matcher and the emitter have seen."""
+    """Output tokens that the matcher and the emitter have processed."""
     _run: list[int] = field(default_factory=list[int])
-    """Canonical tokens still to come, where they enter one a step."""
+    """Canonical tokens that are still to come, where they enter one in each step."""
     _unsent: list[int] = field(default_factory=list[int])
     _text: str = ""
     _closed: bool = False
@@ -95,18 +96,19 @@ class Active:
 
     @property
     def complete(self) -> bool:
-        """The grammar allows nothing more."""
+        """Whether the grammar allows nothing more."""
         return self.matcher is not None and self.matcher.complete
 
     def sample_row(self, draft: list[int]) -> SampleRow:
-        """What the sampler needs to know of the token after the sequence's and `draft`."""
+        """The sampler's parameters for the token after those of the sequence and of `draft`."""
         sequence = self.sequence
         tokens = sequence.tokens + draft if draft else sequence.tokens
         return SampleRow(self.request.params, tokens, sequence.prompt_length, self.generation.seed)
 
     def advance(self, tokens: list[int]) -> Advance:
-        """Take sampled `tokens` in, which the sequence holds already; those after an end are
-        dropped. With none: the beginning of the output."""
+        """Process sampled `tokens`, which the sequence already holds; tokens after an end are
+        dropped. An empty list stands for the beginning of the output. Raises `GenerationError` if
+        the grammar refuses a token."""
         reason = self._take(tokens)
         if not tokens and self.complete:
             reason = FinishReason.GRAMMAR
@@ -122,15 +124,15 @@ class Active:
         return Advance(reason, tuple(forced), tuple(draft))
 
     def prepare(self, draft: tuple[int, ...]) -> Masks:
-        """Publish what text there is; fill the masks of the next token and of those after each of
-        `draft`."""
+        """Publish the text that is safe to send, and fill the masks of the next token and of the
+        tokens after each of `draft`."""
         with self._lock:
             if self._text and not self._closed:
                 self.generation.publish(self._delta(None))
         return self._masks(draft)
 
     def close(self, reason: FinishReason, error: Exception | None = None) -> Delta:
-        """The last delta; nothing is published after it."""
+        """Close the stream and return its last delta; nothing is published after it."""
         with self._lock:
             self._closed = True
             if error is not None:
@@ -145,7 +147,7 @@ class Active:
         self.scores.append(score)
 
     def note_end(self) -> None:
-        """Put into the record what was counted elsewhere."""
+        """Copy into the record what matcher, sequence and cache have counted."""
         record, sequence = self.generation.record, self.sequence
         record.completion = self._digested
         record.cached = sequence.cached_tokens
@@ -156,11 +158,11 @@ class Active:
 
     @property
     def _left(self) -> int:
-        """Tokens that may still come."""
+        """Tokens left up to the token limit."""
         return self.request.max_tokens - self._digested
 
     def _take(self, tokens: list[int]) -> FinishReason | None:
-        """Take tokens until one ends the output; then the reason."""
+        """Process tokens until one ends the output; returns the reason, or None."""
         for token in tokens:
             if self.matcher is not None and not self.matcher.accept(token):
                 raise GenerationError(f"The grammar refused token {token}, which its mask allowed.")
@@ -192,9 +194,9 @@ class Active:
     # What comes next ----------------------------------------------------------------------------
 
     def _canonical_run(self, left: int) -> list[int]:
-        """The tokens that the grammar forces next, where they may be written without the model:
-        nothing but the grammar restricts them, and of the `left` tokens enough stay for the rest.
-        """
+        """The canonical tokens of the text that the grammar forces next, empty if there are none or
+        they may not be written without the model: nothing but the grammar may restrict tokens, and
+        the rest of the `left` tokens must suffice to complete the text."""
         if self._run:
             return self._run
         params = self.request.params
@@ -217,7 +219,8 @@ class Active:
         return run if fits else []
 
     def _draft(self, forced: list[int]) -> list[int]:
-        """Guesses for the next tokens, all legal; none that is followed by something certain."""
+        """Draft tokens for the positions after `forced`, each allowed by the grammar. A draft ends
+        before a position where the grammar forces text, since that needs no guess."""
         if self.drafter is None or self._run or self._left < 2:
             return []
         guesses = self._guesses(self.drafter, forced)[: self._left - 1]
@@ -237,8 +240,8 @@ class Active:
         return drafter.propose(tokens + forced if forced else tokens)
 
     def _may_follow(self, token: int, left: int) -> bool:
-        """Move on by a guess, `left` tokens before the limit; False, and nothing moves, if it is
-        not allowed, ends the output, or is followed by something certain."""
+        """Accept a draft token in the matcher, `left` tokens before the limit. False, with the
+        matcher unchanged, if it is not allowed, ends the output, or is followed by forced text."""
         if token in self.eos or not self.texts[token]:
             return False
         matcher = self.matcher
@@ -260,8 +263,9 @@ class Active:
             self.matcher.rollback(count)
 
     def _masks(self, draft: tuple[int, ...]) -> Masks:
-        """Near the token limit a grammar keeps only tokens after which the output can still be
-        completed. A canonical token that is to enter alone is the only one allowed."""
+        """The masks of the next token and of those after `draft`. Near the token limit a grammar
+        allows only tokens after which the output can still be completed. Where a canonical token is
+        to enter by itself, it is the only one allowed."""
         if self.matcher is None and not draft and not self.request.trace:
             return self._free
         words = np.zeros((1 + len(draft), len(self.free_words)), np.int32)
@@ -272,8 +276,8 @@ class Active:
         return self._fill(words, draft, self._left)
 
     def _fill(self, words: NDArray[np.int32], draft: tuple[int, ...], left: int) -> Masks:
-        """Fill `words` with the masks of the next token, `left` tokens before the limit, and of
-        those after each of `draft`."""
+        """Fill `words` int32 `[1 + drafts, words]` with the masks of the next token, `left` tokens
+        before the limit, and of the tokens after each of `draft`."""
         matcher = self.matcher
         if matcher is None:
             words[:] = self.free_words
@@ -291,25 +295,26 @@ class Active:
         self._go_back(len(draft))
         return Masks(words, len(words), hits, time.perf_counter() - begin, tuple(places))
 
-    # Guesses of a draft model, while nothing is digested ------------------------------------------
+    # Proposals of a draft model, while no post-step work is pending -------------------------------
 
     @property
     def guessable(self) -> int:
-        """How many guesses may follow; none while the next token's mask is not there, or where the
-        grammar has chosen that token."""
+        """Upper bound on the draft tokens that may be proposed; 0 while the next token's mask is
+        not filled, or where the grammar forces that token."""
         if self.drafter is None or self._run or self.masks is None:
             return 0
         return self._left - 1
 
     def last_mask(self, number: int) -> NDArray[np.int32]:
-        """The mask for guess `number`, which follows those before it."""
+        """The mask under which draft token `number`, counted from 0, is drawn."""
         assert self.masks is not None
         return self.masks.words[number]
 
     def guess(self, token: int, number: int) -> Masks | None:
-        """Go on by guess `number`, counted from 0: the mask of the token after it, which joins
-        `masks`. None, and nothing moves, where it may not follow. Nor does anything move where the
-        grammar raises; if the text ever comes there, it will again."""
+        """Accept `token` as draft token `number`, counted from 0, and return the mask of the token
+        after it, which is appended to `masks`. None, with nothing changed, where it may not follow.
+        Nothing changes either where the grammar raises; it will raise again if the text gets
+        there."""
         masks, left = self.masks, self._left - number - 1
         assert masks is not None
         if not self._may_follow(token, left):
@@ -327,14 +332,14 @@ class Active:
         return mask
 
     def take_back(self, count: int) -> None:
-        """Stand before `count` guesses again, whose masks stay."""
+        """Roll the matcher back by `count` draft tokens; their masks stay."""
         self._go_back(count)
 
     # Text ---------------------------------------------------------------------------------------
 
     def _delta(self, reason: FinishReason | None) -> Delta:
-        """A delta of all that is not yet sent; with a reason, the held-back rest of the text too.
-        The caller holds the lock."""
+        """A delta of everything not yet sent; with a finish reason, also the text that was held
+        back. The caller holds the lock."""
         text, self._text = self._text, ""
         if reason is not None:
             text += self.emitter.finish()

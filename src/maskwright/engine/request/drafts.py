@@ -1,7 +1,8 @@
-"""Drafts by looking back: what followed the last time the text ended like this.
+"""Draft tokens by prompt lookup: what followed the last time the text ended like this.
 
-"Prompt lookup": the longest recent ending that occurred before, in prompt or output, and the tokens
-that came after it. Costs one dictionary entry a token; the draws verify what it proposes.
+The longest of a few suffix lengths that has occurred before in prompt or output is looked up, and
+the tokens that followed it are proposed. This costs a dictionary entry per length and token.
+Sampling verifies the proposals.
 """
 
 from __future__ import annotations
@@ -9,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 SIZES = (4, 3, 2)
-"""Lengths of the endings looked for, the longest first."""
+"""Lengths in tokens of the suffixes that are looked up, the longest first."""
 
 
 class LookBack:
-    """The drafter of one sequence; its proposals grow while they come true, and rest when not."""
+    """The drafter of one sequence. Drafts get longer, up to `most` tokens, while they are accepted,
+    and pause for up to 64 steps while they are rejected."""
 
     def __init__(self, most: int) -> None:
         self.most = most
@@ -26,7 +28,8 @@ class LookBack:
         self._after: dict[tuple[int, ...], int] = {}
 
     def propose(self, tokens: Sequence[int]) -> list[int]:
-        """At most so many tokens as have been worth it; `tokens` only ever grow."""
+        """Propose draft tokens after `tokens`; an empty list for none. Each call must pass the
+        tokens of the previous call, with more appended."""
         self._learn(tokens)
         if self._rest:
             self._rest -= 1
@@ -38,7 +41,7 @@ class LookBack:
         return []
 
     def judge(self, proposed: int, accepted: int) -> None:
-        """Of `proposed` drafts, the first `accepted` were what was sampled."""
+        """Record that of `proposed` draft tokens the first `accepted` were sampled."""
         self.proposed += proposed
         self.accepted += accepted
         if accepted == proposed:
@@ -51,7 +54,7 @@ class LookBack:
             self._rest, self._pause = self._pause, min(64, 2 * self._pause)
 
     def _learn(self, tokens: Sequence[int]) -> None:
-        """Where each ending is followed by something; the last occurrence counts."""
+        """Index the position after each suffix in `tokens`; the last occurrence counts."""
         for end in range(max(self._seen, 1), len(tokens)):
             for size in SIZES:
                 if end >= size:

@@ -1,7 +1,7 @@
-"""From sampled tokens to text that is safe to send.
+"""Turns sampled tokens into text that is safe to send.
 
-Held back are an incomplete UTF-8 character and an end of the text that may still become part of a
-stop string. What was sent is never taken back; a stop string is never sent.
+An incomplete UTF-8 character is held back, and so is an end of the text that may still become part
+of a stop string. Text that was sent is never taken back, and a stop string is never sent.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _DECODER = codecs.getincrementaldecoder("utf-8")
 
 
 class Emitter:
-    """The text of one generation. `stopped` once a stop string has appeared."""
+    """Decodes the text of one generation. `stopped`: whether a stop string has appeared."""
 
     def __init__(self, stops: StopAutomaton | None) -> None:
         self.stopped = False
@@ -24,11 +24,12 @@ class Emitter:
         self._held = ""
 
     def push(self, data: bytes) -> str:
-        """The text that `data`, the bytes of the next token, makes safe to send."""
+        """Append `data`, the bytes of the next token; returns the text that becomes safe to
+        send."""
         return self._release(self._decoder.decode(data))
 
     def finish(self) -> str:
-        """The rest of the text. Bytes that never became a character come as U+FFFD."""
+        """Return the rest of the text. Bytes of an incomplete character become U+FFFD."""
         if self.stopped:
             return ""
         rest = self._release(self._decoder.decode(b"", final=True))

@@ -1,4 +1,4 @@
-"""What a client asks of the engine, and what it gets."""
+"""The request of a client, and the deltas and completion that it receives."""
 
 from __future__ import annotations
 
@@ -77,9 +77,9 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Delta:
-    """What is new since the delta before. `text` is final: never taken back. `token_ids` may be
-    ahead of the text while a part of it is held back. `error` only with FinishReason.ERROR.
-    `scores`: one for each of `token_ids`, where the request asks for them."""
+    """What is new since the previous delta. `text` is final and never taken back. `token_ids` may
+    be ahead of the text while a part of it is held back. `error` is set only with
+    `FinishReason.ERROR`. `scores`: one for each of `token_ids`, if the request asks for them."""
 
     text: str
     token_ids: tuple[int, ...]

@@ -9,7 +9,8 @@ START = 0
 
 
 class StopAutomaton:
-    """Immutable. A state stands for the longest end of the text that begins a stop string."""
+    """An immutable automaton. A state stands for the longest suffix of the text that is a prefix of
+    a stop string."""
 
     def __init__(self, stops: Iterable[str]) -> None:
         self._edges: list[dict[str, int]] = [{}]
@@ -47,7 +48,8 @@ class StopAutomaton:
         self._matched[state] = len(stop)
 
     def _failures(self) -> list[int]:
-        """For each state, that of its longest proper end; shorter matches are inherited."""
+        """The failure links: for each state, that of its longest proper suffix. A state without a
+        match of its own inherits the match of its failure link."""
         fail = [START] * len(self._edges)
         queue = deque(self._edges[START].values())
         while queue:
