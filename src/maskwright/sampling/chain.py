@@ -1,8 +1,8 @@
 """The ordered chain of logits processors.
 
-A processor takes the logits of all sampled rows, float32 `[rows, vocab]`, and changes them in
-place; it touches only rows whose parameters ask for it, and what it does to a row depends on that
-row alone. A forbidden token is -inf.
+A processor changes the logits of all sampled rows, float32 `[rows, vocab]`, in place. It touches
+only rows whose parameters ask for it, and its effect on a row depends on that row alone. The logit
+of a forbidden token is -inf.
 """
 
 from __future__ import annotations
@@ -26,15 +26,16 @@ from maskwright.kernels.reference import (
 from maskwright.sampling.params import SamplingParams
 
 LEAST_TEMPERATURE = float(np.finfo(np.float32).tiny)
-"""What a positive temperature below it is taken for, so that it is one in float32 too."""
+"""Lower bound on positive temperatures: the least normal float32, so that a tiny temperature
+doesn't become 0 in float32."""
 
 
 @dataclass(frozen=True, slots=True)
 class SampleRow:
-    """What the chain and the draw know of one sequence.
+    """What chain and draw need of one sequence.
 
-    `tokens`: prompt and output; the token sampled now will be number `len(tokens)`, which is also
-    its position in the random stream of `seed` (64 bits).
+    `tokens`: prompt and output so far. The index of the sampled token will be `len(tokens)`, which
+    is also its position in the random stream of `seed` (64 bits).
     """
 
     params: SamplingParams
@@ -50,8 +51,8 @@ class SampleRow:
 
 @dataclass(frozen=True, slots=True)
 class ChainBatch:
-    """The rows of one step; `words` int32 `[rows, words]` is each row's mask (bit i of word w
-    allows token 32 * w + i). A row that can't be sampled gets its error in `failures`."""
+    """The rows of one step. `words` int32 `[rows, words]`: their masks (bit i of word w allows
+    token 32 * w + i). `failures`: errors of rows that can't be sampled, by row number."""
 
     rows: Sequence[SampleRow]
     words: Tensor
@@ -124,13 +125,14 @@ def bad_words(logits: Tensor, batch: ChainBatch) -> None:
 
 
 def mask_rows(logits: Tensor, batch: ChainBatch) -> None:
-    """Forbid what each row's mask doesn't allow: its grammar's, or the vocabulary's own."""
+    """Forbid the tokens that a row's mask doesn't allow: that of its grammar or, without one, of
+    the vocabulary."""
     apply_mask(logits, batch.words)
 
 
 def require_support(logits: Tensor, batch: ChainBatch) -> None:
-    """A row with nothing left, or with logits that are no numbers, fails alone; zeros take its
-    place so that nothing after sees them."""
+    """Fail rows without an allowed token, or with logits that are not finite. Their logits are set
+    to 0, so that later processors see finite numbers."""
     peak = logits.amax(dim=-1)
     for number in torch.nonzero(~peak.isfinite()).flatten().tolist():
         empty = bool(peak[number] == float("-inf"))
@@ -139,7 +141,8 @@ def require_support(logits: Tensor, batch: ChainBatch) -> None:
 
 
 def no_token(*, empty: bool) -> GenerationError:
-    """Why no token can be chosen: nothing is left, or (not `empty`) there are no numbers."""
+    """The error of a row without a token to choose: every token is forbidden (`empty`), or the
+    logits are not finite."""
     if empty:
         return EmptySupportError(
             "No token is left to choose: grammar, bad_words and no_repeat_ngram "
@@ -198,18 +201,18 @@ CHAIN: tuple[Processor, ...] = (
     top_p,
     min_p,
 )
-"""The order, which is part of what the parameters mean. Hard masks come before any truncation:
-top-k of forbidden tokens would leave nothing."""
+"""The order of the processors, which is part of the meaning of the parameters. Masks come before
+any truncation, because otherwise top-k could keep forbidden tokens only."""
 
 
 def run_chain(logits: Tensor, batch: ChainBatch) -> None:
-    """Every processor in order; `logits` are changed in place."""
+    """Apply every processor in order; `logits` are changed in place."""
     for processor in CHAIN:
         processor(logits, batch)
 
 
 def _drawn(batch: ChainBatch, wanted: Callable[[SamplingParams], bool]) -> list[int]:
-    """Rows that are not greedy and whose parameters are `wanted`."""
+    """Numbers of the rows that are not greedy and whose parameters are `wanted`."""
     return [
         number
         for number, row in enumerate(batch.rows)

@@ -1,10 +1,11 @@
-"""The draw, in compiled code: a token a row under its mask, in one pass over the logits.
+"""Draws a token for each row under its mask, in compiled code and one pass over the logits.
 
-Gumbel-argmax: adding independent Gumbel noise and taking the highest draws from the softmax. The
-noise of a token depends on the request's seed, the position and the token id alone, so a draw is
-the same whatever the batch. With u = (word + 0.5) / 2**32 a token scores z - log(-log(1 - u)), in
-float64 with the C library's logarithms: that is the definition. Other implementations may differ
-in the last bit of the noise, which decides only where two scores agree to 15 digits.
+Gumbel-max trick: adding independent Gumbel noise to the logits and taking the highest sum draws
+from the softmax. The noise of a token depends only on the request's seed, the position and the
+token id, so a draw does not depend on the batch. With u = (word + 0.5) / 2**32 a token scores z -
+log(-log(1 - u)), in float64 with the C library's logarithms: that is the definition. Other
+implementations may differ in the last bit of the noise, which decides only where two scores agree
+to 15 digits.
 
 Noise is exact but made sparingly. Since -log(1 - u) >= u, a token can only beat a score s that
 another has reached if u < exp(z - s): one comparison of its random word, no logarithm; and the
@@ -29,22 +30,23 @@ from maskwright.compiled import compiled
 from maskwright.sampling.philox import TARGET, words_of_counters
 
 EMPTY: Final = -1
-"""Instead of a token: the mask allows none that the model does."""
+"""In place of a token: every token that the mask allows has the logit -inf."""
 
 NOT_FINITE: Final = -2
-"""Instead of a token: an allowed logit is +inf or no number."""
+"""In place of a token: an allowed logit is +inf or NaN."""
 
 _BLOCK: Final = 64
-"""Tokens that share a bound: two words of the mask, 16 counters."""
+"""Tokens of a block, which share an upper bound: two words of the mask, 16 counters."""
 
 _SLACK: Final = 1.001 * 2.0**32
-"""From a bound of u to one of words, above any rounding of `exp(z - s)`."""
+"""Factor from a bound on u to one on random words, with a margin above any rounding of `exp(z -
+s)`."""
 
 _WHOLE: Final = np.uint32(0xFFFFFFFF)
 _INFINITY: Final = np.int32(0x7F800000)
 _MAGNITUDE: Final = np.int32(0x7FFFFFFF)
 _NOTHING: Final = np.int32(-0x800000) ^ _MAGNITUDE
-"""The key of -inf: what is not allowed, and blocks without anything."""
+"""The key of -inf: of tokens that are not allowed, and of blocks without an allowed token."""
 
 
 @compiled(nogil=True)

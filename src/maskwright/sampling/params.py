@@ -1,4 +1,4 @@
-"""How the next token is chosen, as the client asked."""
+"""The sampling parameters of a request."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from typing import Literal, TypeAlias, get_args
 from maskwright.errors import InputError
 
 MOST_LOGPROBS = 20
-"""Alternatives that can be asked for at each token."""
+"""Upper bound on the alternatives that can be asked for at each token."""
 
 Scale: TypeAlias = Literal["raw", "masked"]
-"""Whose probability: the model's own, or that among the tokens which the mask allows."""
+"""Which probability: the model's own, or the one renormalised over the tokens that the mask
+allows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,7 @@ class SamplingParams:
     logprobs: int | None = None
     scale: Scale = "raw"
     plain: bool = field(init=False, repr=False, compare=False)
-    """Nothing is asked for but a temperature: no processor, no scores."""
+    """Whether nothing but a temperature is asked for: no logits processor and no scores."""
 
     def __post_init__(self) -> None:
         _number("temperature", self.temperature, 0.0, 100.0)
@@ -84,7 +85,7 @@ class SamplingParams:
 
     @property
     def greedy(self) -> bool:
-        """Take the likeliest token; no draw."""
+        """Whether the likeliest token is taken, without a draw."""
         return self.temperature == 0
 
     def tokens(self) -> frozenset[int]:

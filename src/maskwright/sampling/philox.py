@@ -1,9 +1,9 @@
-"""Philox4x32-10: random words as a pure function of a key and a counter.
+"""Philox4x32-10: random 32-bit words as a pure function of a key and a counter.
 
 Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC'11. The key is a
 request's 64-bit seed; the counter is (token >> 2, position, stream, 0), and token & 3 picks one of
-the four words. Nothing is stored between draws: replay, preemption, batching and speculation
-can't change them.
+the four words. No state is stored between draws, so that replay, preemption, batching and
+speculative decoding can't change them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ HALF = np.uint64(32)
 _ROUNDS = 10
 
 
-@compiled(nogil=True, inline="always")  # or the loops that call it stay scalar
+@compiled(nogil=True, inline="always")  # else the loops that call it are not vectorised
 def philox(
     key_0: np.uint64,
     key_1: np.uint64,

@@ -1,5 +1,5 @@
-"""One token a row: rows that ask for more than a mask and a temperature go through the chain first,
-then all are drawn together (`draw.py`)."""
+"""Samples one token for each row. Rows that ask for more than a mask and a temperature go through
+the chain of logits processors first; then all rows are drawn together (`draw.py`)."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from maskwright.sampling.draw import EMPTY, draw_rows
 
 
 def sample(logits: Tensor, batch: ChainBatch) -> list[int | GenerationError]:
-    """The chosen token, or the row's own error, for each row of `logits` float32 `[rows, vocab]`.
-    Those of rows that are not `plain` are overwritten by what the chain makes of them. Ties go to
-    the lowest token id."""
+    """Sample a token for each row of `logits` float32 `[rows, vocab]`; an error in place of the
+    token concerns its row alone. Logits of rows that are not `plain` are overwritten by the chain.
+    Ties go to the lowest token id."""
     rows = batch.rows
     chained = [number for number, row in enumerate(rows) if not row.params.plain]
     failures = _run_chain(logits, batch, chained) if chained else {}
@@ -42,7 +42,7 @@ def sample(logits: Tensor, batch: ChainBatch) -> list[int | GenerationError]:
 
 
 def _run_chain(logits: Tensor, batch: ChainBatch, chained: list[int]) -> dict[int, GenerationError]:
-    """The chain on the rows `chained`; the errors of those that have one."""
+    """Run the chain on the rows numbered `chained`; returns the errors by row number."""
     if len(chained) == len(batch.rows):
         run_chain(logits, batch)
         return batch.failures
@@ -54,7 +54,8 @@ def _run_chain(logits: Tensor, batch: ChainBatch, chained: list[int]) -> dict[in
 
 
 def _left_to_divide(row: SampleRow) -> float:
-    """The temperature that the draw applies; the chain has applied that of its rows."""
+    """The temperature that the draw applies to a row: 1 where the chain has already applied it, 0
+    for greedy sampling."""
     if row.params.greedy:
         return 0.0
     return max(row.params.temperature, LEAST_TEMPERATURE) if row.params.plain else 1.0

@@ -1,4 +1,4 @@
-"""How likely a chosen token was: to the model, under its mask, and after the whole chain."""
+"""Log-probabilities of sampled tokens: of the model, under the mask, and after the whole chain."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from maskwright.sampling.params import SamplingParams
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
-    """A token that could have come. `raw` and `masked` as in `TokenScore`; `masked` is None where
-    the mask forbids it."""
+    """A likely alternative to the sampled token. `raw` and `masked` are as in `TokenScore`;
+    `masked` is None where the mask forbids the token."""
 
     token: int
     raw: float
@@ -25,10 +25,10 @@ class Alternative:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a mask came from. `row`: its number in the vocabulary's table of rows; near the token
-    limit the mask is a part of that row. `state`: where the text stood in its grammar. Both are
-    numbers of one process; None without a grammar. `canonical`: the grammar left one text, of which
-    this was the next token as the tokenizer cuts it."""
+    """The origin of a mask, for traces. `row`: its number in the vocabulary's table of mask rows;
+    near the token limit the mask is a subset of that row. `state`: the state of the grammar. Both
+    numbers are valid within one process, and None without a grammar. `canonical`: the token
+    belonged to text that the grammar forced, cut as the tokenizer cuts it."""
 
     row: int | None
     state: tuple[int, ...] | None
@@ -41,15 +41,15 @@ CANONICAL = Place(None, None, canonical=True)
 
 @dataclass(frozen=True, slots=True)
 class TokenScore:
-    """Natural logarithms of probabilities of one sampled token.
+    """Log-probabilities (natural logarithms) of one sampled token.
 
-    `raw`: as the model has it, before the chain. `masked`: the same, given that the token is one
-    that the mask allows; `kept` is the share of probability that the mask allows, so that
-    `masked = raw - log(kept)`. `processed`: after the whole chain, as it was drawn (0 if greedy),
-    among `support` tokens. `allowed` counts the tokens of the mask. `top`: the likeliest tokens, as
-    many as were asked for, by `raw` or, if asked so, by `masked`; then all are allowed ones.
-    `forced`: the grammar left no choice. `mask` is a digest of the mask's bits, hexadecimal.
-    `place`: where it came from, if the request is traced.
+    `raw`: of the model, before the chain. `masked`: given that the mask allows the token. `kept`:
+    the probability of all tokens that the mask allows, so that `masked = raw - log(kept)`.
+    `processed`: after the whole chain, with which it was drawn among `support` tokens (0 if
+    greedy). `allowed`: the number of tokens that the mask allows. `top`: the likeliest tokens, as
+    many as were asked for, by `raw` or by `masked`; by `masked`, only allowed ones. `forced`: the
+    mask allowed no other token. `mask`: a digest of the mask's bits in hexadecimal. `place`: the
+    origin of the mask, if the request is traced.
     """
 
     token: int
@@ -68,8 +68,8 @@ class TokenScore:
 def score(
     raw: Tensor, words: Tensor, processed: Tensor, token: int, params: SamplingParams
 ) -> TokenScore:
-    """The score of `token`, from its row of logits before the chain and after it, float32
-    `[vocab]`, and its mask `words`; `params` have `logprobs`."""
+    """The score of `token`. `raw`, `processed`: its row of logits before and after the chain,
+    float32 `[vocab]`. `words` int32 `[words]`: its mask. `params.logprobs` must not be None."""
     shares = torch.log_softmax(raw.double(), dim=-1)
     mask = allowed_tokens(words[None], len(raw))[0]
     log_kept = float(torch.logsumexp(shares[mask], dim=-1))
