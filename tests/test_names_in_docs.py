@@ -236,7 +236,6 @@ def test_what_documents_name_exists() -> None:
     assert wrong == []
 
 
-@pytest.mark.xfail(reason="docstrings that name modules by their old names", strict=True)
 def test_what_docstrings_name_exists() -> None:
     wrong = [
         f"{path.relative_to(ROOT)}: {span}"

@@ -43,7 +43,7 @@ from maskwright.mask.walk.walk import DEPENDS_ON_TEXT, PENDING, take_bytes, take
 class Recognizer:
     """Reads bytes and tokens from any configuration of a grammar.
 
-    Thread-safe: `tables.lock` guards every question to the machine.
+    Thread-safe: the lock of its tables guards every question to the machine.
     """
 
     def __init__(
