@@ -134,6 +134,33 @@ def test_a_reader_in_an_event_loop_is_woken(whole: bool) -> None:
     assert asyncio.run(read()) == "abc!"
 
 
+def test_an_event_loop_reads_along() -> None:
+    """Each delta before the next one is there."""
+    made, _ = generation()
+
+    async def read() -> list[str]:
+        reader = aiter(made)
+        found: list[str] = []
+        for text in "abc":
+            coming = asyncio.ensure_future(anext(reader))
+            await asyncio.sleep(0)
+            made.publish(Delta(text, (1,)))
+            async with asyncio.timeout(60):
+                found.append((await coming).text)
+        return found
+
+    assert asyncio.run(read()) == ["a", "b", "c"]
+
+
+def test_what_is_known_from_the_beginning() -> None:
+    record = Record(4.0, prompt=3, seed=8)
+    made = Generation(5, 8, 3, lambda _: None, deadline=7.5, record=record)
+    assert (made.id, made.seed, made.prompt_tokens, made.deadline) == (5, 8, 3, 7.5)
+    assert made.record is record
+    plain, _ = generation()
+    assert (plain.deadline, plain.trace, plain.record.prompt) == (None, None, 3)
+
+
 def test_a_loop_that_is_gone_harms_nobody() -> None:
     """Its reader had waited for the next delta when it was closed."""
     made, _ = generation()
