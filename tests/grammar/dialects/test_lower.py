@@ -1,0 +1,140 @@
+"""Lowering of grammars to rules: texts, ignored text, templates, priorities, options and faults."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from maskwright.errors import GrammarError, LimitError
+from maskwright.grammar.dialects.lark import read_lark
+from maskwright.grammar.dialects.lower import Lowered, lower
+from maskwright.grammar.dialects.special import SpecialTokens
+from maskwright.grammar.regular.derivative import contains
+from maskwright.grammar.regular.terms import EMPTY, EPSILON, Regular, char
+from maskwright.grammar.rules.tree import Rules
+from maskwright.grammar.schema.tree import Schema
+from maskwright.limits import DEFAULT_LIMITS
+from tests.grammar.spelling import SPECIAL, Captured, Reader
+
+TOOL = chr(SPECIAL + 5)
+
+
+def lowered(text: str, **limits: int) -> Lowered:
+    tokens = SpecialTokens({"<tool>": 5})
+    return lower(read_lark(text, tokens), "start", replace(DEFAULT_LIMITS, **limits))
+
+
+def readings(rules: Rules, text: str) -> set[Captured]:
+    """What each reading of the text captures; every JSON value counts as valid."""
+
+    def valid(schema: Schema, value: Any) -> bool:
+        return True
+
+    return Reader(text, valid, rules.rules).readings(rules.rules[rules.start])
+
+
+@pytest.mark.parametrize(
+    ("grammar", "accepted", "rejected"),
+    [
+        ('start: "a" ("b" | "c")~1..2', ["ab", "acb"], ["a", "abcb"]),
+        ('start: "(" start ")" | "x"', ["x", "((x))"], ["(x", "x)"]),
+        ("start: %json {}", ["[1]", "true"], ["[1"]),
+        ('start: <tool> "x"', [TOOL + "x"], ["x", TOOL]),
+        ("start: A\nA: /[ab]+/ & ~/.*aa.*/", ["ab", "bab"], ["aa", "baab"]),
+        # A template is written out once for each list of arguments.
+        ('start: t{"a"} t{"b"}\nt{x}: "<" x ">"', ["<a><b>"], ["<a><a>", "<b><b>", "ab"]),
+        ('start: p{"a", "b"}\np{x, y}: y x', ["ba"], ["ab"]),
+        ('start: o{"a"}\no{x}: t{x} "!"\nt{x}: x x', ["aa!"], ["a!"]),
+        # A terminal lacks the texts of terminals of higher priority, and of no others.
+        ('start: N | "." K\nK.1: "if"\nN: /[a-z]+/', ["i", "iff", ".if"], ["if"]),
+        ("start: N\nK: /if/\nN: /[a-z]+/", ["if"], ["IF"]),
+        ("start: K\nK.1: /if/\nN.-1: /[a-z]+/", ["if"], ["i"]),
+        # Ignored text stands before terminals and at the end, and is read as far as it can go.
+        ('start: "a" "b"\n%ignore " "', ["ab", " a  b "], ["a-b"]),
+        ('start: "a" "b"?\n%ignore " "', ["a ", "a b "], ["b"]),
+        ("start: A\nA: /x*/\n%ignore /-/", ["", "xx", "--x", "x-"], ["x-x"]),
+        ("start: /[a-z]/ /[0-9]/\n%ignore /#[a-z]*/", ["a#b1", "a##b1", "a1#"], ["#ab1"]),
+        ("start: %json {}\n%ignore /-/", ["--true", "true-"], ["t-rue"]),
+        ("start: <tool>\n%ignore /-/", ["-" + TOOL + "-"], ["-"]),
+        # A lazy rule ends at the first place where it can.
+        ('start: a /.*/\na[suffix="--"]: /[a-z-]*/', ["x--y", "--", "x----"], ["x-"]),
+        ('start: a "!"\na[lazy]: /[a-z]*x/', ["abx!"], ["xax!"]),
+    ],
+)
+def test_texts(grammar: str, accepted: list[str], rejected: list[str]) -> None:
+    rules = lowered(grammar).rules
+    assert [text for text in accepted + rejected if readings(rules, text)] == accepted
+
+
+@pytest.mark.parametrize(
+    ("grammar", "text", "captured"),
+    [
+        ('start: a "!"\na[capture="x"]: /b+/', "bb!", (("x", "bb"),)),
+        ('start: a "!"\na[capture]: /b+/', "b!", (("a", "b"),)),
+        ('start: a /.*/\na[capture="x", suffix="--"]: /[a-z]*/', "ab--c", (("x", "ab"),)),
+        ('start: a /.*/\na[capture="x", lazy]: /[a-z]*;/', "ab;c", (("x", "ab;"),)),
+    ],
+)
+def test_captures(grammar: str, text: str, captured: Captured) -> None:
+    assert readings(lowered(grammar).rules, text) == {captured}
+
+
+@pytest.mark.parametrize(
+    ("grammar", "place", "reason"),
+    [
+        ('a: "x"', (1, 1), "there is no rule 'start' to start with; there are: a"),
+        ("start: b", (1, 8), "b is not defined"),
+        ('start: "a"\nb: c', (2, 4), "c is not defined"),
+        ("start: Word\nWORD: /a/", (1, 8), "did you mean WORD?"),
+        ('start: t{"a"}\nt{x}: y', (2, 7), "y is not defined"),
+        ('start: t{"a"}\nt{x, y}: x y', (1, 8), "t takes 2 arguments, not 1"),
+        ("%declare X\nstart: X", (2, 8), "X is declared"),
+        ("start: A\nA: b\nb: /x/", (2, 4), "a terminal can't contain the rule b"),
+        ('start: A\nA: "(" A ")"', (2, 8), "A contains itself"),
+        ("start: A\nA: %json {}", (2, 4), "not regular"),
+        ("start: A\nA: <tool>", (2, 4), "a special token is no text"),
+        ("start: A\nA: /a/ & /b/", (1, 8), "this matches no text"),
+        ('start: a\na[capture="x", suffix=/-+/]: /b/', (2, 1), "one fixed string"),
+    ],
+)
+def test_faults(grammar: str, place: tuple[int, int], reason: str) -> None:
+    with pytest.raises(GrammarError) as caught:
+        lowered(grammar)
+    assert reason in str(caught.value)
+    assert (caught.value.line, caught.value.column) == place
+
+
+def test_limits() -> None:
+    grammar = "start: a b\na: /a/\nb: /b/"
+    assert readings(lowered(grammar, grammar_rules=3).rules, "ab")
+    growing = 'start: t{"a"}\nt{x}: x | t{x x}'
+    chain = "start: A\n" + "".join(f"{x}: {y}\n" for x, y in zip("ABCD", "BCDE", strict=True))
+    nested = chain + "E: /e/"
+    assert readings(lowered(nested, schema_depth=4).rules, "e")
+    for text, limit, most in (
+        (grammar, "grammar_rules", 2),
+        (growing, "grammar_rules", 40),
+        (nested, "schema_depth", 3),
+    ):
+        with pytest.raises(LimitError) as caught:
+            lowered(text, **{limit: most})
+        assert caught.value.limit == limit
+
+
+def test_what_the_rules_were_made_from() -> None:
+    found = lowered('start: a "x"\na: /y/\nb: c\nc: /z/\n%ignore " "')
+    assert found.unused == ("b", "c")
+    assert found.ignored is char(" ")
+    assert set(found.behind.values()) == {char("x"), char("y"), EPSILON}
+    for together, alone in found.behind.items():
+        text = _text(alone)
+        assert contains(together, text)
+        assert contains(together, "  " + text)
+    assert lowered("start: /a/").ignored is EMPTY
+    assert lowered("start: /a/").behind == {}
+
+
+def _text(language: Regular) -> str:
+    return next(text for text in ("", "x", "y") if contains(language, text))
