@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from maskwright import Grammar, Matcher, Vocabulary
+from maskwright.automaton.machine.exits import Configuration
 
 BYTES = tuple(bytes([byte]) for byte in range(256))
 EVERY_BYTE = Vocabulary((*BYTES, b""), eos=256)
@@ -55,6 +56,17 @@ def matches(grammar: Grammar, text: str | bytes) -> bool:
     """Whether `text` is a complete text of the grammar."""
     matcher = after(grammar, text)
     return matcher is not None and matcher.accepting
+
+
+def configuration(grammar: Grammar, text: bytes) -> Configuration:
+    """The configuration after `text`, which is a beginning, read byte by byte."""
+    recognizer = grammar.recognizer
+    here = recognizer.start
+    for at in range(len(text)):
+        following = recognizer.advance(here, text[at : at + 1], text[:at])
+        assert following is not None, f"{text!r} is no beginning"
+        here = following
+    return here
 
 
 def shortest_ending(matcher: Matcher) -> bytes:

@@ -1,0 +1,151 @@
+"""Masks of configurations, the tokens that a walk lists, and where single tokens lead."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from maskwright import Grammar, compile_json_schema, compile_regex
+from maskwright.automaton.machine.exits import Configuration
+from maskwright.mask.position import UNKNOWN
+from maskwright.mask.shared.leaf_bounds import ENDLESS
+from tests.matching import configuration, vocabulary
+
+VOCAB = vocabulary("ab", "aab", ' "', '"a', 'x"', '",', '"]', "a ", " a", "1,", "é")
+WORDS: Any = {"type": "array", "items": {"type": "string"}}
+DISTINCT: Any = {**WORDS, "uniqueItems": True}
+
+
+def grammar_of(source: Any) -> Grammar:
+    """A pattern, or the schema of a JSON text without whitespace."""
+    if isinstance(source, str):
+        return compile_regex(source, VOCAB)
+    return compile_json_schema(source, VOCAB, whitespace="compact")
+
+
+def accepted_alone(grammar: Grammar, here: Configuration) -> set[bytes]:
+    """The tokens whose bytes the recognizer reads from a configuration, each asked for alone."""
+    tokens = {token for token in VOCAB.tokens if token}
+    return {token for token in tokens if grammar.recognizer.advance(here, token) is not None}
+
+
+CONFIGURATIONS: list[tuple[Any, bytes]] = [
+    ("a{2}b|ab", b""),
+    ("a{2}b|ab", b"a"),
+    ("a{2}b|ab", b"ab"),
+    ("[^b]*", b"a"),  # the mask of a run of characters is precomputed
+    ("( [^b]+)+x", b""),  # the run comes after a space
+    ("[^b]*", b"\xc3"),
+    (WORDS, b""),
+    (WORDS, b"["),
+    (WORDS, b'["'),  # the mask inside a string is precomputed
+    (WORDS, b'["a'),
+    (WORDS, b'["\\'),
+    (WORDS, b'["a"'),
+    ({"type": "string", "maxLength": 2}, b'"a'),
+    ({"type": "integer"}, b"1"),
+]
+
+
+@pytest.mark.parametrize(("source", "text"), CONFIGURATIONS)
+def test_the_mask_holds_the_tokens_that_are_read_alone(source: Any, text: bytes) -> None:
+    grammar = grammar_of(source)
+    here = configuration(grammar, text)
+    walker = grammar.walker
+    row = walker.tables.rows[walker.row(here)]
+    bits = np.unpackbits(row.view(np.uint8), bitorder="little")
+    mask = {VOCAB.tokens[token] for token in np.flatnonzero(bits).tolist()}
+    assert mask - {b""} == accepted_alone(grammar, here)
+    assert walker.row(here) == walker.row(here), "a row is computed once"
+
+
+@pytest.mark.parametrize(("source", "text"), CONFIGURATIONS)
+def test_successors_are_each_configuration_with_its_first_token(source: Any, text: bytes) -> None:
+    grammar = grammar_of(source)
+    here = configuration(grammar, text)
+    expected: dict[Configuration, set[bytes]] = {}
+    for token in accepted_alone(grammar, here):
+        target = grammar.recognizer.advance(here, token)
+        assert target is not None
+        expected.setdefault(target, set()).add(token)
+    found = grammar.walker.successors(here)
+    assert len(found) == len(expected)
+    for target, token in found:
+        assert VOCAB.tokens[token] in expected[target]
+
+
+@pytest.mark.parametrize(
+    ("source", "text", "budget", "expected"),
+    [
+        ("a{3}|b", b"", -1, {b"a", b"b"}),
+        ("a{3}|b", b"", 0, {b"a"}),
+        ("a{3}|b", b"", 1, {b"a"}),
+        ("a{3}|b", b"", 2, set()),
+        ("x(ab|a)c", b"x", 0, {b"a", b"ab"}),
+        ("x(ab|a)c", b"x", 1, set()),
+        ("a{4}|b", b"", 2, {b"a"}),
+        (WORDS, b"[", -1, {b'"', b'"a', b'",', b'"]', b"]"}),
+        (WORDS, b"[", 0, {b'"', b'"a', b'",', b'"]'}),
+        (WORDS, b"[", 1, {b'"', b'"a', b'",', b'"]'}),
+        (WORDS, b"[", 99, set()),
+        (WORDS, b'["a"', 0, {b","}),
+    ],
+)
+def test_tokens_after_which_more_may_be_needed(
+    source: Any, text: bytes, budget: int, expected: set[bytes]
+) -> None:
+    grammar = grammar_of(source)
+    groups = grammar.walker.tokens_needing_more_than(configuration(grammar, text), budget)
+    assert {VOCAB.tokens[token] for token in groups.tokens.tolist()} == expected
+
+
+@pytest.mark.parametrize(
+    ("source", "text", "sufficient"),
+    [
+        ("b", b"", 1),
+        ("a{3}|b", b"", 3),
+        ("x(ab|a)c", b"x", 2),
+        (WORDS, b'["a"', 4),
+    ],
+)
+def test_the_measured_budget(
+    source: Any, text: bytes, sufficient: int
+) -> None:
+    grammar = grammar_of(source)
+    position = grammar.recognizer.position(configuration(grammar, text))
+    grammar.walker.find(position, bytes)
+    row = position.row
+    assert position.sufficient_budget == UNKNOWN
+    grammar.walker.measure(position, bytes)
+    assert position.row == row
+    assert position.sufficient_budget == sufficient
+
+
+@pytest.mark.parametrize(("source", "text"), CONFIGURATIONS)
+def test_the_measured_budget_suffices_after_any_token(source: Any, text: bytes) -> None:
+    grammar = grammar_of(source)
+    here = configuration(grammar, text)
+    position = grammar.recognizer.position(here)
+    grammar.walker.measure(position, bytes)
+    for target, token in grammar.walker.successors(here):
+        needed = grammar.budgets.costs.tokens_needed(target, text + VOCAB.tokens[token])
+        assert 1 + needed <= position.sufficient_budget, VOCAB.tokens[token]
+    assert position.sufficient_budget < ENDLESS
+
+
+@pytest.mark.parametrize(
+    ("schema", "token", "remembered"),
+    [(WORDS, ord('"'), True), (DISTINCT, ord('"'), False), (DISTINCT, ord("b"), True)],
+)
+def test_a_move_is_remembered_unless_it_depends_on_the_text(
+    schema: Any, token: int, remembered: bool
+) -> None:
+    grammar = grammar_of(schema)
+    position = grammar.recognizer.position(configuration(grammar, b'["a'))
+    assert grammar.walker.after(position, 0, lambda: b'["a') is None
+    following = grammar.walker.after(position, token, lambda: b'["a')
+    assert following is not None
+    assert following.configuration == configuration(grammar, b'["a' + VOCAB.tokens[token])
+    assert (position.moves.get(token) is following) is remembered
