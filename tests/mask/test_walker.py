@@ -110,9 +110,7 @@ def test_tokens_after_which_more_may_be_needed(
         (WORDS, b'["a"', 4),
     ],
 )
-def test_the_measured_budget(
-    source: Any, text: bytes, sufficient: int
-) -> None:
+def test_the_measured_budget(source: Any, text: bytes, sufficient: int) -> None:
     grammar = grammar_of(source)
     position = grammar.recognizer.position(configuration(grammar, text))
     grammar.walker.find(position, bytes)
