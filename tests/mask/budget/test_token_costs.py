@@ -1,0 +1,155 @@
+"""Tokens that complete a text: how many, under which key they are remembered, and detours."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from maskwright import Grammar, UnspellableError, Vocabulary, compile_json_schema, compile_regex
+from maskwright.mask.budget import token_costs
+from tests.matching import EVERY_BYTE, configuration, vocabulary
+
+VOCAB = vocabulary("abc", "ddddd", "cd")
+DISTINCT: Any = {"type": "array", "items": {"type": "string"}, "uniqueItems": True}
+LACKING = vocabulary("xabc", "xde", alphabet="xdz")
+"""Spells neither abc nor e alone."""
+
+
+def json(schema: Any, vocab: Vocabulary = EVERY_BYTE) -> Grammar:
+    return compile_json_schema(schema, vocab, whitespace="compact")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "completion", "needed"),
+    [
+        ("abc|ddddd", b"", b"abc", 1),
+        ("abcd", b"", b"abcd", 2),
+        ("abcd", b"ab", b"cd", 1),
+        ("abcd", b"abcd", b"", 0),
+        ("ab|ddddd", b"", b"ab", 2),  # the shortest in bytes, not in tokens
+        ("(abc){3}a*", b"", b"abcabcabc", 3),
+        ("x*", b"xx", b"", 0),
+    ],
+)
+def test_tokens_of_the_shortest_completion(
+    pattern: str, text: bytes, completion: bytes, needed: int
+) -> None:
+    costs = compile_regex(pattern, VOCAB).budgets.costs
+    here = configuration(compile_regex(pattern, VOCAB), text)
+    assert costs.shortest(here, text) == completion
+    assert costs.tokens_needed(here, text) == needed
+    assert costs.tokens_needed(here, text) == needed, "what is remembered"
+
+
+@pytest.mark.parametrize(
+    ("budget", "fits"), [(-1, False), (0, False), (1, False), (2, True), (4, True), (5, True)]
+)
+def test_a_budget_fits_from_the_tokens_needed_on(budget: int, fits: bool) -> None:
+    grammar = compile_regex("abcd", VOCAB)
+    assert grammar.budgets.costs.fits(grammar.recognizer.start, b"", budget) is fits
+
+
+@pytest.mark.parametrize(
+    ("schema", "text", "by_text"),
+    [
+        (DISTINCT, b'["a"', True),
+        (DISTINCT, b'["a","b', True),
+        (DISTINCT, b"", False),
+        ({"type": "array", "items": DISTINCT}, b'[["a"],', False),
+        ({"type": "array", "items": DISTINCT}, b'[["a"', True),
+        ({"type": "array", "items": {"type": "string"}}, b'["a"', False),
+        ({"type": "object", "additionalProperties": {"type": "null"}}, b'{"a":null', False),
+    ],
+)
+def test_costs_belong_to_a_text_where_items_around_must_differ(
+    schema: Any, text: bytes, by_text: bool
+) -> None:
+    grammar = json(schema)
+    here = configuration(grammar, text)
+    costs = grammar.budgets.costs
+    assert (costs.place(here, text) != here) is by_text
+    assert (costs.place(here, text) != costs.place(here, text + b" ")) is by_text
+
+
+def test_every_place_on_the_way_is_remembered() -> None:
+    grammar = compile_regex("abcxddddd", VOCAB)
+    costs = grammar.budgets.costs
+    assert costs.tokens_needed(grammar.recognizer.start) == 3
+    for text, needed, first in ((b"abc", 2, b"x"), (b"abcx", 1, b"ddddd")):
+        here = configuration(grammar, text)
+        assert costs.cache.needed[here] == needed
+        assert VOCAB.tokens[costs.cache.first[here]] == first
+    assert configuration(grammar, b"a") not in costs.cache.needed
+
+
+def test_one_step_is_remembered_with_the_rest_where_the_text_decides() -> None:
+    schema = {**DISTINCT, "items": {"enum": ["a", "b", "c"]}, "minItems": 3}
+    grammar = json(schema)
+    costs, text = grammar.budgets.costs, b'["a"'
+    needed = costs.tokens_needed(configuration(grammar, text), text)
+    assert needed == len(',"b","c"]')
+    for left, byte in enumerate(b',"b","', start=1 - needed):
+        text += bytes([byte])
+        assert costs.tokens_needed(configuration(grammar, text), text) == -left
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "spellable"),
+    [
+        ("xabc|zz", b"", True),
+        ("x(abc|zz)", b"x", True),
+        ("x(abc|ze)|z", b"x", False),
+        ("z(x|e)*", b"z", True),
+        ("x(de|z)", b"x", True),
+        ("z|xde", b"xd", False),
+    ],
+)
+def test_what_can_be_spelled(pattern: str, text: bytes, spellable: bool) -> None:
+    grammar = compile_regex(pattern, LACKING)
+    here = configuration(grammar, text)
+    costs = grammar.budgets.costs
+    for _ in range(2):  # found, then remembered
+        assert costs.is_spellable(here, text) is spellable
+        assert costs.fits(here, text, 9) is spellable
+
+
+@pytest.mark.parametrize(
+    ("pattern", "needed"),
+    [
+        ("ab|zzz", 3),  # ab can't be spelled
+        ("x(e|zzz)", 4),
+        ("xabc|zzzzz", 1),
+    ],
+)
+def test_a_detour_where_the_shortest_completion_has_no_spelling(pattern: str, needed: int) -> None:
+    grammar = compile_regex(pattern, LACKING)
+    assert grammar.budgets.costs.tokens_needed(grammar.recognizer.start) == needed
+
+
+def test_the_search_for_a_detour_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(token_costs, "MOST_DETOURS", 2)
+    with pytest.raises(UnspellableError):
+        compile_regex("e|zz(e|zz(ee|zzzz))", LACKING)
+    monkeypatch.setattr(token_costs, "MOST_DETOURS", 9)
+    assert compile_regex("a|zz(e|zz(ee|zzzx))", LACKING).min_tokens == 8
+
+
+def test_a_recorded_way_counts_where_it_is_shorter() -> None:
+    grammar = compile_regex("abxy|ddddd", VOCAB)
+    costs, start = grammar.budgets.costs, grammar.recognizer.start
+    assert costs.tokens_needed(start) == 4
+    assert not costs.record_way(start, b"", [ord("a"), ord("x")])
+    assert costs.tokens_needed(start) == 4
+    assert costs.record_way(start, b"", [VOCAB.tokens.index(b"ddddd")])
+    assert costs.tokens_needed(start) == 1
+    assert costs.record_way(start, b"", list(b"abxy"))
+    assert costs.tokens_needed(start) == 1
+
+
+def test_a_recorded_way_counts_down_to_its_end() -> None:
+    grammar = compile_regex("abx[yz]", VOCAB)
+    costs = grammar.budgets.costs
+    assert costs.record_way(grammar.recognizer.start, b"", list(b"abxz"))
+    for text, needed in ((b"", 4), (b"a", 3), (b"abx", 1), (b"abxz", 0)):
+        assert costs.cache.needed[configuration(grammar, text)] == needed
