@@ -1,0 +1,70 @@
+"""Arguments as parameters: which are there, in which order, and which schemas are refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from maskwright.errors import UnsupportedSchemaError
+from maskwright.grammar.rules.tree import JsonValue
+from maskwright.grammar.schema.parse import ParseOptions, parse_schema
+from maskwright.grammar.shape.shapes import Shapes
+from maskwright.grammar.tools.arguments import Parameters
+from tests.grammar.spelling import Captured, Reader
+
+TEMPLATE = ("<", "$key", ">", "$value", "</>")
+
+
+def readings(schema: Any, text: str) -> set[Captured]:
+    """What each reading of `text` as parameters captures; any JSON array or object is a value."""
+    root = parse_schema(schema, ParseOptions()).root
+    expression = Parameters(TEMPLATE, {}, Shapes(), JsonValue).expression(root)
+    return Reader(text, lambda _, value: isinstance(value, list | dict)).readings(expression)
+
+
+PAIR: dict[str, Any] = {
+    "properties": {"a": {"type": "integer"}, "b": {"type": "string"}},
+    "required": ["b"],
+}
+
+
+@pytest.mark.parametrize(
+    ("schema", "text", "captured"),
+    [
+        (PAIR, "<a>1</><b>x</>", (("json:a", "1"), ("string:b", "x"))),
+        (PAIR, "<b>x</>", (("string:b", "x"),)),
+        (PAIR, "<a>1</>", None),  # b is required
+        (PAIR, "<b>x</><a>1</>", None),  # not in the order of the schema
+        (PAIR, "<a>x</><b>x</>", None),
+        (PAIR, "<b>x</><c>1</>", None),  # declared ones only
+        (PAIR, "<b>x</></>", None),  # the text after a string can't be in it
+        ({}, "", ()),
+        ({"properties": {"a": {"type": ["integer", "string"]}}}, "<a>1</>", (("json:a", "1"),)),
+        ({"properties": {"a": {"type": ["array", "string"]}}}, "<a>[1]</>", (("string:a", "[1]"),)),
+        ({"properties": {"a": {"type": ["array", "integer"]}}}, "<a>[1]</>", (("json:a", "[1]"),)),
+        ({"properties": {"a": {"enum": ["x", 1]}}}, "<a>x</>", (("string:a", "x"),)),
+        ({"anyOf": [{"required": ["a"]}, {"required": ["b"]}], **PAIR}, "<b>x</>",
+         (("string:b", "x"),)),
+    ],
+)  # fmt: skip
+def test_parameters(schema: Any, text: str, captured: Captured | None) -> None:
+    assert readings(schema, text) == (set() if captured is None else {captured})
+
+
+@pytest.mark.parametrize(
+    ("keywords", "message"),
+    [
+        ({"minProperties": 1}, None),
+        ({"minProperties": 2}, "minProperties beyond"),
+        ({"maxProperties": 2}, None),
+        ({"maxProperties": 1}, "maxProperties below"),
+    ],
+)
+def test_bounds_on_the_number_of_parameters(keywords: Any, message: str | None) -> None:
+    schema = {**PAIR, **keywords}
+    if message is None:
+        assert readings(schema, "<b>x</>")
+        return
+    with pytest.raises(UnsupportedSchemaError, match=message):
+        readings(schema, "<b>x</>")
