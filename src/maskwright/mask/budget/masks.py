@@ -42,14 +42,15 @@ class BudgetMasks:
         tokens; `prefix` is the text so far. Raises `BudgetError` if nothing is allowed."""
         if position.sufficient_budget == UNKNOWN:
             self._walker.measure(position, lambda: prefix)
-        out[:] = self._tables.rows[position.row]
         if budget >= position.sufficient_budget:
+            out[:] = self._tables.rows[position.row]
             return
         with self._tables.lock:
             self._recognizer.begin()
             with self._recognizer.machine.work:
                 by_budget = self._masks_by_budget(position, prefix)
                 if by_budget is None:
+                    out[:] = self._tables.rows[position.row]
                     self._refuse_too_long(position, budget, out, prefix)
                 else:
                     out[:] = by_budget.mask(budget)
