@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,36 +16,61 @@ from maskwright.cli.process.environment import MKL_MODE, prepare_environment
 PACKAGE = Path(__file__).resolve().parents[3] / "src" / "maskwright"
 STARTED = """
 import os, sys
+from functools import partial
+from pathlib import Path
 from maskwright.cli import program
+from maskwright.cli.process.environment import prepare_environment
+program.prepare_environment = partial(prepare_environment, processors=Path("{processors}"))
 program.app = lambda **_: print(os.environ.get("MKL_CBWR"), "torch" in sys.modules)
 program.main()
 """
-"""The command line, with a look at the process in the place of a subcommand."""
+"""The command line on a processor of Intel's, with a look at the process in the place of a
+subcommand."""
 
 
-def test_a_value_that_the_user_has_set_stays() -> None:
-    environment = {"MKL_CBWR": "COMPATIBLE"}
-    prepare_environment(environment)
-    assert environment == {"MKL_CBWR": "COMPATIBLE"}
-    environment = {"PATH": "/bin"}
-    prepare_environment(environment)
-    assert environment == {"PATH": "/bin", "MKL_CBWR": "AUTO,STRICT"}
+@pytest.fixture
+def processors(tmp_path: Path) -> Callable[[str], Path]:
+    """A file that says of which vendor the processors are, as Linux writes it."""
+
+    def write(vendor: str) -> Path:
+        path = tmp_path / vendor
+        path.write_text(f"processor\t: 0\nvendor_id\t: {vendor}\ncpu family\t: 6\n")
+        return path
+
+    return write
 
 
-@pytest.mark.parametrize(("given", "found"), [(None, MKL_MODE), ("AVX2,STRICT", "AVX2,STRICT")])
-def test_the_program_prepares_it_before_torch_is_loaded(given: str | None, found: str) -> None:
+def prepared(given: dict[str, str], processors: Path) -> dict[str, str]:
+    environment = dict(given)
+    prepare_environment(environment, processors)
+    return environment
+
+
+def test_the_strict_mode_is_asked_for_on_intel_processors(
+    processors: Callable[[str], Path], tmp_path: Path
+) -> None:
+    intel, other = processors("GenuineIntel"), processors("AuthenticAMD")
+    assert prepared({"PATH": "/bin"}, intel) == {"PATH": "/bin", "MKL_CBWR": "AUTO,STRICT"}
+    assert prepared({"PATH": "/bin"}, other) == {"PATH": "/bin"}
+    assert prepared({"PATH": "/bin"}, tmp_path / "missing") == {"PATH": "/bin"}
+
+
+def test_a_value_that_the_user_has_set_stays(processors: Callable[[str], Path]) -> None:
+    assert prepared({"MKL_CBWR": "OFF"}, processors("GenuineIntel")) == {"MKL_CBWR": "OFF"}
+
+
+@pytest.mark.parametrize("given", [None, "AVX2,STRICT"])
+def test_the_program_prepares_it_before_torch_is_loaded(
+    given: str | None, processors: Callable[[str], Path]
+) -> None:
     environment = {name: value for name, value in os.environ.items() if name != "MKL_CBWR"}
     if given is not None:
         environment["MKL_CBWR"] = given
+    program = STARTED.format(processors=processors("GenuineIntel"))
     ran = subprocess.run(
-        [sys.executable, "-c", STARTED], capture_output=True, text=True, check=True, env=environment
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, env=environment
     )
-    assert ran.stdout.split() == [found, "False"]
-
-
-def test_these_tests_run_as_the_program_does() -> None:
-    """`tests/conftest.py` prepares the environment too; a value from outside stays."""
-    assert "MKL_CBWR" in os.environ
+    assert ran.stdout.split() == [given or MKL_MODE, "False"]
 
 
 def test_only_the_command_line_writes_the_environment() -> None:
