@@ -137,6 +137,11 @@ class LimitError(InputError):
         self.pointer = pointer
 
 
+class SliceExceeded(MaskwrightError):
+    """A question was abandoned because its slice of time was over (`limits.slice_of`). It can be
+    asked again, here or in another process."""
+
+
 class UnspellableError(InputError):
     """The tokens of the vocabulary can't spell any text of a grammar, or any way on from a place in
     one: some byte or character is missing."""

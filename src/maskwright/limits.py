@@ -1,20 +1,32 @@
-"""Limits on counted work: the same input meets the same limit on every machine."""
+"""Limits on counted work: the same input meets the same limit on every machine.
+
+Two further limits, on time and on memory, are off unless they are asked for. All of them are
+checked where work is counted, in `spend`, which every loop calls that can grow with the input.
+"""
 
 from __future__ import annotations
 
+import math
+import resource
+import sys
 import threading
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
+from pathlib import Path
+from time import monotonic
 from types import TracebackType
+from typing import Final
 
-from maskwright.errors import LimitError
+from maskwright.errors import LimitError, SliceExceeded
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much one grammar may cost. Every limit is a count, never a time.
+    """How much one grammar may cost. Every limit is a count, but for `seconds` and `bytes`.
 
     The defaults pass real schemas with room to spare and stop hostile ones; a `LimitError` names
-    the field that was hit.
+    the field that was hit. A question is one compile, or one mask, move or completion.
     """
 
     schema_depth: int = 128
@@ -50,42 +62,135 @@ class Limits:
     """Steps of one compile, or behind one mask: transitions of patterns, schemas merged, values
     tried, contexts looked at. What is known from other grammars is not counted again."""
 
+    seconds: float | None = None
+    """Wall time of one question; None for no limit. Where it is met depends on the machine."""
+    bytes: int | None = None
+    """Bytes by which the memory of the process may grow during one question; None for no limit.
+    What other threads take meanwhile counts too."""
+
     def __post_init__(self) -> None:
         for field in fields(self):
-            if getattr(self, field.name) < 1:
+            value = getattr(self, field.name)
+            if field.name == "seconds":
+                if value is not None and not value > 0:
+                    raise ValueError("limit seconds must be positive")
+            elif value is not None and value < 1:
                 raise ValueError(f"limit {field.name} must be at least 1")
 
 
 DEFAULT_LIMITS = Limits()
 
+_BETWEEN_LOOKS: Final = 16
+"""Steps between two looks at the clock, where one is needed; a step takes some microseconds."""
+_BETWEEN_MEASURES: Final = 0.01
+"""Seconds between two looks at the memory of the process, which take some 10 microseconds."""
+
 
 class Work:
-    """The steps that one question may still take: entered while it is worked on, in one thread."""
+    """The steps that one question may still take: entered while it is worked on, in one thread.
 
-    __slots__ = ("_depth", "_left", "_limit", "_outer")
+    Work that is entered within other work has steps of its own. The time and the memory of the
+    outer question bound it too, since they pass for both.
+    """
+
+    __slots__ = (
+        "_deadline",
+        "_depth",
+        "_level",
+        "_limits",
+        "_measure_at",
+        "_outer",
+        "_own_deadline",
+        "_own_level",
+        "_reserve",
+        "_slice_end",
+        "_until_look",
+    )
 
     def __init__(self, limits: Limits) -> None:
-        self._limit = self._left = limits.work
+        self._limits = limits
         self._outer: Work | None = None
         self._depth = 0
+        self._until_look = 0
+        """Steps until the next look at clock and memory, or at their end if neither is bounded."""
+        self._reserve = 0
+        """Steps that are left after those."""
+        self._own_deadline = self._deadline = math.inf
+        self._own_level = self._level = math.inf
+        """Bytes of memory that the process may take, by this question's limits and by all."""
+        self._slice_end = math.inf
+        self._measure_at = 0.0
+        self.begin()
 
     def begin(self) -> None:
-        """Another question, unless it is part of the one being worked on."""
-        if self._depth == 0:
-            self._left = self._limit
+        """Begin another question, unless it is part of the one being worked on."""
+        if self._depth:
+            return
+        limits = self._limits
+        self._until_look, self._reserve = limits.work, 0
+        if limits.seconds is not None:
+            self._own_deadline = monotonic() + limits.seconds
+        if limits.bytes is not None:
+            self._own_level = resident_bytes() + limits.bytes
 
     def take(self, steps: int) -> None:
-        self._left -= steps
-        if self._left < 0:
+        """Count steps. Raises `LimitError`, or `SliceExceeded`."""
+        self._until_look -= steps
+        if self._until_look < 0:
+            self._look()
+
+    def _look(self) -> None:
+        """Raise the error of a limit that has been passed; otherwise plan the next look."""
+        left = self._until_look + self._reserve
+        if left < 0:
             raise LimitError(
-                f"the grammar takes more than {self._limit:,} steps to work out: use fewer"
+                f"the grammar takes more than {self._limits.work:,} steps to work out: use fewer"
                 " alternatives, patterns or repeats that overlap",
                 limit="work",
             )
+        now = monotonic()
+        if now >= self._slice_end:
+            raise SliceExceeded(
+                "the slice of time is over in which the question had to be answered"
+            )
+        if now >= self._deadline:
+            raise LimitError(
+                "the grammar takes too long to work out: use fewer alternatives, patterns or"
+                " repeats that overlap",
+                limit="seconds",
+            )
+        if now >= self._measure_at and self._level < math.inf:
+            self._measure_at = now + _BETWEEN_MEASURES
+            if resident_bytes() > self._level:
+                raise LimitError(
+                    "the grammar takes too much memory to work out: use fewer alternatives,"
+                    " patterns or repeats that overlap",
+                    limit="bytes",
+                )
+        self._plan_look(left)
+
+    def _plan_look(self, left: int) -> None:
+        """Divide the steps that are left into those before the next look and those after it."""
+        self._until_look = left
+        if min(self._deadline, self._slice_end, self._level) < math.inf:
+            self._until_look = min(left, _BETWEEN_LOOKS)
+        self._reserve = left - self._until_look
+
+    def _end_slice_at(self, time: float) -> None:
+        self._slice_end = min(self._slice_end, time)
+        self._plan_look(self._until_look + self._reserve)
 
     def __enter__(self) -> None:
         if self._depth == 0:
-            self._outer, _here.work = _here.work, self
+            outer = self._outer = _here.work
+            _here.work = self
+            self._deadline, self._level = self._own_deadline, self._own_level
+            self._slice_end = math.inf
+            if outer is not None:
+                self._deadline = min(self._deadline, outer._deadline)
+                self._level = min(self._level, outer._level)
+                self._slice_end = outer._slice_end
+            self._plan_look(self._until_look + self._reserve)
         self._depth += 1
 
     def __exit__(
@@ -114,8 +219,39 @@ _here = _Here()
 def spend(steps: int = 1) -> None:
     """Count steps of what is being worked on in this thread; free outside of any question.
 
-    Raises `LimitError` where that makes too many.
+    Raises `LimitError` where that makes too many, takes too long or too much memory, and
+    `SliceExceeded` where a slice is over (see `slice_of`). The caller may be stopped at any call,
+    so it first computes and then stores: tables must be usable whatever call was the last.
     """
     work = _here.work
     if work is not None:
         work.take(steps)
+
+
+@contextmanager
+def slice_of(seconds: float) -> Generator[None]:
+    """Work in this thread for `seconds` of wall time at most: from then on, `spend` raises
+    `SliceExceeded` within the block.
+
+    All tables stay usable. The question may be asked again, and begins where it has to: what was
+    found out on the way and stored is not computed again. A slice within a slice ends with it.
+    """
+    end = monotonic() + seconds
+    work = Work(_ENDLESS)
+    with work:
+        work._end_slice_at(end)  # pyright: ignore[reportPrivateUsage]
+        yield
+
+
+_ENDLESS: Final = Limits(work=1 << 62)
+
+
+def resident_bytes() -> int:
+    """The memory of this process that is in use, in bytes. Where the system doesn't tell, the most
+    that it has been so far."""
+    try:
+        pages = int(Path("/proc/self/statm").read_bytes().split()[1])
+    except OSError:
+        most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return most if sys.platform == "darwin" else most * 1024
+    return pages * resource.getpagesize()

@@ -23,8 +23,9 @@ _MOST_VALUES: Final = 1_000
 """Conjunctions that are looked at."""
 _MOST_WORK: Final = 150_000
 """Steps, counted as those of the limit `work`."""
-_OF_SHAPES: Final = "alternatives"
-"""The limit that building shapes runs into; all other limits are counted anew for each mask."""
+_OF_SHAPES: Final = frozenset(("alternatives", "seconds", "bytes"))
+"""The limits that building shapes runs into, and those that pass for the whole compile; all others
+are counted anew for each mask."""
 
 
 def precheck_alternatives(root: Conjunction, solver: Solver, limits: Limits) -> None:
@@ -40,7 +41,7 @@ def precheck_alternatives(root: Conjunction, solver: Solver, limits: Limits) -> 
                         found[inner] = None
                         queue.append(inner)
     except LimitError as error:
-        if error.limit == _OF_SHAPES:
+        if error.limit in _OF_SHAPES:
             raise
 
 

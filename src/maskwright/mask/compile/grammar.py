@@ -9,7 +9,7 @@ from maskwright.grammar.dialects.detect import DIALECTS, Dialect
 from maskwright.grammar.dialects.read import read_grammar
 from maskwright.grammar.dialects.special import SpecialTokens
 from maskwright.grammar.schema.tree import Report, ReportEntry
-from maskwright.limits import DEFAULT_LIMITS, Limits
+from maskwright.limits import DEFAULT_LIMITS, Limits, Work
 from maskwright.mask.compile.rules import compile_rules
 from maskwright.mask.grammar import Grammar
 from maskwright.vocab import Vocabulary
@@ -35,10 +35,11 @@ def compile_grammar(
     if dialect not in ("auto", *DIALECTS):
         raise InputError(f"dialect is one of auto, {', '.join(DIALECTS)}", param="dialect")
     limits = limits or DEFAULT_LIMITS
-    try:
-        return _compile(text, vocab, None if dialect == "auto" else dialect, start, limits)
-    except RecursionError:
-        raise LimitError("the grammar's rules nest too deep", limit="schema_depth") from None
+    with Work(limits):
+        try:
+            return _compile(text, vocab, None if dialect == "auto" else dialect, start, limits)
+        except RecursionError:
+            raise LimitError("the grammar's rules nest too deep", limit="schema_depth") from None
 
 
 def _compile(

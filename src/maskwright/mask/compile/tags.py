@@ -32,7 +32,7 @@ from maskwright.grammar.tools.formats import ToolFormat, tool_format
 from maskwright.grammar.tools.python_arguments import PythonArguments
 from maskwright.grammar.tools.rules import Reasoning, ToolRules
 from maskwright.grammar.tools.tools import Tool, ToolChoice, parse_tool_choice, parse_tools
-from maskwright.limits import DEFAULT_LIMITS, Limits
+from maskwright.limits import DEFAULT_LIMITS, Limits, Work
 from maskwright.mask.compile.json_schema import Escapes, Integers
 from maskwright.mask.compile.rules import compile_rules
 from maskwright.mask.grammar import Grammar
@@ -70,8 +70,9 @@ def compile_structural_tag(
         lambda leaf: parts.leaf(leaf, vocab),
         frozenset(vocab.eos),
     )
-    parts.rules[_START] = rules.expression(parse_tag(tag))
-    return parts.compiled(vocab)
+    with Work(parts.limits):
+        parts.rules[_START] = rules.expression(parse_tag(tag))
+        return parts.compiled(vocab)
 
 
 def compile_tools(
@@ -123,13 +124,14 @@ def compile_tools(
         stop=tuple(stop),
         reasoning_tokens=reasoning_tokens,
     )
-    answer = None
-    if response_schema is not None:
-        answer = Capture("text", parts.value(parts.schema(response_schema, "")))
-    parts.rules[_START] = rules.expression(
-        choice, parallel=parallel, reasoning=reasoning, answer=answer
-    )
-    return parts.compiled(vocab, told_apart=True)
+    with Work(parts.limits):
+        answer = None
+        if response_schema is not None:
+            answer = Capture("text", parts.value(parts.schema(response_schema, "")))
+        parts.rules[_START] = rules.expression(
+            choice, parallel=parallel, reasoning=reasoning, answer=answer
+        )
+        return parts.compiled(vocab, told_apart=True)
 
 
 @dataclass(slots=True)

@@ -46,10 +46,11 @@ def compile_regex(
         raise InputError(f"syntax is one of {', '.join(get_args(Syntax))}", param="syntax")
 
     chosen = Flags(syntax=syntax, algebra=algebra).having(flags, _refuse_flag)
-    term = (found_in if search else full_match)(pattern, limits, chosen)
-    if not is_live(term, limits.witness_search):
-        raise RegexError("the pattern matches no text", pattern=pattern, position=0)
-    return _compile(term, "pattern", vocab, limits)
+    with Work(limits):
+        term = (found_in if search else full_match)(pattern, limits, chosen)
+        if not is_live(term, limits.witness_search):
+            raise RegexError("the pattern matches no text", pattern=pattern, position=0)
+        return _compile(term, "pattern", vocab, limits)
 
 
 def compile_choice(
@@ -63,7 +64,9 @@ def compile_choice(
         raise InputError("strings is a list of strings, not one string", param="strings")
     if not strings:
         raise InputError("a choice needs at least one string", param="strings")
-    return _compile(words(tuple(strings)), "choice", vocab, limits or DEFAULT_LIMITS)
+    limits = limits or DEFAULT_LIMITS
+    with Work(limits):
+        return _compile(words(tuple(strings)), "choice", vocab, limits)
 
 
 def compile_substring(
@@ -79,10 +82,12 @@ def compile_substring(
     """
     if unit not in UNITS:
         raise InputError(f"unit is one of {', '.join(UNITS)}", param="unit")
-    term = substrings(document, unit)
-    if term is EMPTY:
-        raise InputError(f"the document has no {unit}", param="document")
-    return _compile(term, "substring", vocab, limits or DEFAULT_LIMITS)
+    limits = limits or DEFAULT_LIMITS
+    with Work(limits):
+        term = substrings(document, unit)
+        if term is EMPTY:
+            raise InputError(f"the document has no {unit}", param="document")
+        return _compile(term, "substring", vocab, limits)
 
 
 def _refuse_flag(reason: str) -> NoReturn:
@@ -91,7 +96,7 @@ def _refuse_flag(reason: str) -> NoReturn:
 
 def _compile(term: Regular, kind: str, vocab: Vocabulary, limits: Limits) -> Grammar:
     tables = tables_of(vocab)
-    with Work(limits), tables.lock:
+    with tables.lock:
         report = Report((ReportEntry("", kind),), ())
         contexts = TextContexts(term, tables.leaves)
         shared = SharedMachine(tables.leaves, contexts, limits)
