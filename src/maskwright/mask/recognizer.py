@@ -35,7 +35,7 @@ from maskwright.automaton.machine.step import (
 )
 from maskwright.automaton.value.last_value import last_value
 from maskwright.mask.position import Position, unpacked
-from maskwright.mask.shared.machine import SharedMachine
+from maskwright.mask.shared.machine import Question, SharedMachine
 from maskwright.mask.shared.vocabulary_tables import VocabularyTables
 from maskwright.mask.walk.walk import DEPENDS_ON_TEXT, PENDING, take_bytes, take_token
 
@@ -57,9 +57,10 @@ class Recognizer:
         self._added = Added()
         self.new_positions = 0
         """Positions that no other grammar of the same machine had met."""
-        with tables.lock:
+        self.question: Final = Question(tables.lock, self.machine, self._added)
+        """`with recognizer.question:` around all that asks or extends the machine."""
+        with self.question:
             context, leaf = start
-            self.machine.begin(self._added)
             self.start: Final = Configuration(leaf, self.machine.root(context))
         self.first: Final = self.position(self.start)
         self.ended: Final = self._ended()
@@ -78,11 +79,6 @@ class Recognizer:
     def new_exits(self) -> int:
         """Exits that were added to the machine on behalf of this grammar."""
         return self._added.exits
-
-    def begin(self) -> None:
-        """Begin a question to the machine, unless it is part of another one: its work is bounded,
-        and what it adds is counted for this grammar."""
-        self.machine.begin(self._added)
 
     def address(self) -> int:
         """The address of the directory through which compiled code reads every array.
@@ -144,8 +140,7 @@ class Recognizer:
         `prefix` is the text so far. It is read at the end of a name or an item that must differ
         from those before it, and nowhere else.
         """
-        with self.tables.lock:
-            self.begin()
+        with self.question:
             passed = 0
             done = 0
             values = np.frombuffer(data, np.uint8)
@@ -177,8 +172,7 @@ class Recognizer:
     ) -> tuple[Configuration | None, bool]:
         """The configuration after a token, None if the text can't go on with it; and whether that
         depends on the text. `read_prefix` gives the text so far, and is called only then."""
-        with self.tables.lock:
-            self.begin()
+        with self.question:
             while (target := take_token(self.address(), *here, token)) == PENDING:
                 self.machine.serve_requests()
             if target == DEPENDS_ON_TEXT:
@@ -203,8 +197,7 @@ class Recognizer:
         """Take an exit by the text read so far or, without one, as a walk over the trie does."""
         context, label, node = stopped
         value = None if text is None else last_value(text)
-        with self.machine.work:
-            exit = self.machine.contexts.exit(context, self.tables.leaves.labels[label], value)
+        exit = self.machine.contexts.exit(context, self.tables.leaves.labels[label], value)
         return self.take_exit(exit, node)
 
     def _admits_more_by_text(self, stopped: tuple[int, int, int]) -> bool:
@@ -293,8 +286,7 @@ class Recognizer:
 
     def _ask(self, question: Callable[[], bool]) -> bool:
         """Ask compiled code until it lacks nothing to answer."""
-        with self.tables.lock:
-            self.begin()
+        with self.question:
             while True:
                 answer = question()
                 if not self._supplied():

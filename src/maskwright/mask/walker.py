@@ -63,14 +63,14 @@ class Walker:
         spelled (`budget.spellable` has the others).
         """
         del read_prefix
-        with self.tables.lock:
+        with self.recognizer.question:
             if position.record == 0:
                 self._set_row(position, self._walk(position.configuration))
 
     def measure(self, position: Position, read_prefix: Callable[[], bytes | bytearray]) -> None:
         """Compute the mask row of a position, and the budget that certainly suffices there."""
         del read_prefix
-        with self.tables.lock:
+        with self.recognizer.question:
             here = position.configuration
             most, must_walk = self._precomputed_bound(here)
             self._set_row(position, self._walk(here, whole=must_walk, limit=ENDLESS))
@@ -104,13 +104,13 @@ class Walker:
 
     def successors(self, here: Configuration) -> list[tuple[Configuration, int]]:
         """The configurations that one token leads to, each with the first such token."""
-        with self.tables.lock:
+        with self.recognizer.question:
             return self._listed(here, whole=True, limit=UNMEASURED).representatives()
 
     def tokens_needing_more_than(self, here: Configuration, budget: int) -> TokenGroups:
         """The allowed tokens after which more than `budget` tokens may be needed to complete the
         text, by upper bounds. With a negative budget, or where not every byte is a token: all."""
-        with self.tables.lock:
+        with self.recognizer.question:
             limit = max(budget, UNMEASURED) if self.tables.has_every_byte else UNMEASURED
             whole = limit == UNMEASURED or self._precomputed_bound(here)[0] > budget
             return self._listed(here, whole=whole, limit=limit)
@@ -153,7 +153,6 @@ class Walker:
         precomputed = NOTHING if whole else self.precomputed(here)
         output = 0 if listed is None else int(listed.ctypes.data)
         address = recognizer.address if limit == UNMEASURED else recognizer.address_with_bounds
-        recognizer.begin()
         resumed = False
         while True:
             number = find_row(address(), *here, *precomputed, limit, resumed, output)
@@ -173,8 +172,7 @@ class Walker:
         if arrays.registers[REQUESTS] and request == LEAF_NEED:
             self.tables.leaf_bounds.compute(self.tables.leaves, number, self._limits)
         elif arrays.registers[REQUESTS] and request == NODE_NEED:
-            with machine.work:
-                self._node_bounds.compute(number)
+            self._node_bounds.compute(number)
         else:
             machine.serve_requests()
         machine.arrays.registers[REQUESTS] = 0

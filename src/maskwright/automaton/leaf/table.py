@@ -119,7 +119,10 @@ class LeafTable:
     # Names
 
     def state(self, key: Key) -> int:
-        """The state of `key`, new if need be."""
+        """The state of `key`, new if need be.
+
+        Only what takes no further work follows a state's number: a state is whole, or isn't there.
+        """
         if isinstance(key, Continuation | Limited):
             return self._toward(key)
         typed = (type(key), key)
@@ -130,28 +133,35 @@ class LeafTable:
             known = self._in_trie(key)
             if known is not None:
                 return known
-        number = self._new(typed)
         match key:
+            case Text(term=Parallel() as term):
+                name, at_once = leaving(term)
+                number = self._new(typed)
+                self.arrays.label[number] = self.label_id(name)
+                self.arrays.eager[number] = at_once
             case Text(inside=inside, term=term):
-                if isinstance(term, Parallel):
-                    name, at_once = leaving(term)
-                    self.arrays.label[number] = self.label_id(name)
-                    self.arrays.eager[number] = at_once
-                elif not inside:
+                number = self._new(typed)
+                if not inside:
                     self.arrays.label[number] = self.label_id(label(term) or None)
                 self._set_gate(number, [term])
             case Partial() | Escape() | Hex() | LowHex() | LowSurrogate():
+                targets: list[Regular] = []
                 if isinstance(key.term, Tagged) and key.term.named:
-                    self._set_gate(number, [target for _, _, target in open_arcs(key)])
+                    targets = [target for _, _, target in open_arcs(key)]
+                number = self._new(typed)
+                self._set_gate(number, targets)
             case End(label=name):
+                number = self._new(typed)
                 self.arrays.label[number] = self.label_id(name)
                 self.arrays.base[number] = 0
             case Spaced(label=name) | Entry(label=name):
+                number = self._new(typed)
                 self.arrays.label[number] = self.label_id(name)
             case Dead():
+                number = self._new(typed)
                 self.arrays.base[number] = 0
             case ChoiceState() | LiteralState() | Padded() | TokenId() | Within():
-                pass
+                number = self._new(typed)
         return number
 
     def _new(self, typed: tuple[type[Key], Key]) -> int:

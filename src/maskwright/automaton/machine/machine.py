@@ -79,6 +79,11 @@ class Machine:
         self.work.begin()
         self._added = added
 
+    def abandon(self) -> None:
+        """Forget what the last walk asked for, and has not been given."""
+        self.arrays.registers[REQUESTS] = 0
+        self.arrays.registers[NODES_FULL] = 0
+
     def root(self, context: int) -> int:
         """The node of a context with nothing below."""
         node = self._roots.get(context)
@@ -107,12 +112,11 @@ class Machine:
         else:
             pending = self.arrays.pending[:waiting].tolist()
         before = self.leaves.weight
-        with self.work:
-            for first, second in pending:
-                if second == REQUEST_ROW:
-                    self.leaves.build(first)
-                else:
-                    self._add_exit(first, second)
+        for first, second in pending:
+            if second == REQUEST_ROW:
+                self.leaves.build(first)
+            else:
+                self._add_exit(first, second)
         self._added.leaf_states += self.leaves.weight - before
         if self._added.leaf_states > self._limits.leaf_states:
             raise LimitError(
@@ -166,11 +170,11 @@ class Machine:
             raise LimitError(
                 f"the grammar needs more than {self._limits.contexts:,} contexts", limit="contexts"
             )
+        gate = self.contexts.gate(context)  # which may take work, and so be abandoned
         self._added.contexts += 1
         self._gated.add(context)
         while context >= len(self.arrays.gate_start):
             self._replace(gate_start=_doubled(self.arrays.gate_start, -1))
-        gate = self.contexts.gate(context)
         if gate is None:
             return
         bits, width = gate

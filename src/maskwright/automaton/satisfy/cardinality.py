@@ -42,8 +42,10 @@ class Cardinality:
             if value in self._open:  # a value within itself: 0 is a lower bound in any case
                 return 0
             self._open.add(value)
-            known = self._known[value] = min(MANY, self._count(value))
-            self._open.discard(value)
+            try:
+                known = self._known[value] = min(MANY, self._count(value))
+            finally:
+                self._open.discard(value)
         return known
 
     def _count(self, value: Conjunction) -> int:

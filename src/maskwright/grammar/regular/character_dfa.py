@@ -61,7 +61,7 @@ class CharacterDfa:
     def explore(self, most: int) -> None:
         """Find the transitions of up to `most` more states, nearest first."""
         while most and not self.complete:
-            self.find(self._seen.popleft())
+            self.find(self._seen[0])  # which may be abandoned; `complete` drops it once it is found
             most -= 1
 
     def find(self, state: int) -> None:

@@ -45,21 +45,19 @@ class BudgetMasks:
         if budget >= position.sufficient_budget:
             out[:] = self._tables.rows[position.row]
             return
-        with self._tables.lock:
-            self._recognizer.begin()
-            with self._recognizer.machine.work:
-                by_budget = self._masks_by_budget(position, prefix)
-                if by_budget is None:
-                    out[:] = self._tables.rows[position.row]
-                    self._refuse_too_long(position, budget, out, prefix)
-                else:
-                    out[:] = by_budget.mask(budget)
-                if not out.any():
-                    needed = self.costs.tokens_needed(position.configuration, prefix)
-                    raise BudgetError(
-                        f"{budget} tokens are not enough to complete the text: it needs {needed}",
-                        needed=needed,
-                    )
+        with self._recognizer.question:
+            by_budget = self._masks_by_budget(position, prefix)
+            if by_budget is None:
+                out[:] = self._tables.rows[position.row]
+                self._refuse_too_long(position, budget, out, prefix)
+            else:
+                out[:] = by_budget.mask(budget)
+            if not out.any():
+                needed = self.costs.tokens_needed(position.configuration, prefix)
+                raise BudgetError(
+                    f"{budget} tokens are not enough to complete the text: it needs {needed}",
+                    needed=needed,
+                )
 
     def _masks_by_budget(self, position: Position, prefix: bytes) -> MasksByBudget | None:
         """The masks of a position under every budget, remembered."""

@@ -45,7 +45,7 @@ class TokenCosts:
         place = self.place(here, prefix)
         known = self.cache.needed.get(place)
         if known is None:
-            with self._tables.lock:
+            with self._recognizer.question:
                 try:
                     tokens = self._tables.vocabulary.spelled(self.shortest(here, prefix))
                     return self._follow(here, prefix, tokens)
@@ -53,7 +53,7 @@ class TokenCosts:
                     return self._detour(here, prefix, error)
         way = self.cache.ways.pop(place, None)
         if way is not None:
-            with self._tables.lock:
+            with self._recognizer.question:
                 self._follow(here, prefix, way)
         return known
 
@@ -80,7 +80,7 @@ class TokenCosts:
 
     def shortest(self, here: Configuration, prefix: bytes) -> bytes:
         """The shortest completion from `here`, in bytes."""
-        with self._tables.lock, self._recognizer.machine.work:
+        with self._recognizer.question:
             text = self._completion.find(here, prefix)
         if text is None:
             raise AssertionError("a reachable configuration can always be completed")

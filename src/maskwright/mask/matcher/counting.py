@@ -49,7 +49,11 @@ class CountingMatcher(Matcher):
         if taken:
             self._count(data[:taken])
         if taken == size < len(data) and size:
-            taken += self._join(self.accept_bytes(data[size:]))
+            try:
+                taken += self._join(self.accept_bytes(data[size:]))
+            except BaseException:
+                self.rollback(1)
+                raise
         return taken
 
     def _join(self, taken: int) -> int:
@@ -70,9 +74,13 @@ class CountingMatcher(Matcher):
         if following is self._recognizer.ended:
             self._tokens.append(0)
             return
-        position, tokens = self._counts.after(
-            here, self._tokens[-1], data, following, lambda: self._read()[: self._ends[-2]]
-        )
+        try:
+            position, tokens = self._counts.after(
+                here, self._tokens[-1], data, following, lambda: self._read()[: self._ends[-2]]
+            )
+        except BaseException:
+            super().rollback(1)  # a step is taken in whole or not at all
+            raise
         self._path[-1] = position
         self._tokens.append(tokens)
 

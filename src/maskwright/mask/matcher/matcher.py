@@ -202,7 +202,11 @@ class Matcher:
             reader = self._events = EventReader(self._recognizer)
             if self._told:
                 reader.go_on(text[: self._told], ended=False)
-        found = reader.go_on(text[reader.read :], ended=ended, final=final)
+        try:
+            found = reader.go_on(text[reader.read :], ended=ended, final=final)
+        except BaseException:
+            self._events = None  # It stands in the middle of its work.
+            raise
         self._told = reader.read
         return found
 

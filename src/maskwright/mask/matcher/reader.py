@@ -38,7 +38,7 @@ class EventReader:
 
         `ended`: it is the last one of a complete text; `final`: of any text.
         """
-        with self._recognizer.tables.lock:
+        with self._recognizer.question:
             found: list[Event] = []
             for left in self._trace.read(data):
                 found += self._left(left)

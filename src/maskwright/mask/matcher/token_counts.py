@@ -96,7 +96,7 @@ class TokenCounts:
         key = (here, tokens)
         known = self._closed.get(key)
         if known is None:
-            with self._recognizer.tables.lock:
+            with self._recognizer.question:
                 known = self._closed[key] = self._closed_at(here, tokens)
         return known
 

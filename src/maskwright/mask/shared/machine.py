@@ -7,12 +7,14 @@ mask.
 
 from __future__ import annotations
 
+from threading import RLock
+from types import TracebackType
 from typing import Final, Protocol
 
 from maskwright.automaton.finish.completion import CompletionSearch, Finisher
 from maskwright.automaton.leaf.table import LeafTable
 from maskwright.automaton.machine.exits import Configuration, Contexts
-from maskwright.automaton.machine.machine import Machine
+from maskwright.automaton.machine.machine import Added, Machine
 from maskwright.limits import Limits
 from maskwright.mask.position import Position
 from maskwright.mask.shared.budget_cache import BudgetCache
@@ -26,6 +28,40 @@ EXIT_BYTES: Final = 1_200
 
 class FinishingContexts(Contexts, Finisher, Protocol):
     """What a grammar is made of: contexts that can also complete a text."""
+
+
+class Question:
+    """A scope in which a machine is asked and extended on behalf of one grammar.
+
+    It holds the lock of the vocabulary's tables. The outermost scope bounds the work of all that
+    are entered within it. Where one ends by an error, the machine is ready for the next question.
+    """
+
+    __slots__ = ("_added", "_lock", "_machine")
+
+    def __init__(self, lock: RLock, machine: Machine, added: Added) -> None:
+        """`added`: counts what is added to the machine."""
+        self._lock = lock
+        self._machine = machine
+        self._added = added
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+        self._machine.begin(self._added)
+        self._machine.work.__enter__()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        try:
+            if error is not None:
+                self._machine.abandon()
+            self._machine.work.__exit__(kind, error, trace)
+        finally:
+            self._lock.release()
 
 
 class SharedMachine:

@@ -181,12 +181,12 @@ def tables_of(vocabulary: Vocabulary) -> VocabularyTables:
             tables = vocabulary.shared = VocabularyTables(vocabulary)
         elif tables.is_full:
             tables.strings.forget()
-            _forget_languages()
+            forget_languages()
             tables = vocabulary.shared = VocabularyTables(vocabulary, tables)
         return tables
 
 
-def _forget_languages() -> None:
+def forget_languages() -> None:
     """Let go of the languages of patterns and numbers met so far, for all that has been derived
     from one hangs on it; those that living grammars have stay what they are."""
     for known in (search, full_match, number, lone_scalars):
