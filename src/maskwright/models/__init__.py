@@ -4,18 +4,18 @@
 - `transformers_backend/`: Models of the transformers library, run on our key/value pool.
 - `adapter`: Low-rank adapters.
 - `batch`: The rows of one step as tensors.
-- `batch_invariance`: A probe: has a row the same bits whatever rows are computed beside it?
+- `batch_invariance`: A probe whether the bits of a row depend on the other rows of a batch.
 - `chat`: Renders chats as prompts; what a client writes never becomes a special token.
 - `compiled_plan`: What the compiled attention reads in one step: positions and blocks, row by row.
 - `config`: What a checkpoint's config.json says about its decoder.
-- `decoder`: What the engine asks of a model, whichever way it is computed.
+- `decoder`: The interface of a model, as the engine uses it.
 - `dense`: A dense decoder (Llama, Mistral, Qwen2, Qwen3 shapes) that reads its keys and values
   from a paged pool.
 - `layer`: The weights of one layer of a dense decoder.
-- `library_operations`: What of a decoder's forward is left to a library.
+- `library_operations`: The operations of a forward that a library computes.
 - `load`: Loads a checkpoint and chooses the backend that runs it.
-- `peft`: Adapters as peft saves them.
-- `rope`: Rotary embedding tables for the rope kinds a configuration may name.
+- `peft`: Reads adapters as peft saves them.
+- `rope`: Tables of the rotary position embedding, for each kind of rope.
 - `weights`: Reads the tensors of a checkpoint.
 """
 

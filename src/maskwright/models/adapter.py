@@ -1,7 +1,7 @@
-"""Low-rank adapters: what one adds to the products of a model.
+"""Low-rank adapters: the update that one adds to the products of a model.
 
-A module's output gains `scale * (x @ down.T) @ up.T` (LoRA, arXiv 2106.09685); `scale` is part of
-`up` here.
+`scale * (x @ down.T) @ up.T` is added to a module's output (LoRA, arXiv 2106.09685). Here `up` is
+already multiplied by `scale`.
 """
 
 from __future__ import annotations
@@ -12,13 +12,14 @@ from dataclasses import dataclass
 from torch import Tensor
 
 Shapes = Mapping[str, tuple[int, int]]
-"""The modules that an adapter may change: outputs and inputs of each, by its name in the
-transformers library."""
+"""The modules that an adapter may change: the numbers of outputs and inputs of each, by its name in
+the transformers library."""
 
 
 @dataclass(frozen=True, slots=True)
 class LowRank:
-    """`down` `[rank, inputs]`, `up` `[outputs, rank]`, both in the model's data type."""
+    """The two factors of an update: `down` `[rank, inputs]` and `up` `[outputs, rank]`, both in the
+    model's data type."""
 
     down: Tensor
     up: Tensor
@@ -26,20 +27,20 @@ class LowRank:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Adapter:
-    """What is added, by module."""
+    """The updates by module name."""
 
     modules: Mapping[str, LowRank]
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all its matrices."""
+        """Bytes of all matrices."""
         return sum(part.down.nbytes + part.up.nbytes for part in self.modules.values())
 
 
 @dataclass(frozen=True, slots=True)
 class AdapterRows:
-    """The rows of a batch that one adapter changes: int64, `count` of them, then padding to a
-    multiple of `ROW_MULTIPLE` with rows that are computed and not used."""
+    """The rows of a batch that one adapter changes, int64: first `count` row numbers, then padding
+    to a multiple of `ROW_MULTIPLE`, whose results are not used."""
 
     adapter: Adapter
     rows: Tensor

@@ -1,4 +1,4 @@
-"""The rows of one step as tensors: what every decoder computes from."""
+"""The rows of one step as tensors, which are the input of every decoder."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ Plan = AttentionPlan | CompiledPlan
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Neighbouring tokens of one sequence, from position `start` on; `table` lists its blocks in
-    order of position. Logits are wanted of the last `rows` of them; `adapter` is added."""
+    """Consecutive tokens of one sequence, from position `start` on. `table` lists the sequence's
+    blocks in order of position. Logits are computed for the last `rows` tokens, with `adapter`."""
 
     tokens: Sequence[int]
     start: int
@@ -29,13 +29,15 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class ForwardBatch:
-    """The rows of one step. `r` rows in all, padded to a multiple of `ROW_MULTIPLE`; the first
-    `n` are real.
+    """The rows of one step: `r` rows, a multiple of `ROW_MULTIPLE`, of which the first `n` are
+    real and the others padding.
 
-    `tokens`, `positions` int64 [r]; `blocks`, `offsets` int64 [n]: the pool slot of each row's key
-    and value; `attention`: what each row reads, as the decoder's `plan` gives it; `select` int64
-    [s]: rows whose logits are wanted, s also a multiple of `ROW_MULTIPLE`; `adapters`: the rows of
-    each adapter, no row twice.
+    - `tokens`, `positions`: int64 [r].
+    - `blocks`, `offsets`: int64 [n], the pool slot of each row's key and value.
+    - `attention`: what each row reads, as the decoder's method `plan` returns it.
+    - `select`: int64 [s], the rows whose logits are computed; s is a multiple of `ROW_MULTIPLE`
+      too.
+    - `adapters`: the rows of each adapter; no row has two adapters.
     """
 
     tokens: Tensor
@@ -50,9 +52,9 @@ class ForwardBatch:
 def lay_out(
     runs: Sequence[Run], block_size: int, plan: Callable[[Sequence[Span], int], Plan]
 ) -> ForwardBatch:
-    """Rows in the order of `runs`; logits are selected for the last `rows` of each, in that order.
-    Padding rows compute token 0 at position 0, write nothing and are read by nobody; padding of
-    `select` repeats row 0."""
+    """Return the batch with its rows in the order of `runs`. Logits are selected for the last
+    `rows` rows of each run, in this order. Padding rows compute token 0 at position 0, write
+    nothing and are never read; the padding of `select` repeats row 0."""
     tokens: list[int] = []
     positions: list[int] = []
     blocks: list[int] = []

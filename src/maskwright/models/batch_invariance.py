@@ -1,9 +1,10 @@
-"""A probe for batch invariance: has a row the same bits whatever rows are computed beside it?
+"""A probe for batch invariance: do the bits of a row depend on the other rows of a batch?
 
 The engine pads the rows of a step, and attention reads tiles of fixed shape (`kernels.reference`).
-That suffices where a library orders the sums of a product independently of the number of rows.
-Whether it does depends on library, processor, data type, number of threads and shape. So it is
-tried, with the model's own weights, in the thread that will compute them.
+This makes a row independent of the others if the library orders the sums of a product independently
+of the number of rows. Whether it does so depends on library, processor, data type, number of
+threads and shape. Therefore the probe tries the model's own products, in the thread that will
+compute them.
 """
 
 from __future__ import annotations
@@ -28,36 +29,36 @@ from maskwright.kernels.reference import (
 from maskwright.models.library_operations import AttentionShape, LibraryOperations, Product
 
 ROWS: Final = (8, 12, 16, 20, 28, 64, 100, 256, 512)
-"""Numbers of rows that are compared with the least one, `ROW_MULTIPLE`: few rows of every remainder
-that kernels of 8 and 16 rows leave, and many."""
+"""Numbers of rows whose results are compared with those of `ROW_MULTIPLE` rows, the smallest
+number: small ones with every remainder modulo 8 and 16 that occurs, and large ones."""
 
 DIFFERENT_ROWS: Final = 2 * ROW_MULTIPLE
-"""Rows that are computed in every number and place."""
+"""Distinct rows, each of which is computed at many places and among many numbers of rows."""
 
 WORK: Final = 1 << 25
-"""Multiplications of one product. Of a wider one the first outputs alone are computed, so that a
-model of billions of weights takes a few tenths of a second and not minutes."""
+"""Upper bound on the multiplications of one product. Of a larger product only the first outputs are
+computed, so that a model of billions of weights takes tenths of a second instead of minutes."""
 
 POSITIONS: Final = TILE + 9
-"""Of the sequence whose attention is computed: a tile of keys and a part of another."""
+"""Length of the sequence whose attention is computed: one tile of keys and a part of another."""
 
 COMPARED: Final = (0, 5, TILE - 1, TILE, POSITIONS - 1)
-"""Positions whose attention is computed alone, and then beside others."""
+"""Positions whose attention is computed alone and then in a batch."""
 
 CHUNKS: Final = (9, 24, POSITIONS)
-"""Numbers of queries of one sequence that are computed together, as of a prompt."""
+"""Numbers of queries of one sequence that are computed together, like the chunks of a prompt."""
 
 
 @dataclass(frozen=True, slots=True)
 class BatchInvariance:
-    """What the probe found. `violation` names the first operation whose bits depend on the rows
-    beside a row; it is empty where none was found."""
+    """The result of the probe. `violation` names the first operation in which the bits of a row
+    depend on the other rows; it is empty if there is none."""
 
     violation: str = ""
 
     @property
     def holds(self) -> bool:
-        """Whether logits have the same bits under any schedule."""
+        """Whether the bits of logits are independent of the schedule."""
         return not self.violation
 
 
@@ -65,8 +66,8 @@ class BatchInvariance:
 def probe_batch_invariance(
     operations: LibraryOperations, most_rows: int = ROWS[-1]
 ) -> BatchInvariance:
-    """Try all `operations` with up to `most_rows` rows, in the calling thread and with its number
-    of threads."""
+    """Try all `operations` with at most `most_rows` rows, in the calling thread and with its
+    setting for the number of threads."""
     if operations.routed:
         return BatchInvariance("experts, which compute as many rows as tokens chose them")
     generator = torch.Generator().manual_seed(0)
@@ -91,8 +92,9 @@ def probe_batch_invariance(
 def _first_violation(
     product: Product, counts: Sequence[int], generator: torch.Generator
 ) -> int | None:
-    """The first number of rows among which some row has other bits than among the fewest. The rows
-    are copies of a few different ones in a random order: each comes in many places, beside many."""
+    """Return the first number of rows with which some row has other bits than with the smallest
+    number, or None. The rows are copies of a few distinct ones in random order, so that each is
+    computed at many places."""
     inputs = product.weight.shape[1]
     x = _normal(generator, DIFFERENT_ROWS, inputs).to(product.weight.dtype)
     outputs = 0
@@ -109,14 +111,15 @@ def _first_violation(
 
 
 def _within_work(product: Product, rows: int) -> tuple[Tensor, Tensor | None]:
-    """Weight and bias of so many outputs that `rows` rows take at most `WORK`."""
+    """Return weight and bias of the first outputs, as many as `rows` rows can compute within
+    `WORK`."""
     most = max(ROW_MULTIPLE, WORK // (rows * product.weight.shape[1]))
     return product.weight[:most], None if product.bias is None else product.bias[:most]
 
 
 def _attends_alike(shape: AttentionShape, generator: torch.Generator) -> bool:
-    """Compute the attention of one sequence's queries each alone, then beside others: as decodes,
-    and in chunks."""
+    """Whether the attention of a sequence's queries has equal bits if each is computed alone, in a
+    batch of decodes, and in chunks of a prompt."""
     blocks = -(-POSITIONS // TILE)
     pool = KvPool(
         _normal(generator, blocks + 1, 1, 2, TILE, shape.kv_heads, shape.width).to(shape.dtype)
@@ -142,7 +145,7 @@ def _attends_alike(shape: AttentionShape, generator: torch.Generator) -> bool:
 
 
 def _chunks(count: int, table: Sequence[int]) -> Iterator[Span]:
-    """All positions, as spans of `count` queries; the last may have fewer."""
+    """Yield all positions as spans of `count` queries; the last span may have fewer."""
     for start in range(0, POSITIONS, count):
         yield Span(start, start, min(count, POSITIONS - start), table)
 

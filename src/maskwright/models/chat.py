@@ -1,10 +1,10 @@
-"""What a client wrote stays text: in a prompt, only the chat template's own markup is markup.
+"""Renders chats as prompts in which control tokens come from the chat template only.
 
-A template puts the client's strings between control tokens, and the tokenizer would read the text
-of a control token in them as that token: a message could end itself and begin another in the
-system's name. So before rendering, each such text is broken by a character that occurs nowhere
-else, and the rendered prompt is cut at that character: no piece holds it whole, so it is encoded as
-the letters it is.
+A template puts the client's strings between control tokens. If such a string spells a control
+token, the tokenizer would read it as that token, and a message could end itself and begin another
+one in the system's name. To prevent this, a character that occurs nowhere else is inserted into
+each such spelling before the template is rendered. The rendered prompt is then cut at this
+character. No piece contains a whole spelling, so all of it is encoded as ordinary text.
 """
 
 from __future__ import annotations
@@ -18,11 +18,12 @@ from typing import Any, Final, Protocol, cast
 from maskwright.errors import InputError
 
 _PRIVATE: Final = range(0xF0000, 0xFFFFE)
-"""Characters to cut at: of private use, and no tokenizer's markup."""
+"""Characters at which the prompt can be cut: code points for private use, which no tokenizer uses
+as markup."""
 
 
 class Tokenizer(Protocol):
-    """What is asked of a tokenizer here."""
+    """The part of a tokenizer that this module uses."""
 
     @property
     def added_tokens_decoder(self) -> Mapping[int, Any]: ...
@@ -35,10 +36,11 @@ class Tokenizer(Protocol):
 def chat_tokens(
     tokenizer: Tokenizer, messages: Sequence[Mapping[str, Any]], **variables: Any
 ) -> list[int]:
-    """The prompt of a chat by the tokenizer's template, ending where an answer begins.
+    """Return the token ids of a chat, rendered by the tokenizer's template up to the beginning of
+    the answer.
 
-    `variables` are what the template sees beside `messages`. Raises `InputError` for a text that
-    can't be kept apart from a control token.
+    `variables` are passed to the template in addition to `messages`. Raises `InputError` if a
+    message contains a control token of a single character, which can't be broken.
     """
     given = {"messages": [dict(message) for message in messages], **variables}
     marks = control_tokens(tokenizer)
@@ -54,7 +56,8 @@ def chat_tokens(
 
 
 def control_tokens(tokenizer: Tokenizer) -> re.Pattern[str]:
-    """Where the text of a special token begins; overlapping ones are all found."""
+    """Return a pattern that matches the spelling of each special token, overlapping ones
+    included."""
     added = tokenizer.added_tokens_decoder.values()
     return _beginnings(frozenset(str(token.content) for token in added if token.special))
 
@@ -66,7 +69,8 @@ def _beginnings(texts: frozenset[str]) -> re.Pattern[str]:
 
 
 def _broken(value: object, marks: re.Pattern[str], cut: str) -> object:
-    """The same value with every control token's text broken by `cut` behind its first character."""
+    """Return a copy of the value in which `cut` is inserted after the first character of each
+    spelling of a control token."""
     match value:
         case str():
             starts = [found.start() for found in marks.finditer(value)]
@@ -87,7 +91,7 @@ def _broken(value: object, marks: re.Pattern[str], cut: str) -> object:
 
 
 def _strings(value: object) -> Iterator[str]:
-    """All strings in a value, names included."""
+    """Yield all strings in a value, names of members included."""
     match value:
         case str():
             yield value
@@ -103,6 +107,6 @@ def _strings(value: object) -> Iterator[str]:
 
 
 def _unused(texts: Iterable[str]) -> str:
-    """A character of private use that none of the texts has."""
+    """Return a character for private use that occurs in none of the texts."""
     used = {c for text in texts if not text.isascii() for c in text if ord(c) in _PRIVATE}
     return next(chr(point) for point in _PRIVATE if chr(point) not in used)

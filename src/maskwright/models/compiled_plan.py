@@ -1,4 +1,4 @@
-"""What the compiled attention reads in one step: positions and blocks, row by row."""
+"""The positions and blocks that the compiled attention reads in one step, row by row."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class CompiledPlan:
-    """What the queries of one step read: row i is at `positions[i]` of the sequence whose blocks
-    begin at `starts[i]` in `tables`. All int64; real rows only."""
+    """What the queries of one step read. Row i is at position `positions[i]` of its sequence, whose
+    block table begins at `tables[starts[i]]`. All arrays are int64, without padding rows."""
 
     positions: Ints
     starts: Ints
@@ -24,7 +24,7 @@ class CompiledPlan:
 
 
 def plan_compiled(spans: Sequence[Span], block_size: int) -> CompiledPlan:
-    """The plan of `spans`, which follow each other row by row."""
+    """Return the plan for the rows of `spans`, one span after another."""
     positions: list[int] = []
     starts: list[int] = []
     tables: list[int] = []

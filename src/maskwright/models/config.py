@@ -1,4 +1,5 @@
-"""What a checkpoint's config.json says about its decoder; everything unknown is refused by name."""
+"""Reads the decoder's shape from a checkpoint's config.json; unknown settings are refused by
+name."""
 
 from __future__ import annotations
 
@@ -25,17 +26,17 @@ KV_HEADS: Mapping[Architecture, int] = {
     "Qwen2ForCausalLM": 32,
     "Qwen3ForCausalLM": 32,
 }
-"""What a configuration of the family means that doesn't mention its key/value heads, as in the
-transformers library; elsewhere, and where it says null, there are as many as there are heads."""
+"""The number of key/value heads if a configuration of this architecture has no such field, as in
+the transformers library. In other architectures, or if the field is null, it is the number of
+heads."""
 
 WINDOW = 4096
-"""The sliding window, in positions, of a configuration that doesn't mention it; null means none."""
+"""The sliding window, in positions, if a configuration has no such field; null means no window."""
 
 
 @dataclass(frozen=True, slots=True)
 class RopeConfig:
-    """Rotary position embedding. `kind` default, linear, llama3 or yarn; `parameters` are the
-    numbers of config.json for that kind."""
+    """The kind of rotary position embedding, and the parameters that config.json gives for it."""
 
     kind: Literal["default", "linear", "llama3", "yarn"]
     theta: float
@@ -69,7 +70,8 @@ class ModelConfig:
 
 
 def read_config(directory: Path) -> dict[str, Any]:
-    """`directory`/config.json; an `eos_token_id` in generation_config.json wins."""
+    """Return the contents of config.json, with the `eos_token_id` of generation_config.json if
+    there is one."""
     raw = read_json(directory / "config.json")
     generation = directory / "generation_config.json"
     eos = read_json(generation).get("eos_token_id") if generation.exists() else None
@@ -77,7 +79,7 @@ def read_config(directory: Path) -> dict[str, Any]:
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """A JSON object that a checkpoint must have."""
+    """Return the JSON object in a file. Raises `InputError` if there is none."""
     try:
         found: object = json.loads(path.read_text("utf-8"))
     except FileNotFoundError:
@@ -92,7 +94,8 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 def parse_config(raw: Mapping[str, Any]) -> ModelConfig:
-    """A `ModelConfig` from the mapping in config.json; `InputError` names what isn't supported."""
+    """Return the `ModelConfig` for the contents of config.json. Raises `InputError` with the name
+    of what isn't supported."""
     try:
         return _parse(raw)
     except (KeyError, TypeError, ValueError) as error:
@@ -106,7 +109,7 @@ def _parse(raw: Mapping[str, Any]) -> ModelConfig:
     _refuse(raw, "hidden_act", (None, "silu"))
     _refuse(raw, "quantization_config", (None,))
     heads, layers = int(raw["num_attention_heads"]), int(raw["num_hidden_layers"])
-    # Each family's own rule for biases; only Llama and Qwen3 leave it to the configuration.
+    # Biases are fixed by the family, except in Llama and Qwen3, where the configuration decides.
     attention_bias = bool(raw.get("attention_bias", False)) and architecture in {
         "LlamaForCausalLM",
         "Qwen3ForCausalLM",
@@ -160,7 +163,8 @@ def _default_head_dim(raw: Mapping[str, Any], architecture: Architecture, heads:
 
 
 def _rope(raw: Mapping[str, Any]) -> RopeConfig:
-    """From `rope_parameters` (transformers 5) or `rope_theta` and `rope_scaling` (before)."""
+    """Read `rope_parameters` (transformers 5), or `rope_theta` and `rope_scaling` (earlier
+    versions)."""
     parameters: dict[str, Any] = dict(raw.get("rope_parameters") or raw.get("rope_scaling") or {})
     theta = float(parameters.get("rope_theta") or raw.get("rope_theta") or 10000.0)
     kind = parameters.get("rope_type") or parameters.get("type") or "default"
@@ -206,7 +210,7 @@ def _windows(
 
 
 def end_tokens(raw: Mapping[str, Any]) -> tuple[int, ...]:
-    """The end tokens of a configuration, none if it doesn't say."""
+    """Return the end tokens of a configuration; none if it has no such field."""
     value: int | list[int] | None = raw.get("eos_token_id")
     if value is None:
         return ()

@@ -1,4 +1,4 @@
-"""What the engine asks of a model, whichever way it is computed."""
+"""The interface of a model, as the engine uses it. Each backend implements it."""
 
 from __future__ import annotations
 
@@ -15,37 +15,38 @@ from maskwright.models.batch import ForwardBatch, Plan
 from maskwright.models.library_operations import LibraryOperations
 
 SMALL: Final = 64 * 2**20
-"""Bytes of weights below which one thread decodes. The products of a 3 M-parameter model take tens
-of microseconds, about what it costs to wake a second thread; where other processes use the cores,
-waiting for it made steps 1.5 times as long (17 times with the 2-layer test model)."""
+"""Bytes of weights below which a model is decoded by one thread. The products of a model with 3
+million parameters take tens of microseconds, about as long as waking a second thread. On cores that
+other processes used, waiting for it made steps 1.5 times as long (17 times with the 2-layer test
+model)."""
 
 
 class Decoder(Protocol):
-    """Weights, and one forward over a paged pool. Holds no request state."""
+    """The weights of a model, and its forward over a paged pool. Holds no state of requests."""
 
     @property
     def vocab_size(self) -> int:
-        """Logits a row."""
+        """The number of logits in a row."""
         ...
 
     @property
     def max_positions(self) -> int:
-        """Positions that a sequence may fill."""
+        """The most positions that a sequence may have."""
         ...
 
     @property
     def dtype(self) -> torch.dtype:
-        """Of weights, activations, keys and values."""
+        """The data type of weights, activations, keys and values."""
         ...
 
     @property
     def small(self) -> bool:
-        """Whether one thread decodes fastest."""
+        """Whether the model is decoded fastest by one thread."""
         ...
 
     @property
     def window(self) -> int | None:
-        """Positions that any layer looks back on; None where one sees all."""
+        """The widest attention window of all layers, in positions; None if some layer has none."""
         ...
 
     @property
@@ -55,31 +56,32 @@ class Decoder(Protocol):
 
     @property
     def row_bytes(self) -> int:
-        """An upper bound of the activations that one row of a step holds at once."""
+        """Upper bound in bytes on the activations that one row of a step needs at a time."""
         ...
 
     @property
     def adapter_shapes(self) -> Shapes:
-        """The modules that adapters may change."""
+        """The modules that adapters may change, with their sizes."""
         ...
 
     @property
     def library_operations(self) -> LibraryOperations:
-        """What is left to a library, for the probe whether bits depend on the schedule."""
+        """The operations that a library computes, which the probe for batch invariance tries."""
         ...
 
     def new_pool(self, blocks: int, block_size: int, kind: KvDtype = "auto") -> KvPool:
-        """A zeroed key/value pool of `blocks` blocks; block 0 is the trash block."""
+        """Return a zeroed key/value pool of `blocks` blocks; block 0 is the trash block."""
         ...
 
     def block_bytes(self, block_size: int, kind: KvDtype = "auto") -> int:
-        """Bytes of one block through all layers."""
+        """Return the bytes of one block, for all layers together."""
         ...
 
     def plan(self, spans: Sequence[Span], block_size: int) -> Plan:
-        """What attention needs to know of a step."""
+        """Return the attention plan of a step: what each row reads."""
         ...
 
     def forward(self, batch: ForwardBatch, pool: KvPool) -> Tensor:
-        """Write the rows' keys and values to `pool`; logits float32 `[s, vocab]` of `select`."""
+        """Write the keys and values of all rows to `pool`, and return the logits of the rows in
+        `select`: float32 `[s, vocab]`."""
         ...

@@ -1,8 +1,9 @@
 """A dense decoder (Llama, Mistral, Qwen2, Qwen3 shapes) that reads its keys and values from a
 paged pool.
 
-Query, key and value projections are one product, gate and up another. All requests of a step are
-one flat run of rows; which row belongs to whom is known only to attention's plan.
+Query, key and value projections are one product, gate and up projections another. The rows of all
+requests in a step follow each other in one batch; only the attention plan says which row belongs to
+which request.
 """
 
 from __future__ import annotations
@@ -41,7 +42,8 @@ from maskwright.models.rope import rope_table
 
 
 class DenseDecoder:
-    """Embedding, layers, norm and head. Holds no request state; safe to share between threads."""
+    """Embedding, layers, norm and head. Holds no state of requests; can be shared between
+    threads."""
 
     def __init__(
         self,
@@ -51,8 +53,8 @@ class DenseDecoder:
         *,
         compiled: bool | None = None,
     ):
-        """`compiled` operations are for small float32 models, which one thread decodes; None
-        decides by that."""
+        """`compiled`: use compiled operations, which are for small float32 models on one thread. By
+        default, all such models use them."""
         self.config = config
         self.dtype = dtype
         take = _Weights(weights, dtype)
@@ -71,39 +73,39 @@ class DenseDecoder:
 
     @property
     def vocab_size(self) -> int:
-        """Logits a row."""
+        """The number of logits in a row."""
         return self.config.vocab_size
 
     @property
     def max_positions(self) -> int:
-        """Positions that a sequence may fill."""
+        """The most positions that a sequence may have."""
         return self.config.max_positions
 
     @property
     def row_bytes(self) -> int:
-        """The activations of one layer, for one row."""
+        """Bytes of the activations of one layer, for one row."""
         config = self.config
         heads = (config.heads + 2 * config.kv_heads) * config.head_dim
         return (4 * config.hidden + 2 * heads + 3 * config.intermediate) * self.dtype.itemsize
 
     @property
     def small(self) -> bool:
-        """Whether one thread decodes fastest."""
+        """Whether the model is decoded fastest by one thread."""
         return self._plain_bytes < SMALL
 
     @property
     def window(self) -> int | None:
-        """Positions that any layer looks back on; None where one sees all."""
+        """The widest attention window of all layers, in positions; None if some layer has none."""
         windows = [window for window in self.config.windows if window is not None]
         return max(windows) if len(windows) == self.config.layers else None
 
     def plan(self, spans: Sequence[Span], block_size: int) -> Plan:
-        """What attention needs to know of a step."""
+        """Return the attention plan of a step: what each row reads."""
         return (plan_attention if self._compiled is None else plan_compiled)(spans, block_size)
 
     @property
     def adapter_shapes(self) -> Shapes:
-        """The modules that adapters may change."""
+        """The modules that adapters may change, with their sizes."""
         found: dict[str, tuple[int, int]] = {}
         for layer in self.layers:
             for linear in (layer.qkv, layer.output, layer.gate_up, layer.down):
@@ -115,7 +117,7 @@ class DenseDecoder:
 
     @property
     def library_operations(self) -> LibraryOperations:
-        """Its products and attention; nothing where they are compiled."""
+        """The products and attention; nothing if they are computed in compiled operations."""
         if self._compiled is not None:
             return LibraryOperations()
         linears = [
@@ -132,20 +134,20 @@ class DenseDecoder:
         )
 
     def new_pool(self, blocks: int, block_size: int, kind: KvDtype = "auto") -> KvPool:
-        """A zeroed key/value pool of `blocks` blocks; block 0 is the trash block."""
+        """Return a zeroed key/value pool of `blocks` blocks; block 0 is the trash block."""
         config = self.config
         shape = (blocks, config.layers, 2, block_size, config.kv_heads, config.head_dim)
         return new_pool(shape, self.dtype, kind)
 
     def block_bytes(self, block_size: int, kind: KvDtype = "auto") -> int:
-        """Bytes of one block through all layers."""
+        """Return the bytes of one block, for all layers together."""
         config = self.config
         position = position_bytes(config.kv_heads, config.head_dim, self.dtype, kind)
         return block_size * config.layers * position
 
     @property
     def weight_bytes(self) -> int:
-        """Bytes of all weights, packed ones too."""
+        """Bytes of all weights, packed copies included."""
         return self._plain_bytes + (0 if self._compiled is None else self._compiled.nbytes)
 
     @property
@@ -159,7 +161,8 @@ class DenseDecoder:
 
     @torch.inference_mode()
     def forward(self, batch: ForwardBatch, pool: KvPool) -> Tensor:
-        """Write the rows' keys and values to `pool`; logits float32 `[s, vocab]` of `select`."""
+        """Write the keys and values of all rows to `pool`, and return the logits of the rows in
+        `select`: float32 `[s, vocab]`."""
         if self._compiled is not None:
             return self._compiled.forward(batch, pool)
         cos, sin = self._cos[batch.positions], self._sin[batch.positions]
@@ -215,7 +218,7 @@ class DenseDecoder:
 
 
 class _Weights:
-    """Weights by name, cast to one dtype; a missing one is the checkpoint's fault."""
+    """Weights by name, cast to one data type. Raises `InputError` if the checkpoint lacks one."""
 
     def __init__(self, weights: Mapping[str, Tensor], dtype: torch.dtype):
         self._weights = weights

@@ -14,8 +14,8 @@ from maskwright.models.adapter import AdapterRows
 
 @dataclass(frozen=True, slots=True)
 class Linear:
-    """`x @ weight.T + bias`; weight `[out, in]`. `parts` are the modules that were stacked into it,
-    with the end of each one's outputs."""
+    """The product `x @ weight.T + bias`; weight `[out, in]`. `parts` names the modules that are
+    stacked in it, each with the end of its outputs."""
 
     weight: Tensor
     bias: Tensor | None
@@ -27,7 +27,7 @@ class Linear:
         return out
 
     def adapt(self, out: Tensor, x: Tensor, adapters: Sequence[AdapterRows]) -> None:
-        """Add to `out`, which was computed from `x`, what `adapters` add for their rows."""
+        """Add the updates of `adapters` for the input `x` to their rows of `out`, in place."""
         for group in adapters:
             start = 0
             for name, end in self.parts:
@@ -40,7 +40,8 @@ class Linear:
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """One layer's weights. `qkv` stacks query, key and value heads; `gate_up` has gate first."""
+    """The weights of one layer. `qkv` stacks query, key and value heads; `gate_up` the gate and up
+    projections, in this order."""
 
     input_norm: Tensor
     qkv: Linear

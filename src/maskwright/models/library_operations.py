@@ -1,4 +1,4 @@
-"""What of a decoder's forward is left to a library, which chooses the order of its sums."""
+"""The operations of a forward that a library computes, which chooses the order of their sums."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from torch import Tensor
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """`x @ weight.T + bias`: `weight` `[outputs, inputs]` with the strides that it is computed
-    with, `bias` `[outputs]` or None."""
+    """The product `x @ weight.T + bias`. `weight`: `[outputs, inputs]`, with the strides that it
+    has in the forward; `bias`: `[outputs]`, or None."""
 
     weight: Tensor
     bias: Tensor | None = None
@@ -19,8 +19,8 @@ class Product:
 
 @dataclass(frozen=True, slots=True)
 class AttentionShape:
-    """The products of `kernels.reference.paged_attention`: heads of keys and values in the pool,
-    query heads that share each of them, and their width."""
+    """The sizes of the products in `kernels.reference.paged_attention`: the key/value heads in the
+    pool, the query heads that share one of them (`group`), and the head dimension (`width`)."""
 
     kv_heads: int
     group: int
@@ -30,9 +30,9 @@ class AttentionShape:
 
 @dataclass(frozen=True, slots=True)
 class LibraryOperations:
-    """Products and attention, one of each shape. `routed`: experts compute as many rows as tokens
-    chose them, so that no padding fixes the number of rows. Empty where all is computed in compiled
-    operations, whose sums have one order by what is written down."""
+    """Products and attention, one of each shape. `routed`: the model has experts, which compute one
+    row for each token routed to them, so that padding can't fix the number of rows. Empty if all
+    operations are compiled, because their code fixes the order of their sums."""
 
     products: tuple[Product, ...] = ()
     attention: tuple[AttentionShape, ...] = ()
@@ -40,7 +40,8 @@ class LibraryOperations:
 
 
 def one_of_each_shape(products: list[Product]) -> tuple[Product, ...]:
-    """The first of those whose weights have one shape and layout, with or without a bias."""
+    """Return one product for each combination of shape and layout of the weight, and of whether
+    there is a bias."""
     found: dict[tuple[object, ...], Product] = {}
     for product in products:
         weight = product.weight

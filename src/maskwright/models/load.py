@@ -1,6 +1,6 @@
-"""Checkpoints: a directory or hub id in, a decoder with tokenizer and vocabulary out.
+"""Loads a checkpoint: its decoder, tokenizer and vocabulary, from a directory or the hub.
 
-Nothing but safetensors is read; a pickle is never opened.
+Weights are read from safetensors only; a pickle is never opened.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torc
 
 @dataclass(frozen=True)
 class LoadedModel:
-    """A checkpoint ready to serve. Immutable; safe to share between threads."""
+    """A checkpoint that is ready to be served. Immutable; can be shared between threads."""
 
     name: str
     decoder: Decoder
@@ -43,7 +43,7 @@ class LoadedModel:
 
     @property
     def eos(self) -> tuple[int, ...]:
-        """End tokens, any of which ends an unconstrained answer."""
+        """The end tokens, each of which ends an unconstrained answer."""
         return self.vocab.eos
 
     @property
@@ -53,7 +53,8 @@ class LoadedModel:
         return template if isinstance(template, str) else str(template or "")
 
     def encode(self, text: str) -> list[int]:
-        """Token ids of `text`, special tokens added as the tokenizer is configured."""
+        """Return the token ids of `text`, with the special tokens that the tokenizer is configured
+        to add."""
         return list(self.tokenizer.encode(text))
 
     def render_chat(
@@ -62,9 +63,10 @@ class LoadedModel:
         response_schema: str | None = None,
         tools: Sequence[Mapping[str, Any]] | None = None,
     ) -> list[int]:
-        """Prompt token ids of a chat, by the checkpoint's own chat template, ending where the
-        assistant's answer begins. The template sees `response_schema` as a variable. What the
-        messages say is text, even where it spells a control token; see `models.chat`."""
+        """Return the token ids of a chat's prompt, up to the beginning of the assistant's answer.
+        It is rendered by the checkpoint's chat template, which sees `response_schema` and `tools`
+        as variables. The contents of messages are text, even if they spell a control token; see
+        `models.chat`."""
         if not self.tokenizer.chat_template:
             raise InputError(
                 f"The model {self.name} has no chat template; send a plain prompt.",
@@ -87,10 +89,11 @@ def load(
     device: str = "cpu",
     cache: Path | None = None,
 ) -> LoadedModel:
-    """Load a checkpoint from a directory, or from the hub where `path_or_id` is no directory.
+    """Load a checkpoint from a directory, or from the hub if `path_or_id` is no directory.
 
-    `backend`: the dense decoder, or the transformers library; "auto" takes the dense one where it
-    computes the architecture. `cache` is the vocabulary's. `InputError` for what isn't supported.
+    `backend`: the dense decoder or the transformers library; "auto" is the dense decoder if it
+    supports the model. `cache`: the folder for what is computed once for each vocabulary. Raises
+    `InputError` for what isn't supported.
     """
     if dtype not in _DTYPES:
         raise InputError(f"dtype {dtype!r}: one of {', '.join(_DTYPES)}.", param="dtype")
@@ -132,7 +135,7 @@ def _directory(path_or_id: str | Path) -> Path:
     text = str(path_or_id)
     if isinstance(path_or_id, Path) or text.count("/") > 1 or text.startswith((".", "/", "~")):
         raise InputError(f"There is no directory {text}.", param="model")
-    # Of the top folder alone: some repositories hold the weights twice.
+    # Only the top folder, because some repositories contain the weights twice.
     patterns = ["*.json", "*.safetensors", "*.jinja", "tokenizer.model"]
     try:
         return Path(snapshot_download(text, allow_patterns=patterns, ignore_patterns=["*/*"]))

@@ -1,7 +1,7 @@
-"""Adapters as peft saves them: adapter_config.json and adapter_model.safetensors in a folder.
+"""Reads adapters as peft saves them: adapter_config.json and adapter_model.safetensors in a folder.
 
-What peft can write besides (other kinds, biases, whole modules, embeddings) is refused by name:
-applied in part, an adapter would be another one.
+Everything else that peft can save (other kinds of adapters, biases, whole modules, embeddings) is
+refused by name, because an adapter that is applied only in part gives wrong answers.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ CONFIG, WEIGHTS = "adapter_config.json", "adapter_model.safetensors"
 
 @dataclass(frozen=True, slots=True)
 class AdapterFile:
-    """An adapter on disk, as it was when it was first looked at."""
+    """The files of an adapter on disk, with their digest when they were first read."""
 
     name: str
     folder: Path
@@ -34,12 +34,12 @@ class AdapterFile:
 
     @classmethod
     def at(cls, name: str, folder: Path) -> AdapterFile:
-        """Look at the files; `InputError` if one isn't there."""
+        """Compute the digest of the files in `folder`. Raises `InputError` if one is missing."""
         return cls(name, folder, _digest(name, folder))
 
     def load(self, shapes: Shapes, dtype: torch.dtype) -> Adapter:
-        """Read and check it. `InputError` names what isn't supported, and files that changed: what
-        was computed with the old ones is still in the prefix cache."""
+        """Read the adapter and check it. Raises `InputError` for what isn't supported, and if the
+        files have changed, because the prefix cache contains results of the old ones."""
         digest = _digest(self.name, self.folder)
         if digest != self.digest:
             raise _wrong(self.name, "its files have changed since the start")
@@ -63,18 +63,18 @@ def _wrong(name: str, what: str) -> InputError:
     return InputError(f"Adapter {name}: {what}.", param="adapter", code="unsupported_adapter")
 
 
-# Fields of adapter_config.json that may say something else than nothing.
+# Fields of adapter_config.json that are obeyed. All others must be empty or in `_IRRELEVANT`.
 _READ = frozenset(
     {"peft_type", "r", "lora_alpha", "use_rslora", "target_modules", "rank_pattern"}
     | {"alpha_pattern", "bias", "init_lora_weights"}
 )
-# Said for training, or about where it came from.
+# Fields that matter for training only, or describe the origin of the adapter.
 _IRRELEVANT = frozenset(
     {"auto_mapping", "base_model_name_or_path", "exclude_modules", "inference_mode"}
     | {"lora_dropout", "revision", "task_type", "peft_version", "eva_config", "runtime_config"}
     | {"megatron_core", "layers_pattern", "layers_to_transform", "ensure_weight_tying"}
 )
-# Beginnings from which the model's own weights stay as they were.
+# Initialisations that leave the weights of the model unchanged.
 _PLAIN_BEGINNINGS = (None, True, False, "gaussian", "eva", "orthogonal")
 
 
@@ -109,8 +109,8 @@ def _check_config(config: Mapping[str, Any]) -> None:
 
 
 def _targeted(targets: object) -> Callable[[str], bool]:
-    """Whether target_modules names a module, as peft reads it: names or their ends, or a pattern of
-    the whole name."""
+    """Return a test whether target_modules names a module. As in peft, it is a list of names or
+    ends of names, or a pattern that matches whole names."""
     if isinstance(targets, list):
         ends = [str(end) for end in cast(list[object], targets)]
         return lambda name: any(name == end or name.endswith(f".{end}") for end in ends)
@@ -123,7 +123,7 @@ def _targeted(targets: object) -> Callable[[str], bool]:
 
 @dataclass(frozen=True, slots=True)
 class _PeftReader:
-    """One adapter's modules, by its configuration, for one model."""
+    """Reads the modules of one adapter for one model."""
 
     config: Mapping[str, Any]
     shapes: Shapes
@@ -131,7 +131,7 @@ class _PeftReader:
     dtype: torch.dtype
 
     def module(self, name: str, part: Mapping[str, Tensor]) -> LowRank:
-        """The two matrices for one module, checked and scaled."""
+        """Return the two matrices for one module, checked and scaled."""
         if name not in self.shapes:
             raise InputError(f"the module {name} is not one that an adapter may change")
         if not self.targeted(name):
@@ -154,7 +154,8 @@ class _PeftReader:
         return LowRank(down.to(self.dtype).contiguous(), scaled.contiguous())
 
     def _value(self, field: str, patterns: str, name: str) -> object:
-        """For one module: by the first pattern that fits the end of its name, else the usual."""
+        """Return the value of `field` for one module: that of the first entry in the mapping
+        `patterns` that matches the end of its name, or the general one."""
         found: dict[str, object] = self.config.get(patterns) or {}
         for pattern, value in found.items():
             whole = pattern if pattern.startswith("^") else rf"(.*\.)?({pattern})$"

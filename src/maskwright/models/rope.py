@@ -1,7 +1,7 @@
-"""Rotary embedding tables for the rope kinds a configuration may name.
+"""Tables of the rotary position embedding, for each kind of rope that a configuration may name.
 
-Frequencies follow the formulas of the transformers library (`modeling_rope_utils`), to the bit in
-float32: the checkpoints were trained with them.
+Frequencies have the float32 bits that the transformers library computes (`modeling_rope_utils`),
+since checkpoints were trained with these.
 """
 
 from __future__ import annotations
@@ -17,9 +17,11 @@ from maskwright.models.config import RopeConfig
 
 
 def rope_table(config: RopeConfig, head_dim: int, positions: int) -> tuple[Tensor, Tensor]:
-    """Cosines and sines, float32 `[positions, 1, head_dim]`; the first half of the sines negated.
+    """Return cosines and sines, float32 `[positions, 1, head_dim]`; the first half of the sines is
+    negated.
 
-    A table, because a vectorised cosine may differ in the last bit with its place in the batch.
+    They are computed once, because the last bit of a vectorised cosine may depend on its place in
+    the batch.
     """
     frequencies, factor = inverse_frequencies(config, head_dim)
     angles = torch.arange(positions, dtype=torch.float32)[:, None] * frequencies
@@ -28,8 +30,8 @@ def rope_table(config: RopeConfig, head_dim: int, positions: int) -> tuple[Tenso
 
 
 def inverse_frequencies(config: RopeConfig, head_dim: int) -> tuple[Tensor, float]:
-    """Angle a position per pair of dimensions, float32 `[head_dim / 2]`, and the factor of the
-    cosines and sines."""
+    """Return the angle by which each pair of dimensions turns per position, float32
+    `[head_dim / 2]`, and the factor of the cosines and sines."""
     plain = 1.0 / (
         config.theta ** (torch.arange(0, head_dim, 2, dtype=torch.int64).float() / head_dim)
     )
@@ -47,7 +49,7 @@ def inverse_frequencies(config: RopeConfig, head_dim: int) -> tuple[Tensor, floa
 
 
 def _llama3(plain: Tensor, parameters: Mapping[str, Any]) -> Tensor:
-    """Long wavelengths divided by the factor, short ones kept, a ramp between."""
+    """Llama 3: divide low frequencies by the factor, keep high ones, and interpolate in between."""
     factor = parameters["factor"]
     low, high = parameters["low_freq_factor"], parameters["high_freq_factor"]
     context = parameters["original_max_position_embeddings"]
@@ -60,7 +62,7 @@ def _llama3(plain: Tensor, parameters: Mapping[str, Any]) -> Tensor:
 
 
 def _yarn(config: RopeConfig, head_dim: int) -> tuple[Tensor, float]:
-    """YaRN (arXiv 2309.00071): interpolate low frequencies, keep high ones."""
+    """YaRN (arXiv 2309.00071): divide low frequencies by the factor, keep high ones."""
     parameters = config.parameters
     factor = parameters["factor"]
     context = parameters["original_max_position_embeddings"]

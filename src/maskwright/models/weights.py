@@ -1,4 +1,5 @@
-"""The tensors of a checkpoint. Nothing but safetensors is read: opening a pickle runs its code."""
+"""Reads the tensors of a checkpoint from safetensors. Pickles are refused, because opening one can
+run any code."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl")
 
 
 def read_weights(directory: Path) -> dict[str, Tensor]:
-    """All tensors by name."""
+    """Return all tensors by name."""
     weights: dict[str, Tensor] = {}
     for file in weight_files(directory):
         weights |= read_tensors(file)
@@ -24,7 +25,7 @@ def read_weights(directory: Path) -> dict[str, Tensor]:
 
 
 def read_tensors(file: Path) -> dict[str, Tensor]:
-    """The tensors of one file."""
+    """Return the tensors of one file by name."""
     try:
         return load_file(file)
     except (SafetensorError, OSError) as error:
@@ -32,7 +33,8 @@ def read_tensors(file: Path) -> dict[str, Tensor]:
 
 
 def weight_files(directory: Path) -> list[Path]:
-    """model.safetensors, or the shards that its index lists; all there."""
+    """Return the path of model.safetensors, or of all shards in its index. Raises `InputError` if
+    one is missing."""
     index = directory / INDEX
     names = _listed(index) if index.exists() else ["model.safetensors"]
     for name in names:

@@ -1,18 +1,19 @@
 """Paged attention for small models on one CPU thread, compiled.
 
-The torch twin in `kernels/reference.py` gathers keys and values into tiles before it multiplies;
-for a model of a few million parameters that copying is half of a step. Here every query walks its
-own blocks where they lie: scores, their maximum, weights, the weighted sum, in order of position.
+The reference in torch (`kernels/reference.py`) copies keys and values into tiles before it
+multiplies them. For a model of a few million parameters, copying takes half of a step. Here every
+query reads the blocks of its sequence in place and computes the scores, their maximum, the weights
+and the weighted sum, each in order of position.
 
-A query's sums have the same bounds and the same code whatever is computed beside it and however its
-prompt was cut, so its bits do not depend on the schedule; that holds among queries of this path.
+The bounds of a query's sums depend neither on other rows nor on how its prompt was divided into
+chunks, so its bits do not depend on the schedule. (They differ from those of the reference.)
 
-Codes are decoded into a scratch copy of one sequence's blocks at a time, which its queries then
-walk in the pool's stead: the same instructions, so attention over codes has the bits of attention
-over the numbers they stand for.
+Quantised keys and values are decoded into a scratch copy of the blocks of one sequence at a time,
+which its queries read instead of the pool. So attention over codes has the bits of attention over
+the numbers that the codes represent.
 """
 
-# Compiled code: array elements are plain numbers here, which numpy's types don't say.
+# In compiled code array elements are plain numbers, which numpy's type stubs don't express.
 # pyright: reportArgumentType=false, reportCallIssue=false
 from __future__ import annotations
 
@@ -50,10 +51,10 @@ def store_and_attend(
     window: int | None,
     out: Floats,
 ) -> None:
-    """Write the rows' keys and values to the pool, then causal attention.
+    """Write the keys and values of all rows to the pool and compute causal attention.
 
-    `qkv` float32 `[rows, heads + 2 * kv_heads, head_dim]`, rope applied to queries and keys; `out`
-    `[rows, heads, head_dim]`, of which rows that are padding are left as they are.
+    `qkv`: float32 `[rows, heads + 2 * kv_heads, head_dim]`, after rope. The result is written to
+    `out`, `[rows, heads, head_dim]`, whose padding rows are not changed.
     """
     vectors = in_vectors(out.shape[2])
     positions, starts, tables = plan.positions, plan.starts, plan.tables
@@ -97,7 +98,7 @@ def store_and_attend(
 
 @cache
 def _levels(dtype: torch.dtype) -> Floats:
-    """What each of the 256 codes of `dtype` stands for, before its scale."""
+    """Return the number that each of the 256 codes of `dtype` represents, before scaling."""
     return torch.arange(256, dtype=torch.uint8).view(dtype).float().numpy()
 
 
@@ -112,8 +113,8 @@ def rotate(
     cos: Floats,
     sin: Floats,
 ) -> None:
-    """Norm (where there are weights) and half-split rope for the queries and keys of `qkv`, in
-    place; `cos`, `sin` `[positions, head_dim]`, the first half of `sin` negated."""
+    """Apply the norm (if there are weights) and half-split rope to the queries and keys of `qkv`,
+    in place. `cos`, `sin`: `[positions, head_dim]`, the first half of `sin` negated."""
     rotated = qkv.shape[1] - kv_heads
     half = qkv.shape[2] // 2
     for row in range(len(positions)):
@@ -204,7 +205,8 @@ def _attend_codes(
 
 @compiled(nogil=True)
 def _room(positions: Ints, size: int) -> int:
-    """Scores that a query at one of `positions` has, in whole blocks and lanes."""
+    """Return the most scores that a query at one of `positions` needs, rounded up to whole blocks
+    and vectors."""
     last = 0
     for position in positions:
         last = max(last, position)
@@ -224,8 +226,9 @@ def _attend_row(
     vectors: Vectors,
     out: Floats,
 ) -> None:
-    """One query: `qkv` `[heads + 2 * kv_heads, head_dim]`, `out` `[heads, head_dim]`; `scores`
-    `[heads, room]` is overwritten; `vectors`: a head `in_vectors`."""
+    """Compute the attention of one query. `qkv`: `[heads + 2 * kv_heads, head_dim]`; `out`:
+    `[heads, head_dim]`; `scores`: `[heads, room]`, scratch memory; `vectors`:
+    `in_vectors(head_dim)`."""
     layers, _, size, kv_heads, width = pool.shape[1:]
     heads, room = len(out), scores.shape[1]
     group, stride = heads // kv_heads, kv_heads * width
@@ -258,8 +261,8 @@ def _attend_row(
 
 @compiled(nogil=True)
 def _soften(scores: Floats, first: int, end: int, scale: np.float32) -> np.float32:
-    """Turn the scores from `first` to `end` into `exp(scale * (score - highest))`, and what is
-    beside them, to whole lanes, into 0; gives their sum."""
+    """Replace the scores from `first` to `end` by `exp(scale * (score - highest))`, and the others
+    in the first and last vector by 0. Returns the sum."""
     whole = -(-end // LANES) * LANES
     scores[:first] = -np.inf
     scores[end:whole] = -np.inf
@@ -273,7 +276,8 @@ def _soften(scores: Floats, first: int, end: int, scale: np.float32) -> np.float
 def _decode(
     codes: Codes, scales: Floats, levels: Floats, block: int, layer: int, out: Floats
 ) -> None:
-    """The numbers of one block in one layer, `[2, block_size, kv_heads, head_dim]`."""
+    """Decode the keys and values of one block in one layer to `out`, `[2, block_size, kv_heads,
+    head_dim]`."""
     for part in range(out.shape[0]):
         for at in range(out.shape[1]):
             for head in range(out.shape[2]):

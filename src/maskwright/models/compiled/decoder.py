@@ -1,5 +1,4 @@
-"""The forward of `models/dense.py` in compiled operations: the same model from the same weights,
-packed."""
+"""The forward of `models/dense.py` in compiled operations, with a packed copy of its weights."""
 
 from __future__ import annotations
 
@@ -23,11 +22,11 @@ from maskwright.models.layer import Layer, Linear
 Floats = NDArray[np.float32]
 
 NOTHING = np.empty(0, np.float32)
-"""Stands for a bias or a norm that there is not."""
+"""Represents an absent bias or norm."""
 
 
 class CompiledDense:
-    """Embedding, layers, norm and head, for steps that come with a `CompiledPlan`."""
+    """Embedding, layers, norm and head. Its steps have a `CompiledPlan`."""
 
     def __init__(
         self,
@@ -39,7 +38,7 @@ class CompiledDense:
         cos: Tensor,
         sin: Tensor,
     ) -> None:
-        """`cos`, `sin` `[positions, 1, head_dim]`, the first half of `sin` negated."""
+        """`cos`, `sin`: `[positions, 1, head_dim]`, the first half of `sin` negated."""
         self._heads, self._kv_heads = config.heads, config.kv_heads
         self._head_dim, self._intermediate = config.head_dim, config.intermediate
         self._eps = np.float32(config.norm_eps)
@@ -57,7 +56,8 @@ class CompiledDense:
         return sum(linear.packed.nbytes for linear in (*linears, self._head))
 
     def forward(self, batch: ForwardBatch, pool: KvPool) -> Tensor:
-        """Write the rows' keys and values to `pool`; logits float32 `[s, vocab]` of `select`."""
+        """Write the keys and values of all rows to `pool`, and return the logits of the rows in
+        `select`: float32 `[s, vocab]`."""
         update = self._embedding[batch.tokens.numpy()]
         hidden = np.zeros_like(update)
         for number, layer in enumerate(self._layers):
@@ -98,7 +98,7 @@ class CompiledDense:
 
 
 class _PackedLinear:
-    """A `Linear` over arrays."""
+    """A `Linear` with packed weights, for numpy arrays."""
 
     def __init__(self, plain: Linear) -> None:
         self._plain = plain
@@ -115,7 +115,7 @@ class _PackedLinear:
 
 
 class _PackedLayer:
-    """A `Layer` over arrays; norms of queries and keys that it lacks are empty."""
+    """A `Layer` with packed weights. Absent norms of queries and keys are empty arrays."""
 
     def __init__(self, plain: Layer) -> None:
         self.input_norm = plain.input_norm.numpy()
@@ -130,5 +130,5 @@ class _PackedLayer:
 
     @property
     def linears(self) -> tuple[_PackedLinear, ...]:
-        """Its four products."""
+        """The four products of the layer."""
         return self.qkv, self.output, self.gate_up, self.down

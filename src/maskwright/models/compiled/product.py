@@ -1,11 +1,11 @@
 """Matrix products with weights that were packed once.
 
-A library chooses its kernel, and with it the order of its sums, by the number of rows, and for less
-than some thirty of them takes two to four times as long as their multiplications do. Here each
-number of the result is one sum, in order of the inputs, whatever is computed beside it.
+A library chooses its kernel, and with it the order of its sums, by the number of rows. With fewer
+than some thirty rows it takes two to four times as long as the multiplications need. Here each
+number of the result is one sum in order of the inputs, which does not depend on the other rows.
 """
 
-# Compiled code: array elements are plain numbers here, which numpy's types don't say.
+# In compiled code array elements are plain numbers, which numpy's type stubs don't express.
 # pyright: reportArgumentType=false, reportCallIssue=false
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ Floats = NDArray[np.float32]
 
 
 def pack(weight: Floats) -> Floats:
-    """`weight` `[outputs, inputs]` in the order in which `multiply` reads it: `[panels, inputs,
-    COLUMNS]`, zeros behind the last output."""
+    """Copy `weight` `[outputs, inputs]` into the order in which `multiply` reads it: `[panels,
+    inputs, COLUMNS]`, with zeros after the last output."""
     outputs, inputs = weight.shape
     panels = -(-outputs // COLUMNS)
     padded = np.zeros((panels * COLUMNS, inputs), np.float32)
@@ -30,8 +30,8 @@ def pack(weight: Floats) -> Floats:
 
 @compiled(nogil=True)
 def multiply(x: Floats, packed: Floats, bias: Floats, out: Floats) -> None:
-    """`out = x @ weight.T + bias`. `x` `[rows, inputs]` and `out` `[rows, outputs]`, rows a
-    multiple of `ROWS`; `bias` `[outputs]`, or empty."""
+    """Compute `out = x @ weight.T + bias`. `x`: `[rows, inputs]`; `out`: `[rows, outputs]`; the
+    number of rows is a multiple of `ROWS`. `bias`: `[outputs]`, or empty."""
     panels, inputs = packed.shape[:2]
     rows, outputs = out.shape
     edge = np.empty((ROWS, COLUMNS), np.float32)

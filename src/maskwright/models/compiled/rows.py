@@ -1,6 +1,6 @@
-"""What is done to one row after another: norm, activation, exponentials."""
+"""Operations on one row after another: norm, activation, exponentials."""
 
-# Compiled code: array elements are plain numbers here, which numpy's types don't say.
+# In compiled code array elements are plain numbers, which numpy's type stubs don't express.
 # pyright: reportArgumentType=false, reportReturnType=false, reportCallIssue=false
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ _THIRD, _FOURTH, _FIFTH, _SIXTH, _SEVENTH = (
 
 @compiled(nogil=True)
 def exp(x: np.float32) -> np.float32:
-    """e to the power of `x`, within two units in the last place; 0 below -87, and above 88 as for
-    88. In steps that a compiler takes for many numbers at once."""
+    """Return e to the power of `x` with an error of at most two units in the last place; 0 for `x`
+    below -87, and the value at 88 above. It has no branches, so the compiler can vectorise it."""
     bounded = min(max(x, _LEAST), _MOST)
     twos = np.floor(bounded * _LOG2_E + _HALF)
     rest = bounded - twos * _LN2_HIGH - twos * _LN2_LOW
@@ -45,8 +45,8 @@ def exp(x: np.float32) -> np.float32:
 def add_and_norm(
     hidden: Floats, update: Floats, weight: Floats, eps: np.float32, normed: Floats
 ) -> None:
-    """`hidden += update`, and the root-mean-square norm of the sum, scaled by `weight` `[width]`,
-    to `normed`; the others `[rows, width]`."""
+    """Add `update` to `hidden`, and write the root-mean-square norm of the sum, scaled by `weight`,
+    to `normed`. `weight`: `[width]`; the other arrays: `[rows, width]`."""
     for row in range(len(hidden)):
         for d in range(len(weight)):
             hidden[row, d] += update[row, d]
@@ -55,7 +55,7 @@ def add_and_norm(
 
 @compiled(nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
 def norm(row: Floats, weight: Floats, eps: np.float32, normed: Floats) -> None:
-    """The root-mean-square norm of one row, which may be `normed` itself."""
+    """Write the root-mean-square norm of one row to `normed`, which may be the row itself."""
     squares = np.float32(0.0)
     for d in range(len(weight)):
         squares += row[d] * row[d]
@@ -66,7 +66,8 @@ def norm(row: Floats, weight: Floats, eps: np.float32, normed: Floats) -> None:
 
 @compiled(nogil=True, error_model="numpy")
 def silu_multiply(gate_up: Floats, out: Floats) -> None:
-    """`silu(gate) * up` of `gate_up` `[rows, 2 * width]`, gate first, to `out` `[rows, width]`."""
+    """Write `silu(gate) * up` to `out` `[rows, width]`. `gate_up`: `[rows, 2 * width]`, gate
+    first."""
     rows, width = out.shape
     for row in range(rows):
         gate, up, mine = gate_up[row, :width], gate_up[row, width:], out[row]

@@ -1,8 +1,8 @@
-"""Sums of products over many numbers at once, for compiled loops: the vector instructions that a
-compiler does not find by itself.
+"""Sums of products in vector instructions, for compiled loops that the compiler does not vectorise
+well by itself.
 
-Arrays of any shape are addressed as the flat memory that they are (C order): `at` is a number of
-elements from the beginning, `stride` one from row to row. Nothing is checked.
+Arrays of any shape are addressed as flat memory in C order: `at` is an offset in elements from the
+beginning, and `stride` the distance in elements between two rows. Nothing is checked.
 """
 
 from __future__ import annotations
@@ -18,25 +18,27 @@ from numba.extending import intrinsic
 
 _FEATURES = binding.get_host_cpu_features()
 LANES = 16 if _FEATURES.get("avx512f") else 8
-"""Numbers that one instruction takes."""
+"""Numbers in a vector."""
 
 ROWS = 4
-"""Rows of a tile; what has fewer is padded."""
+"""Rows of a tile; arrays with fewer rows are padded."""
 
 COLUMNS = (4 if _FEATURES.get("avx512f") else 3) * LANES
-"""Columns of a tile: its sums, a row of factors and one more have a register each, of 32 or 16."""
+"""Columns of a tile, so many that its sums, one row of factors and one more vector just fit into
+the 32 or 16 registers."""
 
 Vectors = tuple[tuple[int, ...], ...]
 
 
 def in_vectors(width: int) -> Vectors:
-    """So many numbers as equal vectors, of `LANES` where that divides them: a tuple for each. What
-    it holds says nothing; how long it and its tuples are is known when loops are compiled."""
+    """Return the division of `width` numbers into vectors of one length, `LANES` if it divides
+    `width`: a tuple for each vector, with an element for each number. Only the lengths of the
+    tuples have a meaning; they are part of the type, and so known when loops are compiled."""
     lanes = math.gcd(width, LANES)
     return ((0,) * lanes,) * (width // lanes)
 
 
-_FUSED = bool(_FEATURES.get("fma", True))  # not told of processors that always have it
+_FUSED = bool(_FEATURES.get("fma", True))  # not listed for processors that always have it
 _FLOAT = ir.FloatType()
 _LANES = ir.VectorType(_FLOAT, LANES)
 _INDEX = ir.IntType(32)
@@ -47,8 +49,8 @@ def multiply_tile(
     typing: Any, x: Any, x_at: Any, x_stride: Any, y: Any, y_at: Any, y_stride: Any,
     depth: Any, out: Any, out_at: Any, out_stride: Any,
 ) -> Any:  # fmt: skip
-    """`out[r, c] = x[r, k] * y[k, c]` for a tile of `ROWS` times `COLUMNS`, each summed in the
-    order of k from 0 to `depth`, which is 1 or more."""
+    """Compute `out[r, c]`, the sum of `x[r, k] * y[k, c]` over k from 0 to `depth` in this order,
+    for a tile of `ROWS` times `COLUMNS`. `depth` is at least 1."""
     i = types.intp
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -72,8 +74,8 @@ def add_row(
     typing: Any, x: Any, x_at: Any, y: Any, y_at: Any, y_stride: Any, depth: Any, out: Any,
     out_at: Any, vectors: Any,
 ) -> Any:  # fmt: skip
-    """`out[c] += x[k] * y[k, c]` for the columns of `vectors`, in the order of k from 0 to `depth`,
-    which is 1 or more."""
+    """Add `x[k] * y[k, c]` to `out[c]` for k from 0 to `depth` in this order, for the columns of
+    `vectors`. `depth` is at least 1."""
     i = types.intp
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -93,8 +95,8 @@ def dot_rows(
     typing: Any, x: Any, x_at: Any, y: Any, y_at: Any, y_stride: Any, out: Any, out_at: Any,
     vectors: Any,
 ) -> Any:  # fmt: skip
-    """`out[r] = x · y[r]` for `ROWS` rows as wide as `vectors`: summed in lanes, which are then
-    added by halves."""
+    """Compute the dot products `out[r] = x · y[r]` of `ROWS` rows that are as wide as `vectors`:
+    one vector of partial sums each, which is then folded in half until one number is left."""
     i = types.intp
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -120,7 +122,7 @@ def dot_rows(
 
 @intrinsic
 def largest(typing: Any, x: Any, x_at: Any, count: Any) -> Any:
-    """The largest of `count` numbers, a multiple of `LANES`."""
+    """Return the largest of `count` numbers; `count` is a multiple of `LANES`."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         def larger(x: Any, y: Any) -> Any:
@@ -134,8 +136,8 @@ def largest(typing: Any, x: Any, x_at: Any, count: Any) -> Any:
 
 @intrinsic
 def total(typing: Any, x: Any, x_at: Any, count: Any) -> Any:
-    """The sum of `count` numbers, a multiple of `LANES`: in lanes, which are then added by
-    halves."""
+    """Return the sum of `count` numbers; `count` is a multiple of `LANES`. It is computed as one
+    vector of partial sums, which is then folded in half until one number is left."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return _fold(context, builder, signature.args[0], args, 0.0, builder.fadd)
@@ -145,7 +147,7 @@ def total(typing: Any, x: Any, x_at: Any, count: Any) -> Any:
 
 @intrinsic
 def power_of_two(typing: Any, exponent: Any) -> Any:
-    """2 to the power of an int32 from -126 to 127, as float32."""
+    """Return 2 to the power of an int32 from -126 to 127, as float32."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         biased = builder.add(args[0], _INDEX(127))
@@ -162,7 +164,7 @@ def _sums_of_products(
     depth: Any,
     begun: Sequence[Sequence[Any]],
 ) -> list[list[Any]]:
-    """What `begun` becomes, rows of vectors, with `x[r, k] * y[k]` for each k added to it."""
+    """Return the rows of vectors in `begun` with `x[r, k] * y[k]` added for each k."""
     before = builder.block
     loop, after = (builder.append_basic_block(name) for name in ("depth", "done"))
     builder.branch(loop)
@@ -195,7 +197,8 @@ def _fold(
     begin: float,
     combine: Callable[[Any, Any], Any],
 ) -> Any:
-    """`combine` over the numbers of an array, lane by lane and then by halves."""
+    """Combine the numbers of an array to a vector, and then fold it in half until one number is
+    left."""
     x, x_at, count = args
     x = _from(context, builder, kind, x, x_at)
     running = cgutils.alloca_once_value(builder, _LANES([begin] * LANES))
@@ -216,7 +219,8 @@ def _times(builder: Any, stride: Any, number: int) -> Any:
 
 
 def _vectors(kind: Any) -> tuple[Any, int]:
-    """What the type of `in_vectors`' tuple says: the type of a vector, and how many."""
+    """Read the type of a tuple from `in_vectors`: the type of a vector, and the number of
+    vectors."""
     return ir.VectorType(_FLOAT, kind.dtype.count), kind.count
 
 
@@ -225,7 +229,7 @@ def _zeros(kind: Any) -> Any:
 
 
 def _load_all(builder: Any, base: Any, kind: Any, count: int) -> list[Any]:
-    """`count` vectors of `kind`, neighbours in memory from `base` on."""
+    """Load `count` consecutive vectors of `kind` from `base` on."""
     places = (builder.gep(base, [_INDEX(number * kind.count)]) for number in range(count))
     vectors = (builder.bitcast(place, kind.as_pointer()) for place in places)
     return [builder.load(vector, align=4) for vector in vectors]
@@ -254,8 +258,9 @@ def _mul_add(builder: Any, x: Any, y: Any, z: Any) -> Any:
 def _totals(
     builder: Any, vectors: Sequence[Any], combine: Callable[[Any, Any], Any] | None = None
 ) -> Any:
-    """A vector of the sums of `vectors`, a power of two of them: each is folded in half until one
-    number is left, in neighbours' registers as room becomes free, which changes no sum."""
+    """Return one vector with the sum of each of `vectors`, whose number is a power of two. Each is
+    folded in half until one number is left. Halves of different vectors share a register once
+    they fit, which changes no sum."""
     segment = vectors[0].type.count
     while segment > 1:
         segment //= 2
@@ -267,7 +272,7 @@ def _totals(
             halves = (builder.shuffle_vector(first, second, _lane_numbers(n)) for n in (low, high))
             folded.append((combine or builder.fadd)(*halves))
         vectors = folded
-    while len(vectors) > 1:  # Each had fewer lanes than there are sums.
+    while len(vectors) > 1:  # The vectors had fewer lanes than there are sums.
         both = _lane_numbers(range(2 * vectors[0].type.count))
         pairs = zip(vectors[::2], vectors[1::2], strict=True)
         vectors = [builder.shuffle_vector(first, second, both) for first, second in pairs]

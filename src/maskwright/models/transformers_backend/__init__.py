@@ -2,7 +2,6 @@
 
 - `decoder`: A model of the transformers library that reads its keys and values from a paged pool.
 - `guard`: Which models of the transformers library can read a paged pool.
-- `load`: A checkpoint as a model of the transformers library, once guard and self-check have
-  passed it.
+- `load`: Loads a checkpoint as a model of the transformers library, after guard and self-check.
 - `self_check`: Compares the paged model with the original once, when it is loaded.
 """

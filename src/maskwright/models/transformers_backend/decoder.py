@@ -1,8 +1,8 @@
 """A model of the transformers library that reads its keys and values from a paged pool.
 
-The library's own code computes everything but attention, which it hands to a registered function
-together with the layer's window, cap and sinks. So one class serves every architecture that passes
-the guard and the self-check; the dense decoder is faster where it fits.
+The library's own code computes everything except attention. For attention it calls a function that
+is registered here, with the layer's window, softcap and sinks. So one class runs every architecture
+that passes the guard and the self-check. The dense decoder is faster for those that it supports.
 """
 
 from __future__ import annotations
@@ -35,18 +35,18 @@ from maskwright.models.library_operations import (
 from maskwright.models.transformers_backend.guard import unsupported
 
 INTERFACE = "maskwright_paged"
-"""What the attention function is registered as. No mask function has that name, so that the library
-makes no mask: the plan has it."""
+"""The name under which the attention function is registered. No mask function is registered under
+it, so the library computes no mask; the attention plan takes its place."""
 
 
 PROBE_ROWS = 2
-"""Tokens of the forward that shows how a model calls its parts."""
+"""Tokens of the forward that shows how a model calls its modules."""
 
 
 @dataclass(frozen=True, slots=True)
 class Attention:
-    """One layer's call: `query` `[rows, heads, head_dim]`, `keys`, `values` `[rows, kv_heads, …]`,
-    rotated and normed; `sinks` `[heads]`."""
+    """The arguments with which one layer calls attention. `query`: `[rows, heads, head_dim]`;
+    `keys`, `values`: `[rows, kv_heads, …]`, after rope and norms; `sinks`: `[heads]`."""
 
     layer: int
     query: Tensor
@@ -75,8 +75,8 @@ def _interface(
     s_aux: Tensor | None = None,
     **_: Any,
 ) -> tuple[Tensor, None]:
-    """The library's attention interface: `[1, heads, rows, head_dim]` in, `[1, rows, heads, …]`
-    out."""
+    """The registered function, with the signature of the library's attention interface. It takes
+    `[1, heads, rows, head_dim]` and returns `[1, rows, heads, …]`."""
     call = Attention(
         layer=int(getattr(module, "layer_idx", -1)),
         query=query[0].transpose(0, 1),
@@ -94,7 +94,8 @@ AttentionInterface.register(INTERFACE, _interface)
 
 
 class TransformersDecoder:
-    """The pool has the largest layer's heads and widths; smaller layers are padded with zeros."""
+    """A model of the library. Its pool has the most heads and the largest head dimension of any
+    layer; smaller layers are padded with zeros."""
 
     def __init__(self, model: PreTrainedModel) -> None:
         model.set_attn_implementation(INTERFACE)
@@ -121,7 +122,7 @@ class TransformersDecoder:
 
     @property
     def small(self) -> bool:
-        """Whether one thread decodes fastest."""
+        """Whether the model is decoded fastest by one thread."""
         return self.weight_bytes < SMALL
 
     @property
@@ -131,14 +132,15 @@ class TransformersDecoder:
 
     @property
     def row_bytes(self) -> int:
-        """What the widest layers hold of one row, for the library computes in many small steps."""
+        """Upper bound in bytes on the activations of one row. It counts several copies of the
+        widest layers, because the library computes in many small steps."""
         widths = [max(w.shape) for w in self.model.parameters() if w.shape[0] != self.vocab_size]
         return 16 * max(widths) * self.dtype.itemsize
 
     @property
     def library_operations(self) -> LibraryOperations:
-        """Its linear modules, and attention as `_attend` pads it. Weights of more than two
-        dimensions are those of experts, too."""
+        """The linear modules, and attention as `_attend` pads it. A model with weights of more than
+        two dimensions is taken to have experts."""
         modules = self.model.modules()
         products = [product for module in modules if (product := _product(module)) is not None]
         return LibraryOperations(
@@ -154,22 +156,23 @@ class TransformersDecoder:
         )
 
     def new_pool(self, blocks: int, block_size: int, kind: KvDtype = "auto") -> KvPool:
-        """A zeroed key/value pool of `blocks` blocks; block 0 is the trash block."""
+        """Return a zeroed key/value pool of `blocks` blocks; block 0 is the trash block."""
         shape = (blocks, len(self._layers), 2, block_size, self._kv_heads, self._width)
         return new_pool(shape, self.dtype, kind)
 
     def block_bytes(self, block_size: int, kind: KvDtype = "auto") -> int:
-        """Bytes of one block through all layers."""
+        """Return the bytes of one block, for all layers together."""
         position = position_bytes(self._kv_heads, self._width, self.dtype, kind)
         return block_size * len(self._layers) * position
 
     def plan(self, spans: Sequence[Span], block_size: int) -> Plan:
-        """What attention needs to know of a step."""
+        """Return the attention plan of a step: what each row reads."""
         return plan_attention(spans, block_size)
 
     @torch.inference_mode()
     def forward(self, batch: ForwardBatch, pool: KvPool) -> Tensor:
-        """Write the rows' keys and values to `pool`; logits float32 `[s, vocab]` of `select`."""
+        """Write the keys and values of all rows to `pool`, and return the logits of the rows in
+        `select`: float32 `[s, vocab]`."""
         attend = partial(self._attend, batch, pool)
         before = _ADAPTERS.set(batch.adapters)
         try:
@@ -186,7 +189,7 @@ class TransformersDecoder:
         kv_heads = call.keys.shape[1]
         group = heads // kv_heads
         more = self._kv_heads - kv_heads
-        # [rows, kv_heads, group, width]: room for key heads that this layer doesn't have
+        # [rows, kv_heads, group, width], with zeros for key heads that this layer doesn't have
         query = call.query.reshape(rows, kv_heads, group, width)
         query = F.pad(query, (0, self._width - width, 0, 0, 0, more))
         sinks = call.sinks
@@ -206,13 +209,13 @@ class TransformersDecoder:
         return mixed[:, :kv_heads, :, : call.values.shape[2]].flatten(1, 2)
 
     def _padded(self, numbers: Tensor) -> Tensor:
-        """Keys or values `[n, heads, width]` as wide as the pool's."""
+        """Pad keys or values `[n, heads, width]` to the heads and width of the pool."""
         _, heads, width = numbers.shape
         return F.pad(numbers, (0, self._width - width, 0, self._kv_heads - heads))
 
 
 def _adapt(name: str, _: torch.nn.Module, given: tuple[Tensor, ...], out: Tensor) -> None:
-    """Behind the product of one module: what adapters add to their rows."""
+    """Hook after the product of one module: add the updates of the adapters."""
     for group in _ADAPTERS.get():
         part = group.adapter.modules.get(name)
         if part is not None:
@@ -221,19 +224,19 @@ def _adapt(name: str, _: torch.nn.Module, given: tuple[Tensor, ...], out: Tensor
 
 
 def _product(module: torch.nn.Module) -> Product | None:
-    """What a linear module computes; None for one of another kind."""
+    """Return the product of a linear module; None for a module of another kind."""
     match module:
         case torch.nn.Linear():
             return Product(module.weight, module.bias)
-        case Conv1D():  # whose weight is `[inputs, outputs]`
+        case Conv1D():  # its weight is `[inputs, outputs]`
             return Product(module.weight.t(), module.bias)
         case _:
             return None
 
 
 def _products_of_all_rows(model: PreTrainedModel) -> Iterator[tuple[str, torch.nn.Linear]]:
-    """Modules by name that compute every row once: neither the head, whose rows are chosen, nor
-    experts, nor what a forward leaves out."""
+    """Yield the linear modules that compute every row exactly once, by name. These are neither the
+    head, which computes selected rows, nor experts, nor modules that the forward doesn't call."""
     head = model.get_output_embeddings()
     products = {
         module: name
@@ -256,7 +259,8 @@ def _products_of_all_rows(model: PreTrainedModel) -> Iterator[tuple[str, torch.n
 
 
 def _probe(model: PreTrainedModel) -> tuple[list[Attention], int]:
-    """Each layer's call in a forward of two tokens, and the logits of a row."""
+    """Return the call of each layer in a forward of two tokens, and the number of logits in a
+    row."""
     calls: list[Attention] = []
 
     def record(call: Attention) -> Tensor:
@@ -279,7 +283,7 @@ def _run(
     positions: Tensor,
     select: Tensor,
 ) -> Tensor:
-    """Logits float32 `[s, vocab]`, with `attend` in the place of attention."""
+    """Return the logits, float32 `[s, vocab]`, computed with `attend` as the attention function."""
     before = _ATTEND.set(attend)
     try:
         found = model(

@@ -1,10 +1,10 @@
 """Which models of the transformers library can read a paged pool, and which are refused.
 
-What is refused here would run without an error and answer wrongly, as
+The refused models would run without an error and give wrong answers, as
 `tests/models/transformers_backend/test_guard.py` shows for each of them.
 
-All requests of a step are one flat run of rows, so a model must hand its attention over to the
-registered function, take every token's place from `position_ids`, and keep nothing between steps.
+The rows of all requests in a step form one batch. So a model must leave attention to the registered
+function, take the position of every token from `position_ids`, and keep no state between steps.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from maskwright.errors import InputError
 
 LAYER_TYPES = frozenset({"full_attention", "sliding_attention"})
 WHOLE_BATCH_ROPE = frozenset({"dynamic", "longrope"})
-"""Rope whose frequencies follow the longest position of the whole batch: a long neighbour would
-change everybody's logits."""
+"""Kinds of rope whose frequencies depend on the largest position in the whole batch, so that one
+long request would change the logits of all others."""
 
 
 def check_supported(kind: type[PreTrainedModel], config: PreTrainedConfig) -> None:
@@ -31,7 +31,7 @@ def check_supported(kind: type[PreTrainedModel], config: PreTrainedConfig) -> No
 
 
 def unsupported(message: str) -> InputError:
-    """A refusal of a checkpoint's model."""
+    """Return the error for a model that is refused."""
     return InputError(message, param="model", code="unsupported_model")
 
 
@@ -40,7 +40,7 @@ def _reasons(kind: type[PreTrainedModel], config: PreTrainedConfig) -> Iterator[
         yield "it has an encoder"
     if getattr(config, "quantization_config", None) is not None:
         yield "quantization_config: its weights are quantised"
-    # How the library itself marks what goes through its attention interface, and what doesn't.
+    # The flags with which the library marks models that use its attention interface.
     if getattr(kind, "_is_stateful", False):
         yield "it keeps a state besides keys and values"
     if not getattr(kind, "_supports_attention_backend", False):
@@ -57,7 +57,8 @@ def _reasons(kind: type[PreTrainedModel], config: PreTrainedConfig) -> Iterator[
 
 
 def _rope_types(config: PreTrainedConfig) -> set[str]:
-    """Of all layers: `rope_parameters` is one mapping, or one for each layer type."""
+    """Return the kinds of rope of all layers. `rope_parameters` is one mapping for all layers, or
+    one for each layer type."""
     parameters = cast(Mapping[str, Any], getattr(config, "rope_parameters", None) or {})
     groups = [parameters, *(part for part in parameters.values() if isinstance(part, Mapping))]
     return {str(group["rope_type"]) for group in groups if "rope_type" in group}

@@ -1,4 +1,4 @@
-"""A checkpoint as a model of the transformers library, once guard and self-check have passed it."""
+"""Loads a checkpoint as a model of the transformers library, after guard and self-check."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from maskwright.models.weights import weight_files
 
 
 def load_transformers(directory: Path, dtype: torch.dtype) -> TransformersDecoder:
-    """The decoder; `InputError` names what isn't supported. Code beside a checkpoint isn't run."""
+    """Return the decoder. Raises `InputError` for what isn't supported. Code that comes with a
+    checkpoint is never run."""
     config = _config(directory)
     kind = _model_class(config)
     check_supported(kind, config)
@@ -33,7 +34,7 @@ def load_transformers(directory: Path, dtype: torch.dtype) -> TransformersDecode
             local_files_only=True,
             output_loading_info=True,
         )
-    except Exception as error:  # as many kinds as there are ways for files to be wrong
+    except Exception as error:  # the library raises many kinds of errors for wrong files
         raise InputError(
             f"The checkpoint could not be loaded: {type(error).__name__}: {error}", param="model"
         ) from error
@@ -52,14 +53,14 @@ def load_transformers(directory: Path, dtype: torch.dtype) -> TransformersDecode
 def _config(directory: Path) -> PreTrainedConfig:
     try:
         return AutoConfig.from_pretrained(directory, local_files_only=True, trust_remote_code=False)
-    except Exception as error:  # whatever a configuration class makes of a wrong value
+    except Exception as error:  # a configuration class may raise anything for a wrong value
         raise unsupported(
             f"config.json is none of the transformers library: {str(error).strip()}"
         ) from error
 
 
 def _model_class(config: PreTrainedConfig) -> type[PreTrainedModel]:
-    """The class that writes text, which must be the one that config.json names."""
+    """Return the class for text generation, which must be the one that config.json names."""
     named = ", ".join(config.architectures or ()) or "none"
     try:
         kind = cast(type[PreTrainedModel], MODEL_FOR_CAUSAL_LM_MAPPING[type(config)])

@@ -1,6 +1,8 @@
-"""A test at load: a tiny random copy of the model, computed from a paged pool in random chunks
-beside each other, must equal the library's plain forward. So what the guard lets through is tested,
-not trusted, with the installed version of the library."""
+"""A test of each model when it is loaded, with the installed version of the library.
+
+Logits of a tiny random copy of the model are computed from a paged pool, for several sequences at
+once and in random chunks. They must equal those of the library's plain forward.
+"""
 
 from __future__ import annotations
 
@@ -22,18 +24,18 @@ from maskwright.models.transformers_backend.decoder import TransformersDecoder
 from maskwright.models.transformers_backend.guard import unsupported
 
 TOLERANCE = 1e-3
-"""Of the largest logit. Sums in another order differ by 1e-6 to 1e-5; what is computed wrongly, by
-a tenth and more."""
+"""Largest difference that passes, relative to the largest logit. Sums in another order differ by
+1e-6 to 1e-5, wrong results by 0.1 and more."""
 
 BLOCK_SIZE = 4
 LENGTHS = (3, 11, 26, 43)
-"""Tokens of the sequences; longer than the tiny copy's window."""
+"""Lengths of the sequences in tokens, some of them longer than the tiny copy's window."""
 
 HEADS, WINDOW, LAYERS, VOCABULARY, INNER = 2, 8, 4, 211, 32
 
 
 def check_architecture(kind: type[PreTrainedModel], config: PreTrainedConfig) -> None:
-    """Raise `InputError` if a tiny model of this shape isn't computed as it should be."""
+    """Raise `InputError` if a tiny model of this kind is computed wrongly."""
     try:
         error = worst_error(kind, tiny_copy(config))
     except Exception as failure:
@@ -49,8 +51,8 @@ def check_architecture(kind: type[PreTrainedModel], config: PreTrainedConfig) ->
 
 
 def worst_error(kind: type[PreTrainedModel], config: PreTrainedConfig, seed: int = 0) -> float:
-    """The largest difference between a logit computed from the pool and the plain one, as a part
-    of the largest logit; of a random model of exactly this `config`."""
+    """Return the largest difference between logits computed from the pool and plain ones, divided
+    by the largest logit, for a random model with this `config`."""
     with _one_thread(), torch.random.fork_rng(devices=()), torch.inference_mode():
         torch.manual_seed(seed)
         model = random_model(kind, config)
@@ -71,9 +73,9 @@ def computed_in_parts(
     chunk: int = 9,
     adapters: Sequence[Adapter | None] = (),
 ) -> list[Tensor]:
-    """Logits `[tokens, vocab]` of every prompt, computed in random chunks beside random neighbours,
-    over shuffled blocks; what isn't written yet holds NaN until a table takes it. `adapters`: one
-    for each prompt, none if empty."""
+    """Return the logits `[tokens, vocab]` of every prompt, computed in random chunks, in batches
+    with random other prompts, over shuffled blocks. Blocks contain NaN until a table takes them.
+    `adapters`: one for each prompt, or empty for none."""
     needed = [-(-len(prompt) // BLOCK_SIZE) for prompt in prompts]
     numbers = list(range(1, sum(needed) + 1))
     rng.shuffle(numbers)
@@ -101,7 +103,8 @@ def computed_in_parts(
 
 @contextmanager
 def _one_thread() -> Generator[None]:
-    """Products so small take a hundred times as long where several threads wait for each other."""
+    """Use one thread, because such small products take a hundred times as long if several threads
+    wait for each other."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -111,11 +114,13 @@ def _one_thread() -> Generator[None]:
 
 
 def random_model(kind: type[PreTrainedModel], config: PreTrainedConfig) -> PreTrainedModel:
-    """Weights wide enough that every part of the model shows in its logits."""
+    """Return a model with random weights, large enough that every part of it changes the logits."""
     model = kind(copy.deepcopy(config)).eval()
     model.set_attn_implementation("eager")
     for weight in model.parameters():
-        if weight.dim() == 1:  # norms and biases begin as constants, which would hide mistakes
+        if (
+            weight.dim() == 1
+        ):  # norms and biases are initialised with constants, which would hide errors
             weight.add_(torch.randn_like(weight) * 0.1)
         else:
             weight.normal_(std=weight.shape[-1] ** -0.5)
@@ -123,8 +128,8 @@ def random_model(kind: type[PreTrainedModel], config: PreTrainedConfig) -> PreTr
 
 
 def tiny_copy(config: PreTrainedConfig) -> PreTrainedConfig:
-    """The same kind of model with few, narrow layers: everything that makes a kind of layer is
-    kept, and the sizes that only cost time are not."""
+    """Return the configuration of a model with few, narrow layers that has every kind of layer of
+    the given one."""
     tiny: Any = copy.deepcopy(config)
     small: dict[str, Any] = {"dtype": torch.float32, **_shallow(tiny), **_narrow(tiny)}
     for name in ("vocab_size", "vocab_size_per_layer_input"):
@@ -141,8 +146,8 @@ def tiny_copy(config: PreTrainedConfig) -> PreTrainedConfig:
 
 
 def _narrow(config: Any) -> dict[str, Any]:
-    """Few heads, as wide as they are, and as many queries to a key as there are, up to two; few
-    inner dimensions and experts."""
+    """Return the settings of a narrow model: few heads with an unchanged head dimension, at most
+    two query heads for each key head, few inner dimensions and experts."""
     heads: int = config.num_attention_heads
     kv_heads: int = getattr(config, "num_key_value_heads", None) or heads
     width: int = getattr(config, "head_dim", None) or config.hidden_size // heads
@@ -161,8 +166,9 @@ def _narrow(config: Any) -> dict[str, Any]:
 
 
 def _shallow(config: Any) -> dict[str, Any]:
-    """So many layers that there is one of each type; twice as many where some take over the keys
-    of others. Everything that is listed by layer is cut to that."""
+    """Return the settings of a shallow model: enough layers for one of each type, or twice as many
+    if some layers use the keys of others. Lists with an entry for each layer are cut to this
+    number."""
     layers = int(config.num_hidden_layers)
     kinds: list[str] = getattr(config, "layer_types", None) or ["full_attention"] * layers
     first = max(kinds.index(kind) for kind in set(kinds)) + 1
