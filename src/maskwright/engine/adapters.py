@@ -19,11 +19,12 @@ class _Loaded:
 
 
 class Adapters:
-    """An adapter is read from disk when a request needs it. When room is needed, the adapter used
-    longest ago is evicted, but never one in use. `limit`: upper bound on the bytes in memory.
+    """The adapters of an engine. An adapter is read from disk when a request needs it. When memory
+    is needed, the least recently used adapter is evicted, but never one in use. `limit`: upper
+    bound on the bytes in memory.
 
-    `take` and `give_back` may be called from any thread; `loads` counts how often one was read,
-    `evictions` how often one was given up.
+    `take` and `give_back` may be called from any thread. `loads` and `evictions` count how often
+    an adapter was read, and evicted.
     """
 
     def __init__(self, folders: Mapping[str, Path], decoder: Decoder, limit: int) -> None:
@@ -34,9 +35,7 @@ class Adapters:
         self._files = {name: AdapterFile.at(name, folder) for name, folder in folders.items()}
         self._loaded: OrderedDict[str, _Loaded] = OrderedDict()  # last used last
         self._lock = threading.Lock()
-        for name in (
-            folders
-        ):  # an adapter that can't be read is an error at the start, not at the first request
+        for name in folders:  # so that an adapter that can't be read is an error at the start
             self.have(name)
 
     def __contains__(self, name: object) -> bool:
@@ -46,32 +45,32 @@ class Adapters:
         return iter(self._files)
 
     def __getitem__(self, name: str) -> Adapter:
-        """An adapter that a request has taken."""
+        """Return an adapter that a request has taken."""
         return self._loaded[name].adapter
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all that are in memory."""
+        """Bytes of all adapters in memory."""
         return sum(loaded.adapter.nbytes for loaded in self._loaded.values())
 
     @property
     def products(self) -> tuple[Product, ...]:
-        """Those of the adapters in memory, one of each shape; a library computes them, even where
-        the model's own are compiled."""
+        """The products of the adapters in memory, one of each shape. A library computes them, even
+        for a model whose own products are compiled."""
         with self._lock:
             adapters = [loaded.adapter for loaded in self._loaded.values()]
         parts = [part for adapter in adapters for part in adapter.modules.values()]
         return one_of_each_shape([Product(w) for part in parts for w in (part.down, part.up)])
 
     def digest(self, name: str) -> str:
-        """A digest of the adapter's files, which identifies its contents."""
+        """Return a digest of the adapter's files, which identifies its contents."""
         return self._files[name].digest
 
     def take(self, name: str) -> None:
-        """Have it in memory until it is given back.
+        """Load the adapter if it is not in memory, and keep it there until it is given back.
 
-        Raises `InputError` for one that can't be read, and `OverloadedError` where those in use
-        leave no room.
+        Raises `InputError` if it can't be read, and `OverloadedError` if the adapters in use leave
+        no room for it.
         """
         with self._lock:
             loaded = self._loaded.get(name)
@@ -90,7 +89,7 @@ class Adapters:
         self.give_back(name)
 
     def give_back(self, name: str) -> None:
-        """Count one user of the adapter less."""
+        """Give up one use of the adapter, which was taken before."""
         with self._lock:
             self._loaded[name].users -= 1
 

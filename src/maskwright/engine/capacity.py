@@ -1,10 +1,10 @@
-"""How many key/value blocks there are, and why: the formula of admission.
+"""The number of key/value blocks, and how the engine's memory is divided.
 
     weights + key/value blocks + swap + workspace + reserve <= memory
 
-The workspace is the memory that one step of the largest batch needs beside the weights; the reserve
-is for everything else in the process. The result is computed and reported at the start, so that a
-machine with too little memory gives an error then, not in the middle of a request.
+The workspace is the memory that a step of the largest batch needs in addition to the weights; the
+reserve is for everything else in the process. The result is computed and reported at the start, so
+that a machine with too little memory gives an error then, not in the middle of a request.
 """
 
 from __future__ import annotations
@@ -23,8 +23,9 @@ RESERVE = 1 << 30
 
 @dataclass(frozen=True, slots=True)
 class Capacity:
-    """All in bytes but for the counts. `memory` None: `blocks` or `kv_bytes` were given, no part of
-    it. A draft model has as many blocks, of its own size."""
+    """The division of memory. All fields are in bytes, except `blocks`, `block_size` (positions)
+    and `host_blocks`. `memory` is None if `blocks` or `kv_bytes` were given instead of a share of
+    the memory. A draft model has as many blocks, of its own size."""
 
     weights: int
     workspace: int
@@ -40,7 +41,7 @@ class Capacity:
 
     @property
     def positions(self) -> int:
-        """Tokens that all blocks hold."""
+        """The number of positions in all blocks."""
         return self.blocks * self.block_size
 
     @property
@@ -48,7 +49,7 @@ class Capacity:
         return self.draft_weights + self.blocks * self.draft_block
 
     def report(self) -> str:
-        """The formula with its numbers."""
+        """The formula with its numbers, for people."""
         kind = "" if self.kv_dtype == "auto" else f" in {self.kv_dtype}"
         parts = (
             ("weights", self.weights),
@@ -65,9 +66,10 @@ class Capacity:
 
 
 def plan_capacity(loaded: LoadedModel, config: EngineConfig, *, adapters: bool = False) -> Capacity:
-    """The number of blocks for `config`; `InputError` where memory leaves none, or has no room for
-    those that were asked for: they would be taken bit by bit until the system ends a process. The
-    reserve has room for adapters where there are some."""
+    """Return the division of memory for `config`. With `adapters`, the reserve includes them.
+
+    Raises `InputError` if the memory leaves no block, or has no room for the blocks asked for. The
+    system would grant these at first, and end a process when they are used."""
     decoder = loaded.decoder
     weights, block = decoder.weight_bytes, decoder.block_bytes(config.block_size, config.kv_dtype)
     draft_weights = draft_block = 0
@@ -116,15 +118,15 @@ def plan_capacity(loaded: LoadedModel, config: EngineConfig, *, adapters: bool =
 
 
 def _largest(config: EngineConfig, pool: int, swap: int) -> str:
-    """The setting to blame where memory doesn't suffice."""
+    """Return the name of the setting that asks for most of the memory."""
     if swap > pool:
         return "swap_bytes"
     return "kv_bytes" if config.blocks is None else "blocks"
 
 
 def workspace_bytes(loaded: LoadedModel, config: EngineConfig) -> int:
-    """An upper bound of what a step holds at once: per token the activations of one layer, per
-    sequence the logits (three copies, drafts counted) and its mask."""
+    """Return an upper bound on the memory of a step: for each token the activations of one layer,
+    and for each sampled row, drafts included, three copies of the logits and a mask."""
     vocab_size = loaded.decoder.vocab_size
     logits = 3 * 4 * vocab_size + vocab_size // 8
     rows = min(config.max_batch_tokens, config.max_running * (1 + config.drafts))
@@ -132,7 +134,8 @@ def workspace_bytes(loaded: LoadedModel, config: EngineConfig) -> int:
 
 
 def machine_memory() -> int:
-    """Bytes of the machine's memory, or of the control group's limit where that is less."""
+    """Return the bytes of the machine's memory, or the limit of the control group if it is
+    lower."""
     whole = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     try:
         with open("/sys/fs/cgroup/memory.max", encoding="ascii") as file:

@@ -1,4 +1,4 @@
-"""How much the engine may hold and do at once."""
+"""The settings of the engine."""
 
 from __future__ import annotations
 
@@ -14,34 +14,48 @@ from maskwright.models import LoadedModel
 
 @dataclass(frozen=True, slots=True)
 class EngineConfig:
-    """Validated at construction.
+    """The settings of an engine. Raises `InputError` for an invalid one.
 
-    Memory. `block_size`: positions a key/value block. `kv_bytes`: memory for all of them; with
-    `memory_fraction` it is what this part of the machine's memory leaves beside weights and
-    workspace (see `Capacity`); `blocks` gives their number. `kv_dtype`: keys and values in
-    the model's data type ("auto"), or as codes of eight bits with a scale for each token and head
-    ("int8", "fp8"): more tokens in the same memory, and logits that differ a little, by the same
-    bits under any schedule. `prefix_cache` keeps computed prefixes in blocks that nobody needs.
-    `swap_bytes`: host memory for the blocks of requests that gave way to others, where copying them
-    out and back costs less than computing them again. On a CPU it is the same memory, which serves
-    more as blocks.
+    Memory:
 
-    Batch. `max_running`: sequences in it. `max_batch_tokens`: tokens a step computes at most;
-    longer prompts are computed in chunks. `stall`: how many times as long as a step of decodes
-    alone one with prompts in it may take, which bounds the chunks; None for no bound.
-    `max_waiting`: requests in the queue; one more is refused. `max_context`: positions a request
-    may fill, None for the model's own limit. `classes` of service, the best first.
+    - `block_size`: positions in a block of keys and values.
+    - `kv_bytes`: bytes for all blocks.
+    - `memory_fraction`: replaces `kv_bytes`. Blocks get what this share of the machine's memory
+      leaves after weights, workspace and reserve (see `Capacity`).
+    - `blocks`: the number of blocks, which replaces both.
+    - `kv_dtype`: the data type of keys and values. "auto" is the model's; "int8" and "fp8" are
+      codes of eight bits with a scale for each token and head. Codes take less memory and change
+      logits a little, but keep them independent of the schedule.
+    - `prefix_cache`: keep the blocks of computed prefixes until their memory is needed.
+    - `swap_bytes`: host memory for the blocks of preempted requests, which are copied there if this
+      takes less time than computing them again. On a CPU, more blocks use this memory better.
 
-    Decoding. `canonical`: text that a grammar leaves no choice about is written as the tokenizer
-    cuts it, without asking the model. `drafts`: most guesses a step about what a sequence goes on
-    with; the tokens are the same with any number, and with 0 every token takes a step of its own.
-    `draft_model`: a smaller model with the same tokens, which guesses where looking back finds
-    nothing and its guesses are worth their time.
-    `overlap`: masks and texts are made in a thread beside the forward.
+    Batch:
 
-    Clients. `reader_tokens`: tokens a reader may be behind before its request pauses;
-    `reader_seconds`: how long it may pause. `threads`: CPU threads of the forward; None is one for
-    a small model, else the library's choice. `adapter_bytes`: memory for adapters.
+    - `max_running`: most sequences in a step.
+    - `max_batch_tokens`: most tokens in a step; longer prompts are computed in chunks.
+    - `stall`: how many times as long as a step of decodes a step with prompts may take, which
+      bounds the chunks; None for no bound.
+    - `max_waiting`: most requests in the queue; further ones are refused.
+    - `max_context`: most positions of a request; None for the model's limit.
+    - `classes`: the classes of service, the best one first.
+
+    Decoding:
+
+    - `canonical`: write text that the grammar forces in the tokenizer's own tokens, without asking
+      the model.
+    - `drafts`: most draft tokens of a sequence in a step. It doesn't change the output; with 0,
+      every token takes a step.
+    - `draft_model`: a smaller model with equal tokens, which proposes draft tokens where the lookup
+      in the text finds none and drafting saves time.
+    - `overlap`: compute masks and texts in a thread of their own during the forward.
+
+    Others:
+
+    - `reader_tokens`: tokens that a reader may be behind before its request is paused.
+    - `reader_seconds`: seconds after which a paused request ends.
+    - `threads`: CPU threads of the forward; by default one for a small model, else torch's choice.
+    - `adapter_bytes`: bytes for adapters in memory.
     """
 
     block_size: int = 16
@@ -83,7 +97,7 @@ class EngineConfig:
             )
         if self.draft_model is not None and not self.drafts:
             raise InputError(
-                "With drafts 0 nothing is guessed; leave draft_model out, or allow drafts.",
+                "With drafts 0 the draft model is never used; leave it out, or allow drafts.",
                 param="drafts",
             )
         names = [item.name for item in self.classes]
@@ -95,7 +109,7 @@ class EngineConfig:
 
 
 def _check(name: str, value: object, *, optional: bool) -> None:
-    """One field by its kind; those of other kinds check themselves."""
+    """Check the value of one field; a service class or a model was checked when it was made."""
     match name:
         case "classes" | "draft_model":
             return

@@ -66,11 +66,15 @@ def _sizes() -> Histogram:
 
 @dataclass(frozen=True, slots=True)
 class Observations:
-    """Of requests, in seconds, and as in `Trace`: `compile`, `queue`, `prefill`, `decode`, `ttft`,
-    `tpot`, `total`; `inter_token` is the time between two steps that gave one request tokens. Only
-    `total` holds the time in which a request was paused because its reader was behind.
-    `mask` is the seconds of one row, the mean of those filled together. Of steps that computed:
-    `step` in seconds, `tokens` computed, `sequences` computed for."""
+    """The engine's histograms. Times are in seconds.
+
+    - `compile`, `queue`, `prefill`, `decode`, `ttft`, `tpot`, `total`: times of requests, as in
+      `Trace`. Only `total` includes pauses for slow readers.
+    - `inter_token`: time between two steps that gave a request tokens.
+    - `mask`: time to fill a mask; of masks that are filled together, the mean.
+    - `step`, `tokens`, `sequences`: the time of a step, and the tokens and sequences computed in
+      it.
+    """
 
     compile: Histogram = field(default_factory=_seconds)
     queue: Histogram = field(default_factory=_seconds)

@@ -1,4 +1,4 @@
-"""What an engine has done and holds, as a snapshot."""
+"""A snapshot of an engine's counters and of what it holds."""
 
 from __future__ import annotations
 
@@ -9,17 +9,21 @@ from maskwright.engine.observations import Distribution
 
 @dataclass(frozen=True, slots=True)
 class EngineStats:
-    """A snapshot. Blocks, requests and tokens are counts; `finished` is by finish reason;
-    `seconds` is the time steps have taken, by part (see `StepSeconds`).
+    """A snapshot of an engine. Blocks, requests and tokens are counted.
 
-    `blocks_used` are held by requests, `blocks_cached` by the prefix cache alone. `prefix_queries`
-    and `prefix_hits` count tokens of prompts: looked for in the cache, and found. `swaps` are the
-    preemptions whose blocks went to the host's memory. For the other counts see `Counts`.
-    `submitted` requests, and the tokens of their prompts, were let in; `refused` were not, by
-    reason: a full queue ("queue"), or an "objective" that would have been missed. `positions_idle`:
-    positions in the blocks of running requests that hold nothing yet. For `observations` see
-    `Observations`. `batch_invariant`: whether logits have the same bits under any schedule; None
-    until the engine's thread has found out.
+    - `batch_invariant`: whether the bits of logits are independent of the schedule; None until the
+      engine's thread has tested it.
+    - `blocks_used`, `blocks_cached`: blocks held by requests, and by the prefix cache alone.
+    - `prefix_queries`, `prefix_hits`: tokens of prompts that were looked up in the prefix cache,
+      and those that were found.
+    - `swaps`: preemptions whose blocks were copied to the host's memory.
+    - `finished`: requests by finish reason.
+    - `seconds`: the time that steps have taken, by part (see `StepSeconds`).
+    - `submitted`, `prompt_tokens`: requests that were not refused, and the tokens of their prompts.
+    - `refused`: requests by the reason of their refusal: a full queue ("queue"), or an objective
+      that they would have missed ("objective").
+    - `positions_idle`: positions in the blocks of running requests that hold no token yet.
+    - `observations`: histograms; see `Observations`. For all other counts see `Counts`.
     """
 
     healthy: bool

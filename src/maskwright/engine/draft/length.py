@@ -1,8 +1,9 @@
 """The number of tokens that a draft model should propose, from its acceptance rate and its cost.
 
-With a chance of p that a guess comes true, k guesses bring 1 + p + … + p^k tokens a step instead of
-1 (Leviathan et al., ICML'23), and cost k passes of the draft model and k rows more of the large one
-for each sequence. The best k follows; where it is 0, the draft model rests. Durations are told.
+If each draft token is accepted with probability p, k draft tokens give 1 + p + … + p^k tokens a
+step instead of 1 (Leviathan et al., ICML'23). For each sequence they cost k passes of the draft
+model and k more rows of the large model. The best k follows from this; if it is 0, nothing is
+proposed. No clock is read here: the caller measures durations and passes them on.
 """
 
 from __future__ import annotations

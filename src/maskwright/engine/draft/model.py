@@ -1,14 +1,14 @@
-"""A draft model: a smaller model with the same tokens guesses what the large one will draw.
+"""A draft model: a smaller model with equal tokens proposes what the large model will draw.
 
-Its guesses are drawn as the large model's tokens will be: under the grammar's mask, through the
-same chain, with the noise of the same seed and position. Models that think alike so draw the same
-token, at any temperature. What is wrong is not accepted (`Core`), so the tokens are those of the
-large model alone, whatever the draft model says.
+Draft tokens are drawn just as the large model's tokens will be: under the grammar's mask, through
+the chain of logits processors, with the random numbers of the request's seed and the token's
+position. So models with similar logits draw equal tokens, at any temperature. A token that differs
+is rejected (see `Core`), so the output depends on the large model alone.
 
-All sequences that are worth it guess together, one token a pass, in the engine's thread, while
-nothing of them is being digested. Keys and values are in a pool of the draft model's own. They are
-computed when a sequence first guesses, behind the tokens that have been computed already, and over
-those of guesses that were wrong.
+Tokens are proposed for all sequences together, one token in each pass, in the engine's thread and
+while no post-step work is pending for them. Keys and values are in a pool of the draft model's own.
+Those of a sequence are computed when tokens are first proposed for it. Later passes append to them
+and overwrite those of rejected tokens.
 """
 
 from __future__ import annotations
@@ -32,14 +32,15 @@ from maskwright.sampling import ChainBatch, sample
 from maskwright.vocab import Vocabulary
 
 Filled = tuple[Active, Masks]
-"""A request and the mask after a guess for it."""
+"""A request, and the mask after a draft token for it."""
 
 
 @dataclass(slots=True, eq=False)
 class _Past:
-    """What the draft model has of one sequence: keys and values, in the blocks of `table`, of its
-    first `computed` tokens and then of the guesses `ahead`. `acceptance`: see
-    `DraftLengthModel`; `resting`: guesses did not pay in the last step."""
+    """The draft model's state of one sequence. The blocks of `table` hold keys and values of the
+    sequence's first `computed` tokens, and then of the draft tokens `ahead`. `acceptance`: the
+    acceptance rate, see `DraftLengthModel`. `resting`: nothing was proposed in the last step,
+    because it would not have saved time."""
 
     acceptance: float
     table: list[int] = field(default_factory=list[int])
@@ -48,18 +49,21 @@ class _Past:
     resting: bool = False
 
     def catch_up(self, tokens: list[int]) -> None:
-        """Guesses that came true count as computed; the others will be computed over."""
+        """Count accepted draft tokens as computed; keys and values of the others will be
+        overwritten."""
         for guess in self.ahead:
             if self.computed == len(tokens) or tokens[self.computed] != guess:
                 break
             self.computed += 1
         self.ahead = []
-        self.computed = min(self.computed, len(tokens) - 1)  # the last gives the first guess
+        self.computed = min(
+            self.computed, len(tokens) - 1
+        )  # the last one is computed again, for its logits
 
 
 @dataclass(slots=True, eq=False)
 class _Walk:
-    """The guesses for one sequence, `most` at most, as they are made."""
+    """The draft of one sequence while it is made, of at most `most` tokens."""
 
     active: Active
     past: _Past
@@ -67,8 +71,9 @@ class _Walk:
     draft: list[int] = field(default_factory=list[int])
 
     def run(self, budget: int) -> Run:
-        """What comes next for the draft model, of `budget` tokens at most: what it has not seen of
-        the sequence, then the last guess. No logits where something of that is left."""
+        """Return the tokens that the draft model computes next for this sequence, at most `budget`:
+        first the sequence's own tokens that it has not computed, then the last draft token. Logits
+        are only computed with the last of the sequence's own tokens."""
         tokens, past = self.active.sequence.tokens, self.past
         if self.draft:
             past.ahead.append(self.draft[-1])
@@ -80,8 +85,8 @@ class _Walk:
 
 
 class DraftModel:
-    """Owns the draft model's keys and values, `blocks` blocks and the trash block, and knows what
-    is in them. `vocab_size` is the large model's; `most_rows` are computed at once."""
+    """The draft model with its pool of `blocks` blocks and a trash block. `vocab_size` is that of
+    the large model. A pass computes at most `most_rows` rows."""
 
     def __init__(
         self,
@@ -104,8 +109,8 @@ class DraftModel:
 
     @torch.inference_mode()
     def propose(self, decoding: SequenceOf[Active]) -> list[Filled]:
-        """Guess for those of `decoding` for which it pays: their drafts are set, and the masks
-        after them, which are returned as well."""
+        """Propose tokens for the sequences of `decoding` for which this saves time. Sets their
+        drafts, fills the masks after the draft tokens, and returns these masks."""
         self._sweep()
         walks = [w for active in decoding if (w := self._begin(active, len(decoding))) is not None]
         if not walks:
@@ -121,15 +126,16 @@ class DraftModel:
         return masks
 
     def _begin(self, active: Active, decoding: int) -> _Walk | None:
-        """None where nothing should be guessed: something certain comes next, or a guess is there
-        already; an adapter changes the large model; it doesn't pay; or there is no room."""
+        """Begin the draft of a sequence. None if nothing should be proposed: it has a draft
+        already, the grammar forces the next token, an adapter changes the large model, drafting
+        doesn't save time, or there is no free block."""
         sequence = active.sequence
         if sequence.draft or sequence.adapter is not None or not active.guessable:
             return None
         past = self._pasts.get(sequence)
         if past is None:
             if max(sequence.tokens) >= self._decoder.vocab_size:
-                return None  # padding of the large model's vocabulary
+                return None  # an id that only the large model's padded vocabulary has
             past = self._pasts[sequence] = _Past(self.length_model.acceptance)
         most = min(
             self.length_model.length(past.acceptance, decoding),
@@ -144,7 +150,7 @@ class DraftModel:
         return _Walk(active, past, most) if self._room(past, len(sequence.tokens) + most) else None
 
     def _room(self, past: _Past, positions: int) -> bool:
-        """Make the table of `past` hold so many positions, if there are blocks for them."""
+        """Extend the table of `past` to so many positions. False if there are not enough blocks."""
         missing = self.blocks.needed(positions) - len(past.table)
         if missing > self.blocks.free:
             for other in self._pasts.values():
@@ -160,13 +166,13 @@ class DraftModel:
         return True
 
     def _sweep(self) -> None:
-        """Give back what is kept of sequences that don't run."""
+        """Release the blocks of sequences that are not running."""
         for sequence in [s for s in self._pasts if s.phase is not Phase.RUNNING]:
             self.forget(sequence)
 
     def _pass(self, walks: list[_Walk], masks: list[Filled]) -> list[_Walk]:
-        """One forward and one guess for each of `walks`; those that go on. What a sequence has too
-        much to compute for is left for the next step."""
+        """Run one forward, draw a token for each of `walks` that has logits, and return those that
+        can continue. A sequence with too many tokens to compute continues in the next step."""
         begin = time.perf_counter()
         runs: list[Run] = []
         drawing: list[_Walk] = []
@@ -185,12 +191,12 @@ class DraftModel:
         return going
 
     def _draw(self, walks: list[_Walk], logits: Tensor) -> list[tuple[_Walk, int]]:
-        """The guess of each of `walks`, where its row of `logits` has one, as the large model would
-        draw it."""
+        """Draw a token for each of `walks` from its row of `logits`, in the way in which the large
+        model's token will be drawn. Rows from which none can be drawn are left out."""
         if not walks:
             return []
         missing = self._vocab_size - logits.shape[1]
-        if missing:  # the paddings differ, which no mask allows
+        if missing:  # the paddings differ; no mask allows padding
             logits = torch.nn.functional.pad(logits, (0, missing), value=float("-inf"))
         words = np.stack([walk.active.last_mask(len(walk.draft)) for walk in walks])
         rows = [walk.active.sample_row(walk.draft) for walk in walks]
@@ -202,7 +208,7 @@ class DraftModel:
         ]
 
     def judge(self, sequence: Sequence, proposed: int, accepted: int) -> None:
-        """Of `proposed` guesses, the first `accepted` were what was drawn."""
+        """Record that of `proposed` draft tokens the first `accepted` were drawn."""
         past = self._pasts.get(sequence)
         before = self.length_model.acceptance if past is None else past.acceptance
         acceptance = self.length_model.judged(before, proposed, accepted)
@@ -210,7 +216,7 @@ class DraftModel:
             past.acceptance = acceptance
 
     def forget(self, sequence: Sequence) -> None:
-        """Give back what is kept of `sequence`."""
+        """Release the blocks of `sequence`, and forget its state."""
         past = self._pasts.pop(sequence, None)
         if past is not None:
             self.blocks.release(past.table)
@@ -221,10 +227,10 @@ class DraftModel:
 
 
 def _guess(walk: _Walk, token: int, masks: list[Filled]) -> bool:
-    """Take `token` as the next guess; False if there can be no more."""
+    """Append `token` to the draft. False if the draft can't be continued."""
     try:
         mask = walk.active.guess(token, len(walk.draft))
-    except Exception:  # whatever a grammar raises in a text that is only guessed
+    except Exception:  # any error of a grammar concerns a text that is only a draft
         return False
     if mask is None:
         return False
@@ -234,8 +240,8 @@ def _guess(walk: _Walk, token: int, masks: list[Filled]) -> bool:
 
 
 def check_vocabulary(large: LoadedModel, draft: LoadedModel) -> None:
-    """Raise `InputError` unless both models have the same tokens by the same ids; how far their
-    rows of logits are padded, and which tokens end an answer, doesn't matter."""
+    """Raise `InputError` unless equal ids are equal tokens in both models. The padding of their
+    logits, and their end tokens, may differ."""
     ours, theirs = _tokens(large.vocab), _tokens(draft.vocab)
     if ours == theirs and large.vocab.special_tokens == draft.vocab.special_tokens:
         return
@@ -249,7 +255,7 @@ def check_vocabulary(large: LoadedModel, draft: LoadedModel) -> None:
 
 
 def _tokens(vocab: Vocabulary) -> tuple[bytes, ...]:
-    """What the ids stand for, without those at the end that stand for nothing."""
+    """Return the tokens of a vocabulary without the padding at its end."""
     count = vocab.size
     while count and not vocab.tokens[count - 1]:
         count -= 1

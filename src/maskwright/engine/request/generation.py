@@ -1,5 +1,5 @@
-"""The client's end of a request: deltas come in from the engine's thread, and are taken by one
-reader, from another thread or from an event loop."""
+"""The client's side of a request: the engine's thread publishes deltas, and one reader takes them,
+in another thread or in an event loop."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from maskwright.engine.request.trace import Record, Trace
 
 
 class Generation:
-    """One submitted request. Iterate (plainly or with `async for`) once, or take `result()`.
+    """The output of one request. Iterate over its deltas once, with `for` or `async for`, or call
+    `result()`.
 
-    Deltas that a slow reader has not taken are joined, so that at most one is kept. Once a reader
-    of deltas has begun, that one holds `buffer` tokens; then the request pauses until it is taken.
+    Deltas that the reader has not taken yet are joined into one. Once a reader has begun to
+    iterate, the request pauses when this delta has `buffer` tokens, until the reader takes it.
     """
 
     def __init__(
@@ -37,7 +38,7 @@ class Generation:
         self.deadline = deadline
         self.record = record or Record(0.0, prompt=prompt_tokens, seed=seed)
         self.trace: Trace | None = None
-        """What its life was like, once it has ended."""
+        """The times and counts of the request, once it has ended."""
         self._listeners: list[Callable[[Trace], None]] = []
         self._cancel = cancel
         self._buffer = buffer
@@ -63,8 +64,8 @@ class Generation:
         return self._adeltas()
 
     def throttle(self) -> bool:
-        """Called by the engine alone: whether the reader is so far behind that the request should
-        pause. If so, the engine is told when the reader goes on."""
+        """Whether the reader is so far behind that the request should pause. If so, `resume` is
+        called when the reader goes on. Only the engine calls this."""
         with self._ready:
             behind = 0 if self._delta is None else len(self._delta.token_ids)
             self._throttled = self._streams and behind >= self._buffer
@@ -95,18 +96,19 @@ class Generation:
                 yield delta
 
     def result(self) -> Completion:
-        """Wait for the end. Raises the request's error where it ended with one."""
+        """Wait for the end and return the whole completion. Raises the error of a failed
+        request."""
         return self._complete(list(self._deltas()))
 
     async def aresult(self) -> Completion:
-        """`result` for an event loop, which is woken once, at the end."""
+        """Like `result`, for an event loop, which is woken only once, at the end."""
         self._wakes_once = True
         return self._complete([delta async for delta in self._adeltas()])
 
     def when_ended(self, listener: Callable[[Trace], None]) -> None:
-        """Call `listener` with the trace once there is one, in the engine's thread, which must not
-        be kept waiting, and before the reader has the last delta; or at once, if there is one
-        already."""
+        """Call `listener` with the trace when the request ends: in the engine's thread, which it
+        must not block, and before the reader gets the last delta. If the request has ended
+        already, the call is made at once."""
         with self._ready:
             if self.trace is None:
                 self._listeners.append(listener)
@@ -114,7 +116,7 @@ class Generation:
         listener(self.trace)
 
     def end(self, last: Delta, trace: Trace) -> None:
-        """Called by the engine alone, once: the last delta, and the trace."""
+        """Publish the last delta and the trace. Only the engine calls this, once."""
         with self._ready:
             self.trace = trace
             listeners, self._listeners = self._listeners, []
@@ -123,7 +125,7 @@ class Generation:
         self.publish(last)
 
     def publish(self, delta: Delta) -> None:
-        """Called by the engine alone. Never blocks."""
+        """Add `delta` to what the reader will take. Only the engine calls this; it never blocks."""
         with self._ready:
             self._delta = delta if self._delta is None else self._delta + delta
             waiter = None
@@ -132,7 +134,7 @@ class Generation:
             self._ready.notify_all()
         if waiter is not None:
             loop, future = waiter
-            # The reader's loop may be closed by now; then nobody waits.
+            # The reader's loop may be closed by now; then no reader is waiting.
             with contextlib.suppress(RuntimeError):
                 loop.call_soon_threadsafe(_wake, future)
 

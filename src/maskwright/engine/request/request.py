@@ -28,18 +28,21 @@ class FinishReason(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A prompt and how to go on from it.
+    """A prompt, and how to continue it.
 
-    `prompt`: token ids. `max_tokens`: most tokens to generate, an end token included. `stop`:
-    strings that end the text and are not part of it. `grammar`: the output always has its shape.
-    `eos`: tokens that end an answer, None for the model's; with a grammar they are the
-    vocabulary's and can't be given. A `grammar` may be one that is still being compiled; the
-    request then waits in its place without delaying others.
-
-    `service` names the class, `client` whom fairness counts the request for, `timeout` the seconds
-    from submission after which it ends with what it has. Prompts share cached prefixes with those
-    of the same `cache_salt` only. `trace`: scores say which mask each token was drawn under, too.
-    `adapter` names one of the engine's; None: the model as it is.
+    - `prompt`: token ids.
+    - `max_tokens`: most tokens to generate, an end token included.
+    - `stop`: strings that end the text and are not part of it.
+    - `grammar`: the shape of the output. A grammar that is still being compiled can be given as a
+      future; the request then waits for it without delaying others.
+    - `eos`: tokens that end the answer; None for the model's. With a grammar they are those of the
+      vocabulary, and can't be given.
+    - `service`: the name of the class of service.
+    - `client`: the user whose fair share of the engine the request counts towards.
+    - `timeout`: seconds after submission at which the request ends, with the text that it has then.
+    - `cache_salt`: only requests with equal salts share cached prefixes.
+    - `adapter`: the name of one of the engine's adapters; None for none.
+    - `trace`: let scores identify the mask under which each token was drawn.
     """
 
     prompt: Sequence[int]
@@ -77,7 +80,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Delta:
-    """What is new since the previous delta. `text` is final and never taken back. `token_ids` may
+    """The output since the previous delta. `text` is final and never taken back. `token_ids` may
     be ahead of the text while a part of it is held back. `error` is set only with
     `FinishReason.ERROR`. `scores`: one for each of `token_ids`, if the request asks for them."""
 
@@ -99,7 +102,7 @@ class Delta:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """A whole generation. `token_ids` are all that were sampled, an end token included."""
+    """The whole output of a request. `token_ids` include the end token."""
 
     text: str
     token_ids: tuple[int, ...]
@@ -109,5 +112,5 @@ class Completion:
 
     @property
     def completion_tokens(self) -> int:
-        """Tokens sampled."""
+        """The number of tokens generated."""
         return len(self.token_ids)

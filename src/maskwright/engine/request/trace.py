@@ -1,7 +1,7 @@
-"""The life of one request in numbers: noted while it runs (`Record`), told when it ends (`Trace`).
+"""The times and counts of one request: a `Record` while it runs, a `Trace` when it has ended.
 
-The engine's observations are counted beside this, step by step, so that both can be held against
-each other: what all traces add up to is what the observations say.
+The engine's observations are counted independently, step by step. The sums over all traces must
+equal them, which the tests check.
 """
 
 from __future__ import annotations
@@ -14,24 +14,28 @@ from maskwright.engine.request.request import FinishReason
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """A request that has ended. Times are milliseconds; None for a part of its life that it did not
-    reach.
+    """The times and counts of a request that has ended. Times are in milliseconds; None if the
+    request ended before that part began.
 
-    From its submission: `compile_ms` until its grammar was there, if it came without; `queue_ms`
-    from then until it was first admitted to a batch; `prefill_ms` until the model's first token was
-    drawn (chunks of the prompt, and preemptions before that, counted in); `decode_ms` until the
-    end. `ttft_ms` is from the submission to that first token, `tpot_ms` the mean time of a token
-    after it, `longest_gap_ms` the longest between two steps that gave it tokens. All of these are
-    what the engine took: the time in which the request stood still because its reader was behind is
-    in none of them, but in `paused_ms` alone. `total_ms` is the sum of `compile_ms`, `queue_ms`,
-    `prefill_ms`, `decode_ms` and `paused_ms`. `mask_ms`: filling its masks.
-
-    `cached_tokens` of the prompt were found computed. Of the `completion_tokens`, `sampled_tokens`
-    were drawn and `forced_tokens` followed from the grammar; both may count a few more, which came
-    after the end in the same step. `drafted_tokens` were guessed, of which `accepted_tokens` were
-    drawn; of both, `model_…` were a draft model's, the rest looked up. `steps` are those that gave
-    it tokens. `mask_hits` of the `mask_rows` had been found before. `kv_blocks_peak`: most
-    blocks held at once in a step.
+    - `compile_ms`: from submission until the grammar was compiled, if it was not compiled yet.
+    - `queue_ms`: from then until the request was first admitted to a batch.
+    - `prefill_ms`: from then until the model's first token was drawn, preemptions included.
+    - `decode_ms`: from then until the end.
+    - `ttft_ms`: from submission until the model's first token.
+    - `tpot_ms`: mean time for each token after the first.
+    - `longest_gap_ms`: longest time between two steps that gave the request tokens.
+    - `paused_ms`: time for which the request was paused because its reader was slow. No other time
+      includes it, except `total_ms`.
+    - `total_ms`: the sum of `compile_ms`, `queue_ms`, `prefill_ms`, `decode_ms` and `paused_ms`.
+    - `mask_ms`: time to fill masks.
+    - `cached_tokens`: tokens of the prompt that were found in the prefix cache.
+    - `sampled_tokens`, `forced_tokens`: tokens that were drawn, and that the grammar forced. Their
+      sum may exceed `completion_tokens` by tokens that followed the end in the last step.
+    - `drafted_tokens`, `accepted_tokens`: draft tokens, and those of them that were drawn.
+    - `model_drafted_tokens`, `model_accepted_tokens`: the part of them from a draft model.
+    - `steps`: steps that gave the request tokens.
+    - `mask_rows`, `mask_hits`: masks filled, and those of them that were cached.
+    - `kv_blocks_peak`: most blocks that the request held in a step.
     """
 
     id: int
@@ -67,11 +71,11 @@ class Trace:
 
 
 class Record:
-    """Notes on one request, in seconds; written by the engine's thread alone, after the submission.
+    """The times and counts of a running request, in seconds. After the submission, only the
+    engine's thread writes to it.
 
-    `paused_at` is of the engine's clock. Every other time is of a clock that stands still while the
-    request is paused, so that no difference of two of them holds time in which it waited for its
-    reader.
+    `paused_at` is a time of the engine's clock. All other times are those of a clock that stops
+    while the request is paused, so that their differences don't include pauses.
     """
 
     __slots__ = (
@@ -106,7 +110,7 @@ class Record:
         self.paused_at: float | None = None
         self.paused = 0.0
         self.first = 0
-        """Tokens of the output that were there with the first drawn one."""
+        """Tokens of the output after the step that drew the first one."""
         self.completion = self.cached = self.sampled = self.forced = 0
         self.drafted = self.accepted = self.steps = self.preemptions = self.peak = 0
         self.model_drafted = self.model_accepted = 0
@@ -114,19 +118,19 @@ class Record:
         self.mask_seconds = 0.0
 
     def compiled(self, now: float, seen: Observations) -> None:
-        """The grammar that was still being compiled at submission is there."""
+        """Record that the grammar, which was being compiled at submission, is ready."""
         self.compiling = False
         self.compiled_at = self._worked(now)
         seen.compile.note(self.compiled_at - self.submitted_at)
 
     def admitted(self, now: float, seen: Observations) -> None:
-        """The request is in a batch; only the first time counts."""
+        """Record that the request was admitted to a batch; only the first time counts."""
         if self.admitted_at is None:
             self.admitted_at = self._worked(now)
             seen.queue.note(self.admitted_at - self._queued_at)
 
     def drew(self, count: int, now: float, seen: Observations) -> None:
-        """The model chose `count` tokens."""
+        """Record that `count` tokens were drawn in a step."""
         self.sampled += count
         self.steps += 1
         at = self._worked(now)
@@ -144,19 +148,19 @@ class Record:
         self.last_at = at
 
     def filled(self, rows: int, hits: int, seconds: float, seen: Observations) -> None:
-        """Masks were filled: so many rows, of which `hits` had been found before."""
+        """Record that `rows` masks were filled, of which `hits` were cached."""
         self.mask_rows += rows
         self.mask_hits += hits
         self.mask_seconds += seconds
         seen.mask.note(seconds / rows, rows)
 
     def pause(self, now: float) -> None:
-        """The reader is behind; nothing changes if it was already."""
+        """Begin a pause, because the reader is behind; no effect within a pause."""
         if self.paused_at is None:
             self.paused_at = now
 
     def resume(self, now: float) -> None:
-        """The reader goes on."""
+        """End the pause."""
         if self.paused_at is not None:
             self.paused += now - self.paused_at
             self.paused_at = None
@@ -169,7 +173,7 @@ class Record:
         seen: Observations,
         error: Exception | None = None,
     ) -> Trace:
-        """The request is over; what its life was."""
+        """Record that the request has ended, and return its trace."""
         self.resume(now)
         if self.compiling:
             self.compiled(now, seen)
@@ -219,7 +223,7 @@ class Record:
         )
 
     def _worked(self, now: float) -> float:
-        """The clock that stands still in pauses."""
+        """Return the time `now` on the clock that stops in pauses."""
         pausing = 0.0 if self.paused_at is None else now - self.paused_at
         return now - self.paused - pausing
 
