@@ -1,17 +1,17 @@
 """The HTTP interface: OpenAI's chat completions protocol over the engine.
 
-- `answer/`: What is sent back: whole answers, streams, log-probabilities.
-- `grammars/`: The grammar of an answer: which one, and its compiled form.
+- `answer/`: Bodies of answers, streams, log-probabilities.
+- `grammars/`: Decides which grammar an answer has, and keeps it compiled.
 - `observe/`: Metrics, traces and spans of requests and of the engine.
 - `request/`: From the bytes of a body to a typed request.
 - `app`: The application: its routes and what they call.
 - `completions`: From a typed request to generations of the engine.
 - `config`: The server's settings.
-- `disconnect`: Cancels work when its client goes away.
+- `disconnect`: Cancels work when its client disconnects.
 - `errors`: Every failure as an error body in OpenAI's form.
-- `exchange`: What is noted of one HTTP request while it is answered.
+- `exchange`: The record of one HTTP request, for logs, metrics and traces.
 - `json`: How the server writes JSON.
-- `middleware`: What surrounds every request: limits, ids, logging.
+- `middleware`: Wraps every request: ids, records, internal errors.
 """
 
 from maskwright.server.app import create_app

@@ -1,4 +1,4 @@
-"""The HTTP application: routes, and the way of one chat request through them."""
+"""The HTTP application: its routes, and how a chat request is answered."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from maskwright.server.request.body import read_object
 from maskwright.server.request.own_options import OwnOptions
 from maskwright.server.request.protocol import parse_chat_request
 
-# Nginx's status for a request whose client left; nobody receives it, logs show it.
+# Nginx's status for a request whose client has disconnected. Only logs and metrics show it.
 CLIENT_GONE = 499
 
 WARNINGS = "x-maskwright-warnings"
@@ -40,8 +40,8 @@ MOST_WARNINGS = 10
 def create_app(
     engine: Engine, config: ServerConfig | None = None, sinks: Sequence[TraceSink] = ()
 ) -> FastAPI:
-    """The application over a started engine, which stays its caller's to stop. `sinks` are given
-    the trace of every choice."""
+    """Return the application for a started engine, which the caller has to stop. `sinks` get the
+    trace of every choice."""
     config = config or ServerConfig()
     metrics = Metrics(engine, config.model_name or engine.loaded.name)
     routes = Routes(engine, config, metrics)
@@ -61,7 +61,7 @@ def create_app(
 
 
 class Routes:
-    """The endpoints, over one engine."""
+    """The endpoints of one engine."""
 
     def __init__(self, engine: Engine, config: ServerConfig, metrics: Metrics) -> None:
         self._engine = engine
@@ -78,7 +78,7 @@ class Routes:
         self._completions = ChatCompletions(engine, config, metrics)
 
     async def chat(self, http: Request) -> Response:
-        """Parse, check, compile and submit; only then does an answer begin."""
+        """Parse, check, compile and submit the request, and only then begin the answer."""
         exchange = exchange_of(http.scope)
         request = parse_chat_request(await read_object(http, self._config.body_bytes))
         exchange.model, exchange.stream = request.model or self._name, request.stream
@@ -130,7 +130,8 @@ class Routes:
         return model_card(name, self._created, self._engine.max_context, base)
 
     def _check_model(self, name: str | None) -> None:
-        """With adapters a name decides about the answer, so that none is taken for another's."""
+        """Refuse a name that is not served, if the server has adapters: there the name decides
+        which model answers."""
         adapters = self._engine.adapters
         strict = self._config.strict_model or any(adapters)
         if strict and name is not None and name != self._name and name not in adapters:
@@ -138,7 +139,8 @@ class Routes:
 
 
 def _own(options: OwnOptions, exchange: Exchange, choices: Choices, index: int) -> Json:
-    """What a choice that has ended tells besides, where the client asked for it."""
+    """Return the field `maskwright` of a choice that has ended: the traces that the client asked
+    for."""
     engine = exchange.generations[index].trace
     if not options.trace or engine is None:
         return {}
@@ -149,8 +151,8 @@ def _own(options: OwnOptions, exchange: Exchange, choices: Choices, index: int) 
 
 
 def _warnings(found: Sequence[str]) -> dict[str, str]:
-    """The header that tells of what a schema probably means and doesn't say: a JSON array of
-    strings, bounded in number and length."""
+    """Return the header with warnings about names in a schema that resemble keywords: a JSON array
+    of strings, bounded in number and length."""
     if not found:
         return {}
     told = [text if len(text) <= 200 else f"{text[:199]}…" for text in found[:MOST_WARNINGS]]
@@ -169,7 +171,7 @@ async def _answer(request: Request, error: Exception) -> Response:
 
 
 async def _answer_http(request: Request, error: Exception) -> Response:
-    """Unknown paths and methods, which the router raises."""
+    """Answer an error of the router: an unknown path or method."""
     assert isinstance(error, HTTPException)
     what = f"{request.method} {request.url.path}"
     match error.status_code:

@@ -1,4 +1,4 @@
-"""A chat request on its way into the engine: prompt, grammar, limit, n generations."""
+"""Starts a chat request in the engine: its prompt, grammar, token limit and n generations."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from maskwright.server.request.tool_use import ToolUse
 
 log = logging.getLogger("maskwright.prompts")
 
-# Odd, so that n derived seeds of one seed are all different (2^64 divided by the golden ratio).
+# 2^64 divided by the golden ratio. It is odd, so that all seeds derived from one seed differ.
 SEED_STRIDE = 0x9E3779B97F4A7C15
 
 
@@ -45,13 +45,14 @@ class ChatCompletions:
         self._recipes = Recipes(engine.loaded.vocab, config.whitespace, tool_format)
         self._grammars = GrammarStore(config.grammar_bytes, metrics)
         self._log_prompts = config.log_prompts
-        # One thread: a fast tokenizer refuses to be used by two at once.
+        # One thread, because a fast tokenizer can't be used by two threads at once.
         self._renderer = ThreadPoolExecutor(1, thread_name_prefix="render")
 
     async def start(self, request: ChatRequest, exchange: Exchange) -> Choices:
-        """Everything that can be wrong with a request is raised here, before any answer begins.
+        """Check the request and submit its generations.
 
-        Raises InputError (`param` names the field) and OverloadedError.
+        Every fault of a request is raised here, before its answer begins: InputError, whose `param`
+        names the field, or OverloadedError.
         """
         self._check_token_ids(request)
         self._check_choices(request)
@@ -95,7 +96,8 @@ class ChatCompletions:
                 )
 
     def _check_choices(self, request: ChatRequest) -> None:
-        """More than the queue ever holds would be refused however often the client came back."""
+        """Refuse more choices than the engine can ever hold, which would be overload at every
+        retry."""
         config = self._engine.config
         most = config.max_running + config.max_waiting
         if request.n > most:
@@ -128,7 +130,9 @@ class ChatCompletions:
 
     def _render(self, request: ChatRequest) -> list[int]:
         adapter = self._adapter(request)
-        if adapter is not None:  # read here, in a thread, and not where all clients wait
+        if (
+            adapter is not None
+        ):  # read in this thread, and not in the event loop that serves all clients
             self._engine.adapters.have(adapter)
         shape, use = request.shape, request.tool_use
         schema = shape.text if isinstance(shape, JsonShape) and shape.shown else None
@@ -142,7 +146,7 @@ class ChatCompletions:
             ) from None
 
     def _limit(self, request: ChatRequest, prompt_tokens: int) -> int:
-        """Tokens the answer may take: the client's bound, or up to the end of the context."""
+        """Return the token limit of the answer: the client's, or the rest of the context."""
         room = self._engine.max_context - prompt_tokens
         if room < 1:
             raise InputError(
@@ -156,7 +160,7 @@ class ChatCompletions:
     def _submit(
         self, request: ChatRequest, prompt: list[int], limit: int, grammar: Grammar | None
     ) -> list[tuple[Request, Generation]]:
-        """n generations; when one is refused the earlier ones are taken back."""
+        """Submit n generations; if one is refused, the earlier ones are cancelled."""
         submitted: list[tuple[Request, Generation]] = []
         use = request.tool_use
         try:
@@ -191,7 +195,8 @@ def _reader(use: ToolUse | None, grammar: Grammar | None) -> Callable[[], PartRe
 
 
 def choice_seed(seed: int | None, index: int) -> int | None:
-    """The seed of choice `index`: choice 0 keeps the client's, so it equals the answer of n=1."""
+    """Return the seed of choice `index`. Choice 0 has the client's seed, so it equals the answer
+    with n=1."""
     return None if seed is None else (seed + index * SEED_STRIDE) % (1 << SEED_BITS)
 
 

@@ -1,4 +1,4 @@
-"""How the HTTP server behaves; the engine has its own configuration."""
+"""The settings of the HTTP server. The engine has settings of its own."""
 
 from __future__ import annotations
 
@@ -11,17 +11,18 @@ from maskwright.grammar.tools.formats import tool_format
 
 @dataclass(frozen=True, slots=True)
 class ServerConfig:
-    """Settings of the HTTP face.
+    """The settings of the HTTP server.
 
-    `model_name` is what `/v1/models` lists (the loaded model's own name when None);
-    `strict_model` refuses requests for any other name with a 404. `whitespace` is how JSON answers
-    are laid out: "spaced" as most programs write it, on one line, so that a weak model can't spend
-    its tokens on line breaks; "flexible" leaves it to the model. `tool_format` is how the model
-    writes tool calls (told from its chat template when None). `body_bytes` bounds a request
-    body, `grammar_bytes` the compiled grammars kept, `ping_seconds` the silence on a stream
-    after which a comment line keeps proxies from closing it, `reader_seconds` the time that a
-    client may take nothing of its stream before it is cut off. `log_prompts` writes prompts into
-    the log, which otherwise holds none.
+    - `model_name`: the name at `/v1/models`; None for the loaded model's own.
+    - `strict_model`: refuse requests for any other name with a 404.
+    - `whitespace`: the whitespace in JSON answers. "spaced" is one line, as most programs write it,
+      so that a weak model can't spend its tokens on line breaks; "flexible" leaves it to the model.
+    - `tool_format`: how the model writes tool calls; None recognises it by the chat template.
+    - `body_bytes`: upper bound on the bytes of a request body.
+    - `grammar_bytes`: upper bound on the bytes of compiled grammars that are kept.
+    - `ping_seconds`: silence on a stream after which a comment line keeps proxies from closing it.
+    - `reader_seconds`: time after which a client that reads nothing of its stream is disconnected.
+    - `log_prompts`: write prompts into the log, which otherwise contains no text of requests.
     """
 
     model_name: str | None = None

@@ -1,4 +1,4 @@
-"""Work that ends when the client goes away."""
+"""Cancels work when its client disconnects."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ T = TypeVar("T")
 
 
 class ClientGoneError(Exception):
-    """The client closed the connection; nobody reads an answer."""
+    """The client has closed the connection."""
 
 
 async def until_disconnect(receive: Receive, work: Coroutine[Any, Any, T]) -> T:
-    """The result of `work`, which is cancelled when `http.disconnect` arrives first.
+    """Return the result of `work`, or cancel it and raise ClientGoneError if `http.disconnect`
+    arrives first. The body of the request must have been read before.
 
-    Waits on `receive` itself: `Request.is_disconnected` polls, and fails behind middleware.
-    The body must have been read. Raises ClientGoneError.
+    It waits on `receive` directly, because `Request.is_disconnected` polls and doesn't work with
+    middleware.
     """
     task = asyncio.ensure_future(work)
     watch = asyncio.ensure_future(_disconnected(receive))

@@ -1,7 +1,7 @@
-"""Every failure as OpenAI's error body: `{"error": {message, type, param, code}}`.
+"""Errors as bodies in OpenAI's form: `{"error": {message, type, param, code}}`.
 
-Clients read the message, the parameter and the code from there; anything else (FastAPI's
-`detail`) reaches their users as "no body".
+Clients read message, parameter and code from this form. Of any other, such as FastAPI's `detail`,
+they show their users nothing.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ log = logging.getLogger(__name__)
 
 
 class HttpError(Exception):
-    """A failure of the protocol itself, with its HTTP status (404, 405, 413, 503), or an answer
-    that took too long (504)."""
+    """An error with an HTTP status of its own: one of the protocol (404, 405, 413, 503), or an
+    answer that took too long (504)."""
 
     def __init__(
         self, status: int, message: str, *, code: str | None = None, param: str | None = None
@@ -36,7 +36,7 @@ class HttpError(Exception):
 def error_body(
     status: int, message: str, *, code: str | None = None, param: str | None = None
 ) -> dict[str, object]:
-    """The body of one error; message and param are cut to a bounded size."""
+    """Return the body of one error; message and param are cut to a bounded length."""
     return {
         "error": {
             "message": _cut(message, MESSAGE_CHARACTERS),
@@ -48,7 +48,7 @@ def error_body(
 
 
 def describe(error: BaseException) -> tuple[int, dict[str, object]]:
-    """Status and body of an exception; what isn't the caller's doing shows none of its inside."""
+    """Return status and body of an exception. Internal errors don't show their message."""
     match error:
         case InputError():
             return 400, error_body(400, error.message, code=error.code, param=error.param)
@@ -66,12 +66,12 @@ def describe(error: BaseException) -> tuple[int, dict[str, object]]:
 
 
 def is_defect(error: BaseException) -> bool:
-    """Whether its traceback is worth a log."""
+    """Whether an exception is a defect of the server, whose traceback is logged."""
     return describe(error)[0] >= 500 and not isinstance(error, HttpError)
 
 
 def code_of(body: dict[str, object]) -> str | None:
-    """The code in an error's body."""
+    """Return the code in the body of an error."""
     match body:
         case {"error": {"code": str(code)}}:
             return code
@@ -80,9 +80,8 @@ def code_of(body: dict[str, object]) -> str | None:
 
 
 def error_response(error: BaseException) -> JSONResponse:
-    """The whole response of an exception; an overloaded server says when to come back.
-
-    What is not the caller's doing is logged, with its traceback.
+    """Return the response to an exception, with `Retry-After` if the server is overloaded. A defect
+    of the server is logged with its traceback.
     """
     status, body = describe(error)
     if is_defect(error):

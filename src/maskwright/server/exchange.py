@@ -1,4 +1,4 @@
-"""One HTTP request while it is answered: what is noted on the way, for logs, metrics and traces."""
+"""The record of one HTTP request while it is answered, for logs, metrics and traces."""
 
 from __future__ import annotations
 
@@ -15,27 +15,29 @@ from maskwright.engine import Generation
 KEY = "maskwright.exchange"
 
 CURRENT: ContextVar[Exchange | None] = ContextVar("exchange", default=None)
-"""The request that the running task answers; logs name its id."""
+"""The request that the current task answers; log lines contain its id."""
 
 GrammarSource: TypeAlias = Literal["none", "kept", "shared", "compiled"]
-"""Where the grammar of an answer came from: there is none; it was there; another request was
-having it compiled; it was compiled for this one."""
+"""Where the grammar of an answer came from. "none": the answer has none; "kept": it was in the
+cache; "shared": it was being compiled for another request; "compiled": it was compiled for this
+one."""
 
 
 @dataclass(slots=True)
 class Sent:
-    """What of a choice has gone to the client, in seconds of the monotonic clock."""
+    """When text of a choice was sent to the client, in seconds of the monotonic clock."""
 
     first_at: float
     last_at: float
     first_tokens: int
-    """Tokens that were there with the first text."""
+    """Tokens of the first text that was sent."""
 
 
 @dataclass(slots=True, eq=False)
 class Exchange:
-    """`started` is on the monotonic clock, `received` the seconds since 1970. `code` is that of the
-    error it ended with. Durations are seconds, None where there was nothing of the kind."""
+    """One HTTP request and its answer. `started` is a time of the monotonic clock, `received` in
+    seconds since 1970. `code` is the code of the error with which it ended. Durations are in
+    seconds; None for what did not happen."""
 
     request_id: str
     method: str = ""
@@ -53,12 +55,12 @@ class Exchange:
     compiling: float | None = None
     rendering: float | None = None
     seconds: float = 0.0
-    """From beginning to end, once it has ended."""
+    """The whole duration, once the request has ended."""
     generations: Sequence[Generation] = ()
     sent: dict[int, Sent] = field(default_factory=dict[int, Sent])
 
     def note_sent(self, index: int, tokens: int) -> None:
-        """Text of choice `index` has gone out, of which there are `tokens` tokens by now."""
+        """Record that text of choice `index` was sent, which has `tokens` tokens so far."""
         now, before = time.monotonic(), self.sent.get(index)
         if before is None:
             self.sent[index] = Sent(now, now, tokens)
@@ -67,5 +69,5 @@ class Exchange:
 
 
 def exchange_of(scope: Scope) -> Exchange:
-    """That of an ASGI scope, which the middleware has put there."""
+    """Return the exchange of an ASGI scope, in which the middleware stores it."""
     return scope[KEY]

@@ -1,4 +1,4 @@
-"""Around every request: its id, the notes on it, and the answer to a defect of ours."""
+"""Wraps every request: its id, its record, and the answer to an internal error."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HEADER = "x-request-id"
 _SAFE = re.compile(r"[\x21-\x7e]{1,128}")
 _TRACEPARENT = re.compile(r"[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}")
 NO_ROUTE = "none"
-"""Stands for all paths at which there is nothing, so that nobody can fill the metrics with them."""
+"""The route of all unknown paths in metrics, so that requests for random paths can't fill them."""
 
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
@@ -25,11 +25,11 @@ log = logging.getLogger(__name__)
 
 
 class Exchanges:
-    """Gives every response an `x-request-id` (the client's own, if it sent one), and tells the
-    observer of every request when it is over.
+    """Gives every response an `x-request-id`, which is the client's if it sent one, and passes the
+    record of every request to the observer when it has ended.
 
-    An exception that nothing else answered is logged and answered with a 500 in the usual shape; a
-    response that had begun is broken off.
+    An unhandled exception is logged and answered with a 500 in the usual form. If the response has
+    begun already, the connection is closed.
     """
 
     def __init__(self, app: ASGIApp, observer: Observer) -> None:

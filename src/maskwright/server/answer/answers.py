@@ -22,7 +22,7 @@ from maskwright.server.json import Json
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of one request; those of all its choices together."""
+    """Tokens of one request: of its prompt, and of all its choices together."""
 
     prompt_tokens: int
     completion_tokens: int
@@ -37,15 +37,15 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Envelope:
-    """What all bodies of one answer repeat."""
+    """The fields that all bodies of one answer have in common."""
 
     model: str
     id: str = field(default_factory=lambda: f"chatcmpl-{uuid.uuid4().hex[:24]}")
     created: int = field(default_factory=lambda: int(time.time()))
 
     def completion(self, answers: list[Answer], usage: Usage, own: Callable[[int], Json]) -> Json:
-        """A `chat.completion`; `refusal` is always present, and null. `own` is what each choice
-        holds besides."""
+        """Return a `chat.completion`. `refusal` is always present and null. `own(i)` are additional
+        fields of choice `i`."""
         choices = [
             {
                 "index": index,
@@ -66,7 +66,8 @@ class Envelope:
         logprobs: list[Json] | None = None,
         own: Json | None = None,
     ) -> Json:
-        """A `chat.completion.chunk` of one choice; `delta` is there even when empty."""
+        """Return a `chat.completion.chunk` of one choice. `delta` is present even if it is
+        empty."""
         choice: Json = {
             "index": index,
             "delta": delta,
@@ -77,7 +78,7 @@ class Envelope:
         return {**self._head("chat.completion.chunk"), "choices": [choice]}
 
     def usage_chunk(self, usage: Usage) -> Json:
-        """The last chunk of a stream whose client asked for usage: no choices."""
+        """Return the last chunk of a stream with usage, which has no choices."""
         return {**self._head("chat.completion.chunk"), "choices": [], "usage": usage.body()}
 
     def _head(self, kind: str) -> Json:
@@ -95,7 +96,8 @@ def _logprobs(entries: list[Json] | None) -> Json | None:
 
 
 def _message(message: WholeAnswer) -> Json:
-    """`content` is null beside tool calls, `tool_calls` only there when something was called."""
+    """Return the message of a choice. `content` is null if there are tool calls and no words;
+    `tool_calls` is present only if there are some."""
     body: Json = {
         "role": "assistant",
         "content": message.words if message.words or not message.calls else None,
@@ -112,7 +114,8 @@ def _message(message: WholeAnswer) -> Json:
 
 
 def part_delta(part: Part) -> Json:
-    """The delta that streams a part. A call's id, type and name come once: clients join them."""
+    """Return the delta of a part. The id, type and name of a call are sent once, because clients
+    concatenate what they receive."""
     match part:
         case TextPart(text=text):
             return {"content": text}
@@ -127,7 +130,7 @@ def part_delta(part: Part) -> Json:
 
 
 def model_card(name: str, created: int, max_context: int, base: str | None) -> Json:
-    """One entry of `/v1/models`; `base` is the model that an adapter changes."""
+    """Return one entry of `/v1/models`; `base` is the model to which an adapter belongs."""
     return {
         "id": name,
         "object": "model",
@@ -139,6 +142,6 @@ def model_card(name: str, created: int, max_context: int, base: str | None) -> J
 
 
 def event(body: Json) -> bytes:
-    """One server-sent event."""
+    """Encode a body as a server-sent event."""
     text = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
     return f"data: {text}\n\n".encode()

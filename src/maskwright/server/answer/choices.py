@@ -17,7 +17,7 @@ from maskwright.server.json import Json
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A generation that has ended; `finish_reason` as OpenAI names it."""
+    """The whole answer of one generation; `finish_reason` is OpenAI's name."""
 
     message: WholeAnswer
     tokens: int
@@ -27,8 +27,8 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class ChoiceDelta:
-    """What one generation just produced; `finish_reason` as OpenAI names it, on the last one.
-    `logprobs` are entries as OpenAI has them, None where nobody asked."""
+    """New output of one generation. The last one has a `finish_reason`, with OpenAI's name.
+    `logprobs` are entries in OpenAI's form; None if the client didn't ask for them."""
 
     index: int
     parts: list[Part]
@@ -38,7 +38,7 @@ class ChoiceDelta:
 
 
 class Choices:
-    """Generations under way. `cancel` may be called at any time, and more than once."""
+    """The running generations of a request. `cancel` may be called at any time and repeatedly."""
 
     def __init__(
         self,
@@ -50,8 +50,9 @@ class Choices:
         scores: Callable[[], ScoreReader] | None = None,
         token_traces: Sequence[TokenTrace] | None = None,
     ) -> None:
-        """`warnings` are what the client should be told of its schema; `scores` reads those of an
-        answer, if it was asked to; `token_traces`, one a choice, as well."""
+        """`warnings`: remarks about the client's schema. `scores`: makes a reader for the
+        log-probabilities of an answer. `token_traces`: one for each choice. The last two are None
+        if the client didn't ask for them."""
         self._generations = generations
         self._readers = [reader() for _ in generations]
         self._scores = [None if scores is None else scores() for _ in generations]
@@ -63,23 +64,24 @@ class Choices:
         return len(self._generations)
 
     def cancel(self) -> None:
-        """Free what the generations hold; those that ended are left alone."""
+        """Cancel all generations; those that have ended are not affected."""
         for generation in self._generations:
             generation.cancel()
 
     async def answers(self) -> list[Answer]:
-        """All choices, once the last has ended. Raises the first failure."""
+        """Wait until all choices have ended, and return them. Raises the first error."""
         ended = await asyncio.gather(*(generation.aresult() for generation in self._generations))
         for trace, one in zip(self.token_traces or (), ended, strict=False):
             trace.take(one.scores)
         return [_answer(*each) for each in zip(ended, self._readers, self._scores, strict=True)]
 
     def deltas(self, idle: float) -> AsyncGenerator[ChoiceDelta | None]:
-        """All deltas as they come, choices interleaved; None after `idle` silent seconds.
+        """Return an iterator over all deltas in the order of their arrival, and None after each
+        `idle` seconds without one. Raises the first error of a generation.
 
-        Nothing is read ahead: while the caller is busy with one delta, each generation joins what
-        it makes and, once that is too much, pauses: from this call on, not from the first delta
-        asked for. Raises the first generation's failure.
+        Nothing is read ahead. While the caller handles one delta, each generation joins its new
+        ones, and pauses when they are too much. This holds from this call on, and not only from
+        the first delta that is read.
         """
         return self._deltas([aiter(generation) for generation in self._generations], idle)
 
@@ -96,7 +98,7 @@ class Choices:
         try:
             while running:
                 try:
-                    # Not wait_for: Python 3.11's loses a cancellation that meets an arrival.
+                    # Not wait_for: Python 3.11's may lose a cancellation when a delta arrives.
                     async with asyncio.timeout(idle):
                         index, delta = await arrived.get()
                 except TimeoutError:
@@ -147,13 +149,13 @@ def _answer(completion: Completion, reader: PartReader, scores: ScoreReader | No
 
 
 def _openai_reason(reason: FinishReason, *, called: bool) -> str:
-    """OpenAI's word for the end of a generation."""
+    """Return OpenAI's name of the finish reason."""
     match reason:
         case FinishReason.STOP | FinishReason.STOP_STRING | FinishReason.GRAMMAR:
             return "tool_calls" if called else "stop"
         case FinishReason.LENGTH:
             return "length"
         case FinishReason.TIMEOUT:
-            raise HttpError(504, "the answer was not whole when its time was up", code="timeout")
+            raise HttpError(504, "the answer was not complete when its time was up", code="timeout")
         case FinishReason.ERROR | FinishReason.CANCELLED:
             raise GenerationError(f"a generation ended with {reason} while its answer was read")

@@ -1,8 +1,8 @@
-"""Scores of tokens in OpenAI's shape, in step with the text they are of.
+"""Log-probabilities of tokens in OpenAI's form, each sent with the text of its token.
 
-Tokens may be ahead of the text: half a character, or the beginning of what may become a stop
-string, is held back. An entry goes out with the text in which its token begins; what belongs to no
-text of the answer (an end token, a stop string) has none.
+Tokens may be ahead of the text, because part of a character and the beginning of a possible stop
+string are held back. An entry is sent with the text in which its token begins. Tokens that belong
+to no text of the answer (end tokens, stop strings) have no entry.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from maskwright.server.json import Json
 from maskwright.vocab import Vocabulary
 
 LEAST: Final = -9999.0
-"""Stands for impossible: JSON has no infinity."""
+"""The log-probability of an impossible token, since JSON has no infinity."""
 
 _DECODER = codecs.getincrementaldecoder("utf-8")
 
 
 class ScoreReader:
-    """Reads the scores of one answer from its start. `scale` says which probability is told: the
-    model's own, or that among what the grammar allows."""
+    """Makes the entries of one answer from its beginning. `scale`: which log-probability they
+    contain, the model's own or the one among the tokens that the grammar allows."""
 
     def __init__(self, vocab: Vocabulary, scale: Scale) -> None:
         self._texts = vocab.tokens
@@ -33,16 +33,17 @@ class ScoreReader:
         self._scale: Scale = scale
         self._decoder = _DECODER("replace")
         self._written = 0
-        """Characters that the tokens so far make."""
+        """Characters in the tokens so far."""
         self._sent = 0
         self._held: deque[tuple[int, Json]] = deque()
-        """Entries whose text is not sent, each with the place of its first character."""
+        """Entries that were not sent yet, each with the place of its first character."""
 
     def read(self, text: str, token_ids: Sequence[int], scores: Sequence[TokenScore]) -> list[Json]:
-        """The entries of `text`, which is new, and of the tokens and scores that came with it."""
+        """Return the entries to send with the new text `text`, after adding new tokens and their
+        scores."""
         for token, told in zip(token_ids, scores, strict=False):
             data, begun = self._texts[token], bool(self._decoder.getstate()[0])
-            # What has no text stands after a character that was begun, and may never be ended.
+            # A token without text comes after a character that was begun and may never end.
             place = self._written + (begun and not data)
             self._held.append((place, self._entry(told)))
             self._written += len(self._decoder.decode(data))

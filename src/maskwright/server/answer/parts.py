@@ -1,4 +1,4 @@
-"""An answer split, as it comes out of the engine, into words, reasoning and tool calls."""
+"""Splits an answer, while it is generated, into words, reasoning and tool calls."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Reasoning:
 
 @dataclass(frozen=True, slots=True)
 class CallBegun:
-    """A tool is being called; `index` counts the calls of an answer."""
+    """A tool call begins. `index`: its number in the answer, from 0."""
 
     index: int
     id: str
@@ -50,22 +50,22 @@ Part: TypeAlias = TextPart | Reasoning | CallBegun | ArgumentsText
 
 
 class PartReader(Protocol):
-    """Reads one answer from its start."""
+    """Splits one answer, which it reads from its beginning."""
 
     def read(self, text: str, token_ids: Sequence[int], *, final: bool) -> list[Part]:
-        """What the next text and tokens say; `final` with the last ones."""
+        """Return the parts of the next text and tokens; `final` if they are the last ones."""
         ...
 
 
 class WordReader:
-    """Everything is words."""
+    """Takes the whole answer as words."""
 
     def read(self, text: str, token_ids: Sequence[int], *, final: bool) -> list[Part]:
         return [TextPart(text)] if text else []
 
 
 class ToolReader:
-    """Tells calls from words by where the answer's grammar is."""
+    """Distinguishes calls from words by the events of the answer's grammar."""
 
     def __init__(self, grammar: Grammar) -> None:
         self._matcher = grammar.matcher()
@@ -117,7 +117,7 @@ def _call_id() -> str:
 
 @dataclass(slots=True)
 class WholeAnswer:
-    """All parts of an answer, put together."""
+    """All parts of an answer, joined."""
 
     words: str = ""
     reasoning: str = ""

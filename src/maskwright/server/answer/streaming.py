@@ -1,8 +1,8 @@
-"""Answers as server-sent events, in the order that clients of the protocol rely on.
+"""Answers as server-sent events, in the order on which clients of the protocol rely.
 
-Per choice: one chunk with the role, chunks of text, one chunk with the finish reason and an
-empty delta. Then, if asked for, one chunk with the usage and no choices; then `[DONE]`. A failure
-after the start is one event with an error body, and the end.
+Each choice has one chunk with the role, chunks of text, and one chunk with the finish reason and an
+empty delta. Then follow, if the client asked for it, one chunk with the usage and no choices, and
+`[DONE]`. If an error occurs after the beginning, the last event is an error body instead.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ log = logging.getLogger(__name__)
 
 
 class SlowReaderError(Exception):
-    """The client has taken nothing for too long."""
+    """The client has read nothing for too long."""
 
 
 class ChatStream(Response):
-    """The streamed answer. However it ends, nothing of it is left running in the engine."""
+    """A streamed answer. When it ends for any reason, its generations are cancelled."""
 
     media_type = "text/event-stream"
 
@@ -48,7 +48,7 @@ class ChatStream(Response):
         ping_seconds: float,
         reader_seconds: float,
     ) -> None:
-        """`own` is what each choice holds at its end, besides."""
+        """`own(i)` are additional fields of choice `i` at its end."""
         self.status_code = 200
         self.background = None
         self.init_headers({"Cache-Control": "no-cache", "X-Accel-Buffering": "no"})
@@ -66,7 +66,7 @@ class ChatStream(Response):
         except (ClientGoneError, OSError):
             self._exchange.code = "client_gone"
         except SlowReaderError:
-            # What was not sent never will be: without an end, the server closes the connection.
+            # The rest will never be sent. Without an end, the server closes the connection.
             self._exchange.code = "slow_reader"
         finally:
             self._choices.cancel()
@@ -100,8 +100,8 @@ async def chat_events(
     include_usage: bool,
     ping_seconds: float,
 ) -> AsyncGenerator[bytes]:
-    """Encoded events of one answer; a failure becomes the last of them. An event has gone out when
-    the next one is asked for."""
+    """Yield the encoded events of one answer; an error becomes the last event. The caller has sent
+    an event when it asks for the next one."""
     tokens = [0] * len(choices)
     unknown: Json = {"usage": None} if include_usage else {}
     unsaid: dict[int, list[Json]] = {}  # log-probabilities of text that is no part of the answer

@@ -1,5 +1,5 @@
-"""How each token of an answer was chosen: everything that a replay needs, and what to hold it
-against."""
+"""How each token of an answer was chosen: everything that a replay needs, and the results with
+which it is compared."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from maskwright.vocab import Vocabulary
 
 
 class TokenTrace:
-    """Of one choice; `request` is what the engine was asked for, `seed` what it drew with."""
+    """The token trace of one choice, with the request to the engine and the seed of its draws."""
 
     def __init__(self, request: Request, seed: int, vocab: Vocabulary) -> None:
         self._request = request
@@ -23,12 +23,12 @@ class TokenTrace:
         self._steps: list[Json] = []
 
     def take(self, scores: Sequence[TokenScore]) -> None:
-        """The scores of the tokens that come next."""
+        """Add the scores of the next tokens."""
         self._steps += map(self._step, scores, range(len(self._steps), 1 << 60))
 
     def body(self) -> Json:
-        """`seed` is signed, as the field of that name takes it. `tokens[].position` is that of the
-        random stream."""
+        """Return the trace as JSON. `seed` is signed, as in requests. `tokens[].position` is the
+        position in the random stream."""
         asked, params = self._request, asdict(self._request.params)
         for name in ("seed", "logprobs", "scale", "plain"):
             del params[name]

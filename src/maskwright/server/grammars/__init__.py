@@ -1,6 +1,6 @@
-"""The grammar of an answer: which one, and its compiled form.
+"""Decides which grammar an answer has, and keeps it compiled.
 
-- `cache`: Compiled grammars, kept by their recipe.
-- `recipes`: From what a request asks for to the grammar of its answer.
-- `tool_style`: Which tool format a checkpoint was trained on, recognised by its chat template.
+- `cache`: A cache of compiled grammars, by recipe.
+- `recipes`: Turns the shape and tools of a request into the recipe of its grammar.
+- `tool_style`: Recognises the tool format of a checkpoint by its chat template.
 """

@@ -1,4 +1,4 @@
-"""Compiled grammars, kept by their recipe; compiled off the event loop, once each."""
+"""A cache of compiled grammars by recipe. Each is compiled once, in a thread."""
 
 from __future__ import annotations
 
@@ -14,11 +14,10 @@ from maskwright.server.observe.metrics import Metrics
 
 
 class GrammarStore:
-    """The grammars that were used last, as many as `room` bytes hold (see `Grammar.size`), at least
-    one.
+    """The most recently used grammars, up to `room` bytes (see `Grammar.size`) and at least one.
 
-    Requests that ask for one recipe at the same time share one compilation, which goes on when the
-    client that began it leaves. Failures aren't kept. To be used from one event loop.
+    Requests that need one recipe at the same time share one compilation, which continues if the
+    client that began it disconnects. Errors aren't kept. To be used from one event loop.
     """
 
     def __init__(self, room: int, metrics: Metrics) -> None:
@@ -29,7 +28,7 @@ class GrammarStore:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="compile")
 
     async def get(self, recipe: Recipe) -> tuple[GrammarSource, Grammar]:
-        """The grammar, and where it came from. Raises what compiling raises (InputError)."""
+        """Return the grammar and where it came from. Raises the InputError of the compilation."""
         grammar = self._ready.get(recipe.key)
         if grammar is not None:
             self._ready.move_to_end(recipe.key)
@@ -60,15 +59,15 @@ class GrammarStore:
         begin, failed = time.perf_counter(), True
         try:
             grammar = recipe.build()
-            _ = grammar.min_tokens  # counted here, and not on the event loop
+            _ = grammar.min_tokens  # measured in this thread, and not in the event loop
             failed = False
         finally:
             self._metrics.compiled(time.perf_counter() - begin, failed=failed)
         return grammar
 
     def _make_room(self) -> None:
-        """Forget the least recently used ones. Grammars grow while they are used, so all are asked;
-        those that requests still hold live on without being kept."""
+        """Drop the least recently used grammars until the others fit. Grammars grow while they are
+        used, so all sizes are measured anew. Requests keep the grammars that they use."""
         held = sum(grammar.size for grammar in self._ready.values())
         while held > self._room and len(self._ready) > 1:
             _, oldest = self._ready.popitem(last=False)
@@ -76,6 +75,6 @@ class GrammarStore:
 
 
 def _mark_retrieved(task: asyncio.Task[Grammar]) -> None:
-    """The waiters got the failure; if all of them left, it is nobody's."""
+    """Mark the error of a task as handled, because no request may be left that waits for it."""
     if not task.cancelled():
         task.exception()

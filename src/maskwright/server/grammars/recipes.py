@@ -1,4 +1,4 @@
-"""From what a request asks for to the grammar of its answer."""
+"""Turns the shape and tools of a request into the recipe of its grammar."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from maskwright.vocab import Vocabulary
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """How to make a grammar; equal keys make equal ones. `build` may take long."""
+    """How to compile a grammar. Equal keys mean equal grammars. `build` may take long."""
 
     key: str
     build: Callable[[], Grammar] = field(compare=False)
@@ -47,7 +47,7 @@ class Recipe:
 
 @dataclass(frozen=True, slots=True)
 class Recipes:
-    """Writes recipes for one model."""
+    """Makes the recipes for one model."""
 
     vocab: Vocabulary
     whitespace: WhitespaceName
@@ -56,23 +56,25 @@ class Recipes:
     def of(
         self, shape: Shape, tool_use: ToolUse | None, stop: tuple[str, ...] = ()
     ) -> Recipe | None:
-        """None if the answer is free text. Raises InputError for what can't be had together.
+        """Return the recipe of a request; None if the answer is free text. Raises InputError if
+        shape and tools can't be combined.
 
-        Beside tools, `stop` is a part of the grammar: it ends words, and may stand in arguments.
+        With tools, the grammar contains the stop strings: they end words, and may occur in
+        arguments.
         """
         if tool_use is not None and tool_use.constrains:
             return self._tools(shape, tool_use, stop)
         return None if isinstance(shape, FreeText) else self._shape(shape)
 
     def _tools(self, shape: Shape, use: ToolUse, stop: tuple[str, ...]) -> Recipe:
-        """A forced call is the whole answer, whatever its shape; else that is the shape of an
-        answer in words."""
+        """Return the recipe of a request with tools. If a call is forced, the shape has no effect;
+        otherwise it is the shape of an answer without calls."""
         answer: JsonShape | None = None
         if isinstance(shape, JsonShape) and not use.forced:
             answer = shape
         elif not (isinstance(shape, FreeText) or use.forced):
             raise InputError(
-                f"{shape.place} can't stand beside tools, but for a JSON Schema; force a call or "
+                f"{shape.place} can't stand beside tools: only a JSON Schema can. Force a call, or "
                 "send no tools",
                 param=shape.place,
                 code="conflicting_constraints",

@@ -1,10 +1,10 @@
-"""Which tool format a checkpoint was trained on, told by its chat template."""
+"""Recognises the tool format on which a checkpoint was trained, by its chat template."""
 
 from __future__ import annotations
 
 from typing import Final
 
-# What only that family's template writes -> the format; the first that is found counts.
+# A text that occurs only in templates of one family -> its format; the first match counts.
 _SIGNS: Final = (
     ("<｜tool▁call▁begin｜>function", "deepseek_v3"),
     ("<｜tool▁call▁begin｜>", "deepseek_v31"),
@@ -24,5 +24,5 @@ _SIGNS: Final = (
 
 
 def tool_format_of(chat_template: str) -> str:
-    """The format whose marks stand in the template; `json` where there are none."""
+    """Return the format whose marks occur in the template, or `json` if none do."""
     return next((name for sign, name in _SIGNS if sign in chat_template), "json")

@@ -1,5 +1,5 @@
-"""What the engine has counted, as Prometheus reads it. Nothing is kept here: a scrape takes one
-snapshot, and the engine's thread is not asked."""
+"""The engine's counters and histograms for Prometheus. Nothing is stored here: each scrape reads
+one snapshot, without waiting for the engine's thread."""
 
 from __future__ import annotations
 
@@ -38,17 +38,17 @@ HISTOGRAMS = {
     "tokens": ("batch_tokens", "Tokens computed in a step."),
     "sequences": ("batch_sequences", "Requests computed for in a step."),
 }
-"""The engine's observation -> its name here, and what it is."""
+"""The name of an observation in the engine -> its name in Prometheus and its description."""
 
 
 class EngineMetrics(Collector):
-    """Reads one engine."""
+    """Collects the metrics of one engine."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
     def describe(self) -> list[Metric]:
-        """Nothing: registering must not read the engine."""
+        """Return nothing, because registering must not read the engine."""
         return []
 
     def collect(self) -> Iterator[Metric]:
@@ -160,7 +160,7 @@ def _labelled(
 
 
 def _histogram(name: str, told: str, seen: Distribution) -> Metric:
-    """Prometheus' buckets hold all values up to their bound, lower ones included."""
+    """Return a histogram with cumulative buckets, as Prometheus has them."""
     buckets: list[tuple[str, float]] = []
     count = 0
     for bound, within in zip((*map(str, seen.bounds), "+Inf"), seen.counts, strict=True):

@@ -1,4 +1,4 @@
-"""Prometheus metrics: the engine's, and those of HTTP. Each server has its own registry."""
+"""Prometheus metrics of the engine and of HTTP. Each server has a registry of its own."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PER_TOKEN = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.
 
 
 class Metrics:
-    """To be used from any thread."""
+    """The metrics of one server. Can be used from any thread."""
 
     def __init__(self, engine: Engine, model: str) -> None:
         self._registry = registry = CollectorRegistry()
@@ -59,7 +59,7 @@ class Metrics:
         )  # fmt: skip
 
     def answered(self, exchange: Exchange) -> None:
-        """A request is over."""
+        """Count a request that has ended."""
         route, status = exchange.route, str(exchange.status)
         self._requests.labels(route, exchange.method, status).inc()
         self._seconds.labels(route).observe(exchange.seconds)
@@ -67,15 +67,15 @@ class Metrics:
             self._refusals.labels(exchange.code).inc()
 
     def got_grammar(self, source: GrammarSource) -> None:
-        """A request has the grammar it asked for."""
+        """Count a grammar that a request has got."""
         self._grammars.labels(source).inc()
 
     def compiled(self, seconds: float, *, failed: bool) -> None:
-        """A grammar was compiled, or could not be."""
+        """Record a compilation and whether it failed."""
         self._compiling.labels("failed" if failed else "compiled").observe(seconds)
 
     def traced(self, trace: RequestTrace) -> None:
-        """A choice is over."""
+        """Record the times of a choice that has ended."""
         for histogram, value in (
             (self._client_ttft, trace.client_ttft),
             (self._client_tpot, trace.client_tpot),
@@ -85,6 +85,6 @@ class Metrics:
                 histogram.observe(value)
 
     def page(self, accept: str) -> tuple[bytes, str]:
-        """All of them, and the media type, in the format that a scraper prefers."""
+        """Return all metrics in the format that the scraper accepts, and its media type."""
         encode, kind = choose_encoder(accept)
         return encode(self._registry), kind

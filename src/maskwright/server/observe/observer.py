@@ -1,4 +1,4 @@
-"""Where everything goes that is told of a request: metrics, traces, the log."""
+"""Hands each finished request to metrics, traces and the log."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from maskwright.server.observe.metrics import Metrics
 from maskwright.server.observe.traces import RequestTrace, TraceSink
 
 PROBES = frozenset({"/health", "/metrics", "/v1/health", "/v1/metrics"})
-"""Asked every few seconds by machines; they are no news."""
+"""Paths that machines request every few seconds. They are logged at a lower level."""
 
 log = logging.getLogger("maskwright.requests")
 
 
 class Observer:
-    """Told of each exchange once, when it has ended."""
+    """Receives each exchange once, when it has ended."""
 
     def __init__(self, metrics: Metrics, sinks: Sequence[TraceSink] = ()) -> None:
         self.metrics = metrics
         self._sinks = sinks
 
     def ended(self, exchange: Exchange) -> None:
-        """The answer is sent, or will never be. Its choices are traced once the engine is done
-        with them, which for a client that went away is a little later."""
+        """Record an exchange whose answer was sent or abandoned. Its choices are traced when their
+        generations have ended, which is a little later if the client has disconnected."""
         exchange.seconds = time.monotonic() - exchange.started
         self.metrics.answered(exchange)
         log.log(
@@ -52,7 +52,8 @@ class Observer:
             generation.when_ended(partial(self._traced, exchange, index))
 
     def _traced(self, exchange: Exchange, index: int, engine: Trace) -> None:
-        """Maybe in the engine's thread, which must not fail on a full disk."""
+        """Trace one choice. This may run in the engine's thread, which must not fail if a disk is
+        full."""
         trace = RequestTrace(exchange, index, engine)
         try:
             self.metrics.traced(trace)

@@ -1,4 +1,4 @@
-"""Traces as OpenTelemetry spans. Needs the extra `otel`; imported where it is switched on."""
+"""Traces as OpenTelemetry spans. Needs the extra `otel`; imported only if spans are switched on."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from maskwright.server.observe.traces import RequestTrace
 
 
 class Spans:
-    """A span for each choice of each request, its trace as attributes `maskwright.…`; a child of
-    the client's own span where the request names that in `traceparent`."""
+    """Makes a span for each choice of each request, with its trace as attributes `maskwright.…`.
+    Its parent is the client's span, if the request names one in `traceparent`."""
 
     def __init__(self, processor: SpanProcessor) -> None:
         self._provider = TracerProvider(resource=Resource.create({SERVICE_NAME: "maskwright"}))
@@ -26,7 +26,7 @@ class Spans:
 
     @classmethod
     def sent_to(cls, endpoint: str) -> Spans:
-        """Spans go to a collector by OTLP over HTTP, in batches, from a thread."""
+        """Send spans to a collector by OTLP over HTTP, in batches, from a thread of their own."""
         return cls(BatchSpanProcessor(OTLPSpanExporter(endpoint=endpoint)))
 
     def __call__(self, trace: RequestTrace) -> None:
@@ -51,5 +51,5 @@ class Spans:
         span.end(start + int(seconds * 1e9))
 
     def close(self) -> None:
-        """Send what is left."""
+        """Send the remaining spans."""
         self._provider.shutdown()

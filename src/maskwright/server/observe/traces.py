@@ -1,5 +1,5 @@
-"""A JSON trace of each choice of each request: the engine's numbers, and those of its way to the
-client. docs/api.md says what each field is."""
+"""A JSON trace of each choice of each request: the engine's times and counts, and those of sending
+it to the client. docs/api.md describes each field."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class RequestTrace:
 
     @property
     def client_ttft(self) -> float | None:
-        """Seconds from the request until its first text had gone out; None if it isn't streamed."""
+        """Seconds from the request until its first text was sent; None if it isn't streamed."""
         sent = self.exchange.sent.get(self.index)
         return None if sent is None else sent.first_at - self.exchange.started
 
@@ -39,7 +39,7 @@ class RequestTrace:
 
     @property
     def client_tpot(self) -> float | None:
-        """Seconds a token after the first text."""
+        """Mean seconds for each token after the first text."""
         sent, seconds = self.exchange.sent.get(self.index), self.streaming
         if sent is None or not seconds:
             return None
@@ -72,11 +72,11 @@ class RequestTrace:
 
 
 TraceSink: TypeAlias = Callable[[RequestTrace], None]
-"""Takes traces as they come, from any thread, and quickly."""
+"""Receives each trace. It is called from any thread and must return quickly."""
 
 
 class TraceFile:
-    """Traces as JSON lines, added to a file. To be used from any thread."""
+    """Appends traces to a file as JSON lines. Can be used from any thread."""
 
     def __init__(self, path: str) -> None:
         """Raises InputError if the file can't be written."""
@@ -94,7 +94,7 @@ class TraceFile:
             self._file.write(line)
 
     def close(self) -> None:
-        """Nothing comes any more."""
+        """Close the file."""
         with self._lock:
             self._file.close()
 

@@ -1,8 +1,8 @@
-"""A request body: bytes to a JSON object, or an error that says what is wrong with it.
+"""Reads a request body: returns its JSON object, or raises an error that says what is wrong.
 
-Nothing past this file meets a body that is too large, too deep, not UTF-8, not JSON by RFC 8259
-(`NaN`, lone surrogates) or not an object. Property order is kept; of a repeated key the last
-value counts, at the place of the first.
+Refused are bodies that are too large, nested too deep, not UTF-8, not JSON by RFC 8259 (`NaN`, lone
+surrogates) or not an object. The order of properties is kept. If a name is repeated, the last value
+counts, at the place of the first.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MAX_DEPTH = 128
 
 
 async def read_object(request: Request, limit: int) -> dict[str, object]:
-    """The JSON object a client sent; at most `limit` bytes are held."""
+    """Return the JSON object of a request; never holds more than `limit` bytes."""
     _require_json(request.headers.get("content-type"))
     chunks: list[bytes] = []
     size = 0
@@ -33,7 +33,7 @@ async def read_object(request: Request, limit: int) -> dict[str, object]:
 
 
 def parse_object(data: bytes) -> dict[str, object]:
-    """Parse one JSON object. Raises InputError with line and column of the first fault."""
+    """Parse one JSON object. Raises InputError with line and column of the first error."""
     try:
         value: object = json.loads(data.decode("utf-8"), parse_constant=_refuse_constant)
     except UnicodeDecodeError as error:
@@ -64,7 +64,7 @@ def _require_json(content_type: str | None) -> None:
 
 
 def _check_tree(tree: object) -> None:
-    """Depth and text of every value, without recursion."""
+    """Check the depth and the strings of all values, without recursion."""
     level: list[object] = [tree]
     depth = 0
     while level:

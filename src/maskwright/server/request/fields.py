@@ -1,7 +1,7 @@
 """Reads a JSON object of a request field by field, each with its type and bounds.
 
-An explicit null counts as absent. Errors name the field by its dotted path
-(`messages[0].content`) and say what was wanted and what came.
+An explicit null counts as an absent field. Errors name the field by its dotted path
+(`messages[0].content`), the expected type and the actual value.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Final, cast
 from maskwright.errors import InputError
 
 _MOST_SHOWN: Final = 60
-"""Characters of a value in an error."""
+"""Most characters of a value that an error shows."""
 
 
 class Fields:
@@ -36,14 +36,14 @@ class Fields:
         return f"{self.place}.{name}" if self.place else name
 
     def get(self, name: str) -> object:
-        """The raw value; None when absent."""
+        """The raw value; None if the field is absent."""
         return self.values.get(name)
 
     def has(self, name: str) -> bool:
         return self.values.get(name) is not None
 
     def present(self) -> Iterator[str]:
-        """Names of all fields that are not null."""
+        """Yield the names of all fields that are not null."""
         return (name for name, value in self.values.items() if value is not None)
 
     def string(self, name: str) -> str | None:
@@ -90,7 +90,7 @@ class Fields:
         return None if value is None else Fields.of(value, self.at(name))
 
     def items(self, name: str) -> list[tuple[object, str]] | None:
-        """The elements of an array, each with its place."""
+        """The elements of an array, each with its dotted path."""
         value = self.get(name)
         if value is None:
             return None
@@ -100,7 +100,7 @@ class Fields:
         return [(item, f"{place}[{i}]") for i, item in enumerate(cast(list[object], value))]
 
     def strings(self, name: str) -> tuple[str, ...]:
-        """An array of strings, or one string; absent is empty."""
+        """Return an array of strings, or one string as an array; empty if the field is absent."""
         value = self.get(name)
         if isinstance(value, str):
             return (value,)
@@ -112,7 +112,8 @@ class Fields:
         return tuple(found)
 
     def only(self, *known: str) -> None:
-        """Refuse every field that is not among `known`: a typo never means unconstrained."""
+        """Refuse every field that is not among `known`, so that a typing error never means an
+        unconstrained answer."""
         for name in self.present():
             if name not in known:
                 raise InputError(
@@ -123,7 +124,7 @@ class Fields:
 
 
 def as_number(value: object) -> float | None:
-    """A finite JSON number as a float, else None."""
+    """Return a finite JSON number as a float; None for any other value."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     try:
@@ -138,12 +139,12 @@ def missing(place: str) -> InputError:
 
 
 def invalid(place: str, wanted: str, value: object) -> InputError:
-    """The error of a value of the wrong type or out of bounds."""
+    """Return the error for a value of a wrong type or out of bounds."""
     return InputError(f"{place} must be {wanted}, not {shown(value)}", param=place)
 
 
 def shown(value: object) -> str:
-    """A value as bounded JSON, or its kind when it is a container."""
+    """Return a value as JSON of bounded length; of an array or object only its kind."""
     match value:
         case dict():
             return "an object"

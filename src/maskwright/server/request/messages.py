@@ -1,4 +1,4 @@
-"""The conversation of a chat request, as a closed typed tree and as chat templates want it."""
+"""The conversation of a chat request, as a typed tree and in the form for chat templates."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ROLES = ("system", "developer", "user", "assistant", "tool")
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A call an assistant message made earlier; `arguments` is the parsed JSON object."""
+    """A tool call in an earlier assistant message; `arguments` is the parsed JSON object."""
 
     id: str | None
     name: str
@@ -23,7 +23,7 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One turn. `content` is "" where the client sent none (an assistant that called tools)."""
+    """One message. `content` is "" if the client sent none (an assistant that called tools)."""
 
     role: str
     content: str
@@ -32,7 +32,8 @@ class Message:
     tool_calls: tuple[ToolCall, ...] = ()
 
     def for_template(self) -> dict[str, Any]:
-        """As a chat template reads it; `developer` is today's name of `system`."""
+        """Return the message in the form for chat templates; `developer` is a newer name of
+        `system`."""
         role = "system" if self.role == "developer" else self.role
         turn: dict[str, Any] = {"role": role, "content": self.content}
         if self.name is not None:
@@ -52,7 +53,7 @@ class Message:
 
 
 def parse_messages(body: Fields) -> tuple[Message, ...]:
-    """The field `messages`: at least one, in order; repeated roles are fine."""
+    """Read the field `messages`: at least one message, with roles in any order."""
     items = body.items("messages")
     if items is None:
         raise missing(body.at("messages"))
@@ -125,7 +126,7 @@ def _tool_call(call: Fields) -> ToolCall:
 
 
 def _arguments(function: Fields) -> dict[str, object]:
-    """A JSON object in a string; clients send "" for none."""
+    """Read a JSON object in a string; clients send "" for an empty one."""
     text = function.string("arguments")
     try:
         value: object = json.loads(text) if text else {}

@@ -1,4 +1,4 @@
-"""The field `maskwright`: what only this server's clients can ask for."""
+"""The field `maskwright`: options that only this server has."""
 
 from __future__ import annotations
 
@@ -12,9 +12,13 @@ from maskwright.server.request.fields import Fields, as_number, invalid
 
 @dataclass(frozen=True, slots=True)
 class OwnOptions:
-    """`logprobs`: which log-probabilities are told, where any are. `trace`: each choice comes with
-    its trace; `trace_tokens`: and with how each token was chosen. `service` is the request's class,
-    the engine's first where none is named; `timeout` the seconds that its answer may take."""
+    """The options in the field `maskwright`.
+
+    - `logprobs`: which log-probabilities are returned, if the client asks for any.
+    - `trace`: return a trace with each choice; `trace_tokens`: and how each token was chosen.
+    - `service`: the class of service; None for the engine's first one.
+    - `timeout`: most seconds that the answer may take.
+    """
 
     logprobs: Scale = "raw"
     trace: bool = False

@@ -1,6 +1,6 @@
-"""POST /v1/chat/completions: the body as a closed typed tree.
+"""Reads the body of POST /v1/chat/completions into a typed tree.
 
-Every field is obeyed, harmless, or refused by name; an explicit null is an absent field.
+Every field is obeyed, without effect, or refused by name. An explicit null is an absent field.
 docs/api.md lists them.
 """
 
@@ -56,7 +56,7 @@ OBEYED = FIELDS | frozenset(
 
 @dataclass(frozen=True, slots=True)
 class TokenLimit:
-    """The client's bound on the answer, and the field it stood in."""
+    """The client's limit on the tokens of the answer, and the field that contained it."""
 
     tokens: int
     field: str
@@ -64,10 +64,10 @@ class TokenLimit:
 
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
-    """A valid request; only what depends on the model (lengths, token ids) is still unchecked.
+    """A valid request. Only what depends on the model (lengths, token ids) is not checked yet.
 
-    `user` is whom fairness counts it for; only requests of the same `cache_salt` share what was
-    computed of their prompts.
+    `user`: the user whose fair share of the engine the request counts towards. `cache_salt`: only
+    requests with equal salts share cached prefixes.
     """
 
     model: str | None
@@ -87,7 +87,7 @@ class ChatRequest:
 
 
 def parse_chat_request(tree: dict[str, object]) -> ChatRequest:
-    """Read a body. Raises InputError whose `param` is the dotted path of the first fault."""
+    """Read a body. Raises InputError, whose `param` is the dotted path of the first wrong field."""
     body = Fields(tree)
     refuse_unsupported(body, OBEYED)
     own = parse_own_options(body)
@@ -110,7 +110,8 @@ def parse_chat_request(tree: dict[str, object]) -> ChatRequest:
 
 
 def _limit(body: Fields) -> TokenLimit | None:
-    """`max_completion_tokens` wins over its older name; both are checked."""
+    """Read the token limit. `max_completion_tokens` takes precedence over its older name; both are
+    checked."""
     old = body.integer("max_tokens", 1, MAX_TOKENS)
     new = body.integer("max_completion_tokens", 1, MAX_TOKENS)
     if new is not None:
@@ -119,7 +120,7 @@ def _limit(body: Fields) -> TokenLimit | None:
 
 
 def _params(body: Fields, own: OwnOptions) -> SamplingParams:
-    # Signed as clients have it, or without a sign as traces tell it.
+    # Signed, as clients send it, or unsigned, as traces contain it.
     seed = body.integer("seed", -(1 << (SEED_BITS - 1)), (1 << SEED_BITS) - 1)
     top_k = body.integer("top_k", -1, MAX_TOKENS)
     return SamplingParams(
@@ -138,7 +139,7 @@ def _params(body: Fields, own: OwnOptions) -> SamplingParams:
 
 
 def _logprobs(body: Fields, own: OwnOptions) -> int | None:
-    """How many alternatives a token; None if no scores are wanted."""
+    """Return the number of alternatives for each token; None if the client asks for no scores."""
     wanted, top = body.boolean("logprobs"), body.integer("top_logprobs", 0, MOST_LOGPROBS)
     if top and not wanted:
         raise InputError("top_logprobs needs logprobs to be true", param="top_logprobs")

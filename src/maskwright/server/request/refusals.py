@@ -1,8 +1,8 @@
 """Fields that would change the answer and are not obeyed here: refused by name, never ignored.
 
-A client that sends the value which changes nothing (`logprobs: false`, `functions: []`) passes.
-Unknown fields pass too, as with every server of this protocol, unless the name looks like a
-constraint or is nearly that of a field which is obeyed: a typo must not mean an answer without it.
+Values without an effect are accepted (`logprobs: false`, `functions: []`). Unknown fields are
+accepted too, as by every server of this protocol, unless the name looks like a constraint or
+resembles the name of a field that is obeyed, because a typing error must not drop the field.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from difflib import get_close_matches
 from maskwright.errors import InputError
 from maskwright.server.request.fields import Fields, shown
 
-# Field -> the values that change nothing.
+# Field -> the values without an effect.
 NEUTRAL: Mapping[str, tuple[object, ...]] = {
     "add_generation_prompt": (True,),
     "add_special_tokens": (False, True),
@@ -49,7 +49,7 @@ NEUTRAL: Mapping[str, tuple[object, ...]] = {
     "web_search_options": (),
 }
 
-# Parts of names, lower case without underscores, that speak of a constraint on the answer.
+# Parts of names, in lower case without underscores, that suggest a constraint on the answer.
 CONSTRAINT_WORDS = (
     "constraint",
     "ebnf",
@@ -71,7 +71,7 @@ _OTHERS = (
     " truncation verbosity"
 )
 HARMLESS = frozenset(_OTHERS.split())
-"""Fields that others know and that change nothing here: never taken for a misspelt one."""
+"""Fields of other servers that have no effect here, and are never taken for misspelt names."""
 
 NEAR = 0.8
 """Likeness (`difflib`'s ratio) from which on a name is taken for a misspelt one: of `temprature`
@@ -79,7 +79,7 @@ and `max_token` it is 0.95, of `top_k` and `top_p` 0.8, of `prompt` and `stop` 0
 
 
 def refuse_unsupported(body: Fields, known: frozenset[str]) -> None:
-    """Raise InputError for the first field that would have to be obeyed and is not in `known`."""
+    """Raise InputError for the first field that is not in `known` and would have to be obeyed."""
     for name in body.present():
         if name in known:
             continue

@@ -1,11 +1,11 @@
-"""The shape an answer must take, wherever in the request it stands.
+"""The shape of the answer, from each field that can ask for one.
 
-OpenAI's `response_format` is one place; clients of other servers send `structured_outputs`,
-`guided_*`, `regex`, `ebnf`, `grammar` or `json_schema`. All of them are enforced. A request has one
-shape: two different ones are refused, equal ones are one.
+OpenAI's clients send `response_format`; clients of other servers send `structured_outputs`,
+`guided_*`, `regex`, `ebnf`, `grammar` or `json_schema`. All of these fields are enforced. A request
+has one shape: different shapes in two fields are refused, equal ones are accepted.
 
-`strict` never decides whether a schema is enforced (most clients that need the guarantee send
-false, or nothing): it always is.
+`strict` has no effect, because a schema is always enforced: most clients that need the guarantee
+send false, or nothing.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ class FreeText:
 
 @dataclass(frozen=True, slots=True)
 class JsonShape:
-    """The whole answer is one instance of the schema that `text` spells, compact and with the
+    """The whole answer is one instance of a schema. `text` is its JSON, compact and with the
     properties in the client's order.
 
-    `place` is the dotted path the schema came from. `shown` says whether the model is told of
-    the schema: not where the client sent none.
+    `place`: the dotted path of the schema. `shown`: whether the prompt contains the schema, which
+    it does not if the client sent none.
     """
 
     text: str
@@ -72,7 +72,7 @@ class GrammarShape:
 
 @dataclass(frozen=True, slots=True)
 class TagShape:
-    """The answer has the form of the structural tag that `text` spells."""
+    """The answer has the form of a structural tag. `text` is its JSON."""
 
     text: str
     place: str
@@ -95,11 +95,11 @@ FIELDS = frozenset(
         "structured_outputs",
     }
 )
-"""Where a shape may stand."""
+"""The fields that may contain a shape."""
 
 
 def parse_shape(body: Fields) -> Shape:
-    """The one shape of a request. Raises InputError with the dotted path of the fault."""
+    """Read the shape of a request. Raises InputError with the dotted path of the wrong field."""
     found = list(_shapes(body))
     for other in found[1:]:
         if _content(other) != _content(found[0]):
@@ -187,7 +187,7 @@ def _response_format(body: Fields) -> Shape:
 
 
 def _structured_outputs(fields: Fields) -> Constraint:
-    """vLLM's: exactly one of its constraints."""
+    """Read vLLM's `structured_outputs`, which has exactly one constraint."""
     names = ("json", "regex", "choice", "grammar", "json_object", "structural_tag")
     fields.only(*names)
     given = [name for name in names if fields.has(name)]
@@ -225,7 +225,7 @@ def _object(fields: Fields) -> JsonShape:
 
 
 def _schema(fields: Fields) -> JsonShape:
-    """`json_schema: {name, schema, strict}`, or the same fields one level up."""
+    """Read `json_schema: {name, schema, strict}`, or these fields one level higher."""
     inner = fields.object("json_schema")
     if inner is None:
         if not fields.has("schema"):
@@ -245,7 +245,7 @@ def _schema(fields: Fields) -> JsonShape:
 
 
 def _schema_of(fields: Fields, name: str) -> JsonShape:
-    """A schema, or its JSON text."""
+    """Read a schema, or a string with its JSON."""
     schema = fields.get(name)
     place = fields.at(name)
     if isinstance(schema, str):
@@ -265,7 +265,7 @@ def _choice(fields: Fields, name: str) -> ChoiceShape:
 
 
 def _tag(fields: Fields, name: str) -> TagShape:
-    """A structural tag, or its JSON text."""
+    """Read a structural tag, or a string with its JSON."""
     tag = fields.get(name)
     if isinstance(tag, str):
         return TagShape(tag, fields.at(name))

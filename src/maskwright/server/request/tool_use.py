@@ -13,9 +13,9 @@ from maskwright.server.request.fields import Fields
 
 @dataclass(frozen=True, slots=True)
 class ToolUse:
-    """Tools that the model is told of, and which of them it may or must call.
+    """The tools in the prompt, and which of them the model may or must call.
 
-    `sent` is what the client wrote, for the chat template.
+    `sent`: the tools as the client wrote them, for the chat template.
     """
 
     tools: tuple[Tool, ...]
@@ -25,22 +25,23 @@ class ToolUse:
 
     @property
     def constrains(self) -> bool:
-        """Whether calls may be made at all."""
+        """Whether the answer may contain calls."""
         return self.choice.mode != "none"
 
     @property
     def forced(self) -> bool:
-        """Whether the answer is a call in any case."""
+        """Whether the answer must be a call."""
         return self.choice.mode in ("required", "one")
 
     def key(self) -> str:
-        """A text that is equal for equal tools and choices."""
+        """Return a text that is equal for equal tools and choices."""
         tools = [(tool.name, tool.parameters) for tool in self.choice.tools]
         return json.dumps([self.choice.mode, self.parallel, tools])
 
 
 def parse_tool_use(body: Fields) -> ToolUse | None:
-    """None without tools. Raises InputError with the place of the fault."""
+    """Read the three fields; None if there are no tools. Raises InputError with the place of the
+    first error."""
     sent = [item for item, _ in body.items("tools") or ()]
     tools = parse_tools(cast(list[Any], sent))
     choice = parse_tool_choice(cast(Any, body.get("tool_choice")), tools)
