@@ -13,7 +13,7 @@ from maskwright.grammar.shape.shapes import Shapes
 
 
 def shape(schema: Any) -> Shape:
-    return Shapes().of(frozenset([parse_schema(schema, ParseOptions()).root]))
+    return Shapes().normal_form(frozenset([parse_schema(schema, ParseOptions()).root]))
 
 
 FEW: list[tuple[Any, set[str], set[str]]] = [

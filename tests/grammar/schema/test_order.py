@@ -29,7 +29,7 @@ ORDERS: list[tuple[Any, str]] = [
 def test_names_come_as_the_document_has_them(document: Any, expected: str) -> None:
     root = parse_schema(document, ParseOptions()).root
     assert "".join(name_order([root])) == expected
-    for shape in Shapes().of(frozenset([root])).objects:
+    for shape in Shapes().normal_form(frozenset([root])).objects:
         assert "".join(shape.names[: shape.declared]) == expected
 
 

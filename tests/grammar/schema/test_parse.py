@@ -63,7 +63,7 @@ def test_limits_hold_as_given() -> None:
     document = {"multipleOf": 2503, "type": "integer"}
     options = ParseOptions(limits=Limits(divisor=2503))
     root = frozenset([parse_schema(document, options).root])
-    assert Shapes(options.limits).of(root).scalars.nullable is False
+    assert Shapes(options.limits).normal_form(root).scalars.nullable is False
     wide = {
         "anyOf": [{"properties": {f"p{n}": {}}} for n in range(4)],
         "unevaluatedProperties": False,
@@ -72,10 +72,10 @@ def test_limits_hold_as_given() -> None:
         limits = Limits(alternatives=most)
         root = frozenset([parse_schema(wide, ParseOptions(limits=limits)).root])
         if fits:
-            assert Shapes(limits).of(root).objects
+            assert Shapes(limits).normal_form(root).objects
         else:
             with pytest.raises(LimitError) as raised:
-                Shapes(limits).of(root)
+                Shapes(limits).normal_form(root)
             assert raised.value.limit == "alternatives"
 
 

@@ -62,7 +62,7 @@ def satisfies(root: Schema, value: Json) -> bool:
 
 def fits(shapes: Shapes, conjunction: Conjunction, value: Json) -> bool:
     """Whether a value is of the normal form of a conjunction."""
-    shape = shapes.of(conjunction)
+    shape = shapes.normal_form(conjunction)
     match value:
         case str():
             return contains(shape.strings, value)

@@ -82,7 +82,7 @@ def test_values_of_a_conjunction_satisfy_all_of_it(left: Json, right: Json) -> N
 
 def test_a_shape_is_made_once() -> None:
     shapes, root = Shapes(), frozenset([schema({"type": "object"})])
-    assert shapes.of(root) is shapes.of(root)
+    assert shapes.normal_form(root) is shapes.normal_form(root)
 
 
 @pytest.mark.parametrize("around", [[], [{"required": ["x"]}, True]], ids=["alone", "in a union"])
@@ -92,5 +92,5 @@ def test_names_keep_the_order_of_the_document(around: list[Json]) -> None:
     document: Json = {"allOf": [first], "properties": {"b": {}, "a": {}}}
     if around:
         document["anyOf"] = around
-    for shape in Shapes().of(frozenset([schema(document)])).objects:
+    for shape in Shapes().normal_form(frozenset([schema(document)])).objects:
         assert shape.names[: shape.declared] == ("c", "a", "b")

@@ -167,7 +167,7 @@ class DistinctCostBounds:
         `distinguished`: some strings are distinguished from the others of their language, so that
         the leaf's own bound may be that of another string.
         """
-        strings = self._solver.values.shapes.of(value).strings
+        strings = self._solver.values.shapes.normal_form(value).strings
         if strings is EMPTY:
             return 0
         if strings is ANYTHING:

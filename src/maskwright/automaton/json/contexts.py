@@ -298,7 +298,7 @@ class JsonContexts:
             known = self._table.same.get(key)
             if known is not None:
                 return known
-        shape = self._solver.values.shapes.of(value)
+        shape = self._solver.values.shapes.normal_form(value)
         known = value
         if not shape.arrays and not shape.objects:
             known = self._table.scalars.setdefault((shape.strings, shape.scalars), value)

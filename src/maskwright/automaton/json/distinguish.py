@@ -77,7 +77,7 @@ class DistinguishedValues:
         """Whether some part of the conjunction's containers has many values."""
         if depth == _MOST_DEPTH:
             return True
-        shape = self._solver.values.shapes.of(item)
+        shape = self._solver.values.shapes.normal_form(item)
         parts = [*map(self._values_of_array, shape.arrays), *map(self._values, shape.objects)]
         return any(
             value is None or self._many_values(value, depth) for part in parts for value in part

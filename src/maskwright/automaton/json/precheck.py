@@ -47,7 +47,7 @@ def precheck_alternatives(root: Conjunction, solver: Solver, limits: Limits) -> 
 
 def _inside(value: Conjunction, solver: Solver) -> Iterator[Conjunction]:
     """The conjunctions of all items and members, wherever they stand in the array or object."""
-    shape = solver.values.shapes.of(value)
+    shape = solver.values.shapes.normal_form(value)
     for array in shape.arrays:
         stop = len(array.prefix) + 1
         for at in range(stop if array.most is None else min(stop, array.most)):

@@ -220,7 +220,7 @@ def _reading(
     """
     value = thread.value
     assert value is not None
-    shape = solver.values.shapes.of(value)
+    shape = solver.values.shapes.normal_form(value)
     if thread.is_free:
         return ThreadReading(thread, shape.strings, shape.scalars)
     after, watched = thread.progress, thread.is_watched
@@ -263,7 +263,7 @@ def _reading(
         scalars = intersection(scalars, _all_scalars(alive))
     elif dead:
         none = Schema("", (NotValues(tuple(dead)),))
-        scalars = solver.values.shapes.of(value | {none}).scalars
+        scalars = solver.values.shapes.normal_form(value | {none}).scalars
     other_strings = others and (finite.strings is None or not few <= words)
     return ThreadReading(
         thread, strings, scalars, alive, excluded, words, other_strings, not others, listed

@@ -178,7 +178,7 @@ class DistinctItems:
         self, item: OpenItem, most: int, seen: frozenset[str], find: Find
     ) -> list[ListedValue]:
         """The `most` shortest values of an item that are not among those seen."""
-        shape = self._shapes.of(item.value)
+        shape = self._shapes.normal_form(item.value)
         excluded = seen | item.excluded
         listed = self.scalars(item.value, most + len(excluded))
         found = [value for value in listed if value.text not in excluded][:most]
@@ -195,7 +195,7 @@ class DistinctItems:
         length, found = self._scalars.get(value, (0, []))
         if length < least:
             length = max(least, 2 * length)
-            texts = cheapest(self._shapes.of(value), length)
+            texts = cheapest(self._shapes.normal_form(value), length)
             by_value = {canonical(text): text for text in reversed(texts)}
             found = sorted(
                 (

@@ -81,7 +81,7 @@ class QuickCheck:
             self._known[conjunction] = True
             return True
         values = self._values
-        shape = values.shapes.of(conjunction)
+        shape = values.shapes.normal_form(conjunction)
         found = (
             values.is_live(shape.strings)
             or values.is_live(shape.scalars)

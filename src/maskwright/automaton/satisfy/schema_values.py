@@ -45,7 +45,7 @@ class SchemaValues:
 
     def shortest_scalar(self, conjunction: Conjunction) -> Witness | None:
         """The scalar that takes the fewest bytes, None if there are no scalars."""
-        shape = self.shapes.of(conjunction)
+        shape = self.shapes.normal_form(conjunction)
         spellings: list[str] = []
         string = self.shortest_string(shape.strings)
         if string is not None:
@@ -59,7 +59,7 @@ class SchemaValues:
         """The scalars of a conjunction, listed as far as they are few."""
         known = self._finite.get(conjunction)
         if known is None:
-            known = self._finite[conjunction] = finite_values(self.shapes.of(conjunction))
+            known = self._finite[conjunction] = finite_values(self.shapes.normal_form(conjunction))
         return known
 
     def containers(
@@ -67,7 +67,7 @@ class SchemaValues:
     ) -> Iterator[Progress]:
         """The arrays and objects that a value of the conjunction may be, before their first item
         or member. `excluded`: values that it must not equal, as canonical JSON."""
-        shape = self.shapes.of(conjunction)
+        shape = self.shapes.normal_form(conjunction)
         for array in shape.arrays:
             start = ArrayProgress.start(array)
             candidates = equality_candidates(excluded, (), "[") if excluded else NONE

@@ -107,7 +107,7 @@ class ContainerSearch:
         return self._equal[key]
 
     def _find_equal(self, value: Conjunction, text: str) -> Witness | None:
-        values, shape = self._values, self._values.shapes.of(value)
+        values, shape = self._values, self._values.shapes.normal_form(value)
         if text[0] in "[{":
             candidates = equality_candidates((), (text,), text[0])
             for start in values.containers(value):

@@ -51,8 +51,8 @@ class Shapes:
         self._strings = StringLanguages(self._resolved)
         self._branches = Branches(ExclusiveUnions(limits, possible), self._resolved, limits)
 
-    def of(self, conjunction: Conjunction) -> Shape:
-        """The shape of a conjunction, computed once. Raises `LimitError`, or `SchemaError` for a
+    def normal_form(self, conjunction: Conjunction) -> Shape:
+        """Return the normal form of a conjunction. Raises `LimitError`, or `SchemaError` for a
         schema that refers to itself without end."""
         shape = self._shapes.get(conjunction)
         if shape is None:

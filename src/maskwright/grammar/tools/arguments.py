@@ -58,7 +58,7 @@ class Parameters:
         """Raises `UnsupportedSchemaError` for what can't be said parameter by parameter."""
         options: list[Expression] = [
             self._members(shape, schema)
-            for shape in self.shapes.of(frozenset([object_schema(schema)])).objects
+            for shape in self.shapes.normal_form(frozenset([object_schema(schema)])).objects
         ]
         return options[0] if len(options) == 1 else Choice(tuple(options))
 
@@ -106,7 +106,7 @@ class Parameters:
 
     def _json(self, value: Conjunction) -> list[Expression]:
         """Numbers, literals, arrays and objects, as JSON."""
-        shape = self.shapes.of(value)
+        shape = self.shapes.normal_form(value)
         found: list[Expression] = [] if shape.scalars is EMPTY else [Terminal(shape.scalars)]
         if self._has_containers(shape):
             found.append(self.value(Schema("", (_CONTAINERS, AllOf(tuple(value))))))
@@ -114,7 +114,7 @@ class Parameters:
 
     def _strings(self, value: Conjunction) -> Regular:
         """Strings that can't be taken for other values."""
-        shape = self.shapes.of(value)
+        shape = self.shapes.normal_form(value)
         language = shape.strings
         if shape.scalars is not EMPTY:
             language = intersection(language, complement(shape.scalars))

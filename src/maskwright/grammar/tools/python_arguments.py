@@ -40,11 +40,11 @@ class PythonArguments:
     def expression(self, schema: Schema) -> Expression:
         """Raises `UnsupportedSchemaError` for what can't be said so."""
         self.pointer = schema.pointer
-        whole = self.shapes.of(frozenset([object_schema(schema)]))
+        whole = self.shapes.normal_form(frozenset([object_schema(schema)]))
         return _choice([self._members(shape, keywords=True) for shape in whole.objects])
 
     def _value(self, value: Conjunction) -> Expression:
-        shape = self.shapes.of(value)
+        shape = self.shapes.normal_form(value)
         options: list[Expression] = []
         if shape.scalars is not EMPTY:
             options.append(Terminal(scalar_literal(shape.scalars)))
@@ -60,7 +60,7 @@ class PythonArguments:
         if name is None:
             name = self._names[value] = f"{self.tool}:{len(self.rules)}"
             self.rules[name] = _NOTHING
-            shape = self.shapes.of(value)
+            shape = self.shapes.normal_form(value)
             options = [self._list(one) for one in shape.arrays]
             options += [self._dict(one) for one in shape.objects]
             self.rules[name] = _choice(options)

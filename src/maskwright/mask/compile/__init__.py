@@ -1,8 +1,8 @@
-"""From a schema, pattern, grammar, tag or list of tools to a compiled `Grammar`.
+"""The compilers, which turn a schema, pattern, grammar, tag or list of tools into a `Grammar`.
 
 - `grammar`: The compiler of grammars that are written in Lark, GBNF or EBNF.
 - `json_schema`: The compiler of JSON Schemas.
-- `rules`: From rules to a `Grammar`.
-- `tags`: Compilers for what alternates free text and structure.
-- `text`: Compilers for texts that are one regular language.
+- `rules`: The compiler of rules, into which grammars, tags and tools are translated.
+- `tags`: The compilers of structural tags and of tool calls.
+- `text`: The compilers of patterns, choices and quotations.
 """

@@ -23,11 +23,11 @@ def compile_grammar(
     start: str | None = None,
     limits: Limits | None = None,
 ) -> Grammar:
-    """Compile a grammar in the language of Lark, llama.cpp's GBNF, or EBNF (W3C's and xgrammar's).
+    """Compile a grammar in the syntax of Lark, llama.cpp's GBNF, or EBNF (W3C's and xgrammar's).
 
-    `dialect`: "lark", "gbnf", "ebnf", or "auto" to find out.
-    `start`: the rule that the whole text is; by default `start` in Lark and `root` in the others,
-    where in EBNF it may also be the first rule.
+    `dialect`: "lark", "gbnf", "ebnf", or "auto" to recognise it. `start`: the rule that must match
+    the whole text. The default is `start` in Lark, `root` in GBNF, and in EBNF `root` or, without
+    such a rule, the first one.
 
     Raises `GrammarError` with line and column of what can't be read or enforced,
     `UnsatisfiableGrammarError` if no text matches, `LimitError`.

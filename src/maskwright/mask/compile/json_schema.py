@@ -1,4 +1,4 @@
-"""The compiler of JSON Schemas: from a schema to a `Grammar`."""
+"""The compiler of JSON Schemas."""
 
 from __future__ import annotations
 
@@ -46,17 +46,18 @@ def compile_json_schema(
 ) -> Grammar:
     """Compile a JSON Schema (a dict, a bool, or JSON text) for a vocabulary.
 
-    `property_order`: "schema" writes declared properties in the order in which the schema lists
-    them, other names behind them; "any" allows every order. Both allow each declared name once.
-    `whitespace`: "compact" none, "spaced" one space after `,` and `:`, "pretty" two spaces of
-    indentation and a line an item, "flexible" whatever JSON allows, in runs of bounded length.
-    `draft`: what a schema without `$schema` is read as.
-    `documents`: URI → schema document, for references; nothing is ever fetched.
-    `integers`: "any" spelling of the value (`1`, `1.0`, `1e2`), or "digits" alone, which typed
-    clients prefer; every value has one.
-    `escapes`: in property names and strings that the schema lists "any" that JSON has, or only
-    those that are "needed": `"name"`, never `"n\\u0061me"`.
-    `formats`: "enforce" the known ones, or "annotate" only, as the specification has it by default.
+    - `property_order`: with "schema", declared properties come in the order in which the schema
+      lists them, and other names after them; "any" allows every order.
+    - `whitespace`: "compact" is none; "spaced" one space after `,` and `:`; "pretty" two spaces of
+      indentation and a line for each item; "flexible" all that JSON allows, in runs of bounded
+      length.
+    - `draft`: the draft of a schema without `$schema`.
+    - `documents`: URI → schema document, for references. Nothing is ever fetched.
+    - `integers`: "any" allows every spelling of the value (`1`, `1.0`, `1e2`), "digits" only the
+      one in digits, which typed clients prefer.
+    - `escapes`: in property names and strings that the schema lists, "any" allows every escape of
+      JSON, "needed" only those that JSON requires: `"name"`, never `"n\\u0061me"`.
+    - `formats`: "enforce" known formats, or "annotate" them, as the specification does by default.
 
     Raises `SchemaError` (with the JSON Pointer) for what is not a schema, its subclasses
     `UnsupportedSchemaError` and `UnsatisfiableSchemaError`, and `LimitError`.

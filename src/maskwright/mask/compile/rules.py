@@ -1,4 +1,4 @@
-"""From rules to a `Grammar`: where every dialect, tag and tool format ends up."""
+"""The compiler of rules, into which grammars of every dialect, tags and tools are translated."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ def compile_rules(
     *,
     report: Report | None = None,
     limits: Limits | None = None,
-    told_apart: bool = False,
+    check_values: bool = True,
 ) -> Grammar:
     """Compile a context-free grammar for a vocabulary.
 
-    `told_apart`: JSON values are known to be told from what is beside them, so that this need not
-    be looked at.
+    `check_values`: check that the first byte distinguishes each JSON value from other text that may
+    stand in its place. The check can be left out for rules of which this is known.
 
     Raises `UnsatisfiableGrammarError` if no text matches, `InputError` for a special token that the
-    vocabulary doesn't have, `UnsupportedGrammarError` for a JSON value that can't be told from the
-    text beside it, `LimitError`.
+    vocabulary doesn't have, `UnsupportedGrammarError` for a JSON value that can't be distinguished
+    from other text, `LimitError`.
     """
     limits = limits or DEFAULT_LIMITS
     _check_tokens(rules, vocab)
@@ -47,7 +47,7 @@ def compile_rules(
         network = RuleNetwork(written, values.is_satisfiable, limits)
         with tables.lock:
             contexts = RuleContexts(network, values, tables.leaves, limits)
-            if not told_apart:
+            if check_values:
                 contexts.check_values()
             shared = SharedMachine(tables.leaves, contexts, limits)
             return Grammar(tables, shared, contexts.start(), report or Report((), ()))

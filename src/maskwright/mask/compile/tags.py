@@ -1,4 +1,5 @@
-"""Compilers for what alternates free text and structure: structural tags and tool calls."""
+"""The compilers of structural tags and of tool calls, in which free text and structure
+alternate."""
 
 from __future__ import annotations
 
@@ -44,7 +45,7 @@ _START = "start"
 _PARAMETERS = {"qwen_xml": "qwen_coder", "minimax_xml": "minimax", "glm_xml": "glm"}
 """The tool format of each style."""
 _COLLECTED = ("rules", "enforced", "annotations")
-"""Fields of `_Parts` that are no options."""
+"""Fields of `_Parts` that are results and not options."""
 
 
 def compile_structural_tag(
@@ -59,9 +60,9 @@ def compile_structural_tag(
 ) -> Grammar:
     """Compile a structural tag (a dict, or JSON text); docs/tags-and-tools.md lists the formats.
 
-    `whitespace`, `property_order`, `integers` and `escapes` are those of JSON values, as for
-    `compile_json_schema`. Raises `StructuralTagError` with the JSON Pointer of a fault in the tag,
-    and the errors of the schemas, patterns and grammars within.
+    `whitespace`, `property_order`, `integers` and `escapes` apply to JSON values, as in
+    `compile_json_schema`. Raises `StructuralTagError` with the JSON Pointer of an error in the tag,
+    and the errors of the schemas, patterns and grammars in it.
     """
     parts = _Parts(whitespace, property_order, integers, escapes, limits or DEFAULT_LIMITS)
     rules = TagRules(
@@ -94,14 +95,16 @@ def compile_tools(
 ) -> Grammar:
     """Compile an answer that may or must call tools.
 
-    `tools` and `tool_choice` are those of OpenAI's APIs. Arguments obey their tool's schema under
-    every choice. `format`: how the model's family writes calls (see `tool_format_names`).
-    `parallel`: whether one answer may hold several calls. `reasoning`: whether a reasoning section
-    comes first, or has been "begun" in the prompt; it has at most `reasoning_tokens` tokens.
-    `response_schema`: the JSON Schema of an answer that calls nothing; free text without. `stop`:
-    strings that end an answer in words.
+    - `tools`, `tool_choice`: as in OpenAI's APIs. Arguments match their tool's schema under every
+      choice.
+    - `format`: how the model's family writes calls (see `tool_format_names`).
+    - `parallel`: whether an answer may contain several calls.
+    - `reasoning`: whether a reasoning section comes first ("section"), or the prompt has "begun"
+      one. It has at most `reasoning_tokens` tokens.
+    - `response_schema`: the JSON Schema of an answer that calls no tool; None for free text.
+    - `stop`: strings that end free text.
 
-    Raises `InputError`, for a tool's schema with the tool's name and place.
+    Raises `InputError`; if a tool's schema is wrong, with the name and place of the tool.
     """
     offered = parse_tools([t for t in tools if not isinstance(t, Tool)]) or tuple(
         tool for tool in tools if isinstance(tool, Tool)
@@ -131,12 +134,13 @@ def compile_tools(
         parts.rules[_START] = rules.expression(
             choice, parallel=parallel, reasoning=reasoning, answer=answer
         )
-        return parts.compiled(vocab, told_apart=True)
+        return parts.compiled(vocab, check_values=False)
 
 
 @dataclass(slots=True)
 class _Parts:
-    """What stands between the marks of a tag or a call, and what was done with its keywords."""
+    """Compiles the contents of tags and calls, and collects their rules and the reports of their
+    schemas."""
 
     whitespace: WhitespaceName
     property_order: PropertyOrder
@@ -158,27 +162,29 @@ class _Parts:
         if self.escapes not in get_args(Escapes):
             raise InputError("escapes is one of any, needed", param="escapes")
 
-    def compiled(self, vocab: Vocabulary, *, told_apart: bool = False) -> Grammar:
+    def compiled(self, vocab: Vocabulary, *, check_values: bool = True) -> Grammar:
         report = Report(tuple(self.enforced), tuple(self.annotations))
         rules = Rules(_START, self.rules)
-        return compile_rules(rules, vocab, report=report, limits=self.limits, told_apart=told_apart)
+        return compile_rules(
+            rules, vocab, report=report, limits=self.limits, check_values=check_values
+        )
 
     def schema(self, source: Json, pointer: str) -> Schema:
         """Parse a schema that stands at `pointer`."""
         options = ParseOptions(plain_integers=self.integers == "digits", limits=self.limits)
         parsed = parse_schema(source, options)
-        for found, entries in (
+        for new, entries in (
             (parsed.report.enforced, self.enforced),
             (parsed.report.annotations, self.annotations),
         ):
-            entries += [entry._replace(pointer=pointer + entry.pointer) for entry in found]
+            entries += [entry._replace(pointer=pointer + entry.pointer) for entry in new]
         return parsed.root
 
     def value(self, schema: Schema) -> JsonValue:
         return JsonValue(schema, self.whitespace, self.property_order, self.escapes)
 
     def _written(self, leaf: JsonSchemaText, schema: Schema) -> JsonValue:
-        """A value with the options that its format has, and for the others those of all."""
+        """Return a value with the options of its format, and with the general ones for the rest."""
         whitespace = "compact" if leaf.compact else self.whitespace
         order = self.property_order
         if leaf.any_order is not None:
@@ -186,7 +192,7 @@ class _Parts:
         return JsonValue(schema, whitespace, order, self.escapes)
 
     def leaf(self, leaf: JsonSchemaText | RegexText | GrammarText, vocab: Vocabulary) -> Expression:
-        """What a tag's format says of the text in it. Faults are told with their place."""
+        """Translate a schema, pattern or grammar in a tag. Raises its errors with their place."""
         try:
             match leaf:
                 case JsonSchemaText(schema=source, style="json"):
@@ -209,7 +215,7 @@ class _Parts:
             raise StructuralTagError(error.message, pointer=leaf.pointer) from error
 
     def _included(self, rules: Rules) -> Expression:
-        """The start of another grammar, whose rules get names of their own."""
+        """Add the rules of another grammar under new names, and return a reference to its start."""
         prefix = f"{len(self.rules)}:"
         for name, body in rules.rules.items():
             self.rules[prefix + name] = renamed(body, prefix)
@@ -221,13 +227,13 @@ class _Parts:
         options = (*own, format.parameter, format.literals)
 
         def written(tool: Tool) -> Expression:
-            found = known.get(
+            arguments = known.get(
                 tool.parameters, (tool.name, *options), lambda: self._arguments(tool, format, vocab)
             )
-            self.rules |= found.rules
-            self.enforced += found.enforced
-            self.annotations += found.annotations
-            return found.expression
+            self.rules |= arguments.rules
+            self.enforced += arguments.enforced
+            self.annotations += arguments.annotations
+            return arguments.expression
 
         return written
 
@@ -243,8 +249,8 @@ class _Parts:
             else:
                 said = parts.value(object_schema(root))
         except SchemaError as error:
-            told = f"tool {tool.name!r}: {error.reason}"
-            raise type(error)(told, pointer=error.pointer, param=tool.place) from None
+            reason = f"tool {tool.name!r}: {error.reason}"
+            raise type(error)(reason, pointer=error.pointer, param=tool.place) from None
         except (RegexError, LimitError) as error:
             error.param = tool.place
             raise

@@ -1,4 +1,4 @@
-"""Compilers for texts that are one regular language: a pattern, a choice, a quotation."""
+"""The compilers of patterns, choices and quotations, each of which is one regular language."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ def compile_regex(
 ) -> Grammar:
     """Compile a regular expression that the whole text must match.
 
-    `search`: it need only be found somewhere in the text.
-    `syntax`: that of ECMA-262 ("ecma") or of Python's `re` ("python"); they differ in what `$`,
-    `.`, `\\d`, `\\w` and `\\s` match, and in flags.
-    `flags`: letters out of `imsu` for ECMA-262, out of `aimsux` for Python.
-    `algebra`: read `a&b` as what both match and `~a` as what `a` does not match.
+    - `search`: the pattern may match anywhere in the text, and need not match all of it.
+    - `syntax`: the syntax of ECMA-262 ("ecma") or of Python's `re` ("python"). They differ in what
+      `$`, `.`, `\\d`, `\\w` and `\\s` match, and in flags.
+    - `flags`: letters of `imsu` for ECMA-262, of `aimsux` for Python.
+    - `algebra`: `a&b` is the intersection of `a` and `b`, and `~a` the complement of `a`.
 
     Raises `RegexError` with the position of what can't be parsed or is not regular, `LimitError`.
     """
@@ -56,7 +56,7 @@ def compile_regex(
 def compile_choice(
     strings: Sequence[str], vocab: Vocabulary, *, limits: Limits | None = None
 ) -> Grammar:
-    """Compile a list of strings, one of which the text must be; a hundred thousand are fine.
+    """Compile a list of strings, which may be a hundred thousand. The text must be one of them.
 
     Raises `InputError` for an empty list, `LimitError`.
     """
@@ -72,11 +72,10 @@ def compile_choice(
 def compile_substring(
     document: str, vocab: Vocabulary, *, unit: Unit = "word", limits: Limits | None = None
 ) -> Grammar:
-    """Compile a document, of which the text must be a part, word for word, and not empty.
+    """Compile a document. The text must be a contiguous part of it and not empty.
 
-    `unit`: what the part is made of. "word": it begins and ends with a run of letters, digits and
-    underscores, or one other character that isn't a space; "line": with a whole line; "char": it is
-    any part. What stands between must stand so in the document.
+    `unit`: where the part may begin and end. "word": at a run of letters, digits and underscores,
+    or at one other character that isn't a space; "line": at a whole line; "char": anywhere.
 
     Raises `InputError` for a document without such a part.
     """
