@@ -130,9 +130,9 @@ def bench(
                 # A seed for each point: the prompts of the last one are in the server's cache.
                 rng = random.Random(f"{seed} {pattern} {rate}")
                 load = arrivals(pattern, rate, seconds, cells, rng)
-                found = asyncio.run(offer(address, load, drain, rng.getrandbits(48)))
-                tried += found
-                points.append(summarize(pattern, rate, seconds, found, aim))
+                outcomes = asyncio.run(offer(address, load, drain, rng.getrandbits(48)))
+                tried += outcomes
+                points.append(summarize(pattern, rate, seconds, outcomes, aim))
     typer.echo(envelope(points, aim, output_width()))
     for reason in sorted({one.reason for one in tried if one.end == "failed"})[:5]:
         typer.echo(f"failed: {reason}", err=True)
@@ -149,26 +149,26 @@ def numbers(option: str, text: str, kind: type[Value]) -> list[Value]:
     """The numbers of an option, which are separated by commas. Raises InputError for anything but
     a number above 0, or a temperature of 0."""
     try:
-        found = [kind(part) for part in text.split(",")]
+        values = [kind(part) for part in text.split(",")]
     except ValueError:
-        found = []
+        values = []
     least = 0 if option == "temperatures" else 1e-9
-    if not found or any(not cast(float, value) >= least for value in found):
+    if not values or any(not cast(float, value) >= least for value in values):
         raise InputError(
             f"--{option} {text}: numbers above 0 are needed, separated by commas", param=option
         )
-    return found
+    return values
 
 
 def names(option: str, text: str, known: Sequence[Value]) -> list[Value]:
     """The names of an option, which are separated by commas. Raises InputError for one that isn't
     among `known`."""
-    found = text.split(",")
-    if unknown := [name for name in found if name not in known]:
+    given = text.split(",")
+    if unknown := [name for name in given if name not in known]:
         raise InputError(
             f"--{option} {unknown[0]}: it is none of {', '.join(map(str, known))}", param=option
         )
-    return cast(list[Value], found)
+    return cast(list[Value], given)
 
 
 def open_file(path: str) -> Path:

@@ -52,13 +52,13 @@ def check(
     verdicts: list[Verdict] = []
     for file in files:
         text = read_text(file)
-        found = (
+        result = (
             _walk_json(grammar, text)
             if isinstance(wanted, SchemaArgument)
             else _walk(grammar, text)
         )
-        verdicts.append(found.verdict)
-        typer.echo(report(file, found))
+        verdicts.append(result.verdict)
+        typer.echo(report(file, result))
     raise typer.Exit(exit_code(verdicts))
 
 
@@ -84,13 +84,13 @@ def exit_code(verdicts: list[Verdict]) -> int:
     return Verdict.MATCH.value
 
 
-def report(name: str, found: Walk) -> str:
+def report(name: str, result: Walk) -> str:
     """The lines about one text: its verdict; for a fault, the place and what could stand there."""
-    if found.verdict is Verdict.MATCH:
+    if result.verdict is Verdict.MATCH:
         return f"{name}: matches"
-    place = show.place(found.text, _fault(found))
+    place = show.place(result.text, _fault(result))
     fault = (
-        "the text ends too early" if found.verdict is Verdict.INCOMPLETE else "this doesn't match"
+        "the text ends too early" if result.verdict is Verdict.INCOMPLETE else "this doesn't match"
     )
     excerpt, caret = place.lines()
     return "\n".join(
@@ -98,19 +98,19 @@ def report(name: str, found: Walk) -> str:
             f"{name}:{place.line}:{place.column}: {fault}",
             f"  {excerpt}",
             f"  {caret}",
-            f"  expected {_expected(found)}",
+            f"  expected {_expected(result)}",
         ]
     )
 
 
-def _fault(found: Walk) -> int:
+def _fault(result: Walk) -> int:
     """The byte to point at. Where the text could have ended, that is not the white space that
     follows but what comes after it."""
-    rest = found.text[found.accepted :]
-    return found.accepted + (len(rest) - len(rest.lstrip(JSON_SPACE)) if found.may_end else 0)
+    rest = result.text[result.accepted :]
+    return result.accepted + (len(rest) - len(rest.lstrip(JSON_SPACE)) if result.may_end else 0)
 
 
-def _expected(found: Walk) -> str:
-    if len(found.forced) > 1:
-        return found.forced.decode("utf-8", "replace")
-    return show.allowed(found.next, found.may_end)
+def _expected(result: Walk) -> str:
+    if len(result.forced) > 1:
+        return result.forced.decode("utf-8", "replace")
+    return show.allowed(result.next, result.may_end)

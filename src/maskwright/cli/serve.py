@@ -289,22 +289,22 @@ def with_objectives(
     classes: Iterable[ServiceClass], ttft: list[str], tpot: list[str]
 ) -> tuple[ServiceClass, ...]:
     """The classes with the objectives that are given as CLASS=SECONDS. Raises InputError."""
-    found = {item.name: item for item in classes}
+    by_name = {item.name: item for item in classes}
     for option, given in (("ttft", ttft), ("tpot", tpot)):
         for text in given:
             name, _, number = text.partition("=")
-            if name not in found:
+            if name not in by_name:
                 raise InputError(
-                    f"--{option} {text}: CLASS=SECONDS is needed; classes are {', '.join(found)}",
+                    f"--{option} {text}: CLASS=SECONDS is needed; classes are {', '.join(by_name)}",
                     param=option,
                 )
             try:
-                found[name] = replace(found[name], **{option: float(number)})
+                by_name[name] = replace(by_name[name], **{option: float(number)})
             except ValueError:
                 raise InputError(
                     f"--{option} {text}: {number!r} is no number of seconds", param=option
                 ) from None
-    return tuple(found.values())
+    return tuple(by_name.values())
 
 
 def open_sinks(trace: str | None, otel: str | None) -> list[TraceFile | Spans]:
@@ -342,21 +342,21 @@ def listen(host: str, port: int, reader_seconds: float = SERVER.reader_seconds) 
         family, kind, protocol, _, address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
-        found = socket.socket(family, kind, protocol)
+        listener = socket.socket(family, kind, protocol)
         try:
-            found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            found.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BYTES)
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BYTES)
             patience = int(min(max(1.0, reader_seconds * 1000), MOST_PATIENCE))
-            found.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, patience)
-            found.bind(address)
+            listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, patience)
+            listener.bind(address)
         except OSError:
-            found.close()
+            listener.close()
             raise
     except OSError as error:
         reason = error.strerror or str(error)
         way_out = "; --port 0 takes a free one" if error.errno == errno.EADDRINUSE else ""
         raise AddressError(f"can't listen on {host} port {port}: {reason}{way_out}") from None
-    return found
+    return listener
 
 
 def warm_up(engine: Engine) -> None:

@@ -58,9 +58,9 @@ def read_shape(argument: str, kind: Kind = "auto") -> Shape:
 
 def dialect_of(argument: str) -> Dialect | None:
     """The dialect of a grammar that ships, or what the name of a file says."""
-    found = named(argument)
-    if found is not None:
-        return "lark" if found.kind == "grammar" else None
+    entry = named(argument)
+    if entry is not None:
+        return "lark" if entry.kind == "grammar" else None
     return SUFFIXES.get(Path(argument[-255:]).suffix)
 
 

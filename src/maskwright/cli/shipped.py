@@ -42,12 +42,14 @@ class Shipped:
 def shipped(kind: ShippedKind) -> dict[str, Shipped]:
     """All of a kind, by name, in alphabetical order."""
     suffix = _SUFFIXES[kind]
-    found = {
+    by_name = {
         file.name.removesuffix(suffix): file
         for file in (files("maskwright") / f"{kind}s").iterdir()
         if file.name.endswith(suffix)
     }
-    return {name: Shipped(name, kind, found[name]) for name in sorted(found) if name != _NO_GRAMMAR}
+    return {
+        name: Shipped(name, kind, by_name[name]) for name in sorted(by_name) if name != _NO_GRAMMAR
+    }
 
 
 def named(argument: str) -> Shipped | None:
@@ -62,15 +64,15 @@ def read_file_or_shipped(argument: str, kinds: Sequence[ShippedKind]) -> bytes:
 
     Raises InputError: for what is neither, with the names that are like it.
     """
-    found = named(argument)
-    if found is not None and found.kind in kinds:
-        return found.file.read_bytes()
+    entry = named(argument)
+    if entry is not None and entry.kind in kinds:
+        return entry.file.read_bytes()
     try:
         return read_text(argument)
     except InputError as error:
         if Path(argument[:255]).exists():
             raise
-        raise InputError(f"{error}{_way_out(argument, found, kinds)}", param=error.param) from None
+        raise InputError(f"{error}{_way_out(argument, entry, kinds)}", param=error.param) from None
 
 
 def listed(kinds: Sequence[ShippedKind] = KINDS) -> str:
@@ -78,11 +80,12 @@ def listed(kinds: Sequence[ShippedKind] = KINDS) -> str:
     return "; ".join(f"{kind}s {', '.join(shipped(kind))}" for kind in kinds)
 
 
-def _way_out(argument: str, found: Shipped | None, kinds: Sequence[ShippedKind]) -> str:
-    """What to say of an argument that is no file; `found` is not what is needed."""
-    if found is not None:
+def _way_out(argument: str, entry: Shipped | None, kinds: Sequence[ShippedKind]) -> str:
+    """What to say of an argument that is no file; `entry` ships under this name, but is of another
+    kind."""
+    if entry is not None:
         needed = f"a {kinds[0]} is needed here" if kinds else "it is written in Lark"
-        return f"; the {found.kind} {argument} ships, but {needed}"
+        return f"; the {entry.kind} {argument} ships, but {needed}"
     known = [name for kind in kinds for name in shipped(kind)]
     near = get_close_matches(Path(argument).stem.lower(), known, n=3)
     if near:

@@ -73,8 +73,8 @@ def _broken(value: object, marks: re.Pattern[str], cut: str) -> object:
     spelling of a control token."""
     match value:
         case str():
-            starts = [found.start() for found in marks.finditer(value)]
-            if any(len(found.group(1)) == 1 for found in marks.finditer(value)):
+            starts = [match.start() for match in marks.finditer(value)]
+            if any(len(match.group(1)) == 1 for match in marks.finditer(value)):
                 raise InputError(
                     "a message holds a character that is a control token of this model",
                     param="messages",

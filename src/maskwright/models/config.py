@@ -81,16 +81,16 @@ def read_config(directory: Path) -> dict[str, Any]:
 def read_json(path: Path) -> dict[str, Any]:
     """Return the JSON object in a file. Raises `InputError` if there is none."""
     try:
-        found: object = json.loads(path.read_text("utf-8"))
+        contents: object = json.loads(path.read_text("utf-8"))
     except FileNotFoundError:
         raise InputError(
             f"{path.parent} is no checkpoint: it has no {path.name}", param="model"
         ) from None
     except ValueError as error:
         raise InputError(f"{path} is not JSON: {error}", param="model") from error
-    if not isinstance(found, dict):
+    if not isinstance(contents, dict):
         raise InputError(f"{path} is no JSON object.", param="model")
-    return cast(dict[str, Any], found)
+    return cast(dict[str, Any], contents)
 
 
 def parse_config(raw: Mapping[str, Any]) -> ModelConfig:

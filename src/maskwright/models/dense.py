@@ -106,14 +106,14 @@ class DenseDecoder:
     @property
     def adapter_shapes(self) -> Shapes:
         """The modules that adapters may change, with their sizes."""
-        found: dict[str, tuple[int, int]] = {}
+        shapes: dict[str, tuple[int, int]] = {}
         for layer in self.layers:
             for linear in (layer.qkv, layer.output, layer.gate_up, layer.down):
                 start = 0
                 for name, end in linear.parts:
-                    found[name] = (end - start, linear.weight.shape[1])
+                    shapes[name] = (end - start, linear.weight.shape[1])
                     start = end
-        return found
+        return shapes
 
     @property
     def library_operations(self) -> LibraryOperations:
@@ -228,8 +228,8 @@ class _Weights:
         missing = [name for name in names if name not in self._weights]
         if missing:
             raise InputError(f"The checkpoint lacks the tensor {missing[0]}.", param="model")
-        found = [self._weights[name].to(self._dtype) for name in names]
-        return (found[0] if len(found) == 1 else torch.cat(found)).contiguous()
+        tensors = [self._weights[name].to(self._dtype) for name in names]
+        return (tensors[0] if len(tensors) == 1 else torch.cat(tensors)).contiguous()
 
     def linear(self, prefix: str, *names: str, bias: bool) -> Linear:
         modules = [f"{prefix}.{name}" for name in names]

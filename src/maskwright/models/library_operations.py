@@ -42,9 +42,9 @@ class LibraryOperations:
 def one_of_each_shape(products: list[Product]) -> tuple[Product, ...]:
     """Return one product for each combination of shape and layout of the weight, and of whether
     there is a bias."""
-    found: dict[tuple[object, ...], Product] = {}
+    by_shape: dict[tuple[object, ...], Product] = {}
     for product in products:
         weight = product.weight
         key = (weight.shape, weight.stride(), weight.dtype, product.bias is None)
-        found.setdefault(key, product)
-    return tuple(found.values())
+        by_shape.setdefault(key, product)
+    return tuple(by_shape.values())

@@ -50,13 +50,13 @@ class AdapterFile:
 
 
 def _digest(name: str, folder: Path) -> str:
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for file in (folder / CONFIG, folder / WEIGHTS):
         if not file.is_file():
             raise _wrong(name, f"{folder} has no {file.name}; only safetensors are loaded")
         with file.open("rb") as stream:
-            found.update(hashlib.file_digest(stream, "sha256").digest())
-    return found.hexdigest()
+            digest.update(hashlib.file_digest(stream, "sha256").digest())
+    return digest.hexdigest()
 
 
 def _wrong(name: str, what: str) -> InputError:
@@ -83,10 +83,10 @@ def _parse(folder: Path, shapes: Shapes, dtype: torch.dtype) -> Adapter:
     _check_config(config)
     parts: dict[str, dict[str, Tensor]] = {}
     for key, tensor in read_tensors(folder / WEIGHTS).items():
-        found = re.fullmatch(r"base_model\.model\.(.+)\.lora_([AB])(?:\.default)?\.weight", key)
-        if found is None:
+        match = re.fullmatch(r"base_model\.model\.(.+)\.lora_([AB])(?:\.default)?\.weight", key)
+        if match is None:
             raise InputError(f"the tensor {key} is no matrix of LoRA")
-        parts.setdefault(found[1], {})[found[2]] = tensor
+        parts.setdefault(match[1], {})[match[2]] = tensor
     if not parts:
         raise InputError("it changes nothing")
     reader = _PeftReader(config, shapes, _targeted(config.get("target_modules")), dtype)
@@ -156,8 +156,8 @@ class _PeftReader:
     def _value(self, field: str, patterns: str, name: str) -> object:
         """Return the value of `field` for one module: that of the first entry in the mapping
         `patterns` that matches the end of its name, or the general one."""
-        found: dict[str, object] = self.config.get(patterns) or {}
-        for pattern, value in found.items():
+        by_pattern: dict[str, object] = self.config.get(patterns) or {}
+        for pattern, value in by_pattern.items():
             whole = pattern if pattern.startswith("^") else rf"(.*\.)?({pattern})$"
             if re.match(whole, name):
                 return value

@@ -41,9 +41,9 @@ def weight_files(directory: Path) -> list[Path]:
         file = directory / name
         if file.parent != directory or not name.endswith(".safetensors") or not file.exists():
             pickles = sorted(path.name for kind in PICKLES for path in directory.glob(kind))
-            found = f" (what is there, {', '.join(pickles)}, is never opened)" if pickles else ""
+            pickled = f" (what is there, {', '.join(pickles)}, is never opened)" if pickles else ""
             raise InputError(
-                f"{directory} lacks {name}; only safetensors checkpoints are loaded{found}.",
+                f"{directory} lacks {name}; only safetensors checkpoints are loaded{pickled}.",
                 param="model",
             )
     return [directory / name for name in names]
@@ -51,7 +51,7 @@ def weight_files(directory: Path) -> list[Path]:
 
 def _listed(index: Path) -> list[str]:
     try:
-        found = json.loads(index.read_text("utf-8"))["weight_map"].values()
-        return sorted({str(name) for name in found})
+        names = json.loads(index.read_text("utf-8"))["weight_map"].values()
+        return sorted({str(name) for name in names})
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(f"{index} is no index of shards: {error!r}", param="model") from error

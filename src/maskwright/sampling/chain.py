@@ -97,9 +97,9 @@ def frequency_penalty(logits: Tensor, batch: ChainBatch) -> None:
     """Subtract for every time a token is in the output."""
     for number, row in enumerate(batch.rows):
         if row.params.frequency_penalty and row.output:
-            found, counts = np.unique(np.asarray(row.output, np.int64), return_counts=True)
+            tokens, counts = np.unique(np.asarray(row.output, np.int64), return_counts=True)
             shift = torch.from_numpy(counts).float() * row.params.frequency_penalty
-            _penalise(logits, number, torch.from_numpy(found), torch.ones(len(found)), shift)
+            _penalise(logits, number, torch.from_numpy(tokens), torch.ones(len(tokens)), shift)
 
 
 def no_repeat_ngrams(logits: Tensor, batch: ChainBatch) -> None:

@@ -150,12 +150,12 @@ def _own(options: OwnOptions, exchange: Exchange, choices: Choices, index: int) 
     return {"maskwright": told}
 
 
-def _warnings(found: Sequence[str]) -> dict[str, str]:
+def _warnings(warnings: Sequence[str]) -> dict[str, str]:
     """Return the header with warnings about names in a schema that resemble keywords: a JSON array
     of strings, bounded in number and length."""
-    if not found:
+    if not warnings:
         return {}
-    told = [text if len(text) <= 200 else f"{text[:199]}…" for text in found[:MOST_WARNINGS]]
+    told = [text if len(text) <= 200 else f"{text[:199]}…" for text in warnings[:MOST_WARNINGS]]
     return {WARNINGS: json.dumps(told)}
 
 

@@ -36,11 +36,11 @@ class ArrayCache:
     def arrays(self, name: str, compute: Callable[[], Arrays]) -> Arrays:
         """The arrays stored under `name`; if none are, those of `compute`, which are stored."""
         file = self._folder / name
-        found = _read(file)
-        if found is None:
-            found = compute()
-            _write(file, found)
-        return found
+        arrays = _read(file)
+        if arrays is None:
+            arrays = compute()
+            _write(file, arrays)
+        return arrays
 
 
 def _read(file: Path) -> Arrays | None:

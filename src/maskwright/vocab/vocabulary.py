@@ -160,10 +160,10 @@ class Vocabulary:
 
     def spelled(self, data: bytes) -> list[int]:
         """The fewest tokens that the machine reads as `data`."""
-        found: list[int] = []
+        ids: list[int] = []
         for text, token_id in special.pieces(data):
-            found += self.fewest(text) if token_id is None else [token_id]
-        return found
+            ids += self.fewest(text) if token_id is None else [token_id]
+        return ids
 
     @cached_property
     def trie(self) -> Trie:

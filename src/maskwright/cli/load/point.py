@@ -60,18 +60,18 @@ class Point:
 
 
 def summarize(
-    pattern: PatternName, rate: float, seconds: float, found: Sequence[Outcome], aim: Objective
+    pattern: PatternName, rate: float, seconds: float, outcomes: Sequence[Outcome], aim: Objective
 ) -> Point:
-    """The point of `found` requests, which were sent within `seconds`."""
-    answered = [one for one in found if one.end == "answered"]
+    """Return the point of the requests `outcomes`, which were sent within `seconds`."""
+    answered = [one for one in outcomes if one.end == "answered"]
     shaped = [one for one in answered if one.cell.shape != "none"]
     whole = max([seconds, *(one.seconds or 0.0 for one in answered)])
     return Point(
         pattern,
         rate,
-        len(found),
-        sum(map(aim.met, found)) / seconds,
-        dict(Counter(one.end for one in found)),
+        len(outcomes),
+        sum(map(aim.met, outcomes)) / seconds,
+        dict(Counter(one.end for one in outcomes)),
         _percentiles([one.ttft for one in answered if one.ttft is not None]),
         _percentiles([tpot for one in answered if (tpot := one.tpot) is not None]),
         _percentiles([gap for one in answered for gap in one.gaps]),

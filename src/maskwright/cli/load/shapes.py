@@ -38,12 +38,12 @@ PATTERN = "[A-Z]{2}-[0-9]{4}(-[a-z]{3})?"
 
 def _is_person(text: str) -> bool:
     try:
-        found: object = json.loads(text)
+        value: object = json.loads(text)
     except ValueError:
         return False
-    if not isinstance(found, dict):
+    if not isinstance(value, dict):
         return False
-    person = cast(dict[str, object], found)
+    person = cast(dict[str, object], value)
     return (
         list(person) == list(FIELDS)
         and all(type(person[name]) is kind for name, kind in FIELDS.items())

@@ -97,9 +97,9 @@ class _BnfReader:
         here = self.text.at
         if self.ebnf:
             self.text.match(_NUMBERED)
-        found = self.text.ahead(_HEAD) is not None
+        begins = self.text.ahead(_HEAD) is not None
         self.text.at = here
-        return found
+        return begins
 
     def choice(self) -> Node:
         options = [self.sequence()]
@@ -146,11 +146,11 @@ class _BnfReader:
         if self.text.peek() != "{":
             return None
         start = self.text.at
-        found = self.text.match(_BOUNDS)
-        if found is None or not found[1]:
+        match = self.text.match(_BOUNDS)
+        if match is None or not match[1]:
             self.text.fail("a count is written {3}, {3,} or {3,5}; at most five is {0,5}", start)
-        least = int(found[1])
-        most = (int(found[3]) if found[3] else None) if found[2] else least
+        least = int(match[1])
+        most = (int(match[3]) if match[3] else None) if match[2] else least
         if most is not None and most < least:
             self.text.fail("the bounds of a repeat are in the wrong order", start)
         return least, most
@@ -196,18 +196,18 @@ class _BnfReader:
 
     def code(self) -> Ranges:
         """`#x41`."""
-        found = self.text.match(_CODE)
-        assert found is not None
-        point = int(found[1], 16)
+        match = self.text.match(_CODE)
+        assert match is not None
+        point = int(match[1], 16)
         if point > charset.LAST:
-            self.text.fail("this is not the number of a code point", found.start())
+            self.text.fail("this is not the number of a code point", match.start())
         return ((point, point),)
 
     def set(self, start: int) -> Ranges:
         """A class; reading stands after its `[`."""
         text = self.text
         negative = text.take("^")
-        found: list[tuple[int, int]] = []
+        listed: list[tuple[int, int]] = []
         while not text.take("]"):
             here = text.at
             low = self.member(start)
@@ -216,10 +216,10 @@ class _BnfReader:
                 high = self.member(start)
                 if high < low:
                     text.fail("a range in a class is in the wrong order", here)
-                found.append((low, high))
+                listed.append((low, high))
             else:
-                found.append((low, low))
-        ranges = charset.normal(found)
+                listed.append((low, low))
+        ranges = charset.normal(listed)
         if not ranges and not negative:
             text.fail("a class without characters matches nothing", start)
         return charset.complement(ranges) if negative else ranges

@@ -52,10 +52,10 @@ class GrammarCursor:
 
     def match(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
         """Move after what `pattern` matches here."""
-        found = pattern.match(self.text, self.at)
-        if found is not None:
-            self.at = found.end()
-        return found
+        result = pattern.match(self.text, self.at)
+        if result is not None:
+            self.at = result.end()
+        return result
 
     def ahead(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
         """What `pattern` matches here, without moving."""
@@ -69,12 +69,12 @@ class GrammarCursor:
 
     def quoted(self, quote: str, start: int) -> str:
         """A string, escapes read; reading stands after the opening quote at `start`."""
-        found: list[str] = []
+        characters: list[str] = []
         while not self.take(quote):
             if self.ended or self.peek() in "\r\n":
                 self.fail("a string is not closed; a line break in it is written \\n", start)
-            found.append(self.character(quote))
-        return "".join(found)
+            characters.append(self.character(quote))
+        return "".join(characters)
 
     def character(self, also: str = "") -> str:
         """One character or escape; `also` are characters that may stand after a backslash."""

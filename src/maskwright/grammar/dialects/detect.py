@@ -42,5 +42,5 @@ def detect(text: str) -> Dialect:
     if bnf is None or (lark is not None and lark.start() < bnf.start()):
         return "lark"
     bare = _COMMENT.sub("", _STRINGS.sub('""', text))
-    has_root = any(found[1] == "root" for found in _BNF_RULE.finditer(text))
+    has_root = any(match[1] == "root" for match in _BNF_RULE.finditer(text))
     return "gbnf" if has_root and not _EBNF_ALONE.search(bare) else "ebnf"

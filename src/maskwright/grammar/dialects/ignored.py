@@ -46,13 +46,13 @@ def _inside(pieces: Regular, rest: Regular, text: Regular) -> Regular:
 
 def _moves(pieces: Regular, rest: Regular, text: Regular) -> list[Arc]:
     going_on = transitions(rest)
-    found = [(low, high, _inside(pieces, target, text)) for low, high, target in going_on]
+    arcs = [(low, high, _inside(pieces, target, text)) for low, high, target in going_on]
     if rest.nullable:
         others = charset.complement(charset.normal((low, high) for low, high, _ in going_on))
         for low, high, target in transitions(skipping(pieces, text)):
             for part in charset.intersection(((low, high),), others):
-                found.append((*part, target))
-    return sorted(found, key=lambda arc: arc[0])
+                arcs.append((*part, target))
+    return sorted(arcs, key=lambda arc: arc[0])
 
 
 def _plain(pieces: Regular, text: Regular) -> bool:

@@ -72,14 +72,18 @@ class _LarkReader:
             self.text.match(SPACE)
         return Document(self.text.text, self.definitions, tuple(self.ignored))
 
-    def define(self, found: Definition) -> None:
-        known = self.definitions.get(found.name)
-        if known is not None and found.name not in self.imported:
+    def define(self, definition: Definition) -> None:
+        known = self.definitions.get(definition.name)
+        if known is not None and definition.name not in self.imported:
             line = self.text.text.count("\n", 0, known.at) + 1
-            self.text.fail(f"{found.name} is defined twice, first on line {line}", found.at)
+            self.text.fail(
+                f"{definition.name} is defined twice, first on line {line}", definition.at
+            )
         if known is not None:
-            self.text.fail(f"{found.name} is imported; to replace it, write %override", found.at)
-        self.definitions[found.name] = found
+            self.text.fail(
+                f"{definition.name} is imported; to replace it, write %override", definition.at
+            )
+        self.definitions[definition.name] = definition
 
     def definition(self) -> Definition:
         text = self.text
@@ -117,7 +121,7 @@ class _LarkReader:
 
     def options(self) -> Options:
         """`[capture="x", lazy, suffix="y"]` after a rule's name."""
-        text, found = self.text, Options()
+        text, options = self.text, Options()
         while True:
             text.match(SPACE)
             start = text.at
@@ -128,25 +132,25 @@ class _LarkReader:
             text.match(SPACE)
             match name:
                 case "capture" if given and text.take('"'):
-                    found = replace(found, capture=text.quoted('"', start))
+                    options = replace(options, capture=text.quoted('"', start))
                 case "capture" if not given:
-                    found = replace(found, capture="")
+                    options = replace(options, capture="")
                 case "lazy" if not given:
-                    found = replace(found, lazy=True)
+                    options = replace(options, lazy=True)
                 case "suffix" if given:
-                    found = replace(found, suffix=self.expressions.item(), lazy=True)
+                    options = replace(options, suffix=self.expressions.item(), lazy=True)
                 case _:
                     text.fail(_REFUSED_OPTIONS.get(name, _OPTIONS), start)
             text.match(SPACE)
             if text.take("]"):
-                return found
+                return options
             if not text.take(","):
                 text.fail(f"expected ',' or ']', not {text.shown()}")
 
     def statement(self) -> None:
         text, start = self.text, self.text.at
-        found = text.match(_STATEMENT)
-        match found[1] if found else "":
+        match = text.match(_STATEMENT)
+        match match[1] if match else "":
             case "ignore":
                 self.ignored.append(self.expressions.choice())
             case "import":
@@ -179,10 +183,10 @@ class _LarkReader:
                 )
 
     def known(self, changed: Definition) -> Definition:
-        found = self.definitions.get(changed.name)
-        if found is None:
+        definition = self.definitions.get(changed.name)
+        if definition is None:
             self.text.fail(f"{changed.name} is not defined or imported before this", changed.at)
-        return found
+        return definition
 
     def import_(self, start: int) -> None:
         text = self.text
@@ -216,13 +220,17 @@ class _LarkReader:
         waiting = [(name, alias)]
         while waiting:
             there, here = waiting.pop()
-            found = source.definitions[there]
+            definition = source.definitions[there]
             if here in self.definitions and here != alias:
                 continue
-            inner = _named(found.body, set(found.parameters)) if found.body else set[str]()
+            inner = (
+                _named(definition.body, set(definition.parameters))
+                if definition.body
+                else set[str]()
+            )
             renamed = {n: f"{grammar}__{n}" for n in inner if n in source.definitions}
-            body = _renamed(found.body, renamed, start) if found.body else None
-            self.define(replace(found, name=here, at=start, body=body))
+            body = _renamed(definition.body, renamed, start) if definition.body else None
+            self.define(replace(definition, name=here, at=start, body=body))
             self.imported.add(here)
             waiting.extend(renamed.items())
 
@@ -243,8 +251,8 @@ _REFUSED_OPTIONS: Final = {
 
 def _named(node: Node, without: set[str]) -> set[str]:
     """The rules and terminals that stand in a node."""
-    found = {name for each in below(node) for name in _named(each, without)}
-    return found | {node.name} - without if isinstance(node, Name) else found
+    names = {name for each in below(node) for name in _named(each, without)}
+    return names | {node.name} - without if isinstance(node, Name) else names
 
 
 def _renamed(node: Node, names: dict[str, str], at: int) -> Node:

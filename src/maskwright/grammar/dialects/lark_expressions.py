@@ -122,16 +122,16 @@ class Expressions:
         if text.peek() == "?" and not (following.isalpha() or following in ("_", "!")):
             text.at += 1
             return 0, 1
-        if found := text.match(_TILDE):
-            return self.ordered(int(found[1]), int(found[2] or found[1]), start)
+        if match := text.match(_TILDE):
+            return self.ordered(int(match[1]), int(match[2] or match[1]), start)
         if text.peek() != "{":
             return None
-        found = text.match(_BOUNDS)
-        if found is None or not (found[1] or found[3]):
+        match = text.match(_BOUNDS)
+        if match is None or not (match[1] or match[3]):
             text.fail("a count is written {3}, {3,}, {,5} or {3,5}, or as in ~3..5", start)
-        least = int(found[1] or 0)
+        least = int(match[1] or 0)
         return self.ordered(
-            least, (int(found[3]) if found[3] else None) if found[2] else least, start
+            least, (int(match[3]) if match[3] else None) if match[2] else least, start
         )
 
     def ordered(self, least: int, most: int | None, start: int) -> tuple[int, int | None]:
@@ -198,37 +198,37 @@ class Expressions:
     def regex(self) -> Regular:
         """`/…/` with flags: in Python's syntax, seeing nothing but its own text."""
         text, start = self.text, self.text.at
-        found = text.match(_REGEX)
-        if found is None:
+        match = text.match(_REGEX)
+        if match is None:
             text.fail("a regular expression is not closed: it is written /…/ on one line")
-        letters = "".join(dict.fromkeys(found[2]))
+        letters = "".join(dict.fromkeys(match[2]))
         flags = Flags(syntax="python").having(letters, lambda reason: text.fail(reason, start))
         # Lark's own escape of the slash; all else is the pattern's.
-        pattern = found[1].replace("\\/", "/")
+        pattern = match[1].replace("\\/", "/")
         try:
             return ends_where_it_can(parse_pattern(pattern, self.context.limits, flags), pattern)
         except RegexError as error:
-            place = start + 1 + _place_before_unescaping(found[1], error.position)
+            place = start + 1 + _place_before_unescaping(match[1], error.position)
             text.fail(f"in this regular expression: {error.reason}", place)
 
     def name(self, start: int) -> Node:
         text = self.text
-        found = text.match(NAME)
-        if found is None:
+        match = text.match(NAME)
+        if match is None:
             text.fail(
                 f"expected a name, a string, a regular expression or a group, not {text.shown()}"
             )
         if text.text.startswith("::", text.at):
             text.fail("parametric rules (name::…) are not supported", start)
         if text.peek() != "{" or text.ahead(_BOUNDS):
-            return Name(found[0], start)
+            return Name(match[0], start)
         text.at += 1
         arguments: list[Node] = []
         while True:
             with text.nested():
                 arguments.append(self.choice())
             if text.take("}"):
-                return Name(found[0], start, tuple(arguments))
+                return Name(match[0], start, tuple(arguments))
             if not text.take(","):
                 text.fail("the arguments of a template stand in braces: name{a, b}", start)
 

@@ -125,20 +125,21 @@ class _Lowering:
         raise GrammarError(reason, text=self.text, position=at)
 
     def find(self, node: Name) -> Definition:
-        found = self.definitions[node.name]
+        definition = self.definitions[node.name]
         self.used.add(node.name)
-        if found.body is None:
+        if definition.body is None:
             self.fail(
                 f"{node.name} is declared, but nothing says which text it is: define it, or name a "
                 "special token <…> in its place",
                 node.at,
             )
-        if len(node.arguments) != len(found.parameters):
+        if len(node.arguments) != len(definition.parameters):
             self.fail(
-                f"{node.name} takes {len(found.parameters)} arguments, not {len(node.arguments)}",
+                f"{node.name} takes {len(definition.parameters)} arguments, "
+                f"not {len(node.arguments)}",
                 node.at,
             )
-        return found
+        return definition
 
     def rule(self, definition: Definition, arguments: dict[str, Node]) -> Expression:
         """The body of a rule, cut off and captured as its options say."""
@@ -146,22 +147,30 @@ class _Lowering:
         assert body is not None
         options = definition.options
         if not options.lazy:
-            found = self.expression(body, arguments)
-            return found if options.capture is None else rules.Capture(options.capture, found)
+            expression = self.expression(body, arguments)
+            return (
+                expression
+                if options.capture is None
+                else rules.Capture(options.capture, expression)
+            )
         texts = self.regular(body, arguments)
         tail = ""
         if options.suffix is not None:
             texts = concat(texts, self.regular(options.suffix, arguments))
             tail = self.literal_text(options.suffix, definition.at) if options.capture else ""
-        found = self.terminal(shortest_first(texts), definition.at)
-        return found if options.capture is None else rules.Capture(options.capture, found, tail)
+        expression = self.terminal(shortest_first(texts), definition.at)
+        return (
+            expression
+            if options.capture is None
+            else rules.Capture(options.capture, expression, tail)
+        )
 
     def literal_text(self, node: Node, at: int) -> str:
         """The one text of a node, for the end of a capture."""
-        found = _single_text(self.regular(node))
-        if found is None:
+        text = _single_text(self.regular(node))
+        if text is None:
             self.fail("the suffix of a captured rule is one fixed string", at)
-        return found
+        return text
 
     def expression(self, node: Node, arguments: dict[str, Node]) -> Expression:
         match node:
@@ -236,9 +245,9 @@ class _Lowering:
         return rules.Choice((rules.Concat(()), rules.Terminal(self.skipping(rest))))
 
     def skipping(self, language: Regular) -> Regular:
-        found = skipping(self.ignored, language)
-        self.behind[found] = language
-        return found
+        combined = skipping(self.ignored, language)
+        self.behind[combined] = language
+        return combined
 
     def named_terminal(self, node: Name) -> Regular:
         """A terminal without the texts of those of higher priority."""
@@ -291,14 +300,16 @@ class _Lowering:
             raise LimitError("terminals nested too deep in a grammar", limit="schema_depth")
         self.reading.append(node.name)
         filled = tuple(_filled(each, arguments) for each in node.arguments)
-        found = self.regular(definition.body, dict(zip(definition.parameters, filled, strict=True)))
+        language = self.regular(
+            definition.body, dict(zip(definition.parameters, filled, strict=True))
+        )
         if definition.options.lazy:
             suffix = definition.options.suffix
-            found = shortest_first(concat(found, self.regular(suffix) if suffix else EPSILON))
+            language = shortest_first(concat(language, self.regular(suffix) if suffix else EPSILON))
         self.reading.pop()
         if not node.arguments:
-            self.languages[node.name] = found
-        return found
+            self.languages[node.name] = language
+        return language
 
 
 def _filled(node: Node, arguments: dict[str, Node]) -> Node:

@@ -82,7 +82,7 @@ def _any_but(text: GrammarCursor, tokens: SpecialTokens, excluded: list[int], st
 
 
 def _ranges(text: GrammarCursor) -> Ranges:
-    found: list[tuple[int, int]] = []
+    ranges: list[tuple[int, int]] = []
     while True:
         one = text.match(_RANGE)
         if one is None:
@@ -91,9 +91,9 @@ def _ranges(text: GrammarCursor) -> Ranges:
         high = int(one[2]) if one[2] else low
         if high < low:
             text.fail("the bounds of a range of ids are in the wrong order", one.start())
-        found.append((low, high))
+        ranges.append((low, high))
         if not text.take(","):
-            return tuple(found)
+            return tuple(ranges)
 
 
 def _holds(ranges: Ranges, number: int) -> bool:

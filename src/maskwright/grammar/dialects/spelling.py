@@ -95,8 +95,8 @@ def pattern(term: Regular) -> str | None:
     text = _single(term)
     if text is not None:
         return string(text)
-    found = _pattern(term, 0)
-    return None if found is None else f"/{_for_slashes(found)}/"
+    written = _pattern(term, 0)
+    return None if written is None else f"/{_for_slashes(written)}/"
 
 
 def _for_slashes(pattern: str) -> str:
@@ -135,8 +135,8 @@ def _pattern(term: Regular, level: int) -> str | None:
             spelled = [_pattern(option, 1) for option in options]
             return _grouped("|".join(s or "" for s in spelled), level > 0) if all(spelled) else None
         case r.Words(table=table, low=low, high=high, depth=depth) if high - low < 1000:
-            found = ["".join(map(_in_pattern, w[depth:])) for w in table.strings[low:high]]
-            return _grouped("|".join(found), level > 0)
+            words = ["".join(map(_in_pattern, w[depth:])) for w in table.strings[low:high]]
+            return _grouped("|".join(words), level > 0)
         case r.Repeat(body=body, least=least, most=most):
             inner = _pattern(body, 2)
             if inner is None:

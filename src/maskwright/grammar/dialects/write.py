@@ -143,8 +143,8 @@ class _Writer:
         options = list(dict.fromkeys(options))
         if len(options) == 1:
             return options[0]
-        found = " | ".join(options)
-        return found if level == "choice" else f"({found})"
+        joined = " | ".join(options)
+        return joined if level == "choice" else f"({joined})"
 
     def times(self, body: str, least: int, most: int | None, level: Level) -> str:
         """Never two quantifiers in a row, which some readers take for a lazy one."""
@@ -209,16 +209,16 @@ class _Writer:
             return written
         match term:
             case r.Intersection(parts=parts):
-                found = [self.algebra(part) for part in parts]
+                operands = [self.algebra(part) for part in parts]
                 sign = " & "
             case r.LengthBounded(core=core, least=least, most=most):
-                found = [self.algebra(core), self.algebra(r.length(least, most))]
+                operands = [self.algebra(core), self.algebra(r.length(least, most))]
                 sign = " & "
             case r.Alt(options=parts):
-                found = [self.algebra(part) for part in parts]
+                operands = [self.algebra(part) for part in parts]
                 sign = " | "
             case r.Concat(head=head, tail=tail):
-                found = [self.algebra(head), self.algebra(tail)]
+                operands = [self.algebra(head), self.algebra(tail)]
                 sign = " "
             case r.Repeat(body=body, least=least, most=most):
                 inner = self.algebra(body)
@@ -228,8 +228,8 @@ class _Writer:
                 return None if inner is None else f"~{inner}"
             case _:
                 return None
-        joined = sign.join(each or "" for each in found)
-        return f"({joined})" if all(found) else None
+        joined = sign.join(each or "" for each in operands)
+        return f"({joined})" if all(operands) else None
 
     def strung(self, term: Regular) -> list[str]:
         """The parts of a concatenation, single characters joined to strings."""

@@ -64,14 +64,14 @@ def multiples(divisor: Decimal, most: int = DEFAULT_LIMITS.divisor) -> Multiples
     factor, places = digits * 10 ** max(0, exponent), max(0, -exponent)
     while places and factor % 10 == 0:
         factor, places = factor // 10, places - 1
-    found = Multiples(factor, places)
-    if found.states > most:
+    result = Multiples(factor, places)
+    if result.states > most:
         raise LimitError(
-            f"multiples of {divisor} need {found.states:,} states, and {most:,} are allowed; "
+            f"multiples of {divisor} need {result.states:,} states, and {most:,} are allowed; "
             f"use a rounder number, or leave multipleOf out",
             limit="divisor",
         )
-    return found
+    return result
 
 
 def common(one: Multiples | None, other: Multiples | None) -> Multiples | None:

@@ -60,19 +60,19 @@ def captures_in_start(rules: Rules, limits: Limits) -> Rules:
 def _capturing(rules: Rules) -> set[str]:
     """The rules with captures, or with calls of such rules."""
     callers: defaultdict[str, list[str]] = defaultdict(list)
-    found: set[str] = set()
+    capturing: set[str] = set()
     for name, body in rules.rules.items():
         for part in all_parts(body):
             if isinstance(part, Ref):
                 callers[part.name].append(name)
             elif isinstance(part, Capture):
-                found.add(name)
-    waiting = list(found)
+                capturing.add(name)
+    waiting = list(capturing)
     while waiting:
-        new = [name for name in callers[waiting.pop()] if name not in found]
-        found.update(new)
+        new = [name for name in callers[waiting.pop()] if name not in capturing]
+        capturing.update(new)
         waiting += new
-    return found
+    return capturing
 
 
 def _callees_first(calls: Mapping[str, set[str]]) -> list[str]:
@@ -92,13 +92,13 @@ def _callees_first(calls: Mapping[str, set[str]]) -> list[str]:
 def _peel(needs: Mapping[str, set[str]], users: Mapping[str, set[str]]) -> list[str]:
     """The names that need nothing, then those that need nothing but these, and so on."""
     left = {name: len(needed) for name, needed in needs.items()}
-    found = [name for name, count in left.items() if count == 0]
-    for name in found:  # grows
+    ordered = [name for name, count in left.items() if count == 0]
+    for name in ordered:  # grows
         for user in users[name]:
             left[user] -= 1
             if left[user] == 0:
-                found.append(user)
-    return found
+                ordered.append(user)
+    return ordered
 
 
 def _write_out(expression: Expression, written: Mapping[str, Expression]) -> Expression:

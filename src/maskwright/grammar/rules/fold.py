@@ -80,21 +80,21 @@ class _Folding:
 
 
 def _sequence(parts: Iterable[Expression]) -> Expression:
-    found: list[Expression] = []
+    folded: list[Expression] = []
     for part in parts:
-        last = found[-1] if found else None
+        last = folded[-1] if folded else None
         if (
             not isinstance(part, Terminal)
             or not isinstance(last, Terminal)
             or not (part.language.plain and last.language.plain)
             or _length(part.language) + _length(last.language) > MOST_PARTS
         ):
-            found.append(part)
+            folded.append(part)
         else:
-            found[-1] = Terminal(concat(last.language, part.language))
-    if not found:
+            folded[-1] = Terminal(concat(last.language, part.language))
+    if not folded:
         return Terminal(EPSILON)
-    return found[0] if len(found) == 1 else Concat(tuple(found))
+    return folded[0] if len(folded) == 1 else Concat(tuple(folded))
 
 
 def _choice(options: Iterable[Expression]) -> Expression:

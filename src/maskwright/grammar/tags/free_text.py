@@ -81,12 +81,12 @@ class _FreeText:
     def _moves(self, seen: str) -> list[tuple[int, int, Regular]]:
         special = sorted({c for string in self.strings for c in string})
         others = charset.complement(charset.of("".join(special)))
-        found = [(low, high, self.at("")) for low, high in others]
+        arcs = [(low, high, self.at("")) for low, high in others]
         for character in special:
             target = self._after(seen + character)
             if target is not None:
-                found.append((ord(character), ord(character), target))
-        return sorted(found, key=lambda arc: arc[0])
+                arcs.append((ord(character), ord(character), target))
+        return sorted(arcs, key=lambda arc: arc[0])
 
     def _after(self, text: str) -> Regular | None:
         """After a text of which nothing but this end counts; None if it can't be one of ours."""
@@ -99,7 +99,7 @@ class _FreeText:
 
     def reachable(self) -> set[str]:
         """What may have been seen of a text that goes on."""
-        found = {""}
+        states = {""}
         stack = [""]
         letters = {character for string in self.strings for character in string}
         while stack:
@@ -107,10 +107,10 @@ class _FreeText:
             for read in (before + character for character in letters):
                 if not any(read.endswith(string) for string in self.strings):
                     seen = self.longest_beginning(read)
-                    if seen not in found:
-                        found.add(seen)
+                    if seen not in states:
+                        states.add(seen)
                         stack.append(seen)
-        return found
+        return states
 
     def longest_beginning(self, text: str) -> str:
         """The longest end of `text` with which one of the strings begins."""

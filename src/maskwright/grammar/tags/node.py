@@ -72,9 +72,9 @@ class TagNode:
         raise self.wrong(name, "an array")
 
     def strings(self, name: str) -> tuple[str, ...]:
-        found = self.items(name)
-        if all(isinstance(item, str) for item in found):
-            return tuple(found)
+        items = self.items(name)
+        if all(isinstance(item, str) for item in items):
+            return tuple(items)
         raise self.wrong(name, "an array of strings")
 
     def token(self, name: str) -> int | str:
@@ -87,10 +87,10 @@ class TagNode:
 
     def tokens(self, name: str) -> tuple[Token, ...]:
         """Tokens by id or name; none where there is no such field."""
-        found = self.items(name) if self.has(name) else []
+        items = self.items(name) if self.has(name) else []
         return tuple(
             Token(self.as_token(value, f"{name}/{at}"), f"{self.pointer}/{name}/{at}")
-            for at, value in enumerate(found)
+            for at, value in enumerate(items)
         )
 
     def read(self, name: str) -> TagNode:

@@ -183,9 +183,9 @@ def _mark(node: TagNode, name: str) -> str | Token:
     if isinstance(value, str):
         return value
     if isinstance(value, dict):
-        found = _format(node.child(name))
-        if isinstance(found, Token):
-            return found
+        format = _format(node.child(name))
+        if isinstance(format, Token):
+            return format
     raise node.wrong(name, "a string or a token")
 
 
@@ -217,9 +217,9 @@ def _dispatched(node: TagNode, begin: Callable[[TagNode], str | Token]) -> Trigg
             raise StructuralTagError("two rules for one pattern", pointer=f"{rule.pointer}/0")
         tags[pattern] = Tag(first, _format(pair.child("1")), ("",), rule.pointer)
     once = node.has("loop") and not node.flag("loop")
-    found = tuple(tags.values())
-    begins = tuple(tag.begin for tag in found)
-    return _checked(TriggeredTags(begins, found, False, once, _excluded(node)), node)
+    alternatives = tuple(tags.values())
+    begins = tuple(tag.begin for tag in alternatives)
+    return _checked(TriggeredTags(begins, alternatives, False, once, _excluded(node)), node)
 
 
 def _excluded(node: TagNode) -> tuple[str | Token, ...]:
@@ -247,10 +247,10 @@ def _checked(format: TriggeredTags, node: TagNode) -> TriggeredTags:
 
 
 def _some(node: TagNode, name: str) -> tuple[str, ...]:
-    found = node.strings(name) if node.has(name) else ()
-    if "" in found:
+    strings = node.strings(name) if node.has(name) else ()
+    if "" in strings:
         raise node.wrong(name, "an array of strings that aren't empty")
-    return found
+    return strings
 
 
 def _content(least: int, most: int | None) -> _FormatKind:

@@ -175,7 +175,7 @@ class TagRules:
 
     def _ids(self, tokens: Iterable[Token]) -> set[int]:
         """The ids of special tokens. Raises `StructuralTagError` for others."""
-        found: set[int] = set()
+        ids: set[int] = set()
         for token in tokens:
             expression = self._token(token)
             if not isinstance(expression, SpecialToken):
@@ -184,8 +184,8 @@ class TagRules:
                     "others, too: exclude the text",
                     pointer=token.pointer,
                 )
-            found |= {number for number, _ in expression.ids}
-        return found
+            ids |= {number for number, _ in expression.ids}
+        return ids
 
     def _up_to(
         self,
@@ -241,7 +241,7 @@ class TagRules:
     def _by_trigger(self, format: TriggeredTags) -> dict[Mark, list[Tag]]:
         """The triggers that begin tags, and which. Raises `StructuralTagError` for a tag that none
         begins."""
-        found: dict[Mark, list[Tag]] = {}
+        by_trigger: dict[Mark, list[Tag]] = {}
         for tag in format.tags:
             trigger = next((t for t in format.triggers if self._begins(tag.begin, t)), None)
             if trigger is None:
@@ -249,8 +249,8 @@ class TagRules:
                 raise StructuralTagError(
                     f"no trigger begins the tag {begin!r}", pointer=tag.pointer
                 )
-            found.setdefault(trigger, []).append(tag)
-        return found
+            by_trigger.setdefault(trigger, []).append(tag)
+        return by_trigger
 
     def _begins(self, begin: Mark, trigger: Mark) -> bool:
         if isinstance(begin, str) and isinstance(trigger, str):
@@ -266,8 +266,8 @@ class TagRules:
     # Marks
 
     def _any(self, marks: Marks) -> Expression:
-        found = tuple(map(self._mark, marks))
-        return EMPTY_TEXT if not found else found[0] if len(found) == 1 else Choice(found)
+        options = tuple(map(self._mark, marks))
+        return EMPTY_TEXT if not options else options[0] if len(options) == 1 else Choice(options)
 
     def _mark(self, mark: Mark) -> Expression:
         return self._literal(mark) if isinstance(mark, str) else self._token(mark)
@@ -280,8 +280,8 @@ class TagRules:
 
     def _spelled(self, mark: Mark) -> str | Expression:
         """The text of a mark, or an expression where it isn't plain text."""
-        found = self._mark(mark)
-        return mark if isinstance(mark, str) and isinstance(found, Terminal) else found
+        expression = self._mark(mark)
+        return mark if isinstance(mark, str) and isinstance(expression, Terminal) else expression
 
     def _literal(self, text: str) -> Expression:
         return literal(text, self.special)

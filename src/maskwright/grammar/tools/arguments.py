@@ -107,10 +107,10 @@ class Parameters:
     def _json(self, value: Conjunction) -> list[Expression]:
         """Numbers, literals, arrays and objects, as JSON."""
         shape = self.shapes.normal_form(value)
-        found: list[Expression] = [] if shape.scalars is EMPTY else [Terminal(shape.scalars)]
+        spellings: list[Expression] = [] if shape.scalars is EMPTY else [Terminal(shape.scalars)]
         if self._has_containers(shape):
-            found.append(self.value(Schema("", (_CONTAINERS, AllOf(tuple(value))))))
-        return found
+            spellings.append(self.value(Schema("", (_CONTAINERS, AllOf(tuple(value))))))
+        return spellings
 
     def _strings(self, value: Conjunction) -> Regular:
         """Strings that can't be taken for other values."""

@@ -63,8 +63,8 @@ def tool_format(name: str) -> ToolFormat:
     data = tomllib.loads((_FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
     templates = {key: _template(value) for key, value in data.items() if key in _TEMPLATES}
     plain = {key: value for key, value in data.items() if key not in _TEMPLATES}
-    found = ToolFormat(name, **templates, **plain)
-    return found if found.trigger else replace(found, trigger=_first_text(found))
+    format = ToolFormat(name, **templates, **plain)
+    return format if format.trigger else replace(format, trigger=_first_text(format))
 
 
 @cache

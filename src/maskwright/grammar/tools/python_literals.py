@@ -51,9 +51,9 @@ def json_text(literal: str) -> str:
 
 def _json_tokens(literal: str) -> Iterator[str]:
     json_names = {python: name for name, python in _NAMES.items()}
-    for found in _TOKEN.finditer(literal):
-        token = found[0]
-        if found["string"] is None:
+    for match in _TOKEN.finditer(literal):
+        token = match[0]
+        if match["string"] is None:
             yield json_names.get(token, token)
         else:
             yield json.dumps(re.sub(r"\\(x00|.)", _unescaped, token[1:-1]), ensure_ascii=False)
@@ -72,31 +72,31 @@ def _inside(values: Regular, quote: str) -> Regular:
 
 
 def _moves(values: Regular, quote: str) -> list[tuple[int, int, Regular]]:
-    found: list[tuple[int, int, Regular]] = []
+    moves: list[tuple[int, int, Regular]] = []
     for low, high, target in arcs(values):
         inside = _inside(target, quote)
-        found += [(a, b, inside) for a, b in _without(low, high, _NEVER_PLAIN + quote)]
+        moves += [(a, b, inside) for a, b in _without(low, high, _NEVER_PLAIN + quote)]
     if values.nullable:
-        found.append((ord(quote), ord(quote), EPSILON))
+        moves.append((ord(quote), ord(quote), EPSILON))
     if arcs(values):
         escapes = state(
             ("python escape", values, quote), False, lambda: _escapes(values, quote), plain=False
         )
-        found.append((ord("\\"), ord("\\"), escapes))
-    return sorted(found, key=lambda arc: arc[0])
+        moves.append((ord("\\"), ord("\\"), escapes))
+    return sorted(moves, key=lambda arc: arc[0])
 
 
 def _escapes(values: Regular, quote: str) -> list[tuple[int, int, Regular]]:
-    found: list[tuple[int, int, Regular]] = []
+    moves: list[tuple[int, int, Regular]] = []
     for low, high, target in arcs(values):
         inside = _inside(target, quote)
         for letter, character in _ESCAPES.items():
             if low <= ord(character) <= high:
-                found.append((ord(letter), ord(letter), inside))
+                moves.append((ord(letter), ord(letter), inside))
         if low == 0:
             nul = concat(words([_ESCAPED_NUL[1:]]), inside)
-            found.append((ord("x"), ord("x"), nul))
-    return sorted(found, key=lambda arc: arc[0])
+            moves.append((ord("x"), ord("x"), nul))
+    return sorted(moves, key=lambda arc: arc[0])
 
 
 def _without(low: int, high: int, characters: Iterable[str]) -> Iterator[tuple[int, int]]:

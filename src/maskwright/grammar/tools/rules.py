@@ -111,8 +111,8 @@ class ToolRules:
         """The trigger, where plain text could spell it; none where calls stand alone."""
         if self.format.alone:
             return ()
-        found = literal(self.format.trigger, self.special)
-        return (self.format.trigger,) if isinstance(found, Terminal) else ()
+        spelled = literal(self.format.trigger, self.special)
+        return (self.format.trigger,) if isinstance(spelled, Terminal) else ()
 
     def _words_or_calls(
         self, tools: tuple[Tool, ...], parallel: bool, answer: Expression | None

@@ -38,15 +38,15 @@ def parse_tools(tools: Sequence[Json]) -> tuple[Tool, ...]:
 
     Raises `InputError` with the place of the first fault.
     """
-    found: dict[str, Tool] = {}
+    by_name: dict[str, Tool] = {}
     for at, item in enumerate(tools):
         tool = _tool(item, f"tools[{at}]")
-        if tool.name in found:
+        if tool.name in by_name:
             raise InputError(
                 f"two tools are named {tool.name!r}", param=tool.place, code="duplicate_tool"
             )
-        found[tool.name] = tool
-    return tuple(found.values())
+        by_name[tool.name] = tool
+    return tuple(by_name.values())
 
 
 def _tool(item: Json, place: str) -> Tool:
@@ -104,18 +104,18 @@ def _allowed(fields: Mapping[str, Any], tools: tuple[Tool, ...]) -> ToolChoice:
     listed = fields.get("tools")
     if not isinstance(listed, list) or not listed:
         raise InputError(f"{place} must list the tools", param=place)
-    found: dict[str, Tool] = {}
+    by_name: dict[str, Tool] = {}
     for at, item in enumerate(cast(list[Json], listed)):
         entry = _object(item, f"{place}[{at}]")
         name = _object(entry.get("function") or entry, f"{place}[{at}]").get("name")
         tool = _named(name, tools, f"{place}[{at}]")
-        found[tool.name] = tool
+        by_name[tool.name] = tool
     mode = fields.get("mode", "auto")
     if mode not in ("auto", "required"):
         raise InputError(
             f"mode {mode!r} must be 'auto' or 'required'", param="tool_choice.allowed_tools.mode"
         )
-    return ToolChoice(mode, tuple(found.values()))
+    return ToolChoice(mode, tuple(by_name.values()))
 
 
 def _mode(choice: str, tools: tuple[Tool, ...], place: str) -> Mode:

@@ -203,12 +203,12 @@ class Matcher:
             if self._told:
                 reader.go_on(text[: self._told], ended=False)
         try:
-            found = reader.go_on(text[reader.read :], ended=ended, final=final)
+            events = reader.go_on(text[reader.read :], ended=ended, final=final)
         except BaseException:
             self._events = None  # It stands in the middle of its work.
             raise
         self._told = reader.read
-        return found
+        return events
 
     def rollback(self, count: int) -> None:
         """Undo the last `count` accepted tokens; `ValueError` if there were fewer."""

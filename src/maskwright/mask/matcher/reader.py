@@ -39,19 +39,19 @@ class EventReader:
         `ended`: it is the last one of a complete text; `final`: of any text.
         """
         with self._recognizer.question:
-            found: list[Event] = []
+            events: list[Event] = []
             for left in self._trace.read(data):
-                found += self._left(left)
+                events += self._left(left)
             if ended and not self.ended:
                 self.ended = True
                 for left in self._trace.end():
-                    found += self._left(left)
+                    events += self._left(left)
             level = None if self._trace.done else self._contexts.level(self._trace.stack[-1])
             if level is not None and may_read_string(level):
-                found += self._json.string_text(self.read)
+                events += self._json.string_text(self.read)
             if self._captures is not None:
-                found += self._captures.pieces(final=final)
-            return found
+                events += self._captures.pieces(final=final)
+            return events
 
     def _left(self, left: Left) -> Iterator[Event]:
         level = self._contexts.level(left.context)

@@ -26,7 +26,7 @@ class Arguments(NamedTuple):
 
 class _Known(NamedTuple):
     schema: Json
-    found: Arguments
+    arguments: Arguments
     size: int
 
 
@@ -51,11 +51,11 @@ class KnownTools:
             known = self._known.get(key)
             if known is not None and known.schema == schema:  # keys that are no strings differ
                 self._known.move_to_end(key)
-                return known.found
-        found = compute()
+                return known.arguments
+        arguments = compute()
         with self._lock:
-            self._keep(key, _Known(json.loads(text), found, len(text)))
-        return found
+            self._keep(key, _Known(json.loads(text), arguments, len(text)))
+        return arguments
 
     def _keep(self, key: tuple[str, Hashable], known: _Known) -> None:
         before = self._known.pop(key, None)

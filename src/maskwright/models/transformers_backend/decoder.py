@@ -286,7 +286,7 @@ def _run(
     """Return the logits, float32 `[s, vocab]`, computed with `attend` as the attention function."""
     before = _ATTEND.set(attend)
     try:
-        found = model(
+        output = model(
             input_ids=tokens[None],
             position_ids=positions[None],
             use_cache=False,
@@ -294,4 +294,4 @@ def _run(
         )
     finally:
         _ATTEND.reset(before)
-    return found.logits[0].float()
+    return output.logits[0].float()

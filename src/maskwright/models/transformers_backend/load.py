@@ -40,11 +40,11 @@ def load_transformers(directory: Path, dtype: torch.dtype) -> TransformersDecode
         ) from error
     model, told = cast(tuple[PreTrainedModel, dict[str, Any]], loaded)
     for what in ("missing_keys", "mismatched_keys", "error_msgs"):
-        found = sorted(map(str, told.get(what) or ()))
-        if found:
+        keys = sorted(map(str, told.get(what) or ()))
+        if keys:
             raise InputError(
                 f"The checkpoint does not fill {kind.__name__}: {what.replace('_', ' ')}: "
-                f"{found[0]}, {len(found)} in all.",
+                f"{keys[0]}, {len(keys)} in all.",
                 param="model",
             )
     return TransformersDecoder(model)

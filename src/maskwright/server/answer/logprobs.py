@@ -48,10 +48,10 @@ class ScoreReader:
             self._held.append((place, self._entry(told)))
             self._written += len(self._decoder.decode(data))
         self._sent += len(text)
-        found: list[Json] = []
+        ready: list[Json] = []
         while self._held and self._held[0][0] < self._sent:
-            found.append(self._held.popleft()[1])
-        return found
+            ready.append(self._held.popleft()[1])
+        return ready
 
     def _entry(self, told: TokenScore) -> Json:
         own = told.raw if self._scale == "raw" else told.masked

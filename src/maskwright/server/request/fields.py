@@ -104,12 +104,12 @@ class Fields:
         value = self.get(name)
         if isinstance(value, str):
             return (value,)
-        found: list[str] = []
+        strings: list[str] = []
         for item, place in self.items(name) or ():
             if not isinstance(item, str):
                 raise invalid(place, "a string", item)
-            found.append(item)
-        return tuple(found)
+            strings.append(item)
+        return tuple(strings)
 
     def only(self, *known: str) -> None:
         """Refuse every field that is not among `known`, so that a typing error never means an

@@ -100,15 +100,15 @@ FIELDS = frozenset(
 
 def parse_shape(body: Fields) -> Shape:
     """Read the shape of a request. Raises InputError with the dotted path of the wrong field."""
-    found = list(_shapes(body))
-    for other in found[1:]:
-        if _content(other) != _content(found[0]):
+    shapes = list(_shapes(body))
+    for other in shapes[1:]:
+        if _content(other) != _content(shapes[0]):
             raise InputError(
-                f"{found[0].place} and {other.place} ask for different shapes; send one",
+                f"{shapes[0].place} and {other.place} ask for different shapes; send one",
                 param=other.place,
                 code="conflicting_constraints",
             )
-    return found[0] if found else FreeText()
+    return shapes[0] if shapes else FreeText()
 
 
 Constraint: TypeAlias = JsonShape | RegexShape | ChoiceShape | GrammarShape | TagShape
