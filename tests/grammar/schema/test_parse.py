@@ -12,6 +12,7 @@ from maskwright.grammar.schema.parse import READERS, ParseOptions, parse_schema
 from maskwright.grammar.schema.tree import AllOf, Items, NumberIn
 from maskwright.grammar.shape.shapes import Shapes
 from maskwright.limits import Limits
+from tests.grammar.shape.semantics import satisfies
 
 NO_SCHEMA: list[tuple[Any, str]] = [
     ({"$defs": []}, "/$defs"),
@@ -104,6 +105,39 @@ def test_what_is_not_enforced_is_reported(
     assert [entry.suspect for entry in entries] == ([suspect] if keyword else [])
     assert len(report.warnings) == suspect
     assert {e.keyword for e in report.enforced} <= {"type", "format"}
+
+
+NOTHING = "without an array in 'items' it says nothing"
+IGNORED = "not a keyword of draft2020-12, which has it ignored"
+ADDITIONAL_ITEMS: list[tuple[Draft, Any, str | None]] = [
+    # draft, what stands beside `additionalItems`, and the note where it is not enforced
+    (Draft.DRAFT7, {"items": [{}]}, None),
+    (Draft.DRAFT7, {"items": {}}, NOTHING),
+    (Draft.DRAFT7, {}, NOTHING),
+    (Draft.DRAFT2019, {"items": [{}]}, None),
+    (Draft.DRAFT2019, {"prefixItems": [{}]}, NOTHING),
+    (Draft.DRAFT2020, {"items": [{}]}, None),  # the array is read as in older drafts, and so is it
+    (Draft.DRAFT2020, {"items": []}, None),
+    (Draft.DRAFT2020, {"items": {}}, IGNORED),
+    (Draft.DRAFT2020, {"items": True}, IGNORED),
+    (Draft.DRAFT2020, {"prefixItems": [{}]}, IGNORED),
+    (Draft.DRAFT2020, {"prefixItems": [{}], "items": {}}, IGNORED),
+    (Draft.DRAFT2020, {}, IGNORED),
+]
+
+
+@pytest.mark.parametrize(("draft", "beside", "note"), ADDITIONAL_ITEMS, ids=str)
+@pytest.mark.parametrize("first", [True, False])
+def test_the_report_says_whether_additional_items_are_enforced(
+    draft: Draft, beside: Any, note: str | None, first: bool
+) -> None:
+    own = {"additionalItems": {"type": "string"}}
+    document = {**own, **beside} if first else {**beside, **own}
+    parsed = parse_schema(document, ParseOptions(draft=draft))
+    enforced = [entry.keyword for entry in parsed.report.enforced]
+    notes = [e.note for e in parsed.report.annotations if e.keyword == "additionalItems"]
+    assert ("additionalItems" in enforced, notes) == (note is None, [] if note is None else [note])
+    assert satisfies(parsed.root, [1, 2]) is (note is not None), "as the report says"
 
 
 def test_a_reference_hides_its_siblings_in_old_drafts() -> None:

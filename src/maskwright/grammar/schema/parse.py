@@ -81,20 +81,32 @@ def _assertions(source: SchemaObject) -> list[Assertion]:
     hidden = source.draft.is_old and "$ref" in source.value
     for keyword, setting in source.value.items():
         note, is_suspect = "", False
-        if keyword in keywords and not (hidden and keyword != "$ref"):
+        known = keyword in keywords or _goes_with_array(keyword, source)
+        if known and not (hidden and keyword != "$ref"):
             asserted = READERS[keyword](source, setting, f"{pointer}/{keyword}")
             if not isinstance(asserted, str):
                 assertions += asserted
                 enforced.append(ReportEntry(pointer, keyword))
                 continue
             note = asserted
-        elif keyword in keywords:
+        elif known:
             note = "hidden by $ref, as this draft has it"
         elif keyword not in ANNOTATIONS:
             note, is_suspect = _note_on_unknown(keyword, source.draft)
         entry = ReportEntry(pointer, keyword, note, suspect=is_suspect)
         source.parser.annotations.append(entry)
     return assertions
+
+
+def _goes_with_array(keyword: str, source: SchemaObject) -> bool:
+    """Whether it is the `additionalItems` of an array in `items`, which draft 2020-12 has no longer.
+
+    Such an array is read as older drafts have it (see `container_keywords`), and so is this."""
+    return (
+        keyword == "additionalItems"
+        and source.has("items")
+        and isinstance(source.value["items"], list)
+    )
 
 
 def _note_on_unknown(name: str, draft: Draft) -> tuple[str, bool]:
