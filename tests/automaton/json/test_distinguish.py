@@ -85,6 +85,8 @@ CONTAINERS: list[tuple[Any, int | None]] = [
     ({"type": "object", "properties": {"a": BIT}, "additionalProperties": False}, 3),
     ({"type": "object", "properties": {"a": BIT}}, None),
     ({"type": "object", "properties": {"a": False}, "additionalProperties": False}, 1),
+    ({"type": "object", "maxProperties": 0}, 1),
+    ({"type": "object", "properties": {"a": {"type": "string"}}, "maxProperties": 0}, 1),
     (nested(1), 2),
     (nested(3), 2),
     (nested(4), None),  # too deep to be searched

@@ -97,10 +97,12 @@ class DistinguishedValues:
 
     def _values(self, shape: ObjectShape) -> list[Conjunction | None]:
         """The conjunctions of its members; None stands for names that it doesn't list."""
+        if shape.most == 0:
+            return []
         possible = self._solver.satisfiable
         found: list[Conjunction | None] = [each for each in shape.values if possible(each)]
         classes = self._solver.values.names.of(shape.languages)
-        if shape.most != 0 and any(possible(shape.others(each.mask)) for each in classes):
+        if any(possible(shape.others(each.mask)) for each in classes):
             found.append(None)
         return found
 
