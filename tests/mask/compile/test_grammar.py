@@ -1,0 +1,99 @@
+"""Grammars as clients send them: dialect, start, special tokens, report and refusals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from maskwright import Vocabulary, compile_grammar
+from maskwright.errors import (
+    GrammarError,
+    InputError,
+    LimitError,
+    UnsatisfiableGrammarError,
+)
+from maskwright.limits import Limits
+from maskwright.mask.compile import grammar as compiler
+from tests.matching import BYTES, EVERY_BYTE, allowed, matches
+
+SPECIAL = Vocabulary((*BYTES, b"<tool>", b"<end>"), special=[256], eos=257)
+
+ACCEPTED: list[tuple[str, dict[str, Any], list[str], list[str]]] = [
+    # text, options, texts that match and texts that don't
+    ('start: "a" x?\nx: "b"', {}, ["a", "ab"], ["", "b", "abb"]),
+    ('start: "a" x?\nx: "b"', {"start": "x"}, ["b"], ["a", "ab"]),
+    ('start: "a"', {"dialect": "lark"}, ["a"], ["b"]),
+    ('root ::= "a" x*\nx ::= [b-d]', {}, ["a", "abcd"], ["", "ae"]),
+    ('root ::= "a" x*\nx ::= [b-d]', {"dialect": "gbnf"}, ["a", "abcd"], ["", "ae"]),
+    ("first ::= 'a' x\nx ::= 'b' | 'c'", {}, ["ab", "ac"], ["a", "b"]),
+    ("first ::= 'a' x\nx ::= 'b' | 'c'", {"dialect": "ebnf", "start": "x"}, ["b", "c"], ["ab"]),
+    # `root` comes before the first rule.
+    ("first ::= 'a'\nroot ::= 'b'", {"dialect": "ebnf"}, ["b"], ["a"]),
+]
+
+
+@pytest.mark.parametrize(("text", "options", "accepted", "rejected"), ACCEPTED, ids=str)
+def test_texts(text: str, options: Any, accepted: list[str], rejected: list[str]) -> None:
+    grammar = compile_grammar(text, EVERY_BYTE, **options)
+    assert [each for each in accepted if not matches(grammar, each)] == []
+    assert [each for each in rejected if matches(grammar, each)] == []
+
+
+REPORTS: list[tuple[str, str, list[str]]] = [
+    ('start: "a"', "lark, 1 rules", []),
+    ('start: x\nx: "b"\ny: "c"\nZ: "d"', "lark, 2 rules", ["y", "Z"]),
+    ('root ::= x\nx ::= "b"\ny ::= x', "gbnf, 2 rules", ["y"]),
+    ("root ::= 'a'", "ebnf, 1 rules", []),
+]
+
+
+@pytest.mark.parametrize(("text", "note", "unused"), REPORTS)
+def test_the_report_names_dialect_and_unused_rules(
+    text: str, note: str, unused: list[str]
+) -> None:
+    report = compile_grammar(text, EVERY_BYTE).report
+    assert [(entry.keyword, entry.note) for entry in report.enforced] == [("grammar", note)]
+    assert [entry.keyword for entry in report.annotations] == unused
+    assert {entry.note for entry in report.annotations} <= {"not used"}
+    assert report.warnings == ()
+
+
+REFUSED: list[tuple[str, dict[str, Any], type[Exception], str]] = [
+    ('start: "a"', {"dialect": "peg"}, InputError, "one of auto, lark, gbnf, ebnf"),
+    ('start: "a"', {"dialect": None}, InputError, "one of auto, lark, gbnf, ebnf"),
+    ('start: "a"', {"dialect": "gbnf"}, GrammarError, "begins with name ::="),
+    ('start: "a"', {"start": "x"}, GrammarError, "no rule 'x' to start with"),
+    ('start: "a" y', {}, GrammarError, "y is not defined"),
+    ('start: "a" start', {}, UnsatisfiableGrammarError, "generates no text"),
+    ('start: "aaa"', {"limits": Limits(grammar_length=5)}, LimitError, "grammar_length"),
+    ('start: x\nx: "b"', {"limits": Limits(grammar_rules=1)}, LimitError, "grammar_rules"),
+    ("start: <none>", {}, GrammarError, "no special token <none>"),
+    ("start: <end>", {}, GrammarError, "ends the text"),
+]
+
+
+@pytest.mark.parametrize(("text", "options", "kind", "message"), REFUSED, ids=str)
+def test_refusals(text: str, options: Any, kind: type[Exception], message: str) -> None:
+    with pytest.raises(kind, match=message) as raised:
+        compile_grammar(text, SPECIAL, **options)
+    assert type(raised.value) is kind
+
+
+@pytest.mark.parametrize("text", ['start: "a" <tool>', 'start: "a" <[256]>'])
+def test_special_tokens_are_those_of_the_vocabulary(text: str) -> None:
+    matcher = compile_grammar(text, SPECIAL).matcher()
+    assert matcher.accept(ord("a"))
+    assert allowed(matcher) == {256}
+    assert matcher.accept(256)
+    assert allowed(matcher) == {257}
+
+
+def test_rules_that_exhaust_the_stack_meet_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    def exhausted(*arguments: object, **options: object) -> None:
+        raise RecursionError
+
+    monkeypatch.setattr(compiler, "compile_rules", exhausted)
+    with pytest.raises(LimitError, match="nest too deep") as raised:
+        compile_grammar('start: "a"', EVERY_BYTE)
+    assert raised.value.limit == "schema_depth"

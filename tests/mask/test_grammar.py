@@ -1,0 +1,111 @@
+"""What a compiled grammar offers: its matchers, its sizes in tokens and in bytes."""
+
+from __future__ import annotations
+
+import pytest
+
+from maskwright import (
+    Grammar,
+    UnspellableError,
+    Vocabulary,
+    compile_json_schema,
+    compile_regex,
+    compile_structural_tag,
+)
+from maskwright.mask.budget.spellable import SpellableWalker
+from maskwright.mask.matcher.counting import CountingMatcher
+from maskwright.mask.matcher.matcher import Matcher
+from maskwright.mask.walker import Walker
+from tests.mask.compile.test_tags import tag_of
+from tests.matching import EVERY_BYTE, after, allowed, vocabulary
+
+LONGER = vocabulary("ddddd")
+FEW = vocabulary(alphabet="ab")
+"""Not every byte is a token here."""
+
+
+def bounded(vocab: Vocabulary) -> Grammar:
+    """A text of at most three tokens between `b` and `<e`, then a pattern."""
+    text = {"type": "tag", "begin": "b", "content": {"type": "any_text", "max_tokens": 3}}
+    pattern = {"type": "regex", "pattern": "abc|ddddd"}
+    parts = [{**text, "end": "<e"}, pattern]
+    return compile_structural_tag(tag_of({"type": "sequence", "elements": parts}), vocab)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "vocab", "min_tokens"),
+    [
+        ("", EVERY_BYTE, 0),
+        ("ab?", EVERY_BYTE, 1),
+        ("a{3}|b{2}", EVERY_BYTE, 2),
+        ("ddddd", LONGER, 1),
+        ("abc|ddddd", LONGER, 3),  # the shortest in bytes
+        ("é", EVERY_BYTE, 2),
+    ],
+)
+def test_min_tokens(pattern: str, vocab: Vocabulary, min_tokens: int) -> None:
+    assert compile_regex(pattern, vocab).min_tokens == min_tokens
+
+
+def test_the_fewest_tokens_of_any_text() -> None:
+    grammar = compile_regex("abc|ddddd", LONGER)
+    assert grammar.least_tokens(3) == 3, "enough as it is"
+    assert grammar.least_tokens(2) == 1
+
+
+def test_where_tokens_are_bounded_only_the_shortest_text_counts() -> None:
+    grammar = bounded(LONGER)
+    assert grammar.min_tokens == len("b<eabc")
+    assert grammar.least_tokens(1) == grammar.min_tokens
+
+
+@pytest.mark.parametrize(
+    ("grammar", "kind"),
+    [
+        (compile_regex("a*", EVERY_BYTE), Matcher),
+        (compile_json_schema({"type": "string"}, EVERY_BYTE), Matcher),
+        (bounded(EVERY_BYTE), CountingMatcher),
+    ],
+    ids=["pattern", "schema", "bounded text"],
+)
+def test_matchers_count_tokens_where_texts_are_bounded(grammar: Grammar, kind: type) -> None:
+    assert type(grammar.matcher()) is kind
+
+
+def test_matchers_are_independent() -> None:
+    grammar = compile_regex("ab", EVERY_BYTE)
+    one, other = grammar.matcher(), grammar.matcher()
+    assert one.accept(ord("a"))
+    assert (allowed(one), allowed(other)) == ({ord("b")}, {ord("a")})
+
+
+@pytest.mark.parametrize(("vocab", "kind"), [(EVERY_BYTE, Walker), (FEW, SpellableWalker)])
+def test_masks_look_at_spelling_where_bytes_are_missing(vocab: Vocabulary, kind: type) -> None:
+    assert type(compile_regex("a+", vocab).walker) is kind
+
+
+def test_a_grammar_without_a_text_that_can_be_spelled_is_refused() -> None:
+    assert compile_regex("c|a", FEW).min_tokens == 1
+    with pytest.raises(UnspellableError, match="nothing fits at 'c'"):
+        compile_regex("c", FEW)
+
+
+def test_the_size_grows_with_what_is_remembered() -> None:
+    grammar = compile_json_schema({"type": "array", "items": {"enum": [1, 23]}}, EVERY_BYTE)
+    new = grammar.size
+    for text, budget in (("[1,", None), ("[1,", 50), ("[1,2", None)):
+        before = grammar.size
+        for _ in range(2):  # what is known already is not counted again
+            matcher = after(grammar, text)
+            assert matcher is not None
+            allowed(matcher, budget)
+            grown = grammar.size
+        assert grown >= before
+    assert grown > new > 0
+
+
+def test_what_a_grammar_was_compiled_for() -> None:
+    grammar = compile_json_schema({"type": "string", "minLenght": 2}, EVERY_BYTE)
+    assert grammar.vocabulary is EVERY_BYTE
+    assert [entry.keyword for entry in grammar.report.enforced] == ["type"]
+    assert len(grammar.report.warnings) == 1
