@@ -1,0 +1,139 @@
+"""Blocks that a step copies and clears, and what is told of the tokens that it samples."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from maskwright.engine.schedule.plan import BlockCopy, CopyDirection, StepPlan
+from maskwright.engine.step.runner import Runner
+from maskwright.errors import EmptySupportError
+from maskwright.models import LoadedModel
+from maskwright.sampling import SampleRow, SamplingParams, TokenScore
+
+WITHIN, OUT, IN = CopyDirection
+BLOCKS, HOST = 4, 3
+
+
+def runner(loaded: LoadedModel) -> Runner:
+    """Pools in which every number of a block is that of the block; the host's are negative."""
+    found = Runner(loaded.decoder, BLOCKS, 4, host_blocks=HOST)
+    for pool, sign in ((found._pool, 1), (found._host, -1)):
+        for block in range(1, len(pool.data)):
+            pool.data[block] = sign * block
+    return found
+
+
+def contents(found: Runner) -> tuple[list[float], list[float]]:
+    """The number in each block of both pools, the trash block left out."""
+    for pool in (found._pool, found._host):
+        flat = pool.data.flatten(1)
+        assert torch.equal(flat, flat[:, :1].expand_as(flat)), "a block was copied in part"
+    return (
+        found._pool.data.flatten(1)[1:, 0].tolist(),
+        found._host.data.flatten(1)[1:, 0].tolist(),
+    )
+
+
+ARRANGED: list[tuple[list[BlockCopy], list[int], list[float], list[float]]] = [
+    # copies, blocks to clear; then the model's pool and the host's
+    ([], [], [1, 2, 3, 4], [-1, -2, -3]),
+    ([], [2, 4], [1, 0, 3, 0], [-1, -2, -3]),
+    ([BlockCopy(WITHIN, 1, 3)], [], [1, 2, 1, 4], [-1, -2, -3]),
+    ([BlockCopy(OUT, 2, 1)], [], [1, 2, 3, 4], [2, -2, -3]),
+    ([BlockCopy(IN, 2, 4)], [], [1, 2, 3, -2], [-1, -2, -3]),
+    ([BlockCopy(OUT, 1, 1), BlockCopy(OUT, 4, 3)], [1, 4], [0, 2, 3, 0], [1, -2, 4]),
+    # In their order: a block goes out before another comes into its place, and is copied on.
+    ([BlockCopy(OUT, 1, 1), BlockCopy(IN, 3, 1)], [], [-3, 2, 3, 4], [1, -2, -3]),
+    ([BlockCopy(IN, 3, 1), BlockCopy(OUT, 1, 1)], [], [-3, 2, 3, 4], [-3, -2, -3]),
+    ([BlockCopy(WITHIN, 1, 2), BlockCopy(WITHIN, 2, 3)], [], [1, 1, 1, 4], [-1, -2, -3]),
+    # Cleared after it was copied from.
+    ([BlockCopy(WITHIN, 1, 3)], [1], [0, 2, 1, 4], [-1, -2, -3]),
+]
+
+
+@pytest.mark.parametrize(("copies", "fresh", "pool", "host"), ARRANGED, ids=str)
+def test_blocks_are_copied_in_order_and_then_cleared(
+    loaded: LoadedModel,
+    copies: list[BlockCopy],
+    fresh: list[int],
+    pool: list[float],
+    host: list[float],
+) -> None:
+    found = runner(loaded)
+    found.arrange(StepPlan((), tuple(copies), tuple(fresh), (), ()))
+    assert contents(found) == (pool, host)
+
+
+def test_each_pool_has_a_trash_block(loaded: LoadedModel) -> None:
+    found = runner(loaded)
+    assert len(found._pool.data) == BLOCKS + 1
+    assert len(found._host.data) == HOST + 1
+    assert not found._pool.data[0].any()
+
+
+def words(*masks: set[int]) -> np.ndarray:
+    """Masks over a vocabulary of 40 tokens."""
+    bits = np.zeros((len(masks), 64), np.bool_)
+    for row, mask in zip(bits, masks, strict=True):
+        row[list(mask)] = True
+    return np.packbits(bits, axis=1, bitorder="little").view("<i4")
+
+
+def row(**params: object) -> SampleRow:
+    fields: dict[str, object] = {"temperature": 0.0, **params}
+    return SampleRow(SamplingParams(**fields), (1, 2), 2, 7)  # type: ignore[arg-type]
+
+
+def logits(*best: int) -> torch.Tensor:
+    """A row for each of `best`, which are the likeliest; the others fall with their number."""
+    found = torch.arange(40.0).neg().repeat(len(best), 1)
+    for line, token in zip(found, best, strict=True):
+        line[token] = 9.0
+    return found
+
+
+def test_each_row_has_its_mask_its_score_and_its_error(loaded: LoadedModel) -> None:
+    rows = [row(), row(logprobs=1), row(), row(logprobs=0)]
+    masks = words({3, 5}, {6, 8}, set(), {39})
+    outcomes = runner(loaded).sample(logits(3, 4, 5, 2), rows, masks)
+    assert outcomes[0] == (3, None)
+    assert isinstance(outcomes[1], tuple)
+    token, score = outcomes[1]
+    assert (token, score.token, score.allowed, score.forced) == (6, 6, 2, False)
+    assert [other.token for other in score.top] == [4], "the model's own favourite"
+    assert isinstance(outcomes[2], EmptySupportError)
+    assert isinstance(outcomes[3], tuple)
+    token, score = outcomes[3]
+    assert (token, score.token, score.forced, score.top) == (39, 39, True, ())
+
+
+def test_raw_scores_are_from_before_the_chain(loaded: LoadedModel) -> None:
+    """The chain overwrites the logits; the score of each row is of its own."""
+    plain, biased = row(logprobs=0), row(logprobs=0, logit_bias={7: 50.0})
+    outcomes = runner(loaded).sample(logits(3, 3), [plain, biased], words({3, 7}, {3, 7}))
+    scores: list[TokenScore] = [outcome[1] for outcome in outcomes]  # type: ignore[index,misc]
+    assert [score.token for score in scores] == [3, 7]
+    expected = torch.log_softmax(logits(3)[0].double(), dim=-1)
+    for score in scores:
+        assert score.raw == pytest.approx(float(expected[score.token]))
+    assert all(math.isfinite(score.masked) for score in scores)
+
+
+def test_warming_up_samples_from_every_token(loaded: LoadedModel) -> None:
+    found = runner(loaded)
+    taken: list[tuple[int, ...]] = []
+    sample = found.sample
+
+    def recording(logits: torch.Tensor, rows: object, masks: np.ndarray) -> object:
+        taken.append((logits.shape[1], int(np.unpackbits(masks.view(np.uint8)).sum())))
+        return sample(logits, rows, masks)  # type: ignore[arg-type]
+
+    found.sample = recording  # type: ignore[method-assign,assignment]
+    found.warm_up()
+    ((vocab, allowed),) = taken
+    assert vocab == loaded.decoder.vocab_size
+    assert allowed >= vocab

@@ -1,0 +1,116 @@
+"""Fields that are refused by name: those that would change the answer, and misspelt ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from maskwright.errors import InputError
+from maskwright.server.request.fields import Fields
+from maskwright.server.request.protocol import OBEYED
+from maskwright.server.request.refusals import (
+    CONSTRAINT_WORDS,
+    HARMLESS,
+    NEUTRAL,
+    refuse_unsupported,
+)
+
+
+def refuse(**fields: Any) -> None:
+    refuse_unsupported(Fields(fields), OBEYED)
+
+
+def refused(**fields: Any) -> tuple[str | None, str, str]:
+    """The param, code and message of a refusal."""
+    with pytest.raises(InputError) as raised:
+        refuse(**fields)
+    return raised.value.param, raised.value.code, raised.value.message
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [(name, value) for name, values in NEUTRAL.items() for value in values]
+)
+def test_values_that_change_nothing_pass(name: str, value: Any) -> None:
+    refuse(**{name: value})
+
+
+@pytest.mark.parametrize("name", NEUTRAL)
+@pytest.mark.parametrize("value", ["something", [1], {"a": 1}, 7], ids=str)
+def test_any_other_value_is_refused_by_name(name: str, value: Any) -> None:
+    param, code, message = refused(**{name: value})
+    assert (param, code) == (name, "unsupported_parameter")
+    assert message.startswith(f"{name} is not supported by this server; ")
+
+
+@pytest.mark.parametrize("name", NEUTRAL)
+def test_an_explicit_null_is_an_absent_field(name: str) -> None:
+    refuse(**{name: None})
+
+
+@pytest.mark.parametrize(
+    ("fields", "advice"),
+    [
+        ({"functions": [{"name": "f"}]}, "send tools and tool_choice"),
+        ({"function_call": {"name": "f"}}, "send tools and tool_choice"),
+        ({"echo": True}, "leave it out"),
+    ],
+)
+def test_the_way_out(fields: dict[str, Any], advice: str) -> None:
+    assert refused(**fields)[2].endswith(f"; {advice}")
+
+
+CONSTRAINTS = (
+    *(f"my_{word}_x" for word in CONSTRAINT_WORDS),
+    "json_mode",
+    "JsonSchema",
+    "structuredOutput",
+    "guided_decoding",
+    "responseFormat",
+)
+
+
+@pytest.mark.parametrize("name", CONSTRAINTS)
+def test_names_that_speak_of_a_constraint_are_refused(name: str) -> None:
+    param, code, message = refused(**{name: {}})
+    assert (param, code) == (name, "unknown_field")
+    assert "looks like a constraint" in message
+
+
+MISSPELT = [
+    ("temprature", "temperature"),
+    ("max_token", "max_tokens"),
+    ("Stop", "stop"),
+    ("presence_penality", "presence_penalty"),
+    ("tool_choise", "tool_choice"),
+    ("mesages", "messages"),
+    ("ignore_eo", "ignore_eos"),
+]
+
+
+@pytest.mark.parametrize(("name", "meant"), MISSPELT)
+def test_misspelt_names_are_refused_with_the_one_meant(name: str, meant: str) -> None:
+    param, code, message = refused(**{name: 1})
+    assert (param, code) == (name, "unknown_field")
+    assert message.endswith(f'did you mean "{meant}"?')
+
+
+@pytest.mark.parametrize("name", [*sorted(HARMLESS), "x", "prompt", "trace_id", "my_own_field"])
+def test_other_names_pass(name: str) -> None:
+    refuse(**{name: {"any": "thing"}})
+
+
+@pytest.mark.parametrize("name", sorted(OBEYED))
+def test_fields_that_are_obeyed_pass(name: str) -> None:
+    """Their readers check them, whatever their names speak of."""
+    refuse(**{name: object()})
+
+
+def test_no_field_is_in_two_lists() -> None:
+    assert OBEYED.isdisjoint(NEUTRAL)
+    assert OBEYED.isdisjoint(HARMLESS)
+    assert HARMLESS.isdisjoint(NEUTRAL)
+
+
+def test_the_first_fault_is_told() -> None:
+    assert refused(x=1, echo=True, my_schema={})[0] == "echo"
