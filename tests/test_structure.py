@@ -43,6 +43,15 @@ LONG_FUNCTIONS: dict[str, str] = {
     ),
 }
 
+# Packages whose modules each have a test file of their name, at the mirrored path.
+MIRRORED = ("maskwright.automaton", "maskwright.grammar", "maskwright.mask")
+# Modules of these that decide something and have none, each with its reason.
+WITHOUT_TESTS: dict[str, str] = {}
+DECISIONS = (
+    *(ast.If, ast.IfExp, ast.Match, ast.While, ast.Try, ast.Compare, ast.BoolOp),
+    ast.comprehension,
+)
+
 
 def import_graph() -> dict[str, set[str]]:
     names = [module.name for module in modules()]
@@ -125,6 +134,45 @@ def test_function_bodies_are_at_most_sixty_lines() -> None:
     }
     assert {name: lines for name, lines in long.items() if name not in LONG_FUNCTIONS} == {}
     assert sorted(LONG_FUNCTIONS) == sorted(long), "an exception that is no longer needed"
+
+
+def decides(tree: ast.AST) -> bool:
+    """Whether a function of a module branches, compares, loops or filters."""
+    return any(isinstance(node, DECISIONS) for each in functions(tree) for node in ast.walk(each))
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("X = 1 if Y else 2", False),  # a module's constants are no functions
+        ("class A(NamedTuple):\n    b: int", False),
+        ("def f(a): return a << 32", False),
+        ("def f(a): return a if a else 0", True),
+        ("def f(a): return a == 1", True),
+        ("class A:\n    def f(self, a):\n        return [b for b in a]", True),
+        ("async def f(a):\n    while a: pass", True),
+    ],
+)
+def test_what_decides(source: str, expected: bool) -> None:
+    assert decides(ast.parse(source)) is expected
+
+
+def test_each_module_that_decides_has_a_test_file_of_its_name() -> None:
+    missing = {
+        module.name
+        for module in modules()
+        if module.name.startswith(tuple(f"{package}." for package in MIRRORED))
+        if module.path.name != "__init__.py" and decides(module.tree)
+        if not mirrored(module).exists()
+    }
+    assert missing - set(WITHOUT_TESTS) == set(), "a module that decides has no test file"
+    assert sorted(WITHOUT_TESTS) == sorted(missing), "an exception that is no longer needed"
+
+
+def mirrored(module: Module) -> Path:
+    """The test file of a module: tests/a/b/test_c.py of a/b/c.py."""
+    *folders, name = module.name.split(".")[1:]
+    return Path(ROOT, "tests", *folders, f"test_{name}.py")
 
 
 def test_an_exception_to_the_complexity_rule_gives_its_reason() -> None:

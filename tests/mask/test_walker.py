@@ -9,8 +9,13 @@ import pytest
 
 from maskwright import Grammar, compile_json_schema, compile_regex
 from maskwright.automaton.machine.exits import Configuration
+from maskwright.grammar.pattern.translate import full_match
+from maskwright.grammar.rules.tree import Choice, Concat, Ref, Rules, Terminal
+from maskwright.mask.compile.rules import compile_rules
 from maskwright.mask.position import UNKNOWN
+from maskwright.mask.ready_rows.runs import widest_run
 from maskwright.mask.shared.leaf_bounds import ENDLESS
+from maskwright.mask.shared.vocabulary_tables import NOTHING
 from tests.matching import configuration, vocabulary
 
 VOCAB = vocabulary("ab", "aab", ' "', '"a', 'x"', '",', '"]', "a ", " a", "1,", "é")
@@ -59,6 +64,58 @@ def test_the_mask_holds_the_tokens_that_are_read_alone(source: Any, text: bytes)
     mask = {VOCAB.tokens[token] for token in np.flatnonzero(bits).tolist()}
     assert mask - {b""} == accepted_alone(grammar, here)
     assert walker.row(here) == walker.row(here), "a row is computed once"
+
+
+LOWER = full_match("[a-z]+")
+NESTED = Choice((Terminal(LOWER), Concat((Terminal(full_match("<")), Ref("r")))))
+
+
+def nested(first: str) -> Grammar:
+    """A text of `first`, after which a rule that refers to itself begins with letters."""
+    parts = Concat((Terminal(full_match(first)), Ref("r")))
+    return compile_rules(Rules("start", {"start": parts, "r": NESTED}), VOCAB)
+
+
+RUNS: list[tuple[str | Grammar, bytes, str | None, str | None]] = [
+    # pattern or grammar, text read; the characters that may be repeated, at once and after a space
+    ("[a-z]+( [A-Z]+)*", b"", "[a-z]", None),
+    ("[a-z]+( [A-Z]+)*", b"ab", "[a-z]", "[A-Z]"),
+    ("[a-z]+( [A-Z]+)*", b"ab ", "[A-Z]", None),
+    ("( [a-z]+)+!", b"", None, "[a-z]"),
+    ("(  [a-z]+)+!", b"", None, None),  # after two spaces
+    ("[0-9]+( [a-z]+)?", b"1", None, "[a-z]"),
+    ("[a-l]*1|[A-Z]*2", b"", "[A-Z]", None),  # the widest
+    (nested("[0-9]+"), b"1", "[a-z]", None),  # after the digits, which may have ended
+    (nested("[0-9]+"), b"", None, None),
+    (nested("[0-9]+ ?"), b"1", "[a-z]", "[a-z]"),
+    (nested("[a-l]+"), b"a", "[a-z]", None),  # wider than what goes on with the first text
+    (nested("[A-Za-z]+"), b"a", "[A-Za-z]", None),
+    (nested("[a-z]{1,3}!"), b"ab", None, None),  # the first text has not ended yet
+]
+
+
+@pytest.mark.parametrize(("source", "text", "at_once", "after_space"), RUNS)
+def test_the_widest_runs_of_characters(
+    source: str | Grammar,
+    text: bytes,
+    at_once: str | None,
+    after_space: str | None,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    grammar = compile_regex(source, VOCAB) if isinstance(source, str) else source
+    expected = [
+        None if letters is None else widest_run(full_match(f"{letters}+"))
+        for letters in (at_once, after_space)
+    ]
+    asked: list[Any] = []
+
+    def precomputed(run: Any, spaced: Any) -> Any:
+        asked.append([run, spaced])
+        return NOTHING
+
+    monkeypatch.setattr(grammar.walker.tables.texts, "precomputed", precomputed)
+    assert grammar.walker.precomputed(configuration(grammar, text)) == NOTHING
+    assert asked == ([] if expected == [None, None] else [expected])
 
 
 @pytest.mark.parametrize(("source", "text"), CONFIGURATIONS)

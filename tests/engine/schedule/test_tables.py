@@ -202,6 +202,25 @@ def test_blocks_that_are_still_cached_are_not_copied_back() -> None:
     assert (len(sequence.table), sequence.computed) == (3, 9)
 
 
+@pytest.mark.parametrize(
+    ("tokens", "computed", "back"),
+    [(15, 14, 14), (13, 13, 12)],  # the last token again, when more has left the window already
+)
+def test_blocks_outside_the_window_are_not_copied(tokens: int, computed: int, back: int) -> None:
+    books = Books(window=4, cache=False)
+    sequence = books.add(range(tokens))
+    books.compute(sequence, computed)
+    assert sequence.table[:2] == [0, 0]
+    assert len(books.swap_out(sequence).copies) == 2
+    assert sequence.host[:2] == [0, 0]
+    assert books.tables.to_come_back(sequence) == 2
+    step = books.swap_in(sequence)
+    assert sequence.table[:2] == [0, 0]
+    assert all(sequence.table[2:])
+    assert len(step.copies) == len(sequence.table) - 2
+    assert (sequence.computed, sequence.outside_window) == (back, 2)
+
+
 def test_releasing_a_swapped_sequence_frees_the_host() -> None:
     books = Books()
     sequence = books.add(range(10))
@@ -252,15 +271,30 @@ def test_a_block_that_begins_alike_is_copied(prompt: list[int], cached: int, mor
     )
 
 
-def test_the_last_block_of_a_running_sequence_is_copied_too() -> None:
+RUNNING: list[tuple[list[int], list[int], int]] = [
+    # the tokens of a running sequence, computed but for one; of a new one; how many this gets
+    ([*range(7)], [0, 1, 2, 3, 4, 5, 6, 9], 6),  # no further than the other one is computed
+    ([*range(7)], [0, 1, 2, 3, 4, 5], 5),  # all but its own last token
+    ([*range(7)], [0, 1, 2, 3, 4, 9, 9], 5),
+    ([9, 9, 9, 9, 4, 5, 6], [0, 1, 2, 3, 4, 5, 8], 4),  # after another text
+]
+
+
+@pytest.mark.parametrize(("running", "tokens", "computed"), RUNNING)
+def test_the_last_block_of_a_running_sequence_is_copied_too(
+    running: list[int], tokens: list[int], computed: int
+) -> None:
     books = Books()
-    running = books.add(range(7))
-    books.compute(running, 6)
-    new, step = books.add([0, 1, 2, 3, 4, 5, 6, 9]), PlanBuilder(99)
+    books.compute(books.add(range(4)))
+    other = books.add(running)
+    books.compute(other, 6)
+    new, step = books.add(tokens), PlanBuilder(99)
     assert new.computed == 4
-    books.tables.copy_beginning(new, [running, new], step)
-    assert new.computed == 6, "no further than the other one is computed"
-    assert step.copies == [BlockCopy(CopyDirection.WITHIN, running.table[1], new.table[1])]
+    books.tables.copy_beginning(new, [other, new], step)
+    books.check()
+    assert new.computed == computed
+    copies = [BlockCopy(CopyDirection.WITHIN, other.table[1], new.table[-1])]
+    assert step.copies == (copies if computed > 4 else [])
 
 
 def test_nothing_is_copied_where_no_block_is_free() -> None:
@@ -282,6 +316,17 @@ def test_who_computes_the_block_that_another_waits_for() -> None:
     books.compute(running, 8)
     assert books.tables.next_block(running) is None, "its last block will not be full"
     assert books.tables.following(waiting) is None, "and neither will the other's"
+
+
+def test_blocks_that_are_just_full() -> None:
+    """A running sequence fills its last block; a waiting one computes its last token anyway."""
+    books = Books()
+    running = books.add(range(8))
+    books.compute(running, 4)
+    assert books.tables.next_block(running) is not None
+    assert books.tables.following(Sequence(9, [*range(8)], 8, 99)) is None
+    waiting = Sequence(9, [*range(9)], 9, 99)
+    assert books.tables.following(waiting) == books.tables.next_block(running)
 
 
 DIFFERENT: list[Sequence] = [
