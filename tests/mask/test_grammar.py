@@ -92,16 +92,16 @@ def test_a_grammar_without_a_text_that_can_be_spelled_is_refused() -> None:
 
 def test_the_size_grows_with_what_is_remembered() -> None:
     grammar = compile_json_schema({"type": "array", "items": {"enum": [1, 23]}}, EVERY_BYTE)
-    new = grammar.size
+    sizes = [grammar.size]
     for text, budget in (("[1,", None), ("[1,", 50), ("[1,2", None)):
-        before = grammar.size
         for _ in range(2):  # what is known already is not counted again
             matcher = after(grammar, text)
             assert matcher is not None
             allowed(matcher, budget)
-            grown = grammar.size
-        assert grown >= before
-    assert grown > new > 0
+            sizes.append(grammar.size)
+    assert sizes == sorted(sizes)
+    assert sizes[-1] > sizes[0] > 0
+    assert sizes[1::2] == sizes[2::2]
 
 
 def test_what_a_grammar_was_compiled_for() -> None:

@@ -11,7 +11,8 @@ MOST = 0xFFFFFFFF
 
 
 @pytest.mark.parametrize(
-    ("leaf", "node"), [(0, 0), (1, 0), (0, 1), (5, 7), (5, 1 << 31), (3, MOST), ((1 << 31) - 1, MOST)]
+    ("leaf", "node"),
+    [(0, 0), (1, 0), (0, 1), (5, 7), (5, 1 << 31), (3, MOST), (MOST >> 1, MOST)],
 )
 def test_unpacking_is_the_inverse_of_packing(leaf: int, node: int) -> None:
     found = unpacked(leaf << 32 | node)

@@ -77,9 +77,7 @@ def test_missing_blocks(computed: int, held: int, count: int, missing: int) -> N
     assert books.tables.missing(sequence, count) == missing
 
 
-@pytest.mark.parametrize(
-    ("tokens", "to_come"), [(1, 1), (3, 1), (4, 2), (7, 2), (8, 3)]
-)
+@pytest.mark.parametrize(("tokens", "to_come"), [(1, 1), (3, 1), (4, 2), (7, 2), (8, 3)])
 def test_blocks_to_come_have_room_for_one_more_token(tokens: int, to_come: int) -> None:
     books = Books()
     sequence = books.add(range(tokens))
@@ -266,9 +264,7 @@ def test_a_block_that_begins_alike_is_copied(prompt: list[int], cached: int, mor
     books.tables.copy_beginning(new, [old], step)
     books.check()
     assert new.computed == cached + more
-    assert step.copies == (
-        [BlockCopy(CopyDirection.WITHIN, origin, new.table[-1])] if more else []
-    )
+    assert step.copies == ([BlockCopy(CopyDirection.WITHIN, origin, new.table[-1])] if more else [])
 
 
 RUNNING: list[tuple[list[int], list[int], int]] = [

@@ -139,9 +139,7 @@ def test_children_are_a_non_empty_array(setting: Any) -> None:
         ("^b$", ["b"], ["ab", "bc"]),
     ],
 )
-def test_a_pattern_is_searched_for(
-    pattern: str, accepted: list[str], rejected: list[str]
-) -> None:
+def test_a_pattern_is_searched_for(pattern: str, accepted: list[str], rejected: list[str]) -> None:
     language = object_of({}).pattern(pattern, "/here/pattern")
     assert [text for text in accepted if not contains(language, text)] == []
     assert [text for text in rejected if contains(language, text)] == []

@@ -49,9 +49,7 @@ REPORTS: list[tuple[str, str, list[str]]] = [
 
 
 @pytest.mark.parametrize(("text", "note", "unused"), REPORTS)
-def test_the_report_names_dialect_and_unused_rules(
-    text: str, note: str, unused: list[str]
-) -> None:
+def test_the_report_names_dialect_and_unused_rules(text: str, note: str, unused: list[str]) -> None:
     report = compile_grammar(text, EVERY_BYTE).report
     assert [(entry.keyword, entry.note) for entry in report.enforced] == [("grammar", note)]
     assert [entry.keyword for entry in report.annotations] == unused

@@ -46,7 +46,7 @@ class Admission:
             pool.block_size, config.max_batch_tokens, loaded.decoder.window
         )
         if attention_window.most_blocks(self.max_context) > pool.total:
-            self.max_context = min(self.max_context, pool.total * pool.block_size)
+            self.max_context = pool.total * pool.block_size
         self._config = config
         self._ranks = {item.name: rank for rank, item in enumerate(config.classes)}
         self._model = (loaded.name, str(loaded.decoder.dtype), config.kv_dtype)

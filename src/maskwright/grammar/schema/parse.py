@@ -99,9 +99,10 @@ def _assertions(source: SchemaObject) -> list[Assertion]:
 
 
 def _goes_with_array(keyword: str, source: SchemaObject) -> bool:
-    """Whether it is the `additionalItems` of an array in `items`, which draft 2020-12 has no longer.
+    """Whether it is an `additionalItems` beside an array in `items`.
 
-    Such an array is read as older drafts have it (see `container_keywords`), and so is this."""
+    Draft 2020-12 no longer has either. The array is read as older drafts have it (see
+    `container_keywords`), and so is what stands beside it."""
     return (
         keyword == "additionalItems"
         and source.has("items")
