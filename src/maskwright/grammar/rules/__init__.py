@@ -4,8 +4,8 @@ A grammar is a mapping from names to expressions over terminals, JSON values, sp
 references. Before the machine is built, `fold` joins everything regular into single terminals and
 `recursion` turns recursion at the ends of a rule into loops; neither changes the language.
 
-- `captures`: Captures of called rules, written out where an event can report them.
-- `fold`: Regular parts of rules joined into one terminal.
-- `recursion`: Left and right recursion as loops.
+- `captures`: Moves captures of called rules into the start rule, where events can report them.
+- `fold`: Joins the regular parts of rules into terminals.
+- `recursion`: Turns left and right recursion into repetitions.
 - `tree`: The closed tree of rules.
 """

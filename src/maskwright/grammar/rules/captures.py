@@ -31,9 +31,9 @@ from maskwright.limits import Limits
 
 
 def captures_in_start(rules: Rules, limits: Limits) -> Rules:
-    """The same grammar, with captures in the start rule wherever that is possible.
+    """Return an equivalent grammar that has its captures in the start rule where this is possible.
 
-    Raises `LimitError` if that is too large.
+    Raises `LimitError` if it becomes too large.
     """
     capturing = _capturing(rules)
     if rules.start not in capturing or len(capturing) == 1:
@@ -58,7 +58,7 @@ def captures_in_start(rules: Rules, limits: Limits) -> Rules:
 
 
 def _capturing(rules: Rules) -> set[str]:
-    """The rules with captures, or with calls of such rules."""
+    """Return the rules that contain captures, or call such rules."""
     callers: defaultdict[str, list[str]] = defaultdict(list)
     capturing: set[str] = set()
     for name, body in rules.rules.items():
@@ -76,7 +76,8 @@ def _capturing(rules: Rules) -> set[str]:
 
 
 def _callees_first(calls: Mapping[str, set[str]]) -> list[str]:
-    """The rules that are in no cycle of calls, nor between two, each after those it calls."""
+    """Return the rules that are neither in a cycle of calls nor on a path between two cycles, each
+    after the rules that it calls."""
     callers: dict[str, set[str]] = {name: set() for name in calls}
     for name, called in calls.items():
         for other in called:
@@ -90,10 +91,11 @@ def _callees_first(calls: Mapping[str, set[str]]) -> list[str]:
 
 
 def _peel(needs: Mapping[str, set[str]], users: Mapping[str, set[str]]) -> list[str]:
-    """The names that need nothing, then those that need nothing but these, and so on."""
+    """Return names in topological order, each after all names that it needs. Names in a cycle, and
+    names that need them, are left out."""
     left = {name: len(needed) for name, needed in needs.items()}
     ordered = [name for name, count in left.items() if count == 0]
-    for name in ordered:  # grows
+    for name in ordered:  # which is extended below
         for user in users[name]:
             left[user] -= 1
             if left[user] == 0:

@@ -1,7 +1,7 @@
-"""Parts of a grammar that are regular, each as one terminal.
+"""Joins the regular parts of a grammar into terminals.
 
-A regular language is read by its automaton alone, which costs a look-up a byte, whatever its parts
-are; only what is recursive, a JSON value, a special token or a capture needs the machine of rules.
+A terminal is read by an automaton, with one look-up for each byte, however many rules it came from.
+Only recursion, JSON values, special tokens and captures need the machine of rules.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from maskwright.grammar.rules.tree import (
 )
 
 MOST_PARTS: Final = 256
-"""Terms strung together (or set side by side) in one terminal. Rules that double each other would
-else be written out in full."""
+"""Most terms in the concatenation or union of one terminal, so that a chain of rules that each
+double the one before does not become a terminal of exponential size."""
 
 
 def fold_rules(rules: Rules) -> Rules:
-    """The same grammar with the longest regular parts as terminals."""
+    """Return an equivalent grammar in which the largest regular parts are terminals."""
     folding = _Folding(rules)
     return Rules(rules.start, {name: folding.rule(name) for name in rules.rules})
 
@@ -52,7 +52,7 @@ class _Folding:
             body = self.rules.rules[name]
             known = self.fold(repeated(name, body))
             if not isinstance(known, Terminal) and is_right_recursive(name, body):
-                known = self.fold(body)  # the machine reads that as a loop, of fewer sets
+                known = self.fold(body)  # the machine reads this as a loop, with fewer item sets
             self.done[name] = known
             self.open.discard(name)
         return known
@@ -111,7 +111,8 @@ def _choice(options: Iterable[Expression]) -> Expression:
 
 
 def _length(term: Regular) -> int:
-    """Terms at the top of a concatenation or a union."""
+    """Return the number of terms in a concatenation or union, counted up to a little above
+    `MOST_PARTS`."""
     if isinstance(term, RegularAlt):
         return len(term.options)
     count = 1

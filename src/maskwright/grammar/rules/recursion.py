@@ -1,8 +1,8 @@
-"""Rules that call themselves at an end of their alternatives, as repetitions.
+"""Turns rules that call themselves at an end of their alternatives into repetitions.
 
-`x: x "," y | y` has the texts of `y ("," y)*`. A repetition is read in a loop, and may be regular,
-where recursion keeps note of every call that has not returned; with ambiguity as in `x: x x | y`,
-that would be of all ways to group what has been read.
+`x: x "," y | y` generates the texts of `y ("," y)*`. A repetition is read in a loop, and may be
+regular, whereas recursion needs an item for every call that has not returned. In an ambiguous rule
+such as `x: x x | y`, this would be an item for every way to group what has been read.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from maskwright.grammar.rules.tree import Choice, Concat, Expression, Ref, Repea
 
 
 def repeated(name: str, body: Expression) -> Expression:
-    """`x: b | x a | c x | x o x` as `x: (c* b a*) (o (c* b a*))*`, for any number of each."""
+    """Rewrite `x: b | x a | c x | x o x` to `x: (c* b a*) (o (c* b a*))*`, with any number of
+    alternatives of each kind."""
     itself = Ref(name)
     plain: list[Expression] = []
     before: list[Expression] = []

@@ -1,9 +1,8 @@
-"""Context-free grammars as a closed tree: what every dialect, tag and tool format is parsed into.
+"""The closed tree of context-free grammars, into which all dialects, tags and tools are translated.
 
-A grammar is a set of named rules over terminals. A terminal is a regular language over text, a
-JSON value under a schema, or a special token. The text of a grammar is the concatenation of the
-texts of its terminals, read as one machine over bytes: nothing separates tokens but what the rules
-say.
+A grammar is a set of named rules over terminals. A terminal is a regular language over text, a JSON
+value under a schema, or a special token. A text of a grammar is the concatenation of texts of its
+terminals. No lexer splits it; only the rules say what stands between two terminals.
 """
 
 from __future__ import annotations
@@ -18,15 +17,15 @@ from maskwright.grammar.schema.tree import Schema
 
 @dataclass(frozen=True, slots=True)
 class Terminal:
-    """A text of a regular language."""
+    """The texts of a regular language."""
 
     language: Regular
 
 
 @dataclass(frozen=True, slots=True)
 class JsonValue:
-    """A JSON value that satisfies `schema`, written as the options have it (see
-    `compile_json_schema`); no whitespace around it."""
+    """A JSON value that satisfies `schema`, without whitespace around it. The other fields are
+    those of `compile_json_schema`."""
 
     schema: Schema
     whitespace: Literal["compact", "spaced", "pretty", "flexible"] = "flexible"
@@ -36,18 +35,18 @@ class JsonValue:
 
 @dataclass(frozen=True, slots=True)
 class SpecialToken:
-    """One token out of ranges of ids (first, last), which no text spells."""
+    """One special token. `ids`: ranges of ids (first, last), of which it has one."""
 
     ids: tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Bounded:
-    """A part of a text that is read in at most `tokens` tokens: a text of a language, except the
-    last `tail` characters, which end it; or a special token.
+    """A part of a text with at most `tokens` tokens: a text of a language, whose last `tail`
+    characters end it and are not counted, or a special token.
 
-    From every beginning of a text there must be a way to end it with at most `tail` more
-    characters. A special token counts only together with the text before it.
+    Every prefix of a text must have a completion of at most `tail` characters. A special token is
+    counted only together with the text before it.
     """
 
     body: Terminal | SpecialToken
@@ -57,7 +56,7 @@ class Bounded:
 
 @dataclass(frozen=True, slots=True)
 class Ref:
-    """What the rule `name` generates."""
+    """A reference to the rule `name`."""
 
     name: str
 
@@ -74,7 +73,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Repeat:
-    """`least` to `most` copies (None: any number)."""
+    """`least` to `most` repetitions of `body` (None: any number)."""
 
     body: Expression
     least: int = 0
@@ -83,9 +82,9 @@ class Repeat:
 
 @dataclass(frozen=True, slots=True)
 class Capture:
-    """`body`, whose beginning and end are reported as events under `name`.
+    """`body`, whose beginning and end are reported as events with `name`.
 
-    What is captured is the text of `body` without `tail`, with which every such text ends.
+    The captured text is that of `body` without `tail`, with which every text of `body` ends.
     """
 
     name: str
@@ -100,14 +99,14 @@ Expression = (
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """A grammar: every `Ref` in it names one of `rules`."""
+    """A grammar. Every `Ref` in it refers to one of `rules`."""
 
     start: str
     rules: Mapping[str, Expression]
 
 
 def renamed(expression: Expression, prefix: str) -> Expression:
-    """`expression` with `prefix` before the name of every rule in it."""
+    """Return `expression` with `prefix` before the name of every rule."""
     match expression:
         case Ref(name=name):
             return Ref(prefix + name)
@@ -122,7 +121,7 @@ def renamed(expression: Expression, prefix: str) -> Expression:
 
 
 def all_parts(expression: Expression) -> Iterator[Expression]:
-    """An expression and all within it."""
+    """Yield an expression and all expressions in it."""
     stack = [expression]
     while stack:
         part = stack.pop()

@@ -1,7 +1,7 @@
-"""Text in which some strings must not stand, or that ends with the first of them.
+"""Languages of texts in which some strings must not occur, or that end with the first one of them.
 
-Such a text is followed by the automaton of Aho and Corasick (1975): what counts of the text read so
-far is its longest end that is the beginning of one of the strings.
+They are read by the automaton of Aho and Corasick (1975). Its state is the longest suffix of the
+text so far that is a prefix of one of the strings.
 """
 
 from __future__ import annotations
@@ -15,25 +15,25 @@ from maskwright.grammar.regular.terms import EPSILON, Regular, intersection, len
 
 
 def text_without(strings: tuple[str, ...] = (), most: int | None = None) -> Regular:
-    """Every text of at most `most` characters in which none of `strings` stands."""
+    """Return the texts of at most `most` characters that contain none of `strings`."""
     return _bounded(_FreeText(None, (), strings), most)
 
 
 def text_until(
     end: str, others: tuple[str, ...] = (), without: tuple[str, ...] = (), most: int | None = None
 ) -> Regular:
-    """Every text that ends with `end`, where neither `end` nor one of `others` ends before.
+    """Return the texts that end with `end` and contain neither `end` nor one of `others` before.
 
-    Where two of them end together, it is the longer one that counts. None of `without` stands in
-    the text. `most` bounds the characters before `end`.
+    If two of these strings end at one place, the longer one counts. The texts contain none of
+    `without`, and have at most `most` characters before `end`.
     """
     ends = tuple(sorted({end, *others}))
     return _bounded(_FreeText(end, ends, without), None if most is None else most + len(end))
 
 
 def always_ends(ends: Iterable[str], without: tuple[str, ...]) -> bool:
-    """Whether every beginning of a text up to one of `ends`, in which none of `without` stands, can
-    be ended with what is left of one of them."""
+    """Whether every prefix of a text that ends with one of `ends` and contains none of `without`
+    can be completed by the rest of one of `ends`."""
     known = tuple(sorted(set(ends)))
     text = _FreeText(None, known, without)
     return all(
@@ -43,12 +43,13 @@ def always_ends(ends: Iterable[str], without: tuple[str, ...]) -> bool:
 
 
 def _read_of(end: str, seen: str) -> Iterator[int]:
-    """How much of `end` may have been read where `seen` has."""
+    """Yield how many characters of `end` may have been read in the state `seen`."""
     return (at for at in range(len(end)) if seen.endswith(end[:at]))
 
 
 def _ends_with(text: _FreeText, seen: str, rest: str) -> bool:
-    """Whether the first of the strings to stand after `seen` ends with `rest`, and is an end."""
+    """Whether reading `rest` in the state `seen` completes one of the strings only at its last
+    character, and that string is an end."""
     for at, character in enumerate(rest, start=1):
         read = seen + character
         completed = [string for string in text.strings if read.endswith(string)]
@@ -60,7 +61,8 @@ def _ends_with(text: _FreeText, seen: str, rest: str) -> bool:
 
 @dataclass(frozen=True)
 class _FreeText:
-    """The automaton of one such language; its states are the `seen` of `at`."""
+    """The automaton of one such language. A state is a string: the longest suffix of the text that
+    is a prefix of one of the strings."""
 
     end: str | None
     ends: tuple[str, ...]
@@ -71,8 +73,7 @@ class _FreeText:
         return (*self.ends, *self.without)
 
     def at(self, seen: str) -> Regular:
-        """What may still follow a text whose longest end that begins one of the strings is
-        `seen`."""
+        """Return the language of the state `seen`: the texts that may follow."""
         plain = self.end is None or len(self.strings) == 1
         return state(
             ("free text", self, seen), self.end is None, lambda: self._moves(seen), plain=plain
@@ -89,7 +90,8 @@ class _FreeText:
         return sorted(arcs, key=lambda arc: arc[0])
 
     def _after(self, text: str) -> Regular | None:
-        """After a text of which nothing but this end counts; None if it can't be one of ours."""
+        """Return the language after a text that ends with `text`; None if no text of the language
+        begins so."""
         completed = [string for string in self.strings if text.endswith(string)]
         if not completed:
             return self.at(self.longest_beginning(text))
@@ -98,7 +100,7 @@ class _FreeText:
         return EPSILON if over else None
 
     def reachable(self) -> set[str]:
-        """What may have been seen of a text that goes on."""
+        """Return all states from which a text can continue."""
         states = {""}
         stack = [""]
         letters = {character for string in self.strings for character in string}
@@ -113,7 +115,7 @@ class _FreeText:
         return states
 
     def longest_beginning(self, text: str) -> str:
-        """The longest end of `text` with which one of the strings begins."""
+        """Return the longest suffix of `text` that is a prefix of one of the strings."""
         ends = (text[at:] for at in range(len(text)))
         return next((e for e in ends if any(s.startswith(e) for s in self.strings)), "")
 

@@ -1,4 +1,4 @@
-"""An object of a structural tag as JSON, whose fields are asked for by name and kind."""
+"""A JSON object of a structural tag, with checked access to its fields."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from maskwright.grammar.tags.tree import Token
 
 @dataclass(frozen=True, slots=True)
 class TagNode:
-    """A JSON object of the tag and its place. What a field is not raises `StructuralTagError`."""
+    """A JSON object of the tag and its place. A field of a wrong type raises
+    `StructuralTagError`."""
 
     value: Json
     pointer: str
@@ -39,7 +40,7 @@ class TagNode:
         return StructuralTagError(f"{name} must be {wanted}", pointer=f"{self.pointer}/{name}")
 
     def only(self, *known: str) -> None:
-        """Refuse every field that isn't among `known`: nothing is dropped in silence."""
+        """Refuse every field that isn't among `known`, so that none is silently ignored."""
         for name in self.fields:
             if name not in known and self.fields[name] is not None:
                 raise StructuralTagError(
@@ -86,7 +87,7 @@ class TagNode:
         raise self.wrong(name, "a token's id or name")
 
     def tokens(self, name: str) -> tuple[Token, ...]:
-        """Tokens by id or name; none where there is no such field."""
+        """Return tokens by id or name; none if there is no such field."""
         items = self.items(name) if self.has(name) else []
         return tuple(
             Token(self.as_token(value, f"{name}/{at}"), f"{self.pointer}/{name}/{at}")
@@ -94,7 +95,7 @@ class TagNode:
         )
 
     def read(self, name: str) -> TagNode:
-        """The same with the JSON text at `name`, if it is one, as what it says."""
+        """Return a copy in which the field `name`, if it is a string of JSON, is parsed."""
         value = self.get(name)
         if not isinstance(value, str):
             return self

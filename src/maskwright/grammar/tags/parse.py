@@ -1,6 +1,6 @@
-"""Reading a structural tag: from JSON to the closed tree of `grammar.tags.tree`.
+"""Reads a structural tag from JSON into the closed tree of `grammar.tags.tree`.
 
-Two spellings are read: formats (`{"type": "structural_tag", "format": {…}}`, as xgrammar, vLLM and
+Two forms are accepted: formats (`{"type": "structural_tag", "format": {…}}`, as xgrammar, vLLM and
 SGLang take them) and the older list of structures with triggers (`{"structures": [{"begin":
 …, "schema": …, "end": …}], "triggers": […]}`).
 """
@@ -34,14 +34,14 @@ from maskwright.grammar.tags.tree import (
 )
 
 MOST_DEPTH = 64
-"""Formats within formats."""
+"""Most levels of formats in formats."""
 
 MOST_REPEATS = 100_000
 
 
 @dataclass(frozen=True, slots=True)
 class _FormatKind:
-    """A kind of format: the fields it may have beside its type, and what reads it."""
+    """A kind of format: the fields that it may have besides its type, and its reader."""
 
     fields: tuple[str, ...]
     read: Callable[[TagNode], Format]
@@ -50,7 +50,7 @@ class _FormatKind:
 def parse_tag(source: Json) -> Format:
     """Read a structural tag (a dict, or JSON text).
 
-    Raises `StructuralTagError` with the JSON Pointer of the first fault.
+    Raises `StructuralTagError` with the JSON Pointer of the first error.
     """
     if isinstance(source, str):
         try:
@@ -160,7 +160,7 @@ def _repeat(node: TagNode) -> Repeated:
 
 
 def _tag(node: TagNode) -> Tag:
-    """A tag, whose type may be left out where only a tag can stand."""
+    """Read a tag, whose type may be left out where only a tag is possible."""
     node.only("type", *_TAG_FIELDS)
     if node.string("type", "tag") != "tag":
         raise StructuralTagError("must be a tag", pointer=node.pointer)
@@ -178,7 +178,7 @@ def _tag(node: TagNode) -> Tag:
 
 
 def _mark(node: TagNode, name: str) -> str | Token:
-    """A string, or a token format."""
+    """Read a string or a token format."""
     value = node.get(name)
     if isinstance(value, str):
         return value
@@ -196,12 +196,12 @@ def _triggered(node: TagNode, triggers: tuple[str | Token, ...]) -> TriggeredTag
 
 
 def _dispatch(node: TagNode) -> TriggeredTags:
-    """Rules (pattern, format) are tags without an end, each with its pattern as the trigger."""
+    """Read rules (pattern, format) as tags without an end, with the pattern as the trigger."""
     return _dispatched(node, lambda rule: rule.string("0"))
 
 
 def _token_dispatch(node: TagNode) -> TriggeredTags:
-    """Rules (token, format), read like those of `dispatch`."""
+    """Read rules (token, format) in the way of `dispatch`."""
     return _dispatched(node, lambda rule: Token(rule.token("0"), f"{rule.pointer}/0"))
 
 
@@ -223,12 +223,12 @@ def _dispatched(node: TagNode, begin: Callable[[TagNode], str | Token]) -> Trigg
 
 
 def _excluded(node: TagNode) -> tuple[str | Token, ...]:
-    """What free text may not hold: strings, or tokens."""
+    """Read what free text may not contain: strings, or tokens."""
     return (*_some(node, "excludes"), *node.tokens("exclude_tokens"))
 
 
 def _checked(format: TriggeredTags, node: TagNode) -> TriggeredTags:
-    """Where a trigger ends must be certain: none may stand within another."""
+    """Refuse triggers that contain another one, since the end of a trigger must be unambiguous."""
     if not format.triggers or "" in format.triggers:
         raise StructuralTagError("there must be triggers, none of them empty", pointer=node.pointer)
     texts = [trigger for trigger in format.triggers if isinstance(trigger, str)]
@@ -254,7 +254,7 @@ def _some(node: TagNode, name: str) -> tuple[str, ...]:
 
 
 def _content(least: int, most: int | None) -> _FormatKind:
-    """A kind that repeats its content."""
+    """Return the kind of format that repeats its content."""
     return _FormatKind(
         ("content",), lambda node: Repeated(_format(node.child("content")), least, most)
     )

@@ -1,8 +1,8 @@
-"""From structural tags to rules.
+"""Translates structural tags into rules.
 
-Free text is cut where structure begins: a text up to a trigger, or up to the end of the tag it
-stands in, is one terminal, so nothing has to be decided twice. What a vocabulary has as a special
-token is that token here, and its name is plain text wherever it stands in free text.
+Free text is divided where structure begins: a text up to a trigger, or up to the end of its tag, is
+one terminal, so that there is one way to read it. In literals, the name of a special token of the
+vocabulary means that token. In free text, such a name is plain text.
 """
 
 from __future__ import annotations
@@ -51,13 +51,14 @@ EMPTY_TEXT: Final = Concat(())
 
 @dataclass(frozen=True, slots=True)
 class _Bounds:
-    """The most characters and tokens of a free text (None: any number)."""
+    """Upper bounds on the characters and tokens of a free text (None: any number)."""
 
     characters: int | None = None
     tokens: int | None = None
 
     def terminal(self, language: Regular, tail: int = 0) -> Terminal | Bounded:
-        """A text of `language`, whose last `tail` characters end it."""
+        """Return a text of `language`, whose last `tail` characters end it, with the bound on
+        tokens."""
         if self.tokens is None:
             return Terminal(language)
         return Bounded(Terminal(language), self.tokens, tail)
@@ -72,22 +73,22 @@ _UNBOUNDED: Final = _Bounds()
 
 @dataclass(frozen=True, slots=True)
 class TagRules:
-    """Translates formats; what lies beyond tags is asked for."""
+    """Translates formats. `leaf` translates the schemas, patterns and grammars in them."""
 
     special: Mapping[str, int]
     """Ids of the vocabulary's special tokens by name."""
     tokens: Sequence[bytes]
-    """The bytes of each token; none for special ones."""
+    """The bytes of each token; empty for special tokens."""
     leaf: Callable[[JsonSchemaText | RegexText | GrammarText], Expression]
     final: frozenset[int] = frozenset()
-    """Ids of tokens that end everything."""
+    """Ids of the end tokens."""
 
     def expression(self, format: Format) -> Expression:
         check_token_bounds(format)
         return self._format(format, ())
 
     def _format(self, format: Format, ends: Marks) -> Expression:
-        """`format`, and after it one of `ends`, if there are any."""
+        """Translate `format`, followed by one of `ends` if there are any."""
         match format:
             case AnyText():
                 return self._text(format, ends)
@@ -116,7 +117,7 @@ class TagRules:
         | Tag
         | SeparatedTags,
     ) -> Expression:
-        """`format`, which ends by itself."""
+        """Translate a format whose end does not depend on what follows."""
         match format:
             case ConstString(value=value):
                 return self._literal(value)
@@ -135,11 +136,11 @@ class TagRules:
         assert_never(format)
 
     def _inside(self, tag: Tag) -> Expression:
-        """A tag after its beginning."""
+        """Translate a tag without its beginning."""
         return self._format(tag.content, () if tag.ends == ("",) else tag.ends)
 
     def _text(self, text: AnyText, ends: Marks, before: Expression = EMPTY_TEXT) -> Expression:
-        """Free text, after `before`, and the first of `ends`."""
+        """Translate free text, which follows `before` and extends to the first of `ends`."""
         bounds = _Bounds(text.max_chars, text.max_tokens or None)
         if text.max_tokens == 0:
             bounds = _Bounds(0)
@@ -157,7 +158,7 @@ class TagRules:
         return self._up_to(ends, (), text.excludes, bounds, before)
 
     def _tokens(self, format: AnyTokens, ends: Marks) -> Expression:
-        """Texts and special tokens in turn, then a text up to an end."""
+        """Translate texts and special tokens in alternation, and the text up to an end."""
         last = AnyText((), None, format.max_tokens, format.pointer)
         others = set(self.special.values()) - self.final - self._ids(format.excludes)
         texts: list[str] = []
@@ -174,7 +175,7 @@ class TagRules:
         return self._text(last, ends, pieces)
 
     def _ids(self, tokens: Iterable[Token]) -> set[int]:
-        """The ids of special tokens. Raises `StructuralTagError` for others."""
+        """Return the ids of special tokens. Raises `StructuralTagError` for other tokens."""
         ids: set[int] = set()
         for token in tokens:
             expression = self._token(token)
@@ -195,7 +196,7 @@ class TagRules:
         bounds: _Bounds = _UNBOUNDED,
         before: Expression = EMPTY_TEXT,
     ) -> Expression:
-        """Free text and the first of `ends`, none of `others` standing in it."""
+        """Return free text up to the first of `ends`, which contains none of `others`."""
         texts = [end for end in map(self._spelled, ends) if isinstance(end, str)]
         stops = (*texts, *(o for o in map(self._spelled, others) if isinstance(o, str)))
         options: list[Expression] = []
@@ -212,7 +213,8 @@ class TagRules:
         return options[0] if len(options) == 1 else Choice(tuple(options))
 
     def _triggered(self, format: TriggeredTags, ends: Marks) -> Expression:
-        """Text up to a trigger and the rest of a tag, over and over; then text to the end."""
+        """Translate text up to a trigger followed by the rest of a tag, repeatedly, and the text up
+        to the end."""
         without = tuple(one for one in format.excludes if isinstance(one, str))
         tokens = self._ids(one for one in format.excludes if isinstance(one, Token))
         for trigger in format.triggers:
@@ -224,7 +226,7 @@ class TagRules:
         for trigger, tags in self._by_trigger(format).items():
             others = (*(t for t in format.triggers if t != trigger), *ends)
             text = self._up_to((trigger,), others, without)
-            rests = [series(self._behind(tag.begin, trigger), self._inside(tag)) for tag in tags]
+            rests = [series(self._after(tag.begin, trigger), self._inside(tag)) for tag in tags]
             rounds.append(series(text, rests[0] if len(rests) == 1 else Choice(tuple(rests))))
         once = rounds[0] if len(rounds) == 1 else Choice(tuple(rounds))
         least = 1 if format.at_least_one else 0
@@ -239,8 +241,8 @@ class TagRules:
         return stopped if least else Choice((stopped, last))
 
     def _by_trigger(self, format: TriggeredTags) -> dict[Mark, list[Tag]]:
-        """The triggers that begin tags, and which. Raises `StructuralTagError` for a tag that none
-        begins."""
+        """Return the tags by the trigger with which they begin. Raises `StructuralTagError` for a
+        tag that begins with none."""
         by_trigger: dict[Mark, list[Tag]] = {}
         for tag in format.tags:
             trigger = next((t for t in format.triggers if self._begins(tag.begin, t)), None)
@@ -272,14 +274,14 @@ class TagRules:
     def _mark(self, mark: Mark) -> Expression:
         return self._literal(mark) if isinstance(mark, str) else self._token(mark)
 
-    def _behind(self, begin: Mark, trigger: Mark) -> Expression:
-        """What is left of a tag's beginning once its trigger has been read."""
+    def _after(self, begin: Mark, trigger: Mark) -> Expression:
+        """Return the rest of a tag's beginning after its trigger."""
         if isinstance(begin, str) and isinstance(trigger, str):
             return self._literal(begin[len(trigger) :])
         return EMPTY_TEXT
 
     def _spelled(self, mark: Mark) -> str | Expression:
-        """The text of a mark, or an expression where it isn't plain text."""
+        """Return the text of a mark, or an expression if it contains a special token."""
         expression = self._mark(mark)
         return mark if isinstance(mark, str) and isinstance(expression, Terminal) else expression
 
@@ -310,7 +312,8 @@ class TagRules:
 
 
 def literal(text: str, special: Mapping[str, int]) -> Expression:
-    """`text`, with each special token's name in it as that token; the longest name counts."""
+    """Translate `text`, in which the name of a special token means that token. Of several names,
+    the longest counts."""
     parts: list[Expression] = []
     plain = at = 0
     by_length = sorted(names_in(text, special), key=len, reverse=True)
@@ -332,12 +335,12 @@ def literal(text: str, special: Mapping[str, int]) -> Expression:
 
 
 def names_in(text: str, special: Mapping[str, int]) -> dict[str, int]:
-    """The special tokens whose names stand in a text."""
+    """Return the special tokens whose names occur in a text, by name."""
     return {name: number for name, number in special.items() if name and name in text}
 
 
 def series(*parts: Expression) -> Expression:
-    """The parts one after the other, flat."""
+    """Return the concatenation of the parts, without nested concatenations."""
     flat: list[Expression] = []
     for part in parts:
         flat.extend(part.parts if isinstance(part, Concat) else [part])

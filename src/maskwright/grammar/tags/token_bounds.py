@@ -1,7 +1,8 @@
-"""Where in a structural tag a text may be bounded by a number of tokens.
+"""Checks where in a structural tag the number of tokens of a text can be bounded.
 
-Where it begins and where it ends must be certain, for else its tokens couldn't be counted: it
-begins at the beginning of everything or after marks, and ends with everything or with a mark.
+To count the tokens of a text, its beginning and its end must be unambiguous: it begins at the
+beginning of the output or after marks, and ends at the end of the output or at a mark. (Marks are
+constant strings and tokens, such as the beginning and the end of a tag.)
 """
 
 from __future__ import annotations
@@ -26,12 +27,12 @@ from maskwright.grammar.tags.tree import (
 
 
 def check_token_bounds(format: Format) -> None:
-    """Raises `StructuralTagError` for a text whose tokens can't be counted."""
+    """Raise `StructuralTagError` for a bounded text whose tokens can't be counted."""
     _check(format, begins=True, ends=True)
 
 
 def _check(format: Format, *, begins: bool, ends: bool) -> None:
-    """`begins`, `ends`: whether it is certain where `format` does."""
+    """`begins`, `ends`: whether the beginning and the end of `format` are unambiguous."""
     match format:
         case AnyText() | AnyTokens():
             _check_text(format, begins, ends)
@@ -62,7 +63,7 @@ def _check_text(text: AnyText | AnyTokens, begins: bool, ends: bool) -> None:
         raise StructuralTagError(
             "max_tokens can't be counted where it isn't certain where the text "
             f"{'ends' if begins else 'begins'}; put it into a tag with a begin and an end, "
-            "behind nothing but tags",
+            "after nothing but tags",
             pointer=text.pointer,
         )
 
@@ -72,7 +73,7 @@ def _check_tag(tag: Tag, begins: bool, ends: bool) -> None:
 
 
 def _is_mark(format: Format) -> bool:
-    """Whether it is certain where `format` ends, once it is where it begins."""
+    """Whether the end of `format` is unambiguous if its beginning is."""
     match format:
         case ConstString(value=value):
             return value != ""

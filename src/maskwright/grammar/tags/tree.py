@@ -1,7 +1,7 @@
-"""Structural tags as a closed tree: formats in which free text and structure alternate.
+"""The closed tree of structural tags: formats in which free text and structure alternate.
 
-The public form is a JSON document, `{"type": "structural_tag", "format": …}`, as clients of several
-servers send it today; `grammar.tags.parse` reads it.
+The public form is a JSON document, `{"type": "structural_tag", "format": …}`, which
+`grammar.tags.parse` reads.
 """
 
 from __future__ import annotations
@@ -19,10 +19,11 @@ class ConstString:
 
 @dataclass(frozen=True, slots=True)
 class JsonSchemaText:
-    """A value under a schema, as JSON or as the members of an object between XML-like marks.
+    """A value that satisfies a schema, as JSON or as members of an object between XML-like marks.
 
-    `pointer` is the schema's place in the tag. `any_order` and `compact` say how an object's
-    members follow each other and that there is no whitespace; None and False leave it open.
+    `pointer`: the schema's place in the tag. `any_order`: whether members may have any order; None
+    for the option of the whole tag. `compact`: no whitespace; False for the option of the whole
+    tag.
     """
 
     schema: Json
@@ -37,9 +38,9 @@ Style = Literal["json", "qwen_xml", "minimax_xml", "glm_xml"]
 
 @dataclass(frozen=True, slots=True)
 class AnyText:
-    """Text without `excludes`; where it ends a tag's content, the tag's end doesn't stand in it.
+    """Text that contains none of `excludes`, nor the end of the tag whose content it ends.
 
-    At most `max_chars` characters, in at most `max_tokens` tokens.
+    It has at most `max_chars` characters, and at most `max_tokens` tokens.
     """
 
     excludes: tuple[str, ...] = ()
@@ -50,7 +51,7 @@ class AnyText:
 
 @dataclass(frozen=True, slots=True)
 class AnyTokens:
-    """Text and special tokens but `excludes`, in at most `max_tokens` tokens."""
+    """Text and special tokens except `excludes`, at most `max_tokens` tokens."""
 
     excludes: tuple[Token, ...]
     max_tokens: int | None
@@ -59,7 +60,7 @@ class AnyTokens:
 
 @dataclass(frozen=True, slots=True)
 class RegexText:
-    """A text that matches the pattern as a whole."""
+    """A text that the pattern matches from its first to its last character."""
 
     pattern: str
     pointer: str
@@ -93,7 +94,7 @@ class Or:
 
 @dataclass(frozen=True, slots=True)
 class Repeated:
-    """`content`, `least` to `most` times (None: any number)."""
+    """`least` to `most` repetitions of `content` (None: any number)."""
 
     content: Format
     least: int
@@ -102,7 +103,7 @@ class Repeated:
 
 @dataclass(frozen=True, slots=True)
 class Tag:
-    """`begin`, `content`, and one of `ends`."""
+    """`begin`, then `content`, then one of `ends`."""
 
     begin: str | Token
     content: Format
@@ -112,7 +113,7 @@ class Tag:
 
 @dataclass(frozen=True, slots=True)
 class TriggeredTags:
-    """Free text in which a trigger is always the beginning of one of the tags."""
+    """Free text in which each trigger begins one of the tags."""
 
     triggers: tuple[str | Token, ...]
     tags: tuple[Tag, ...]

@@ -1,4 +1,4 @@
-"""The arguments of a tool, as JSON or one parameter after the other."""
+"""The rules of a tool's arguments, as one JSON object or as one parameter after another."""
 
 from __future__ import annotations
 
@@ -35,27 +35,29 @@ _CONTAINERS = TypeIs(frozenset(("array", "object")))
 
 
 def object_schema(schema: Schema) -> Schema:
-    """Objects that satisfy `schema`, which is what arguments are."""
+    """Return the schema of arguments: objects that satisfy `schema`."""
     return Schema(schema.pointer, (TypeIs(frozenset(["object"])), AllOf((schema,))))
 
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
-    """Arguments written as parameters: declared ones only, in the order of the schema.
+    """Translates arguments that are written as parameters: declared ones only, in the schema's
+    order.
 
-    A string stands there as it is, without quotes and escapes, and so the text after it can't be
-    in it; any other value is JSON. A value is captured as `string:KEY` or `json:KEY`; what could be
-    both is JSON.
+    A string is written verbatim, without quotes and escapes, so it can't contain the text that
+    follows it. Any other value is JSON. A value is captured as `string:KEY` or `json:KEY`; a text
+    that could be either is JSON.
     """
 
     template: Template
     special: Mapping[str, int]
     shapes: Shapes
     value: Callable[[Schema], JsonValue]
-    """How arrays and objects are written."""
+    """Returns the expression of an array or object with a schema."""
 
     def expression(self, schema: Schema) -> Expression:
-        """Raises `UnsupportedSchemaError` for what can't be said parameter by parameter."""
+        """Return the rules of all parameters. Raises `UnsupportedSchemaError` for schemas that
+        can't be expressed in this way."""
         options: list[Expression] = [
             self._members(shape, schema)
             for shape in self.shapes.normal_form(frozenset([object_schema(schema)])).objects
@@ -97,7 +99,7 @@ class Parameters:
         return series(literal(before, self.special), said)
 
     def _said(self, name: str, value: Expression, tail: str) -> Expression:
-        """A value and what stands after it; where that is plain text, a string ends before it."""
+        """Return a value and the text after it. If that is plain text, a string ends before it."""
         behind = literal(tail, self.special)
         if isinstance(behind, Terminal) and isinstance(value, Terminal):
             whole = intersection(concat(value.language, behind.language), text_until(tail))
@@ -105,7 +107,7 @@ class Parameters:
         return series(Capture(name, value), behind)
 
     def _json(self, value: Conjunction) -> list[Expression]:
-        """Numbers, literals, arrays and objects, as JSON."""
+        """Return the expressions of numbers, literals, arrays and objects, as JSON."""
         shape = self.shapes.normal_form(value)
         spellings: list[Expression] = [] if shape.scalars is EMPTY else [Terminal(shape.scalars)]
         if self._has_containers(shape):
@@ -113,7 +115,7 @@ class Parameters:
         return spellings
 
     def _strings(self, value: Conjunction) -> Regular:
-        """Strings that can't be taken for other values."""
+        """Return the strings that can't be read as another value."""
         shape = self.shapes.normal_form(value)
         language = shape.strings
         if shape.scalars is not EMPTY:
@@ -123,5 +125,6 @@ class Parameters:
         return language
 
     def _has_containers(self, shape: Shape) -> bool:
-        """Where any text will do as a string, that is what an array's is."""
+        """Whether arrays and objects are written as JSON; if any string is allowed, their text is
+        read as a string."""
         return bool(shape.arrays or shape.objects) and shape.strings is not ANYTHING

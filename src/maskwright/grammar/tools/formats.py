@@ -1,7 +1,7 @@
-"""How a family of models writes tool calls: one small data file each, in `tool_formats/`.
+"""How families of models write tool calls: one small file each, in `tool_formats/`.
 
-Templates are texts with placeholders: `$name` (the tool), `$arguments`, `$index` (a number), `$key`
-and `$value` (of one parameter), `$text`. Everything else stands for itself.
+A template is a text with placeholders: `$name` (the tool), `$arguments`, `$index` (a number),
+`$key` and `$value` (of one parameter), `$text`. Everything else is literal text.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Final, Literal
 from maskwright.errors import InputError
 
 Template = tuple[str, ...]
-"""Texts and placeholders (`$name`) in turn."""
+"""Texts and placeholders (`$name`) in alternation."""
 
 _FOLDER: Final = files("maskwright.grammar.tools") / "tool_formats"
 _TEMPLATES: Final = ("call", "parameter", "begin", "separator", "end", "text", "reasoning")
@@ -25,14 +25,13 @@ _PLACEHOLDER: Final = re.compile(r"(\$[a-z]+)")
 
 @dataclass(frozen=True, slots=True)
 class ToolFormat:
-    """The spellings of one family, as they stand in an answer."""
+    """The templates of one family."""
 
     name: str
     call: Template
-    """One call, with `$name` and `$arguments` (and perhaps `$index`)."""
+    """One call, with `$name`, `$arguments` and optionally `$index`."""
     parameter: Template = ()
-    """One parameter, with `$key` and `$value`, where arguments are written so; else they are
-    JSON."""
+    """One parameter, with `$key` and `$value`, if arguments are written one by one."""
     begin: Template = ()
     """Before the first call."""
     separator: Template = ()
@@ -40,23 +39,23 @@ class ToolFormat:
     end: Template = ()
     """After the last call."""
     text: Template = ("$text",)
-    """An answer in words."""
+    """An answer without calls."""
     reasoning: Template = ()
     """A reasoning section before the answer; empty if the family has none."""
     parallel: bool = True
-    """Whether an answer may hold several calls."""
+    """Whether an answer may contain several calls."""
     literals: Literal["json", "python"] = "json"
-    """How arguments that aren't written one by one are: as a JSON object, or as Python's keyword
-    arguments."""
+    """How other arguments are written: as a JSON object, or as Python's keyword arguments."""
     alone: bool = False
-    """Whether calls are the whole answer, so that words don't begin like one."""
+    """Whether an answer with calls contains nothing else. An answer without calls then doesn't
+    begin like a call."""
     trigger: str = ""
-    """A beginning of the first call that never stands in an answer in words."""
+    """A beginning of the first call that free text never contains."""
 
 
 @cache
 def tool_format(name: str) -> ToolFormat:
-    """The format of that name. Raises `InputError` with the names there are."""
+    """Return the format of a name. Raises `InputError`, which lists the names, if there is none."""
     if name not in tool_format_names():
         known = ", ".join(tool_format_names())
         raise InputError(f"there is no tool format {name!r}; there are {known}", param="format")
@@ -69,7 +68,7 @@ def tool_format(name: str) -> ToolFormat:
 
 @cache
 def tool_format_names() -> tuple[str, ...]:
-    """All formats, sorted."""
+    """Return the names of all formats, sorted."""
     names = (file.name for file in _FOLDER.iterdir())
     return tuple(sorted(name.removesuffix(".toml") for name in names if name.endswith(".toml")))
 
@@ -79,5 +78,6 @@ def _template(text: str) -> Template:
 
 
 def _first_text(format: ToolFormat) -> str:
-    """What stands before the first call, or else its beginning up to the first placeholder."""
+    """Return the text before the first call, or else the beginning of a call up to its first
+    placeholder."""
     return "".join(format.begin) or format.call[0]

@@ -1,4 +1,4 @@
-"""The arguments of a tool as Python's keyword arguments: `city="Bern", days=[1, 2]`."""
+"""The rules of a tool's arguments as Python's keyword arguments: `city="Bern", days=[1, 2]`."""
 
 from __future__ import annotations
 
@@ -24,21 +24,22 @@ _NOTHING: Final = Choice(())
 
 @dataclass(slots=True)
 class PythonArguments:
-    """Declared ones only, in the order of the schema, in arguments and in dicts within them.
+    """Translates arguments, and the dicts in them: declared members only, in the schema's order.
 
-    Each value is captured as `python:KEY`, as it is written. `rules` takes up a rule for each kind
-    of list and dict, whose name begins with that of the `tool`.
+    The text of each value is captured as `python:KEY`. A rule for each kind of list and dict is
+    added to `rules`, under a name that begins with that of the `tool`.
     """
 
     shapes: Shapes
     tool: str
     rules: dict[str, Expression]
     pointer: str = ""
-    """The place of the schema."""
+    """The place of the schema, for errors."""
     _names: dict[Conjunction, str] = field(default_factory=dict[Conjunction, str])
 
     def expression(self, schema: Schema) -> Expression:
-        """Raises `UnsupportedSchemaError` for what can't be said so."""
+        """Return the rules of all arguments. Raises `UnsupportedSchemaError` for schemas that can't
+        be expressed in this way."""
         self.pointer = schema.pointer
         whole = self.shapes.normal_form(frozenset([object_schema(schema)]))
         return _choice([self._members(shape, keywords=True) for shape in whole.objects])
@@ -55,7 +56,7 @@ class PythonArguments:
         return _choice(options)
 
     def _container(self, value: Conjunction) -> Expression:
-        """A list or dict, a rule of its own: it may stand within itself."""
+        """Return a reference to the rule of a list or dict, which may contain itself."""
         name = self._names.get(value)
         if name is None:
             name = self._names[value] = f"{self.tool}:{len(self.rules)}"
@@ -83,7 +84,7 @@ class PythonArguments:
         return series(_sign("["), inside, _sign("]"))
 
     def _rest(self, shape: ArrayShape, read: int) -> Expression:
-        """The items after the first `read`."""
+        """Return the expression of the items after the first `read`."""
         least = max(0, shape.least - read)
         most = None if shape.most is None else shape.most - read
         if most == 0:
@@ -99,7 +100,8 @@ class PythonArguments:
         return series(_sign("{"), self._members(shape, keywords=False), _sign("}"))
 
     def _members(self, shape: ObjectShape, *, keywords: bool) -> Expression:
-        """The declared members; `keywords` says whether they are arguments."""
+        """Return the expression of the declared members, as keyword arguments or as members of a
+        dict."""
         if shape.some:
             raise self._refusal("a condition on some member")
         if shape.least > len(shape.required):
@@ -129,11 +131,12 @@ class PythonArguments:
 
 
 def _listed(members: Sequence[Expression], required: frozenset[int]) -> Expression:
-    """Members in their order with commas between them; those that aren't `required` may lack."""
+    """Return the members in their order, with commas between them. Members that aren't `required`
+    are optional."""
     behind: Expression = series()
-    """What may follow once a member has been written."""
+    """What follows after at least one member."""
     first: Expression = series()
-    """What may follow as long as none has."""
+    """What follows before the first member."""
     for at in range(len(members) - 1, -1, -1):
         begun = series(members[at], behind)
         first = begun if at in required else Choice((begun, first))

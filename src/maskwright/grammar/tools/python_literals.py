@@ -1,4 +1,4 @@
-"""Values as Python writes them: strings in either kind of quotes, and back to JSON."""
+"""Languages of Python's literals, and the translation of such literals to JSON."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from maskwright.grammar.regular.terms import (
 )
 
 _NAMES: Final = {"true": "True", "false": "False", "null": "None"}
-"""JSON's literals and Python's."""
+"""JSON's names of true, false and null, and Python's."""
 
 _ESCAPES: Final = {"\\": "\\", "'": "'", '"': '"', "n": "\n", "r": "\r", "t": "\t"}
 _ESCAPED_NUL: Final = "x00"
@@ -32,20 +32,21 @@ _TOKEN: Final = re.compile(r"""(?P<string>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")|[
 
 
 def string_literal(values: Regular) -> Regular:
-    """Every way to write a string of `values`: between quotes of either kind, with the escapes
-    `\\\\ \\' \\" \\n \\r \\t` and `\\x00`, any other character as it is."""
+    """Return all spellings of the strings in `values`: in quotes of either kind, with the escapes
+    `\\\\ \\' \\" \\n \\r \\t` and `\\x00`, any other character verbatim."""
     return alt(*(concat(char(quote), _inside(values, quote)) for quote in "\"'"))
 
 
 def scalar_literal(scalars: Regular) -> Regular:
-    """Numbers, booleans and null, which `scalars` spells as JSON does."""
+    """Return Python's spellings of the numbers, booleans and null in `scalars`, a language of JSON
+    texts."""
     names = [python for name, python in _NAMES.items() if contains(scalars, name)]
     numbers = intersection(scalars, complement(words(list(_NAMES))))
     return alt(numbers, words(names)) if names else numbers
 
 
 def json_text(literal: str) -> str:
-    """The JSON text of a value that is written so."""
+    """Translate the literal of a value to JSON."""
     return "".join(_json_tokens(literal))
 
 
@@ -64,7 +65,7 @@ def _unescaped(escape: re.Match[str]) -> str:
 
 
 def _inside(values: Regular, quote: str) -> Regular:
-    """What is left of a string and its closing quote."""
+    """Return the language of the rest of a string, with its closing quote."""
     if values is EMPTY:
         return EMPTY
     key = ("python string", values, quote)
@@ -100,7 +101,7 @@ def _escapes(values: Regular, quote: str) -> list[tuple[int, int, Regular]]:
 
 
 def _without(low: int, high: int, characters: Iterable[str]) -> Iterator[tuple[int, int]]:
-    """The range without some characters."""
+    """Yield the parts of a range that contain none of some characters."""
     for point in sorted(map(ord, characters)):
         if low <= point <= high:
             if low < point:

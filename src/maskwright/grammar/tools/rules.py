@@ -1,8 +1,8 @@
-"""From tools and a format to rules.
+"""Translates tools and a format into rules.
 
-Under `auto`, an answer is free text up to the format's trigger, then calls; or text alone. The
-names of the tools are read letter by letter along a tree, so that many tools cost no more than the
-few that a text can still become.
+With `auto`, an answer is free text, or free text up to the format's trigger and then calls. The
+names of the tools form a trie. So with many tools, only those cost time whose names the text may
+still become.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ from maskwright.grammar.tools.formats import Template, ToolFormat
 from maskwright.grammar.tools.tools import Tool, ToolChoice
 
 Reasoning = Literal["none", "section", "begun"]
-"""Does an answer begin with a reasoning section, or (begun) inside of one?"""
+"""Whether an answer begins with a reasoning section ("section"), or within one ("begun")."""
 
 MOST_CALLS: Final = 128
-"""Calls in one answer."""
+"""Most calls in one answer."""
 
 _DIGITS: Final = repeat(chars(((ord("0"), ord("9")),)), 1, 3)
 
@@ -53,12 +53,11 @@ class ToolRules:
     special: Mapping[str, int]
     """Ids of the vocabulary's special tokens by name."""
     arguments: Callable[[Tool], Expression]
-    """What stands for `$arguments`."""
+    """Returns the expression that replaces `$arguments`."""
     stop: tuple[str, ...] = ()
-    """Strings that end an answer in words. They end the text, not being part of it, and may stand
-    in arguments."""
+    """Strings that end free text. They are not part of it, and may occur in arguments."""
     reasoning_tokens: int | None = None
-    """The most tokens of a reasoning section, at least one."""
+    """Upper bound on the tokens of a reasoning section, at least one; None for no bound."""
     _texts: dict[str, Expression] = field(default_factory=dict[str, Expression], init=False)
 
     def expression(
@@ -69,7 +68,8 @@ class ToolRules:
         reasoning: Reasoning = "none",
         answer: Expression | None = None,
     ) -> Expression:
-        """Words (or `answer`, in their place) or calls, as `choice` has it."""
+        """Return the expression of a whole answer: free text (or `answer` in its place) or calls,
+        as `choice` demands."""
         match choice.mode:
             case "none":
                 said = self._words(answer, choice.tools)
@@ -87,7 +87,8 @@ class ToolRules:
         return self._filled(self.format.text, {"$text": answer or self._free_text(tools)})
 
     def _free_text(self, tools: tuple[Tool, ...]) -> Expression:
-        """Words; where calls stand alone, those that don't begin like a call of one of `tools`."""
+        """Return free text. If an answer with calls contains nothing else, free text doesn't begin
+        like a call of one of `tools`."""
         ends = (*self._plain_trigger, *self.stop)
         spoken = ANYTHING
         if self.format.alone and tools:
@@ -101,14 +102,16 @@ class ToolRules:
         return options[0] if len(options) == 1 else Choice(tuple(options))
 
     def _first_call(self, tool: Tool) -> str:
-        """How an answer that calls a tool begins, up to the end of the name."""
+        """Return the beginning of an answer that calls a tool, up to the tool's name and the text
+        after it."""
         at = self.format.call.index("$name")
         before = (*self.format.begin, *self.format.call[:at])
         return "".join((*before, tool.name, self.format.call[at + 1]))
 
     @property
     def _plain_trigger(self) -> tuple[str, ...]:
-        """The trigger, where plain text could spell it; none where calls stand alone."""
+        """The trigger, if it consists of plain text; empty if answers with calls contain nothing
+        else."""
         if self.format.alone:
             return ()
         spelled = literal(self.format.trigger, self.special)
@@ -130,7 +133,7 @@ class ToolRules:
         return Choice((words_only, series(before, self._calls(tools, parallel, trigger))))
 
     def _calls(self, tools: tuple[Tool, ...], parallel: bool, read: str) -> Expression:
-        """The calls, once `read` of their beginning has been read."""
+        """Return the calls without the text `read`, with which they begin."""
         begin = "".join(self.format.begin)
         one_by_one = self.format.parameter or self.format.literals == "python"
         kind = "parameters" if one_by_one else "arguments"
@@ -152,29 +155,29 @@ class ToolRules:
         )
 
     def _call(self, named: Expression, read: str) -> Expression:
-        """One call of any of the tools, of which `read` has been read; `named` is what comes from
+        """Return one call without the text `read`, with which it begins. `named` is the part from
         the tool's name on."""
         before = "".join(self.format.call[: self.format.call.index("$name")])
         return series(literal(before[len(read) :], self.special), named)
 
     def _named(self, arguments: Mapping[str, Expression]) -> dict[str, Expression]:
-        """By tool: its name and the text after it, which no other's name goes on with, and what
-        comes then."""
-        text, *behind = self.format.call[self.format.call.index("$name") + 1 :]
+        """Return, for each tool, the rest of a call by the tool's name with the text after it,
+        which is no prefix of another tool's."""
+        text, *rest = self.format.call[self.format.call.index("$name") + 1 :]
         return {
             name + text: Capture(
                 f"call:{name}",
-                self._filled(tuple(behind), {"$arguments": said, "$index": Terminal(_DIGITS)}),
+                self._filled(tuple(rest), {"$arguments": said, "$index": Terminal(_DIGITS)}),
             )
             for name, said in arguments.items()
         }
 
     def _by_name(self, named: Mapping[str, Expression]) -> Expression:
-        """One of the texts, followed by what belongs to it; which one shows letter by letter."""
-        return _told_apart(named, names_in("\n".join(named), self.special))
+        """Return the choice among the texts, each followed by its expression, as a trie."""
+        return _trie(named, names_in("\n".join(named), self.special))
 
     def _reasoning(self, *, begun: bool) -> Expression:
-        """The reasoning section; without its beginning if the prompt has that already."""
+        """Return the reasoning section, without its beginning if the prompt contains that."""
         template = self.format.reasoning
         at = template.index("$text")
         end = "".join(template[at + 1 :])
@@ -194,14 +197,15 @@ class ToolRules:
         return series(*(parts[p] if p.startswith("$") else self._text(p) for p in template))
 
     def _text(self, text: str) -> Expression:
-        """A part of a template."""
+        """Return the expression of a text in a template."""
         known = self._texts.get(text)
         if known is None:
             known = self._texts[text] = literal(text, self.special)
         return known
 
 
-def _told_apart(named: Mapping[str, Expression], special: Mapping[str, int]) -> Expression:
+def _trie(named: Mapping[str, Expression], special: Mapping[str, int]) -> Expression:
+    """Return a choice among texts that share their common prefixes."""
     if len(named) == 1:
         [(text, rest)] = named.items()
         return series(literal(text, special), rest)
@@ -210,7 +214,7 @@ def _told_apart(named: Mapping[str, Expression], special: Mapping[str, int]) -> 
     for text, rest in named.items():
         left = text[len(common) :]
         groups.setdefault(left[:1], {})[left] = rest
-    branches = Choice(tuple(_told_apart(group, special) for group in groups.values()))
+    branches = Choice(tuple(_trie(group, special) for group in groups.values()))
     return series(literal(common, special), branches)
 
 

@@ -1,4 +1,4 @@
-"""The tools a client offers, and which of them may be called."""
+"""Reads the tools of a request, and which of them may be called."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ from maskwright.grammar.schema.tree import Json
 _NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
 Mode = Literal["none", "auto", "required", "one"]
-"""May no tool be called, any number of them or none, at least one, or exactly one?"""
+"""How many calls an answer has: none, any number ("auto"), at least one, or exactly one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A function; `parameters` is the JSON Schema of its arguments, `place` the path to it."""
+    """A function. `parameters`: the JSON Schema of its arguments; `place`: its dotted path in the
+    request."""
 
     name: str
     parameters: dict[str, Any] | bool
@@ -29,14 +30,14 @@ class Tool:
 class ToolChoice:
     mode: Mode
     tools: tuple[Tool, ...]
-    """Those that may be called."""
+    """The tools that may be called."""
 
 
 def parse_tools(tools: Sequence[Json]) -> tuple[Tool, ...]:
-    """Tools as OpenAI's chat completions (`{"type": "function", "function": {…}}`) or responses
-    (the same fields in one object) send them.
+    """Read tools in the form of OpenAI's chat completions (`{"type": "function", "function": {…}}`)
+    or responses (with all fields in one object).
 
-    Raises `InputError` with the place of the first fault.
+    Raises `InputError` with the place of the first error.
     """
     by_name: dict[str, Tool] = {}
     for at, item in enumerate(tools):
@@ -76,8 +77,8 @@ def _tool(item: Json, place: str) -> Tool:
 
 
 def parse_tool_choice(choice: Json, tools: tuple[Tool, ...]) -> ToolChoice:
-    """`none`, `auto`, `required`, one function, or a list of allowed ones; None is `auto` where
-    there are tools. Raises `InputError` for a tool that isn't offered."""
+    """Read `none`, `auto`, `required`, one function, or a list of allowed ones. None means `auto`
+    if there are tools. Raises `InputError` for a tool that isn't offered."""
     if choice is None:
         return ToolChoice("auto" if tools else "none", tools)
     if isinstance(choice, str):
