@@ -47,13 +47,13 @@ def test_texts(pattern: str, accepted: list[str], rejected: list[str]) -> None:
 @pytest.mark.parametrize(
     ("pattern", "reason"),
     [
-        ("a\\b", "at the text behind it"),
-        ("a(?!b)", "at the text behind it"),
+        ("a\\b", "at the text after it"),
+        ("a(?!b)", "at the text after it"),
         ("^a", "at the text before it"),
         ("(?<!b)a", "at the text before it"),
-        ("a.*?b+", "an unbounded quantifier behind a lazy one"),
-        ("(a.*?b)+", "an unbounded quantifier behind a lazy one, or around it"),
-        ("x*(a.*?b)(c+)", "an unbounded quantifier behind a lazy one"),
+        ("a.*?b+", "an unbounded quantifier after a lazy one"),
+        ("(a.*?b)+", "an unbounded quantifier after a lazy one, or around it"),
+        ("x*(a.*?b)(c+)", "an unbounded quantifier after a lazy one"),
     ],
 )
 def test_faults(pattern: str, reason: str) -> None:

@@ -127,13 +127,13 @@ def test_what_the_rules_were_made_from() -> None:
     found = lowered('start: a "x"\na: /y/\nb: c\nc: /z/\n%ignore " "')
     assert found.unused == ("b", "c")
     assert found.ignored is char(" ")
-    assert set(found.behind.values()) == {char("x"), char("y"), EPSILON}
-    for together, alone in found.behind.items():
+    assert set(found.without_ignored.values()) == {char("x"), char("y"), EPSILON}
+    for together, alone in found.without_ignored.items():
         text = _text(alone)
         assert contains(together, text)
         assert contains(together, "  " + text)
     assert lowered("start: /a/").ignored is EMPTY
-    assert lowered("start: /a/").behind == {}
+    assert lowered("start: /a/").without_ignored == {}
 
 
 def _text(language: Regular) -> str:

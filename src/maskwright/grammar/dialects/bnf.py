@@ -1,10 +1,11 @@
-"""Grammars in Backus-Naur form: llama.cpp's GBNF, and EBNF as W3C and xgrammar write it.
+"""The reader of grammars in Backus-Naur form: llama.cpp's GBNF, and EBNF as W3C and xgrammar write
+it.
 
-Both are read by one parser; they differ in comments, in names, and in what else there is:
+One parser reads both. They differ in the start rule, in comments and in these constructs:
 
-GBNF  `#` comments; `<think>`, `<[5]>`, `!<[5]>`; the start is `root`.
+GBNF  `#` comments; `<think>`, `<[5]>`, `!<[5]>`; the start rule is `root`.
 EBNF  `/* */`, `//` and `#` comments, `[ wfc: … ]`; 'single' quotes, `#x41`, `a - b`, numbers before
-      rules (`[1] name ::=`); the start is `root`, or else the first rule.
+      rules (`[1] name ::=`); the start rule is `root`, or else the first rule.
 
 Line breaks count as spaces: a rule ends where the next `name ::=` begins.
 """
@@ -46,12 +47,12 @@ _MACROS: Final = ("TagDispatch", "TokenTagDispatch", "Token", "ExcludeToken")
 
 
 def read_gbnf(text: str, tokens: SpecialTokens) -> Document:
-    """Raises `GrammarError`."""
+    """Read a grammar in GBNF. Raises `GrammarError`."""
     return _BnfReader(GrammarCursor(text), tokens, ebnf=False).document()
 
 
 def read_ebnf(text: str, tokens: SpecialTokens) -> Document:
-    """Raises `GrammarError`."""
+    """Read a grammar in EBNF. Raises `GrammarError`."""
     return _BnfReader(GrammarCursor(text), tokens, ebnf=True).document()
 
 
@@ -195,7 +196,7 @@ class _BnfReader:
         return body
 
     def code(self) -> Ranges:
-        """`#x41`."""
+        """Read a character given by its code point, `#x41`."""
         match = self.text.match(_CODE)
         assert match is not None
         point = int(match[1], 16)
@@ -204,7 +205,7 @@ class _BnfReader:
         return ((point, point),)
 
     def set(self, start: int) -> Ranges:
-        """A class; reading stands after its `[`."""
+        """Read a class, after its `[`."""
         text = self.text
         negative = text.take("^")
         listed: list[tuple[int, int]] = []

@@ -28,7 +28,7 @@ class GrammarCursor:
 
     @contextmanager
     def nested(self) -> Generator[None, None, None]:
-        """Around what is read inside of a group; raises `LimitError` if they nest too deep."""
+        """Enter a group. Raises `LimitError` if groups nest too deep."""
         self._depth += 1
         if self._depth > self._most:
             raise LimitError("groups nested too deep in a grammar", limit="schema_depth")
@@ -40,35 +40,35 @@ class GrammarCursor:
         return self.at >= len(self.text)
 
     def peek(self) -> str:
-        """The next character, "" at the end."""
+        """The next character, or "" at the end."""
         return self.text[self.at : self.at + 1]
 
     def take(self, expected: str) -> bool:
-        """Move after `expected` if it comes next."""
+        """Skip `expected` if it comes next; returns whether it does."""
         if self.text.startswith(expected, self.at):
             self.at += len(expected)
             return True
         return False
 
     def match(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
-        """Move after what `pattern` matches here."""
+        """Match `pattern` at this place, and skip the match."""
         result = pattern.match(self.text, self.at)
         if result is not None:
             self.at = result.end()
         return result
 
     def ahead(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
-        """What `pattern` matches here, without moving."""
+        """Match `pattern` at this place, without skipping the match."""
         return pattern.match(self.text, self.at)
 
     def shown(self) -> str:
-        """What comes next, in words."""
+        """Describe what comes next, for an error."""
         if self.ended:
             return "the end of the grammar"
         return "the end of the line" if self.peek() in "\r\n" else repr(self.peek())
 
     def quoted(self, quote: str, start: int) -> str:
-        """A string, escapes read; reading stands after the opening quote at `start`."""
+        """Read a string with escapes, after its opening quote at `start`."""
         characters: list[str] = []
         while not self.take(quote):
             if self.ended or self.peek() in "\r\n":
@@ -77,7 +77,7 @@ class GrammarCursor:
         return "".join(characters)
 
     def character(self, also: str = "") -> str:
-        """One character or escape; `also` are characters that may stand after a backslash."""
+        """Read a character or escape. `also`: characters that may follow a backslash as well."""
         start = self.at
         character = self.peek()
         self.at += 1

@@ -1,4 +1,4 @@
-"""Which dialect a grammar is written in."""
+"""Recognises the dialect of a grammar."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _COMMENT: Final = re.compile(r"#(?!x[0-9A-Fa-f])[^\n]*")
 
 
 def detect(text: str) -> Dialect:
-    """The dialect of a grammar: Lark has `name: …`, the others have `name ::= …`.
+    """Return the dialect of a grammar. Lark has `name: …`, the others have `name ::= …`.
 
-    Of these it is GBNF if there is a rule `root` and nothing that only EBNF has: 'single' quotes,
-    `#x41`, `a - b`, `/*` or `//` comments, numbered rules. Raises `GrammarError`.
+    Of the others it is GBNF if there is a rule `root` and nothing that only EBNF has: 'single'
+    quotes, `#x41`, `a - b`, `/*` or `//` comments, numbered rules. Raises `GrammarError`.
     """
     code = _LONG_COMMENT.sub("", text)
     bnf, lark = _BNF_RULE.search(code), _LARK_RULE.search(code)

@@ -1,4 +1,4 @@
-"""Terminals together with the ignored text before them, as one regular language."""
+"""The language of a terminal together with the ignored text before it."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from maskwright.grammar.regular.terms import EMPTY, Regular, alt, state
 
 
 def skipping(ignored: Regular, text: Regular) -> Regular:
-    """Any number of pieces of `ignored`, then `text`, which is not empty unless it is `EPSILON`.
+    """Return the language of any number of pieces of `ignored` and then a text of `text`, which is
+    either not nullable or `EPSILON`.
 
-    A piece goes on as long as it can: what stands after it does not begin with a character that
-    could continue it.
+    A piece is as long as possible: what follows it doesn't begin with a character that could
+    continue it.
     """
     pieces = not_empty(ignored)
     if pieces is EMPTY:
@@ -25,7 +26,7 @@ def skipping(ignored: Regular, text: Regular) -> Regular:
 
 
 def not_empty(language: Regular) -> Regular:
-    """`language` without the empty text."""
+    """Return `language` without the empty text."""
     if not language.nullable:
         return language
     moves = transitions(language)
@@ -38,7 +39,7 @@ def _begun(pieces: Regular, text: Regular) -> list[Arc]:
 
 
 def _inside(pieces: Regular, rest: Regular, text: Regular) -> Regular:
-    """Within a piece of which `rest` may still come."""
+    """Return the language within a piece, of which a text of `rest` is still to come."""
     nullable = rest.nullable and text.nullable
     moves = partial(_moves, pieces, rest, text)
     return state(("in ignored", pieces, rest, text), nullable, moves, plain=_plain(pieces, text))

@@ -1,7 +1,7 @@
-"""Grammars in Lark's language, as Lark has it and as llguidance has extended it.
+"""The reader of grammars in Lark's syntax, with the extensions of llguidance.
 
-What only shapes a syntax tree (`?rule`, `!rule`, `_rule`, `-> alias`, rule priorities) is read and
-changes nothing here: a grammar says which texts there are.
+Notation that only shapes a syntax tree (`?rule`, `!rule`, `_rule`, `-> alias`, rule priorities) is
+read and has no effect, because a grammar here is a set of texts.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _BARE_SPACE: Final = re.compile(r"[ \t]*")
 
 
 def read_lark(text: str, tokens: SpecialTokens, limits: Limits = DEFAULT_LIMITS) -> Document:
-    """Raises `GrammarError`, `LimitError`."""
+    """Read a grammar in Lark's syntax. Raises `GrammarError`, `LimitError`."""
     return _LarkReader(text, Context(tokens, limits)).document()
 
 
@@ -120,7 +120,7 @@ class _LarkReader:
         )
 
     def options(self) -> Options:
-        """`[capture="x", lazy, suffix="y"]` after a rule's name."""
+        """Read the options of a rule, `[capture="x", lazy, suffix="y"]`."""
         text, options = self.text, Options()
         while True:
             text.match(SPACE)
@@ -214,7 +214,8 @@ class _LarkReader:
         return read_lark(file.read_text("utf-8"), self.context.tokens, self.context.limits)
 
     def bring(self, source: Document, grammar: str, name: str, alias: str, start: int) -> None:
-        """Define `alias` as what `name` is in `source`, and what that needs under other names."""
+        """Import the definition `name` of `source` as `alias`, and all that it refers to under
+        other names."""
         if is_terminal(alias) != is_terminal(name):
             self.text.fail("a terminal is imported as a terminal, a rule as a rule", start)
         waiting = [(name, alias)]
@@ -236,7 +237,7 @@ class _LarkReader:
 
 
 def is_terminal(name: str) -> bool:
-    """Names of terminals are written in capitals."""
+    """Whether a name is that of a terminal, which is written in capitals."""
     return name.lstrip("_")[:1].isupper()
 
 
@@ -250,13 +251,13 @@ _REFUSED_OPTIONS: Final = {
 
 
 def _named(node: Node, without: set[str]) -> set[str]:
-    """The rules and terminals that stand in a node."""
+    """Return the names of rules and terminals in a node, except those in `without`."""
     names = {name for each in below(node) for name in _named(each, without)}
     return names | {node.name} - without if isinstance(node, Name) else names
 
 
 def _renamed(node: Node, names: dict[str, str], at: int) -> Node:
-    """The node with its names changed; faults in it are shown at `at`."""
+    """Return the node with other names. Errors in it are reported at `at`."""
 
     def all_of(nodes: tuple[Node, ...]) -> tuple[Node, ...]:
         return tuple(_renamed(each, names, at) for each in nodes)

@@ -1,4 +1,4 @@
-"""The right-hand sides of Lark's rules and terminals."""
+"""The reader of the right-hand sides of Lark's rules and terminals."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _WORD: Final = re.compile(r"\w+|\s+|[^\w\s]+")
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What the reader of expressions knows beside their text."""
+    """The vocabulary's special tokens and the limits, for the reader of expressions."""
 
     tokens: SpecialTokens
     limits: Limits
@@ -65,7 +65,7 @@ class Expressions:
         self.text.match(SPACE)
 
     def choice(self) -> Node:
-        """Alternatives; reading ends before what can't belong to them."""
+        """Read alternatives, up to the first text that can't belong to them."""
         self.skip()
         options = [self.intersection()]
         while self.text.take("|"):
@@ -78,7 +78,7 @@ class Expressions:
         while self.text.take("&"):
             parts.append(self.sequence())
         node = parts[0] if len(parts) == 1 else Both(tuple(parts), start)
-        if self.text.take("->"):  # the name of the alternative in a tree
+        if self.text.take("->"):  # names the alternative in Lark's syntax tree
             self.skip()
             if self.text.match(NAME) is None:
                 self.text.fail("an alias is a name: -> name")
@@ -94,7 +94,7 @@ class Expressions:
         return series(parts)
 
     def at_end(self) -> bool:
-        """Whether no further part of a sequence comes."""
+        """Whether a sequence ends here."""
         text = self.text
         if text.ended or text.peek() in "|&)]},":
             return True
@@ -196,14 +196,15 @@ class Expressions:
         return Literal(chars(((ord(string), ord(last)),)), start)
 
     def regex(self) -> Regular:
-        """`/…/` with flags: in Python's syntax, seeing nothing but its own text."""
+        """Read a pattern `/…/` with flags, in Python's syntax. It may only depend on its own
+        text."""
         text, start = self.text, self.text.at
         match = text.match(_REGEX)
         if match is None:
             text.fail("a regular expression is not closed: it is written /…/ on one line")
         letters = "".join(dict.fromkeys(match[2]))
         flags = Flags(syntax="python").having(letters, lambda reason: text.fail(reason, start))
-        # Lark's own escape of the slash; all else is the pattern's.
+        # `\/` is Lark's escape of the slash. All other escapes belong to the pattern.
         pattern = match[1].replace("\\/", "/")
         try:
             return ends_where_it_can(parse_pattern(pattern, self.context.limits, flags), pattern)
@@ -250,7 +251,7 @@ class Expressions:
         return Literal(self.regex_object(value, start), start)
 
     def regex_object(self, value: Any, start: int) -> Regular:
-        """`%regex {…}`: parts of a document."""
+        """Read `%regex {…}`: parts of a document."""
         match value:
             case {"substring_chars": str(document), **more} if not more:
                 return joined_chunks(document)
@@ -277,7 +278,7 @@ def _place_before_unescaping(written: str, position: int) -> int:
 
 
 def read_json(text: GrammarCursor, start: int) -> Any:
-    """A JSON value in a grammar."""
+    """Read a JSON value in a grammar."""
     try:
         value, text.at = json.JSONDecoder().raw_decode(text.text, text.at)
     except json.JSONDecodeError as error:

@@ -1,8 +1,8 @@
-"""Where a terminal's pattern ends: lazy quantifiers, and assertions about what lies outside.
+"""The language of a terminal's pattern with lazy quantifiers.
 
-A terminal is a regular language, whatever stands around it. Two things in a pattern say more than
-which texts match: a lazy quantifier stops at the first chance, and `\\b` or a lookahead at the end
-of the pattern look at the text of the next terminal. The first is obeyed, the second refused.
+A terminal is a regular language that doesn't depend on the text around it. Two constructs of
+patterns do: a lazy quantifier ends at the first opportunity, and `\\b` or a lookahead at the end of
+the pattern depends on the text of the next terminal. The first is obeyed, the second is refused.
 """
 
 from __future__ import annotations
@@ -39,25 +39,25 @@ _OUTSIDE: Final = (
 
 
 def ends_where_it_can(tree: Pattern, pattern: str) -> Regular:
-    """The language of a terminal's pattern.
+    """Return the language of a terminal's pattern.
 
-    A pattern with a lazy quantifier matches, from there on, up to the first place where it can
-    end: `/".*?"/` has no quote inside. What stands after a lazy quantifier must not have an
-    unbounded greedy one, for whether to go on would depend on the text of the next terminal.
+    From a lazy quantifier on, the match ends at the first possible place: `/".*?"/` has no quote
+    inside. No unbounded greedy quantifier may follow a lazy one, because where it ends would depend
+    on the text of the next terminal.
 
     Raises `RegexError`.
     """
-    for assertions, side in ((assertions_at_end, "behind"), (assertions_at_start, "before")):
+    for assertions, side in ((assertions_at_end, "after"), (assertions_at_start, "before")):
         if any(assertions(tree)):
             reason = _OUTSIDE.format(
-                side, "\\b, $ or a lookahead" if side == "behind" else "\\b, ^ or a lookbehind"
+                side, "\\b, $ or a lookahead" if side == "after" else "\\b, ^ or a lookbehind"
             )
             raise RegexError(reason, pattern=pattern, position=0)
     return _language(tree, pattern) if _has_lazy(tree) else language(tree)
 
 
 def shortest_first(texts: Regular) -> Regular:
-    """Those of `texts` of which no proper beginning is one of them, too."""
+    """Return the texts of `texts` that have no proper prefix in `texts`."""
     return intersection(texts, complement(concat(texts, chars(EVERY), ANYTHING)))
 
 
@@ -75,11 +75,11 @@ def _language(tree: Pattern, pattern: str) -> Regular:
         return concat(before, language(rest))
     if _is_group(rest):
         return concat(before, _language(inner(rest)[0], pattern))
-    if all(isinstance(part, Class) for part in parts[:first]) and not _greedy_behind_lazy(rest):
+    if all(isinstance(part, Class) for part in parts[:first]) and not _greedy_after_lazy(rest):
         return shortest_first(language(tree))
-    if any(assertions_at_start(rest)) or _greedy_behind_lazy(rest):
+    if any(assertions_at_start(rest)) or _greedy_after_lazy(rest):
         raise RegexError(
-            "an unbounded quantifier behind a lazy one, or around it, is not supported; "
+            "an unbounded quantifier after a lazy one, or around it, is not supported; "
             'exclude what ends the text instead: /"[^"]*"/ for /".*?"/',
             pattern=pattern,
             position=0,
@@ -107,9 +107,9 @@ def _has_greedy(node: Pattern) -> bool:
     return any(map(_has_greedy, inner(node)))
 
 
-def _greedy_behind_lazy(rest: Pattern) -> bool:
-    """Whether a greedy unbounded quantifier stands after the lazy one with which `rest` begins,
-    or around it."""
+def _greedy_after_lazy(rest: Pattern) -> bool:
+    """Whether a greedy unbounded quantifier follows the lazy one with which `rest` begins, or
+    contains it."""
     parts = rest.parts if isinstance(rest, Concat) else (rest,)
     around = isinstance(parts[0], Quantified) and not (parts[0].lazy) and parts[0].most is None
     return around or any(map(_has_greedy, parts[1:]))

@@ -1,7 +1,7 @@
-"""From a grammar as it is written to `Rules`: terminals become regular languages.
+"""Translates the syntax tree of a grammar into `Rules`: terminals become regular languages.
 
-Ignored text may stand before every terminal and at the end of the text. A piece of it is read as
-far as it can go: what follows must not begin with a character that could continue it.
+Ignored text may stand before every terminal and at the end of the text. A piece of it is as long as
+possible: what follows must not begin with a character that could continue it.
 """
 
 from __future__ import annotations
@@ -46,21 +46,22 @@ from maskwright.limits import Limits
 
 @dataclass(frozen=True, slots=True)
 class Lowered:
-    """Rules, and what they were made from.
+    """The rules of a grammar, and what was known before their translation.
 
-    `unused` are the definitions that the start doesn't lead to. `ignored` is what may stand between
-    terminals (`EMPTY`: nothing), and `behind` has the language of each terminal that it may stand
-    before, by the language of both together.
+    - `unused`: names of definitions to which the start rule doesn't lead.
+    - `ignored`: the language of ignored text; `EMPTY` if there is none.
+    - `without_ignored`: the language of each terminal, by its language with ignored text before it.
     """
 
     rules: Rules
     unused: tuple[str, ...]
     ignored: Regular
-    behind: Mapping[Regular, Regular]
+    without_ignored: Mapping[Regular, Regular]
 
 
 def lower(document: Document, start: str, limits: Limits) -> Lowered:
-    """Raises `GrammarError` with the place of what is undefined, or not regular and has to be."""
+    """Translate a grammar. Raises `GrammarError` with the place of what is not defined, or not
+    regular where it has to be."""
     if start not in document.definitions:
         known = ", ".join(document.definitions) or "none"
         raise GrammarError(
@@ -75,7 +76,7 @@ def lower(document: Document, start: str, limits: Limits) -> Lowered:
 
 
 def _check_names(document: Document, node: Node, parameters: tuple[str, ...]) -> None:
-    """Refuse a name that nothing defines, also where the start doesn't lead to it."""
+    """Refuse an undefined name, even if the start rule doesn't lead to it."""
     if isinstance(node, Name) and node.name not in (*document.definitions, *parameters):
         near = next((n for n in document.definitions if n.lower() == node.name.lower()), None)
         hint = f"; did you mean {near}?" if near else ""
@@ -94,7 +95,7 @@ class _Lowering:
         self.languages: dict[str, Regular] = {}
         self.reading: list[str] = []
         self.used: set[str] = set()
-        self.behind: dict[Regular, Regular] = {}
+        self.without_ignored: dict[Regular, Regular] = {}
         self.instances: dict[tuple[str, tuple[Node, ...]], str] = {}
         self.waiting: list[tuple[str, Definition, dict[str, Node]]] = []
         self.ignored = alt(*(self.regular(node) for node in document.ignored))
@@ -119,7 +120,7 @@ class _Lowering:
             self.rules[name] = first
             first = rules.Ref(name)
         unused = tuple(n for n in self.definitions if n not in self.used and "__" not in n)
-        return Lowered(Rules(first.name, self.rules), unused, self.ignored, self.behind)
+        return Lowered(Rules(first.name, self.rules), unused, self.ignored, self.without_ignored)
 
     def fail(self, reason: str, at: int) -> NoReturn:
         raise GrammarError(reason, text=self.text, position=at)
@@ -142,7 +143,7 @@ class _Lowering:
         return definition
 
     def rule(self, definition: Definition, arguments: dict[str, Node]) -> Expression:
-        """The body of a rule, cut off and captured as its options say."""
+        """Translate the body of a rule with its options."""
         body = definition.body
         assert body is not None
         options = definition.options
@@ -166,7 +167,7 @@ class _Lowering:
         )
 
     def literal_text(self, node: Node, at: int) -> str:
-        """The one text of a node, for the end of a capture."""
+        """Return the only text of a node, for the end of a capture."""
         text = _single_text(self.regular(node))
         if text is None:
             self.fail("the suffix of a captured rule is one fixed string", at)
@@ -192,16 +193,16 @@ class _Lowering:
             case Both(at=at) | Not(at=at):
                 return self.terminal(self.regular(node, arguments), at)
             case Json(schema=schema):
-                return self.behind_ignored(rules.JsonValue(schema))
+                return self.after_ignored(rules.JsonValue(schema))
             case Special(ids=ids):
-                return self.behind_ignored(rules.SpecialToken(ids))
+                return self.after_ignored(rules.SpecialToken(ids))
             case _:
                 assert_never(node)
 
     def reference(
         self, definition: Definition, node: Name, arguments: dict[str, Node]
     ) -> Expression:
-        """A reference to a rule; a template is written out once for each list of arguments."""
+        """Return a reference to a rule. A template becomes a rule for each list of arguments."""
         given = tuple(_filled(each, arguments) for each in node.arguments)
         name = definition.name
         if given:
@@ -215,7 +216,8 @@ class _Lowering:
         return rules.Ref(name)
 
     def check_size(self, arguments: tuple[Node, ...]) -> None:
-        """Templates can double their arguments with each call of themselves."""
+        """Refuse arguments that grow too large: a template can double them with each recursive
+        call."""
         waiting, seen = list(arguments), 0
         while waiting:
             waiting.extend(below(waiting.pop()))
@@ -225,14 +227,14 @@ class _Lowering:
                     "the arguments of a template grow too large", limit="grammar_rules"
                 )
 
-    def behind_ignored(self, expression: Expression) -> Expression:
+    def after_ignored(self, expression: Expression) -> Expression:
         if self.ignored is EMPTY:
             return expression
         skipped = rules.Terminal(self.skipping(EPSILON))
         return rules.Concat((skipped, expression))
 
     def terminal(self, language: Regular, at: int) -> Expression:
-        """A terminal with what may be ignored before it."""
+        """Return a terminal with the ignored text before it."""
         if not is_live(language, self.limits.witness_search):
             self.fail("this matches no text", at)
         if self.ignored is EMPTY:
@@ -246,11 +248,11 @@ class _Lowering:
 
     def skipping(self, language: Regular) -> Regular:
         combined = skipping(self.ignored, language)
-        self.behind[combined] = language
+        self.without_ignored[combined] = language
         return combined
 
     def named_terminal(self, node: Name) -> Regular:
-        """A terminal without the texts of those of higher priority."""
+        """Return the language of a terminal without the texts of terminals of higher priority."""
         language = self.regular(node)
         priority = self.definitions[node.name].priority
         higher = [
@@ -261,7 +263,7 @@ class _Lowering:
         return intersection(language, complement(alt(*higher))) if higher else language
 
     def regular(self, node: Node, arguments: dict[str, Node] | None = None) -> Regular:
-        """The language of a node that has to be regular."""
+        """Return the language of a node that has to be regular."""
         given = arguments or {}
         match node:
             case Literal(language=language):
@@ -313,7 +315,7 @@ class _Lowering:
 
 
 def _filled(node: Node, arguments: dict[str, Node]) -> Node:
-    """The node with the parameters of the template around it replaced."""
+    """Return the node with the arguments of a template in place of its parameters."""
 
     def all_of(nodes: tuple[Node, ...]) -> tuple[Node, ...]:
         return tuple(_filled(each, arguments) for each in nodes)
@@ -340,7 +342,7 @@ def _filled(node: Node, arguments: dict[str, Node]) -> Node:
 
 
 def _single_text(language: Regular) -> str | None:
-    """The text of a language that has one alone."""
+    """Return the text of a language that has only one; None for another language."""
     text = ""
     while not language.nullable and len(text) < 1000:
         moves = arcs(language)

@@ -1,4 +1,4 @@
-"""A grammar's text, in any dialect, to `Rules`."""
+"""Reads a grammar in any dialect into `Rules`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class ReadGrammar:
 
     @property
     def unused(self) -> tuple[str, ...]:
-        """Names of rules and terminals that the start doesn't lead to."""
+        """Names of rules and terminals to which the start rule doesn't lead."""
         return self.lowered.unused
 
 
@@ -38,10 +38,10 @@ def read_grammar(
     tokens: SpecialTokens | None = None,
     limits: Limits = DEFAULT_LIMITS,
 ) -> ReadGrammar:
-    """Read a grammar; `dialect` None finds out which it is.
+    """Read a grammar. The default recognises its dialect.
 
-    `start`: the rule that the whole text is; by default `start` in Lark and `root` in the others,
-    where in EBNF it may also be the first rule.
+    `start`: the rule that must match the whole text. The default is `start` in Lark, `root` in
+    GBNF, and in EBNF `root` or, without such a rule, the first one.
 
     Raises `GrammarError` with line and column, `LimitError`.
     """

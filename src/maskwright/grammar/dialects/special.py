@@ -1,4 +1,4 @@
-"""Special tokens in grammars: by name, by id, and what is not one of them."""
+"""Reads special tokens in grammars, by name or id, and negated ones."""
 
 from __future__ import annotations
 
@@ -28,10 +28,11 @@ class SpecialTokens:
 
 
 def read_special(text: GrammarCursor, tokens: SpecialTokens, *, negative: bool = False) -> Node:
-    """`<name>`, `<[1,3-5]>`, `<[^2]>` or `<[*]>`; reading stands at the `<`, or at a `!` before it.
+    """Read `<name>`, `<[1,3-5]>`, `<[^2]>` or `<[*]>`; the cursor stands at the `<`, or at a `!`
+    before it.
 
-    A token that is not one of some may be any character or other special token, so it can only be
-    repeated: a single one might be a text of any length.
+    A negated token must be repeated. It stands for any other special token or piece of text, and a
+    single piece of text might have any length.
     """
     start = text.at
     if negative:

@@ -1,4 +1,4 @@
-"""Characters, classes, strings and patterns as the dialects spell them."""
+"""Writes characters, classes, strings and patterns in the dialects."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _DASH = charset.of("-")
 
 
 def string(text: str) -> str:
-    """A string in double quotes, in every dialect."""
+    """Write a string in double quotes, as in every dialect."""
     return '"' + "".join(_escaped(character, '"\\') for character in text) + '"'
 
 
 def char_class(ranges: Ranges, dialect: Dialect) -> str:
-    """A set of characters; surrogates, which no text has, belong to it or not."""
+    """Write a set of characters. Surrogates, which occur in no text, may be added or left out."""
     ranges = tuple(ranges)
     if len(ranges) == 1 and ranges[0][0] == ranges[0][1]:
         return string(chr(ranges[0][0]))
@@ -27,7 +27,7 @@ def char_class(ranges: Ranges, dialect: Dialect) -> str:
 
 
 def quantifier(least: int, most: int | None) -> str:
-    """What stands, in every dialect, after something that is repeated `least` to `most` times."""
+    """Write the quantifier for `least` to `most` repetitions, as in every dialect."""
     match least, most:
         case 0, None:
             return "*"
@@ -52,8 +52,8 @@ def _class(ranges: Ranges) -> str:
 
 
 def _members(ranges: Ranges) -> str:
-    """What stands in a class. A dash stands last, where every reader takes it for itself, and `^`
-    is not first; after an escape of two digits comes no third, for some readers take more."""
+    """Write the members of a class. A dash comes last, where every reader takes it literally, and
+    `^` not first. No hexadecimal digit follows an escape, because some readers would add it."""
     plain: list[str] = []
     escaped: list[str] = []
     for low, high in charset.intersection(ranges, charset.complement(_DASH)):
@@ -89,7 +89,8 @@ def _escaped(character: str, also: str) -> str:
 
 
 def pattern(term: Regular) -> str | None:
-    """A terminal of Lark: a string where it is one, else `/…/`; None if patterns can't say it."""
+    """Write a terminal of Lark: as a string if possible, else as `/…/`; None if no pattern can
+    express it."""
     if isinstance(term, r.Epsilon):
         return '""'
     text = _single(term)
@@ -115,7 +116,8 @@ def _single(term: Regular) -> str | None:
 
 
 def _pattern(term: Regular, level: int) -> str | None:
-    """In Python's syntax; `level`: 0 alternatives, 1 a sequence, 2 something to repeat."""
+    """Write a pattern in Python's syntax. `level` is what it stands in: 0 for alternatives, 1 for a
+    sequence, 2 for a repetition."""
     match term:
         case r.Epsilon():
             return "(?:)"

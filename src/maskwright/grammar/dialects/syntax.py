@@ -1,6 +1,6 @@
-"""A grammar as it is written, in any of the dialects: definitions over a small closed tree.
+"""The syntax tree of a grammar, which all dialects share: definitions over a small closed tree.
 
-`at` is a place in the text of the grammar, where a fault is shown.
+`at` is a place in the text of the grammar, at which errors are reported.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class Literal:
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A rule, a terminal, or a parameter of the template in whose body it stands."""
+    """A reference to a rule or terminal, or to a parameter of the enclosing template."""
 
     name: str
     at: int
@@ -48,7 +48,7 @@ class Times:
 
 @dataclass(frozen=True, slots=True)
 class Both:
-    """Texts of every part, each of which must be regular."""
+    """The intersection of the parts, each of which must be regular."""
 
     parts: tuple[Node, ...]
     at: int
@@ -56,7 +56,7 @@ class Both:
 
 @dataclass(frozen=True, slots=True)
 class Not:
-    """Texts that `body`, which must be regular, does not have."""
+    """The complement of `body`, which must be regular."""
 
     body: Node
     at: int
@@ -81,7 +81,7 @@ Node = Literal | Name | Series | Either | Times | Both | Not | Json | Special
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What stands in brackets after a rule's name: how its body is cut off, and its capture."""
+    """The options in brackets after a rule's name."""
 
     capture: str | None = None
     lazy: bool = False
@@ -90,7 +90,7 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """`body` None: declared, but not defined."""
+    """A rule or terminal. `body` is None if it is declared, but not defined."""
 
     name: str
     at: int
@@ -103,7 +103,7 @@ class Definition:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A grammar file: definitions by name, and what may stand between terminals."""
+    """A grammar: its text, its definitions by name, and the ignored nodes."""
 
     text: str
     definitions: dict[str, Definition]
@@ -119,7 +119,7 @@ def either(options: list[Node]) -> Node:
 
 
 def below(node: Node) -> tuple[Node, ...]:
-    """The nodes directly below a node."""
+    """Return the children of a node."""
     match node:
         case Series(parts=parts) | Both(parts=parts) | Either(options=parts):
             return parts

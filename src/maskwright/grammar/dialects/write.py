@@ -1,7 +1,7 @@
-"""Rules written as a grammar in one of the dialects.
+"""Writes rules as a grammar in one of the dialects.
 
-A terminal is written in the dialect's own operators where it is made of them; intersections,
-complements and automata are written out as rules, a rule a state.
+A terminal is written with the operators of the dialect if possible. For intersections, complements
+and automata that the dialect can't express, there is a rule for each state.
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ from maskwright.grammar.rules.tree import (
 )
 
 MOST_STATES: Final = 2_000
-"""States of all automata that one grammar may be written out with."""
+"""Most states of all automata that are written out in one grammar."""
 MOST_WORDS: Final = 20_000
 
 Level = Literal["choice", "sequence", "item"]
-"""What an expression stands in: what binds less is put in parentheses."""
+"""What an expression stands in. One that binds less tightly is put in parentheses."""
 
 
 def write_grammar(lowered: Lowered, dialect: Dialect) -> str:
-    """The same language in another dialect.
+    """Write an equivalent grammar in a dialect.
 
-    Raises `UnsupportedGrammarError` naming what the dialect can't say.
+    Raises `UnsupportedGrammarError` with the name of what the dialect can't express.
     """
     return _Writer(lowered, dialect).run()
 
@@ -80,7 +80,7 @@ class _Writer:
         self.lines.append(f"{name}: {body}" if self.dialect == "lark" else f"{name} ::= {body}")
 
     def name(self, name: str) -> str:
-        """A name that the dialect allows, and that no other rule has."""
+        """Return a name that the dialect allows and that no other rule has."""
         known = self.names.get(name)
         if known is None:
             plain = re.sub(r"[^a-z0-9]+", "_" if self.dialect == "lark" else "-", name.lower())
@@ -147,14 +147,15 @@ class _Writer:
         return joined if level == "choice" else f"({joined})"
 
     def times(self, body: str, least: int, most: int | None, level: Level) -> str:
-        """Never two quantifiers in a row, which some readers take for a lazy one."""
+        """Write a repetition. Two quantifiers never follow each other, because some readers take
+        them for a lazy one."""
         repeated = body + quantifier(least, most)
         return f"({repeated})" if level == "item" else repeated
 
     # Terminals
 
     def terminal(self, language: Regular, level: Level) -> str:
-        text = self.lowered.behind.get(language)
+        text = self.lowered.without_ignored.get(language)
         if text is None:
             return self.regular(language, level)
         ignored = self.lowered.ignored
@@ -162,14 +163,14 @@ class _Writer:
             self.ignored = self.regular(ignored, "choice")
             return '""' if text is EPSILON else self.regular(text, level)
         if not _same(language, concat(repeat(ignored), text)):
-            return self.regular(language, level)  # a piece that is ignored is cut greedily
+            return self.regular(language, level)  # ignored text is matched greedily
         self.ignored = self.regular(ignored, "choice")
         if text is EPSILON:
             return "ignored"
         return self.sequence(["ignored", self.regular(text, "sequence")], level)
 
     def regular(self, term: Regular, level: Level) -> str:
-        """A regular language in the dialect's operators."""
+        """Write a regular language with the operators of the dialect."""
         if self.dialect == "lark":
             written = pattern(term) or self.lark_terminal(term)
             if written is not None:
@@ -193,7 +194,8 @@ class _Writer:
                 return self.state(term)
 
     def lark_terminal(self, term: Regular) -> str | None:
-        """The name of a terminal for intersections and complements, which stand in no pattern."""
+        """Return the name of a terminal for an intersection or complement, which patterns can't
+        express."""
         known = self.states.get(term)
         if known is None:
             body = self.algebra(term)
@@ -232,7 +234,7 @@ class _Writer:
         return f"({joined})" if all(operands) else None
 
     def strung(self, term: Regular) -> list[str]:
-        """The parts of a concatenation, single characters joined to strings."""
+        """Write the parts of a concatenation, with consecutive characters joined to strings."""
         parts: list[str] = []
         text = ""
         while True:
@@ -252,7 +254,7 @@ class _Writer:
             term = rest
 
     def state(self, term: Regular) -> str:
-        """The rule of a state of an automaton, written later."""
+        """Return the name of the rule for a state of an automaton; the rule is written later."""
         known = self.states.get(term)
         if known is None:
             known = self.states[term] = self.name(f"state-{len(self.states) + 1}")
@@ -279,6 +281,6 @@ class _Writer:
 
 
 def _same(one: Regular, other: Regular) -> bool:
-    """Whether two terms are one language."""
+    """Whether two terms are equal languages."""
     pairs = ((one, other), (other, one))
     return not any(is_live(intersection(a, complement(b))) for a, b in pairs)

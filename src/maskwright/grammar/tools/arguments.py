@@ -125,6 +125,6 @@ class Parameters:
         return language
 
     def _has_containers(self, shape: Shape) -> bool:
-        """Whether arrays and objects are written as JSON; if any string is allowed, their text is
-        read as a string."""
+        """Whether there are arrays or objects that are written as JSON. If every string is allowed,
+        their text is read as a string instead."""
         return bool(shape.arrays or shape.objects) and shape.strings is not ANYTHING
