@@ -1,14 +1,14 @@
-"""Numbers without a sign, as an automaton over their spellings that is written out state by state.
+"""Numbers without a sign, as an automaton over their spellings that is constructed state by state.
 
 A value is counted in *units* of 10 to the power of -`places`, the finest number that can be spelled
-without an exponent. So bounds, divisors and the digits read so far are integers, and whether a
-prefix can still be completed is decided by arithmetic, not by search. A state remembers of the
-digits read only what their continuations depend on: how many there are, how they compare with
-equally many digits of each bound, and their residue.
+without an exponent. So bounds, divisors and the digits read so far are integers, and arithmetic
+decides whether a prefix can still be completed, without a search. A state stores only what the
+continuations depend on: the number of digits read, how they compare with equally many digits of
+each bound, and their residue.
 
-After a mantissa with one digit before the point an exponent may follow. It alone decides how the
-number compares with a bound, unless it equals the bound's own exponent; then the mantissa decides.
-Zero takes any exponent.
+An exponent may follow a mantissa with one digit before the point. The exponent alone decides how
+the number compares with a bound, unless it equals the exponent of the bound; then the mantissa
+decides. Zero may have any exponent.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from maskwright.grammar.number.multiples import Multiples
 from maskwright.grammar.regular.terms import EMPTY, Regular, alt, concat, repeat, state
 
 MOST_MANTISSA: Final = 20
-"""The most digits between the point and an exponent; double precision needs sixteen."""
+"""Most digits between the point and an exponent. Double precision needs sixteen."""
 
 _DOT: Final = 0x2E
 
@@ -36,8 +36,8 @@ class Magnitudes:
     """The numbers from `low` to `high` (None is unbounded), both in units and inclusive, that are
     multiples of `divisor` and not multiples of any of `excluded`.
 
-    At most `whole` digits stand before the point and `places` after it. `tiny`: whether there is no
-    lower bound above zero, so that exponents may be arbitrarily small.
+    They have at most `whole` digits before the point and `places` after it. `tiny`: there is no
+    lower bound above zero, so exponents may be arbitrarily small.
     """
 
     low: int
@@ -57,7 +57,7 @@ class Magnitudes:
 
     @cached_property
     def _unit(self) -> int:
-        """One, in units."""
+        """The number one, in units."""
         return 10**self.places
 
     @cached_property
@@ -66,7 +66,7 @@ class Magnitudes:
 
     @cached_property
     def _holes(self) -> tuple[tuple[int, int], ...]:
-        """What to subtract when multiples are counted, by inclusion and exclusion.
+        """The corrections when multiples are counted by inclusion and exclusion.
 
         For each subset of `excluded`: the distance between its common multiples, in units, and how
         often these are subtracted (negative: added back).
@@ -94,8 +94,8 @@ class Magnitudes:
 
     @cached_property
     def _surely(self) -> int:
-        """With so many digits to come before the point, every prefix can be completed: they span
-        more than the distance between two of the numbers."""
+        """The number of further digits before the point with which every prefix can be completed,
+        because they span more than the distance between two of the numbers."""
         widest = max([self._step, *(hole for hole, _ in self._holes)])
         return len(str(widest // self._unit)) + 1
 
@@ -110,7 +110,7 @@ class Magnitudes:
         return [(0x30, 0x30, zero), *others] if zero is not EMPTY else others
 
     def _zero(self) -> Regular:
-        """After a zero before the point, where no other digit may follow."""
+        """The state after a zero before the point, where no other digit may follow."""
         fraction = self._fraction(0, 0, False)
         nullable = self._contains(0)
         if fraction is EMPTY and not nullable:
@@ -121,7 +121,7 @@ class Magnitudes:
         return state((self, "zero"), nullable, lambda: arcs, plain=True)
 
     def _integer(self, count: int, digits: int) -> Regular:
-        """After `count` digits before the point, of which the first is not zero."""
+        """The state after `count` digits before the point, of which the first is not zero."""
         single = count == 1
         if not self._grows(count, digits) and not (
             single
@@ -150,9 +150,9 @@ class Magnitudes:
         return arcs
 
     def _fraction(self, count: int, digits: int, single: bool) -> Regular:
-        """After the point and `count` more digits.
+        """The state after the point and `count` more digits.
 
-        `digits`: all digits, those before the point too. `single`: whether there is one digit
+        `digits`: all digits, including those before the point. `single`: whether there is one digit
         before the point, which is not zero, so that an exponent may follow.
         """
         single = single and count <= MOST_MANTISSA
@@ -195,7 +195,7 @@ class Magnitudes:
         return arcs
 
     def _exponents(self, digits: int, count: int, most: int = MOST_EXPONENT) -> Regular:
-        """The exponents that may follow a mantissa of 1 + `count` digits, none above `most`."""
+        """The exponents up to `most` that may follow a mantissa of 1 + `count` digits."""
         if self.high == 0 or self.excluded:
             return EMPTY
         least = LEAST_EXPONENT
@@ -216,7 +216,7 @@ class Magnitudes:
         return len(str(bound)) - 1 - self.places
 
     def _may_take_exponent(self, digits: int, count: int) -> bool:
-        """Whether an exponent may follow once more digits have been read."""
+        """Whether an exponent may follow after further digits."""
         if count == MOST_MANTISSA or self.high == 0 or self.excluded:
             return False
         if self._has_multiple(digits, count):
@@ -245,7 +245,7 @@ class Magnitudes:
         return any(self._has_any(digits * scale, (digits + 1) * scale - 1) for scale in scales)
 
     def _grows(self, count: int, digits: int) -> bool:
-        """Whether `digits`, continued, can become one of the numbers."""
+        """Whether `digits` can be continued to one of the numbers."""
         room = self.whole - max(count, len(self._whole_bounds[0]))
         if self.high is None and room > self._surely:
             return True
@@ -277,7 +277,7 @@ class Magnitudes:
         return tuple(_compared(digits, str(bound), count + 1) for bound in bounds)
 
     def _rest(self, digits: int, count: int, single: bool) -> tuple[object, ...]:
-        """What the digits after the point depend on because of divisors."""
+        """The part of a state after the point that the divisors need."""
         remembered: list[object] = []
         for multiples in self._multiples:
             if single or count < multiples.places:
@@ -290,7 +290,8 @@ class Magnitudes:
 
 
 def _exponent_arcs(term: Regular) -> list[Arc]:
-    """The transitions by `e`; as letters they come after those by digits and the point."""
+    """The transitions with `e`. In the order of characters they follow those with digits and the
+    point."""
     if term is EMPTY:
         return []
     return [(0x45, 0x45, term), (0x65, 0x65, term)]

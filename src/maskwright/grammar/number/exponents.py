@@ -1,4 +1,4 @@
-"""Exponents between two bounds, as they stand after an `e`."""
+"""The exponents between two bounds, without their `e`."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from maskwright.grammar.regular.terms import EPSILON, Regular, alt, char, chars,
 
 LEAST_EXPONENT: Final = -330
 MOST_EXPONENT: Final = 307
-"""The bounds of exponents that are written: up to these no mantissa overflows double precision.
-`1e308` is written as well, with that mantissa alone."""
+"""The largest exponent with which no mantissa overflows double precision. `1e308` is allowed as
+well, with this mantissa only."""
 
 DIGIT: Final = chars(((0x30, 0x39),))
 E: Final = chars(((0x45, 0x45), (0x65, 0x65)))
@@ -19,8 +19,8 @@ E: Final = chars(((0x45, 0x45), (0x65, 0x65)))
 def exponents(least: int, most: int) -> Regular:
     """The exponents from `least` to `most`, without their `e`.
 
-    They are written as JSON allows and programs write them: with or without a plus sign, and with
-    or without one leading zero where there is a single digit.
+    They are spelled in the ways in which programs write them: with or without a plus sign, and a
+    single digit with or without one leading zero.
     """
     options: list[Regular] = []
     if most >= max(least, 0):

@@ -26,7 +26,7 @@ class Interval:
 
     @property
     def only_sign(self) -> bool:
-        """Whether the bounds restrict the sign at most, as zero and infinity do."""
+        """Whether the bounds restrict at most the sign: each is zero or absent."""
         return self.low in (None, 0) and self.high in (None, 0)
 
     @property
@@ -47,7 +47,8 @@ class Interval:
         return others
 
     def without(self, points: Iterable[Decimal]) -> list[Interval]:
-        """The interval without some numbers, which ascend, as intervals that ascend."""
+        """The interval without some numbers, which are given in ascending order, as ascending
+        intervals."""
         pieces: list[Interval] = []
         rest = self
         for point in points:

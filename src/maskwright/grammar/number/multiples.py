@@ -20,7 +20,8 @@ class Multiples:
 
     @property
     def states(self) -> int:
-        """How many residues there are, roughly: factors of 2 and 5 need none that lasts."""
+        """The approximate number of residues. Factors of 2 and 5 need none, since they divide
+        powers of ten."""
         return self.factor // gcd(self.factor, 10 ** len(str(self.factor)))
 
     def step(self, places: int) -> int:
@@ -28,11 +29,11 @@ class Multiples:
         return self.factor * 10 ** (places - self.places)
 
     def residue(self, digits: int) -> tuple[int, ...]:
-        """Which further digits make a multiple of `digits`; it is equal for prefixes that may be
-        followed alike.
+        """Describe the suffixes that continue `digits` to a multiple. Prefixes with equal residues
+        have equal suffixes.
 
-        Entry k is the smallest suffix of k digits that makes one, -1 if there is none. The list
-        ends where every number of digits has a suffix.
+        Entry k is the smallest suffix of k digits, or -1 if there is none. The list ends where
+        there is a suffix for every number of digits.
         """
         suffixes: list[int] = []
         power = 1
@@ -46,7 +47,7 @@ class Multiples:
     def least_exponent(self, digits: int, places: int) -> int | None:
         """The least e for which `digits`·10^(e - `places`) is a multiple; None if there is none.
 
-        Every greater exponent gives a multiple as well. `digits` is not zero.
+        Every larger exponent gives a multiple as well. `digits` is not zero.
         """
         while digits % 10 == 0:
             digits, places = digits // 10, places - 1
@@ -59,7 +60,7 @@ class Multiples:
 
 
 def multiples(divisor: Decimal, most: int = DEFAULT_LIMITS.divisor) -> Multiples:
-    """The multiples of `divisor`. Raises `LimitError` for more than `most` remainders."""
+    """Return the multiples of `divisor`. Raises `LimitError` for more than `most` remainders."""
     digits, exponent = digits_of(divisor)
     factor, places = digits * 10 ** max(0, exponent), max(0, -exponent)
     while places and factor % 10 == 0:
@@ -85,7 +86,8 @@ def common(one: Multiples | None, other: Multiples | None) -> Multiples | None:
 def effective_exclusions(
     required: Multiples | None, excluded: Sequence[Multiples]
 ) -> tuple[Multiples, ...]:
-    """Those of `excluded` that exclude some multiple of `required` which no other one excludes."""
+    """Return the elements of `excluded` that exclude some multiple of `required` which no other
+    element excludes."""
     places = max((each.places for each in (required, *excluded) if each), default=0)
     step = required.step(places) if required else 1
     holes = {lcm(step, each.step(places)): each for each in excluded}
@@ -104,7 +106,7 @@ def common_multiple(one: Decimal, other: Decimal, most: int = DEFAULT_LIMITS.div
 
 
 def digits_of(value: Decimal) -> tuple[int, int]:
-    """The absolute value as an integer without trailing zeros, and the power of ten beside it."""
+    """Return the absolute value as an integer without trailing zeros and a power of ten."""
     _, digits, exponent = value.as_tuple()
     assert isinstance(exponent, int)
     text = "".join(map(str, digits)).rstrip("0")

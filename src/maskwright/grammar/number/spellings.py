@@ -1,12 +1,11 @@
 """JSON numbers as regular languages over their spellings: types, ranges and multiples.
 
-A value may be spelled in more than one way (`1`, `1.0`, `1e0`), and whether a spelling is in a
-language depends on its value alone. Two things are bounded, so that no generation goes on with
-digits for ever and every language is small. A run of digits has at most `MOST_DIGITS`. An exponent
-is in the range of double precision and follows a mantissa with one digit before the point and at
-most `MOST_MANTISSA` after it, as `json.dumps` and `JSON.stringify` write it. A number that is
-bounded at most by its sign may have an exponent after any mantissa; one that must not be a multiple
-of something has none.
+A value has several spellings (`1`, `1.0`, `1e0`), and whether a spelling is in a language depends
+on its value alone. Two bounds keep texts finite and languages small. A run of digits has at most
+`MOST_DIGITS`. An exponent is in the range of double precision and follows a mantissa with one digit
+before the point and at most `MOST_MANTISSA` after it, as `json.dumps` and `JSON.stringify` write
+it. A number restricted by nothing but its sign may have an exponent after any mantissa; one that
+must not be a multiple of another number has no exponent.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ from maskwright.grammar.regular.terms import (
 from maskwright.limits import DEFAULT_LIMITS
 
 MOST_DIGITS: Final = 40
-"""The most digits in a row, unless the bounds or divisors of the number have more."""
+"""Most digits in a row, unless the bounds or divisors of the number have more."""
 
 _MINUS: Final = char("-")
 _ZERO: Final = char("0")
@@ -50,8 +49,8 @@ _ONE: Final = Multiples(1, 0)
 
 
 def decimal(value: int | float) -> Decimal:
-    """The value of a number in a JSON document; a float stands for the decimal that it is written
-    as."""
+    """Return the value of a number in a JSON document. A float means the decimal with which Python
+    writes it."""
     return Decimal(value) if isinstance(value, int) else Decimal(repr(value))
 
 
@@ -64,8 +63,8 @@ def number(
     excluded: tuple[Decimal, ...] = (),
     most: int = DEFAULT_LIMITS.divisor,
 ) -> Regular:
-    """The spellings of all numbers (or integers) in `interval` that are multiples of `divisor` and
-    not multiples of any of `excluded`, all of which are > 0.
+    """Return the spellings of all numbers (or integers) in `interval` that are multiples of
+    `divisor` and not multiples of any of `excluded`. Divisors are > 0.
 
     Raises `LimitError` where a divisor needs more than `most` remainders.
     """
@@ -80,10 +79,10 @@ def number(
 
 
 def exactly(*values: int | float) -> Regular:
-    """The spellings of some numbers: with and without trailing zeros and exponents.
+    """Return all spellings of some numbers, with and without trailing zeros and exponents.
 
-    The digits of all numbers that continue alike are one list of words, which keeps thousands of
-    constants small.
+    The digits of all numbers with equal continuations are one list of words, which keeps thousands
+    of constants small.
     """
     digits: dict[tuple[int, int | None], list[str]] = {}
     for value in values:
@@ -97,7 +96,7 @@ def exactly(*values: int | float) -> Regular:
 
 
 def _spellings(value: Decimal) -> Iterator[tuple[str, int, int | None]]:
-    """The shortest spellings: the text, its number of digits after the point, its exponent."""
+    """Yield the shortest spellings: text, number of digits after the point, exponent."""
     digits, power = digits_of(value)
     sign, text = "-" if value < 0 else "", str(digits)
     if digits == 0:
@@ -117,7 +116,7 @@ def _with_point(whole: str, fraction: str) -> str:
 
 
 def _tail(places: int, exponent: int | None) -> Regular:
-    """What may follow the shortest spelling of a number: more zeros, and the exponent."""
+    """Return what may follow the shortest spelling of a number: zeros and the exponent."""
     zeros = max(0, MOST_DIGITS - places)
     more = repeat(_ZERO, 0, zeros)
     if places == 0:
@@ -128,7 +127,7 @@ def _tail(places: int, exponent: int | None) -> Regular:
 def _magnitudes(
     interval: Interval, divisor: Multiples | None, excluded: tuple[Multiples, ...]
 ) -> Regular:
-    """The spellings without a sign of the numbers >= 0 in the interval."""
+    """Return the spellings, without a sign, of the numbers >= 0 in the interval."""
     low, high = interval.low, interval.high
     low_open = interval.low_open
     if high is not None and (high < 0 or (high == 0 and interval.high_open)):
@@ -154,19 +153,19 @@ def _magnitudes(
 
 
 def _units(value: Decimal, places: int) -> int:
-    """The absolute value in units of 10^-`places`."""
+    """Return the absolute value in units of 10^-`places`."""
     digits, exponent = digits_of(value)
     return digits * 10 ** (exponent + places)
 
 
 def _any_magnitude(interval: Interval) -> Regular:
-    """The spellings without a sign of the numbers >= 0 in an interval that restricts the sign at
-    most."""
+    """Return the spellings, without a sign, of the numbers >= 0 in an interval that restricts at
+    most the sign."""
     above_zero = interval.low is not None and interval.low_open
     if interval.high is not None:
         return EMPTY if interval.high_open or above_zero else _zero_spellings()
     mantissa = _above_zero() if above_zero else alt(_above_zero(), _zero_spellings())
-    # No double precision overflows: 40 digits leave less room for an exponent than one does.
+    # The more digits, the smaller the largest exponent that does not overflow double precision.
     exponent = concat(E, exponents(LEAST_EXPONENT, MOST_EXPONENT - MOST_DIGITS))
     short = concat(DIGIT, repeat(concat(_POINT, repeat(DIGIT, 1, MOST_DIGITS)), 0, 1))
     if above_zero:

@@ -1,8 +1,8 @@
-"""The one mutable object of a request: tokens accepted so far, masks, forced tokens, events.
+"""Matchers, the only mutable objects of a request: accepted tokens, masks, forced tokens, events.
 
-- `counting`: A matcher that also counts the tokens of texts whose number of tokens is limited.
-- `forced`: Which tokens must come next.
+- `counting`: A matcher for grammars that bound the number of tokens of a text.
+- `forced`: Finds the tokens that must come next.
 - `matcher`: `Matcher`: accepts tokens and gives masks.
-- `reader`: The events of a text, read off its way through a grammar.
-- `token_counts`: Limits on the number of tokens in parts of a text.
+- `reader`: Reports the events of a text.
+- `token_counts`: Bounds on the number of tokens in parts of a text.
 """

@@ -1,4 +1,4 @@
-"""A matcher that also counts the tokens of texts that may have only so many."""
+"""A matcher for grammars that bound the number of tokens of a text."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from maskwright.mask.walker import Walker
 
 
 class CountingMatcher(Matcher):
-    """Beside each position it keeps the tokens that have been read there of a bounded text. Bytes
-    that are accepted in one go count as one token."""
+    """A matcher that stores with each position the number of tokens of the bounded text read so
+    far. The bytes of one call of `accept_bytes` count as one token."""
 
     __slots__ = ("_counts", "_tokens")
 
@@ -69,7 +69,7 @@ class CountingMatcher(Matcher):
         return None if isinstance(self._path[-1], Unfinished) else super()._after(token)
 
     def _count(self, data: bytes) -> None:
-        """Look again at the position that the last step led to."""
+        """Replace the position after the last step by the one that its token count allows."""
         here, following = self._path[-2:]
         if following is self._recognizer.ended:
             self._tokens.append(0)
@@ -79,7 +79,7 @@ class CountingMatcher(Matcher):
                 here, self._tokens[-1], data, following, lambda: self._read()[: self._ends[-2]]
             )
         except BaseException:
-            super().rollback(1)  # a step is taken in whole or not at all
+            super().rollback(1)  # a step is taken completely or not at all
             raise
         self._path[-1] = position
         self._tokens.append(tokens)

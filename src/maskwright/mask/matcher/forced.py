@@ -1,4 +1,4 @@
-"""Forced tokens: what must come next whatever the model prefers."""
+"""Finds forced tokens: the tokens that must come next, whatever the model prefers."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from maskwright.errors import UnspellableError
 from maskwright.mask.recognizer import Recognizer
 
 MOST_BYTES: Final = 1024
-"""Most forced bytes returned in one go."""
+"""Most forced bytes that one call returns."""
 
 
 def forced_bytes(recognizer: Recognizer, here: Configuration, prefix: bytes) -> bytes:
-    """The bytes that every text goes on with from here."""
+    """Return the bytes with which every text continues from here."""
     forced = bytearray()
     while len(forced) < MOST_BYTES and (byte := recognizer.forced_byte(here)):
         following = recognizer.advance(here, byte, prefix + forced)
@@ -26,11 +26,12 @@ def forced_bytes(recognizer: Recognizer, here: Configuration, prefix: bytes) -> 
 
 
 def forced_tokens(recognizer: Recognizer, here: Configuration, prefix: bytes) -> list[int]:
-    """The canonical tokens of the forced bytes, as far as what follows can't change them.
+    """Return the canonical tokens of the forced bytes, as far as the following text can't change
+    them.
 
-    The text is cut as the vocabulary's tokenizer cuts it. From the first cut on at which the rest
-    of the forced bytes is the beginning of some longer token, what comes next could be merged
-    with it, so those tokens are left out.
+    The vocabulary's tokenizer divides the bytes into tokens. If the bytes from the beginning of
+    some token on are a proper prefix of a longer token, the tokenizer might merge them with what
+    follows. So that token and all after it are left out.
     """
     data = forced_bytes(recognizer, here, prefix)
     if not data:
@@ -45,7 +46,7 @@ def forced_tokens(recognizer: Recognizer, here: Configuration, prefix: bytes) ->
         at = 0
         try:
             tokens = vocabulary.encode(text)
-        except UnspellableError:  # what comes next begins within a token
+        except UnspellableError:  # the following text begins within a token
             break
         for token in tokens:
             if number == len(parts) and text[at:] in recognizer.tables.prefixes:

@@ -1,4 +1,4 @@
-"""The one mutable object of a request: where its text stands in the grammar."""
+"""`Matcher`, the only mutable object of a request: the position of its text in the grammar."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _INT32: Final = np.dtype(np.int32)
 
 
 class Matcher:
-    """A position in a grammar, moved by tokens.
+    """A text and its position in a grammar, which accepted tokens extend.
 
-    All of its state is the text, and the positions after each accepted token, so rolling back and
-    forking are list operations, and equal texts give equal states. Not thread-safe; matchers of one
-    grammar may be used in different threads.
+    Its whole state is the text and the position after each accepted token. So rolling back and
+    forking are list operations, and equal texts give equal states. A matcher is not thread-safe,
+    but different matchers of one grammar may be used in different threads.
     """
 
     __slots__ = (
@@ -50,11 +50,11 @@ class Matcher:
         self._ends = [0]
         self._events: EventReader | None = None
         self._told = 0
-        """Bytes of the text whose events have been told."""
+        """Bytes of the text whose events have been returned."""
 
     @property
     def row(self) -> int:
-        """The number of the present mask in the row table of the vocabulary."""
+        """The number of the current mask in the row table of the vocabulary."""
         here = self._path[-1]
         if not here.record:
             self._walker.find(here, self._read)
@@ -62,22 +62,24 @@ class Matcher:
 
     @property
     def known(self) -> bool:
-        """Whether the present mask has been found before, in this text or another."""
+        """Whether the current mask is known, from this text or another."""
         return bool(self._path[-1].record)
 
     @property
     def state(self) -> tuple[int, ...]:
-        """Where the text stands, in the machine's numbers; equal texts have equal ones."""
+        """The configuration of the machine after the text. Equal texts have equal states."""
         return tuple(self._path[-1].configuration)
 
     def fill_mask(self, out: npt.NDArray[np.int32], budget: int | None = None) -> None:
-        """Write the mask: bit i of word w of `out` (int32, ceil(V/32)) allows token 32*w+i.
+        """Write the mask to `out`: bit i of word w (int32, ceil(V/32)) allows token 32*w+i.
 
-        `budget` is the number of tokens that may still come, the next one included; near the end
-        only tokens stay allowed after which the text can be completed within it. Raises
-        `BudgetError` if that is no longer possible, `ValueError` for an array of another type or
-        shape. After an end token nothing is allowed. Where `accept_bytes` has led to a place from
-        which the vocabulary can't spell any way on, `UnspellableError` says so.
+        `budget`: the number of tokens that may still come, the next one included. Only tokens are
+        allowed after which the text can be completed within it. After an end token nothing is
+        allowed.
+
+        Raises `BudgetError` if the budget doesn't suffice for any completion, `ValueError` for an
+        array of another type or shape, and `UnspellableError` if `accept_bytes` has led to a place
+        from which no tokens of the vocabulary can continue.
         """
         if out.dtype != _INT32 or out.shape != self._words:
             words = self._words[0]
@@ -90,13 +92,13 @@ class Matcher:
             self._walker.find(here, self._read)
         try:
             write_row(here.record, out)
-        except TypeError:  # the words don't lie side by side
+        except TypeError:  # the words are not contiguous
             row = np.empty(out.shape, _INT32)
             write_row(here.record, row)
             out[:] = row
 
     def accept(self, token: int) -> bool:
-        """Move on by a token; False, and nothing changes, if the mask doesn't allow it."""
+        """Append a token. Returns False, without a change, if the mask doesn't allow it."""
         path = self._path
         following = path[-1].moves.get(token)
         if following is None:
@@ -108,8 +110,8 @@ class Matcher:
         return True
 
     def _after(self, token: int) -> Position | None:
-        """The position after a token that was not taken from here before; None if the mask doesn't
-        allow it."""
+        """Return the position after a token that was not accepted here before; None if the mask
+        doesn't allow it."""
         recognizer, here = self._recognizer, self._path[-1]
         vocabulary = recognizer.vocabulary
         if here is recognizer.ended or not 0 <= token < vocabulary.size:
@@ -129,7 +131,7 @@ class Matcher:
         return self._text
 
     def accept_bytes(self, data: bytes) -> int:
-        """Move on by as many of the bytes as fit, as one step; returns how many fitted."""
+        """Append as many of the bytes as the grammar allows, as one step; returns their number."""
         recognizer = self._recognizer
         if self._path[-1] is recognizer.ended:
             return 0
@@ -168,19 +170,21 @@ class Matcher:
 
     @property
     def min_tokens(self) -> int:
-        """Tokens after which the text can be complete, 0 if it is; see `budget` for the bound."""
+        """An upper bound on the tokens that complete the text, 0 if it is complete; the smallest
+        `budget` that is known to suffice."""
         if self.terminated:
             return 0
         return self._budgets.costs.tokens_needed(self._path[-1].configuration, bytes(self._read()))
 
     def next_bytes(self) -> bytes:
-        """The bytes that may come next, ascending."""
+        """The bytes that may come next, in ascending order."""
         if self.terminated:
             return b""
         return self._recognizer.next_bytes(self._path[-1].configuration)
 
     def forced_tokens(self) -> list[int]:
-        """The tokens that must come next whatever is sampled, as the tokenizer would cut them."""
+        """Return the tokens that must come next, whatever the model prefers, in the tokenizer's
+        own division."""
         if self.terminated:
             return []
         here = self._path[-1]
@@ -189,15 +193,16 @@ class Matcher:
         return forced_tokens(self._recognizer, here.configuration, bytes(self._read()))
 
     def events(self, *, final: bool = False) -> list[Event]:
-        """What the text accepted since the last call says: captures, and JSON's structure.
+        """Return the events of the text accepted since the last call: captures and the structure
+        of JSON.
 
-        Joined, the pieces of text are the same however the text was cut into tokens and calls.
-        `final`: the text goes no further, so that what was held back is told.
-        What has been told is not taken back when tokens are rolled back; events go on from there.
+        How the text was divided into tokens and calls only changes where pieces of text are
+        divided. `final`: the text doesn't continue, so events that were held back are returned
+        too. Rolling back tokens doesn't take back events that were returned.
         """
         text, ended = bytes(self._read()), self.terminated or (final and self.accepting)
         reader = self._events
-        # A reader that has told the end reads no further: the end may have been taken back.
+        # A reader can't continue after the end of a text, which may have been rolled back.
         if reader is None or (reader.ended and not (ended and reader.read == len(text))):
             reader = self._events = EventReader(self._recognizer)
             if self._told:
@@ -205,13 +210,13 @@ class Matcher:
         try:
             events = reader.go_on(text[reader.read :], ended=ended, final=final)
         except BaseException:
-            self._events = None  # It stands in the middle of its work.
+            self._events = None  # Its state is inconsistent after an error.
             raise
         self._told = reader.read
         return events
 
     def rollback(self, count: int) -> None:
-        """Undo the last `count` accepted tokens; `ValueError` if there were fewer."""
+        """Undo the last `count` accepted tokens. Raises `ValueError` if there were fewer."""
         left = len(self._steps) - count
         if count < 0 or left < 0:
             raise ValueError(f"can't roll back {count} of {len(self._steps)} tokens")
@@ -221,16 +226,16 @@ class Matcher:
         del self._text[self._ends[-1] :]
         self._told = min(self._told, len(self._text))
         if self._events is not None and self._events.read > len(self._text):
-            self._events = None  # It has read bytes that are gone, whatever comes in their place.
+            self._events = None  # It has read bytes that were removed.
 
     def fork(self) -> Matcher:
-        """An independent matcher at the same position."""
+        """Return an independent matcher with an equal text and position."""
         twin = Matcher(self._walker, self._budgets)
         twin._adopt(self)
         return twin
 
     def _adopt(self, other: Matcher) -> None:
-        """Stand where another matcher of the same grammar does."""
+        """Take over the text and position of another matcher of the grammar."""
         self._path = other._path.copy()
         self._steps = other._steps.copy()
         self._text = other._text.copy()
@@ -238,7 +243,7 @@ class Matcher:
         self._told = other._told
 
     def reset(self) -> None:
-        """Back to the start of the text."""
+        """Return to the empty text."""
         self.__init__(self._walker, self._budgets)
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""Reads events off a text's way through a grammar; see `automaton.events`."""
+"""Reports the events of a text while the machine reads it; see `automaton.events`."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from maskwright.mask.recognizer import Recognizer
 
 
 class EventReader:
-    """Reads one text from its start. There is no second parser: all it knows is what the machine
-    leaves and enters on the way."""
+    """Reports the events of one text from its beginning. There is no second parser: events are
+    derived from the leaves and contexts that the machine leaves and enters."""
 
     def __init__(self, recognizer: Recognizer) -> None:
         self._recognizer = recognizer
@@ -23,20 +23,20 @@ class EventReader:
         self._contexts = contexts
         self._json = JsonReader(self._trace.text)
         self.ended = False
-        """Whether the end of the text has been told."""
+        """Whether the end of the text has been reported."""
         self._captures: CaptureReader | None = None
         if isinstance(contexts, RuleContexts) and contexts.network.has_captures:
             self._captures = CaptureReader(contexts, self._trace.text)
 
     @property
     def read(self) -> int:
-        """Bytes read so far."""
+        """The number of bytes read so far."""
         return len(self._trace.text)
 
     def go_on(self, data: bytes, *, ended: bool = False, final: bool = False) -> list[Event]:
-        """The events of the next piece of the text, which the grammar must accept.
+        """Return the events of the next piece of the text, which the grammar must accept.
 
-        `ended`: it is the last one of a complete text; `final`: of any text.
+        `ended`: the text is complete after it. `final`: the text doesn't continue after it.
         """
         with self._recognizer.question:
             events: list[Event] = []

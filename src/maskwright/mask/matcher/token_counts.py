@@ -1,8 +1,8 @@
-"""Texts that may have so many tokens: what the machine, which reads bytes, can't count.
+"""Bounds on the number of tokens of a text, which the machine can't count since it reads bytes.
 
-A matcher counts the tokens of the text that it is in. As long as they are fewer than the bound,
-nothing is different; from there on the text can only be ended, which is another configuration of
-the machine. So a bound costs one configuration, however large it is.
+The matcher counts the tokens of the current text. As long as there are fewer than the bound, the
+configuration of the machine does not change. At the bound, the text can only end, which is another
+configuration. So a bound costs one configuration, however large it is.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from maskwright.mask.walk.row_table import Row, RowTable, packed
 
 
 class Unfinished(Position):
-    """Within a character with which a text reaches its bound: only what completes it may follow."""
+    """A position within a character at which a text reaches its bound. Only the rest of this
+    character may follow."""
 
     __slots__ = ()
 
@@ -32,14 +33,14 @@ class Unfinished(Position):
 
 
 class Counted(NamedTuple):
-    """Where a token leads, and the tokens read of the text that is bounded there."""
+    """The position after a token, and the number of tokens of the bounded text there."""
 
     position: Position
     tokens: int
 
 
 class TokenCounts:
-    """The bounded texts of one recognizer."""
+    """Counts the tokens of bounded texts for one recognizer."""
 
     def __init__(self, recognizer: Recognizer, contexts: RuleContexts) -> None:
         self._recognizer = recognizer
@@ -55,8 +56,10 @@ class TokenCounts:
         following: Position,
         read_prefix: Callable[[], bytes | bytearray],
     ) -> Counted:
-        """As `following`, to which a token of the bytes `data` leads from `here`, where `tokens`
-        have been read of a bounded text; `read_prefix` gives the text up to `here`."""
+        """Return the position and count after a token with the bytes `data`, accepted at `here`.
+
+        `tokens`: the tokens of the bounded text before it. `following`: the position after the
+        token without a bound. `read_prefix` returns the text up to `here`."""
         limit = self._limit(following.configuration)
         if limit is None:
             return Counted(following, 0)
@@ -71,7 +74,7 @@ class TokenCounts:
     def _held_by(
         self, here: Configuration, data: bytes, read_prefix: Callable[[], bytes | bytearray]
     ) -> int | None:
-        """How many bytes a token holds of the text that it ends in; None if it goes on with the
+        """Return how many bytes of a token belong to the text in which it ends; None if this is the
         text in which it begins."""
         key = (here, data)
         if key in self._held:
@@ -91,7 +94,7 @@ class TokenCounts:
         return held
 
     def _close(self, position: Position, tokens: int) -> Position:
-        """Where a text can only be ended once it has had `tokens` tokens."""
+        """Return the position in which a text can only end, if `tokens` tokens reach its bound."""
         here = position.configuration
         key = (here, tokens)
         known = self._closed.get(key)
@@ -122,8 +125,8 @@ class TokenCounts:
     def _completed(
         self, here: Configuration, data: bytes, size: int, tokens: int
     ) -> Position | None:
-        """Behind a token that goes on with the character at `here` with `size` bytes, and then
-        ends the text."""
+        """Return the position after a token that completes the character at `here` with `size`
+        bytes and then ends the text; None if it is not allowed."""
         inside = self._recognizer.advance(here, data[:size])
         if inside is None:
             return None
@@ -137,15 +140,15 @@ class TokenCounts:
 
     @cached_property
     def _continuing(self) -> list[tuple[int, int]]:
-        """Each token that begins within a character, and with how many bytes of it."""
+        """The tokens that begin within a character, each with the number of its bytes there."""
         sizes = enumerate(map(first_inside, self._recognizer.vocabulary.spellings))
         return [(token, size) for token, size in sizes if size]
 
 
 def first_inside(data: bytes) -> int:
-    """How many of the first bytes stand inside of a character."""
+    """Return how many of the first bytes continue a character."""
     return len(data) - len(data.lstrip(_INNER))
 
 
 _INNER: Final = bytes(range(0x80, 0xC0))
-"""The bytes of characters but for the first."""
+"""The continuation bytes of UTF-8."""

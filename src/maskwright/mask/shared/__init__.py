@@ -1,8 +1,8 @@
-"""What grammars share: the tables of a vocabulary, a machine, bounds, and what is remembered.
+"""What grammars share: the tables of a vocabulary, machines, bounds, and caches.
 
-- `budget_cache`: What is remembered about token budgets.
-- `known_tools`: Arguments of tools that have been compiled before.
+- `budget_cache`: A cache of completions and masks within token budgets.
+- `known_tools`: A cache of the compiled arguments of tools.
 - `leaf_bounds`: Upper bounds on the tokens that complete a text.
-- `machine`: A machine, and everything that is remembered about its configurations.
+- `machine`: A machine with the caches of its configurations.
 - `vocabulary_tables`: What all grammars over one vocabulary share: leaf states, rows, ready rows.
 """

@@ -1,7 +1,8 @@
-"""What is remembered about token budgets, for all grammars of one machine.
+"""A cache of completions and masks within token budgets, for all grammars of one machine.
 
-Most of it belongs to a configuration. Where items must differ, the tokens needed depend on the text
-too; then it belongs to a configuration with a digest of the text, and is forgotten in time.
+Most keys are configurations. Where items must differ, the tokens needed depend on the text too;
+then the key is a configuration with a digest of the text, and the oldest of these entries are
+dropped.
 """
 
 from __future__ import annotations
@@ -17,20 +18,19 @@ from maskwright.automaton.machine.exits import Configuration
 from maskwright.mask.position import Position
 
 MOST_TEXTS: Final = 20_000
-"""Places remembered that belong to one text alone."""
+"""Most entries that depend on the text."""
 
 MOST_ROW_BYTES: Final = 4 << 20
-"""Bytes of the masks that are remembered."""
+"""Most bytes of stored masks."""
 
 NO_TOKEN: Final = -1
 
 Place = Configuration | tuple[Configuration, bytes]
-"""The key of what is remembered: a configuration, with a digest of the text if items must
-differ."""
+"""The key of an entry: a configuration, with a digest of the text if items must differ."""
 
 
 class MasksByBudget(NamedTuple):
-    """The masks of one position under every budget, from the strictest to the one without."""
+    """The masks of one position for every budget, from the smallest to none."""
 
     needs: list[int]
     """Ascending: the tokens that may be needed after the next one. With more tokens left after it
@@ -60,32 +60,32 @@ class MasksByBudget(NamedTuple):
 
 
 class BudgetCache:
-    """Not thread-safe: the lock of the vocabulary's tables guards it."""
+    """The cache. Not thread-safe: the lock of the vocabulary's tables guards it."""
 
     def __init__(self) -> None:
         self.needed: Final[dict[Place, int]] = {}
-        """Tokens that complete the text, along the best way that is known."""
+        """The number of tokens of the shortest known completion."""
         self.first: Final[dict[Place, int]] = {}
-        """The first token of that way, NO_TOKEN at its end."""
+        """The first token of that completion, NO_TOKEN if it has none."""
         self.ways: Final[dict[Place, Sequence[int]]] = {}
-        """The tokens of ways that have not been followed beyond a place."""
+        """The tokens of completions that have not been followed beyond a place."""
         self.unspellable: Final[set[Place]] = set()
-        """Places from which no tokens lead to the end of a text."""
+        """Places from which no tokens complete the text."""
         self.masks: dict[Position, MasksByBudget | None] = {}
-        """None where a position has none: the text makes a difference to its masks, or it has too
-        many successors."""
+        """The masks of positions; None if a position has none, because its masks depend on the text
+        or it has too many successors."""
         self.mask_bytes = 0
         """Bytes of all `masks`."""
         self._by_text: dict[Place, None] = {}
-        """The places that belong to one text alone, the oldest first."""
+        """The places that depend on the text, the oldest first."""
 
     def record(self, place: Place, needed: int, first: int = NO_TOKEN) -> bool:
-        """Remember a way from a place to the end of the text; False if one as short is known."""
+        """Store a completion from a place. Returns False if one that is as short is known."""
         known = self.needed.get(place)
         if known is not None:
             if needed >= known:
                 return False
-            self.forget_masks()  # they may refuse a token that fits along the new way
+            self.forget_masks()  # they may refuse a token that the new completion allows
         self.needed[place] = needed
         self.first[place] = first
         if not isinstance(place, Configuration):
@@ -99,7 +99,7 @@ class BudgetCache:
         self.ways.pop(place, None)
 
     def keep_masks(self, position: Position, masks: MasksByBudget | None) -> None:
-        """Remember the masks of a position; the others are forgotten if there are too many."""
+        """Store the masks of a position. All others are dropped if there are too many."""
         size = 0 if masks is None else masks.rows.nbytes
         if size and self.mask_bytes + size > MOST_ROW_BYTES:
             self.forget_masks()
@@ -107,6 +107,6 @@ class BudgetCache:
         self.masks[position] = masks
 
     def forget_masks(self) -> None:
-        """Forget the masks of every position."""
+        """Drop the masks of all positions."""
         self.masks = {}
         self.mask_bytes = 0

@@ -1,4 +1,4 @@
-"""Arguments of tools that have been compiled before: the same tools come with many requests."""
+"""A cache of the compiled arguments of tools, because many requests come with equal tools."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from maskwright.grammar.rules.tree import Expression
 from maskwright.grammar.schema.tree import Json, ReportEntry
 
 ROOM: Final = 1 << 21
-"""Characters of the schemas that are kept, as JSON; parsed they take some 15 bytes for each."""
+"""Most characters of all schemas as JSON. A parsed schema takes some 15 bytes for each."""
 
 
 class Arguments(NamedTuple):
-    """What stands for a tool's arguments, the rules in it, and what was done with its keywords."""
+    """The expression of a tool's arguments, its rules, and the report on the schema's keywords."""
 
     expression: Expression
     rules: Mapping[str, Expression]
@@ -31,7 +31,7 @@ class _Known(NamedTuple):
 
 
 class KnownTools:
-    """Of one vocabulary. Those that were asked for longest ago are forgotten first."""
+    """The cache of one vocabulary. The least recently used entries are dropped first."""
 
     def __init__(self, room: int = ROOM) -> None:
         self._left = room
@@ -41,15 +41,15 @@ class KnownTools:
     def get(
         self, schema: dict[str, Any] | bool, options: Hashable, compute: Callable[[], Arguments]
     ) -> Arguments:
-        """What `compute` gave for an equal schema and equal options, or gives now."""
+        """Return the result of `compute` for an equal schema and equal options, or compute it."""
         try:
             text = json.dumps(schema, ensure_ascii=False)
         except (TypeError, ValueError, RecursionError):
-            return compute()  # no JSON: that is told there
+            return compute()  # not JSON, for which this raises an error
         key = (text, options)
         with self._lock:
             known = self._known.get(key)
-            if known is not None and known.schema == schema:  # keys that are no strings differ
+            if known is not None and known.schema == schema:  # differs if names are no strings
                 self._known.move_to_end(key)
                 return known.arguments
         arguments = compute()
