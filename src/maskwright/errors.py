@@ -1,23 +1,22 @@
-"""The one error tree.
+"""The tree of errors that this package raises.
 
-Every error a caller can cause derives from `InputError` and names the place (`param`, `pointer`,
-or line and column inside the message) and the way out. The server turns an `InputError` into a
-400 whose body carries `message`, `param` and `code`; anything else is a defect of ours.
+Every error that a caller can cause is an `InputError`. It names the place (`param`, `pointer`, or
+line and column in the message), and a remedy if there is one. The server answers an `InputError`
+with a 400 whose body contains `message`, `param` and `code`.
 """
 
 from __future__ import annotations
 
 
 class MaskwrightError(Exception):
-    """Root of every error raised by this package."""
+    """The base class of all errors that this package raises."""
 
 
 class InputError(MaskwrightError):
-    """Something the caller sent can't be obeyed.
+    """An input of the caller is invalid or not supported.
 
-    `param` is the dotted request field (`response_format.json_schema.schema`) or argument name,
-    `code` a stable machine-readable word. `place` is set by subclasses whose fault lies inside a
-    document rather than in a field.
+    `param`: the dotted path of a request field (`response_format.json_schema.schema`), or the name
+    of an argument. `code`: a stable word for programs.
     """
 
     default_code = "invalid_value"
@@ -41,7 +40,7 @@ class SchemaError(InputError):
 
 
 class UnsupportedSchemaError(SchemaError):
-    """A keyword or construct of the schema that is valid, but not enforced by this version."""
+    """A schema contains a keyword or construct that is valid, but can't be enforced."""
 
     default_code = "unsupported_json_schema"
 
@@ -70,7 +69,7 @@ class UnsatisfiableGrammarError(InputError):
 
 
 class UnsupportedGrammarError(InputError):
-    """A grammar that is valid, but that this version can't hold to."""
+    """A grammar is valid, but can't be enforced or converted."""
 
     default_code = "unsupported_grammar"
 
@@ -78,7 +77,7 @@ class UnsupportedGrammarError(InputError):
 class RegexError(InputError):
     """A pattern can't be parsed or isn't regular; the message shows a caret under `position`.
 
-    `unsupported`: it is a pattern, but one that can't be enforced.
+    `unsupported`: it is a valid pattern, but can't be enforced.
     """
 
     default_code = "invalid_regex"
@@ -103,7 +102,7 @@ class RegexError(InputError):
 
 
 class GrammarError(InputError):
-    """A grammar can't be read, or says what can't be enforced, at `line` and `column` (from 1).
+    """A grammar can't be read or enforced, because of what stands at `line` and `column` (from 1).
 
     The message shows the line with a caret.
     """
@@ -122,14 +121,14 @@ class GrammarError(InputError):
 
 
 class LimitError(InputError):
-    """Counted work or size passed a limit; `limit` is its name in `maskwright.limits.Limits`."""
+    """Counted work or a size exceeded a limit. `limit`: its name in `maskwright.limits.Limits`."""
 
     default_code = "limit_exceeded"
 
     def __init__(
         self, message: str, *, limit: str, pointer: str | None = None, param: str | None = None
     ) -> None:
-        """`pointer`: the JSON Pointer of the place in a schema, where it is known."""
+        """`pointer`: the JSON Pointer of the place in a schema, if it is known."""
         place = "" if pointer is None else f" (at {pointer or 'the root'})"
         super().__init__(f"{message}{place} (limit {limit!r})", param=param)
         self.reason = message
@@ -143,14 +142,14 @@ class SliceExceeded(MaskwrightError):
 
 
 class UnspellableError(InputError):
-    """The tokens of the vocabulary can't spell any text of a grammar, or any way on from a place in
-    one: some byte or character is missing."""
+    """The tokens of the vocabulary can't spell any text of a grammar, or any continuation of a
+    text, because a byte or character is missing."""
 
     default_code = "unspellable"
 
 
 class BudgetError(InputError):
-    """The token limit is smaller than the shortest output; `needed` is what would do."""
+    """The token limit is smaller than the shortest output. `needed`: a limit that suffices."""
 
     default_code = "max_tokens_too_small"
 
@@ -160,12 +159,12 @@ class BudgetError(InputError):
 
 
 class AddressError(MaskwrightError):
-    """The server can't listen where it was told to, or nobody answers there."""
+    """The server can't listen at an address, or no server answers there."""
 
 
 class OverloadedError(MaskwrightError):
-    """The bounded queue is full, or the request would be served too late; `retry_after` in
-    seconds."""
+    """The queue is full, or the request would miss an objective. `retry_after`: seconds after which
+    to try again."""
 
     def __init__(self, message: str, *, retry_after: float) -> None:
         super().__init__(message)
@@ -173,18 +172,18 @@ class OverloadedError(MaskwrightError):
 
 
 class GenerationError(MaskwrightError):
-    """A request that was accepted can't be carried on; others are not concerned."""
+    """A running request can't be continued. Other requests are not affected."""
 
     code = "generation_failed"
 
 
 class EmptySupportError(GenerationError):
-    """Masks and bans together forbid every token."""
+    """The mask and the request's own bans together forbid every token."""
 
     code = "empty_support"
 
 
 class EngineStoppedError(GenerationError):
-    """The engine ended, by request or by a defect, before the generation did."""
+    """The engine was stopped, or failed, before the generation ended."""
 
     code = "engine_stopped"

@@ -1,4 +1,4 @@
-"""Limits on counted work: the same input meets the same limit on every machine.
+"""Limits on counted work: an input meets equal limits on every machine.
 
 Two further limits, on time and on memory, are off unless they are asked for. All of them are
 checked where work is counted, in `spend`, which every loop calls that can grow with the input.
@@ -25,8 +25,8 @@ from maskwright.errors import LimitError, SliceExceeded
 class Limits:
     """How much one grammar may cost. Every limit is a count, but for `seconds` and `bytes`.
 
-    The defaults pass real schemas with room to spare and stop hostile ones; a `LimitError` names
-    the field that was hit. A question is one compile, or one mask, move or completion.
+    The defaults leave ample room for real schemas and stop hostile ones. A `LimitError` names the
+    limit that was exceeded. A question is one compile, or one mask, move or completion.
     """
 
     schema_depth: int = 128
@@ -46,9 +46,9 @@ class Limits:
     grammar_rules: int = 20_000
     """Rules of one grammar."""
     grammar_nodes: int = 200_000
-    """Places in all rules of one grammar at which reading can stand."""
+    """Nodes of the rule network of one grammar."""
     items: int = 4_000
-    """Ways in which one text can be read so far, and all that may come next."""
+    """Items of one item set: the ways in which the text so far can have been read."""
     leaf_states: int = 100_000
     """States of the byte automata that one grammar may add."""
     contexts: int = 200_000
@@ -56,11 +56,11 @@ class Limits:
     witness_search: int = 200_000
     """States visited in one search for a shortest string of a regular language."""
     divisor: int = 2_500
-    """Remainders that the digits of a number have to be followed through for one `multipleOf`."""
+    """Remainders that a `multipleOf` has to distinguish."""
 
     work: int = 700_000
-    """Steps of one compile, or behind one mask: transitions of patterns, schemas merged, values
-    tried, contexts looked at. What is known from other grammars is not counted again."""
+    """Steps of one question: transitions of patterns, schemas merged, values tried, contexts
+    visited. What is known from other grammars is not counted again."""
 
     seconds: float | None = None
     """Wall time of one question; None for no limit. Where it is met depends on the machine."""

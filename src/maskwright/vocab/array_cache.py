@@ -1,9 +1,9 @@
-"""A cache of arrays on disk, for what takes long to compute and follows from a vocabulary alone.
+"""A cache on disk for arrays that take long to compute and depend on a vocabulary alone.
 
 One file holds one group of arrays: a line with the SHA-256 of the rest, then a NumPy `.npz`. It is
 written under another name and then renamed, so that readers see a whole file or none, even if
-several processes write it. A file that is truncated, damaged or of another version is ignored: its
-arrays are computed and written again. A folder that can't be written to costs time, nothing else.
+several processes write it. A file that is truncated, damaged or of another version is ignored, and
+its arrays are computed and written again. If the folder can't be written to, nothing is stored.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 FORMAT: Final = 1
-"""Has to be changed whenever the meaning of the arrays changes."""
+"""The version of the format. It has to be increased when the meaning of the arrays changes."""
 
 Arrays = Mapping[str, npt.NDArray[Any]]
 
@@ -34,7 +34,7 @@ class ArrayCache:
         self._folder: Final = folder / f"{_version()}-{FORMAT}" / digest
 
     def arrays(self, name: str, compute: Callable[[], Arrays]) -> Arrays:
-        """The arrays stored under `name`; if none are, those of `compute`, which are stored."""
+        """Return the arrays stored under `name`. If there are none, compute and store them."""
         file = self._folder / name
         arrays = _read(file)
         if arrays is None:
@@ -44,7 +44,7 @@ class ArrayCache:
 
 
 def _read(file: Path) -> Arrays | None:
-    """The arrays in a file; None if the file is missing or can't be trusted."""
+    """Return the arrays in a file; None if it is missing, damaged or of another version."""
     try:
         data = file.read_bytes()
     except OSError:

@@ -1,4 +1,4 @@
-"""From a token as a tokenizer stores it, called a piece, to the bytes that it adds to a text.
+"""Computes the bytes that a token adds to a text from its form in a tokenizer, called a piece.
 
 Fast tokenizers store tokens as strings and turn them into text by a chain of decoder steps
 (`tokenizer.json`, key `decoder`). Each step that works token by token has a class here. A chain
@@ -54,7 +54,7 @@ DecoderStep = ByteLevel | ByteFallback | Replace | WordPiece
 
 
 def parse_decoder(decoder: Mapping[str, Any] | None) -> tuple[DecoderStep, ...]:
-    """The steps of a decoder as `tokenizer.json` has it.
+    """Return the steps of a decoder in `tokenizer.json`.
 
     Raises `InputError` for a step that isn't supported, or if there is no decoder.
     """
@@ -63,13 +63,13 @@ def parse_decoder(decoder: Mapping[str, Any] | None) -> tuple[DecoderStep, ...]:
             "the tokenizer has no decoder, so its tokens have no bytes", param="tokenizer"
         )
     steps: list[DecoderStep] = []
-    fused = False  # whether the steps that follow see the whole text instead of tokens
+    fused = False  # whether the following steps see the whole text instead of tokens
     for step in _flat(decoder):
         match step:
             case {"type": "Fuse"}:
                 fused = True
             case {"type": "Strip", "stop": 0} if fused:
-                pass  # the beginning of a text only
+                pass  # affects only the beginning of a text
             case {"type": "ByteLevel"} if not fused:
                 steps.append(ByteLevel())
                 fused = True
@@ -102,7 +102,7 @@ def _flat(decoder: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def piece_bytes(piece: str, steps: Sequence[DecoderStep]) -> bytes:
-    """The bytes that the decoder appends for `piece` to a text that has already begun."""
+    """Return the bytes that the decoder appends for `piece` to a text that has already begun."""
     for step in steps:
         match step:
             case ByteLevel():
@@ -124,8 +124,8 @@ def piece_bytes(piece: str, steps: Sequence[DecoderStep]) -> bytes:
 
 
 def _byte_alphabet() -> dict[str, int]:
-    """Printable characters of Latin-1 stand for themselves; U+0100 and the following ones stand for
-    the other 68 bytes, in order."""
+    """Return the byte of each character. Printable characters of Latin-1 represent themselves,
+    U+0100 and the following ones the other 68 bytes in order."""
     printable = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
     others = sorted(set(range(256)) - set(printable))
     return {chr(byte): byte for byte in printable} | {
@@ -134,7 +134,8 @@ def _byte_alphabet() -> dict[str, int]:
 
 
 def _from_byte_alphabet(piece: str) -> bytes:
-    """The bytes of a piece; one with any other character is an added token, which is plain text."""
+    """Return the bytes of a piece. A piece with any other character is an added token, which is
+    plain text."""
     try:
         return bytes([_BYTE_ALPHABET[character] for character in piece])
     except KeyError:

@@ -1,4 +1,4 @@
-"""Reading a fast Hugging Face tokenizer through its methods alone: no library is imported here."""
+"""Reads a fast Hugging Face tokenizer through its methods, without importing its library."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Encoding(Protocol):
 
 
 class Backend(Protocol):
-    """The methods of a `tokenizers.Tokenizer` that are used here."""
+    """The part of a `tokenizers.Tokenizer` that is used here."""
 
     encode_special_tokens: bool
 
@@ -31,11 +31,11 @@ class Backend(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ReadTokenizer:
-    """What a tokenizer says of its vocabulary.
+    """The vocabulary of a tokenizer.
 
-    `tokens` are the bytes of each id: b"" for a hole, its name for a special token. `eos` is None
-    if the tokenizer names no end token. `encode` gives the ids for some bytes, or None if the
-    tokenizer can't spell them exactly.
+    `tokens`: the bytes of each id, b"" for an unused id, and the name of a special token. `eos`:
+    the end token, or None if the tokenizer names none. `encode`: returns the ids for some bytes, or
+    None if the tokenizer can't spell them exactly.
     """
 
     tokens: tuple[bytes, ...]
@@ -85,8 +85,8 @@ def _backend(tokenizer: object) -> Backend:
 
 
 def _special(description: Mapping[str, Any], backend: Backend) -> Iterable[int]:
-    """The ids of added tokens that are flagged special, and of the unknown token, which stands for
-    no text."""
+    """Yield the ids of added tokens that are flagged special, and of the unknown token, which
+    represents no text."""
     yield from (token["id"] for token in description["added_tokens"] if token["special"])
     model = cast(dict[str, Any], description["model"])
     unknown = cast("int | None", model.get("unk_id"))
@@ -106,7 +106,8 @@ _ANCHORS = ("\n", "\x02", "\ue000")
 def _encoder(
     backend: Backend, serialised: str, tokens: tuple[bytes, ...]
 ) -> Callable[[bytes], list[int] | None]:
-    """How the tokenizer itself cuts bytes, by a private copy of it.
+    """Return a function that divides bytes into the tokenizer's own tokens, with a private copy of
+    it.
 
     The copy never truncates or pads, and reads the names of special tokens as plain text. What the
     owner of the original does with it in other threads doesn't affect the copy.
@@ -123,7 +124,7 @@ def _encoder(
         return b"".join([tokens[i] for i in ids])
 
     def ending(ids: list[int], size: int) -> list[int]:
-        """As few of the last `ids` as have at least `size` bytes together."""
+        """Return the fewest last `ids` that have at least `size` bytes together."""
         at = len(ids)
         while at and size > 0:
             at -= 1

@@ -1,4 +1,4 @@
-"""Spelling bytes with the fewest tokens, where no tokenizer says how to cut them."""
+"""Spells bytes with the fewest tokens, if no tokenizer can divide them."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Final, Self
 from maskwright.errors import UnspellableError
 
 LONG: Final = 512
-"""Length in bytes of a text from which on a bound replaces the count of its tokens."""
+"""Length in bytes from which on a text's tokens are bounded by its bytes instead of counted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Spellings:
-    """The tokens of a vocabulary, to be found by their bytes.
+    """The tokens of a vocabulary by their bytes.
 
-    `ids` gives the lowest id of the tokens with some bytes; `lengths[b]` are the lengths, longest
-    first, of the tokens that begin with byte `b`.
+    `ids`: the lowest id of the tokens with some bytes. `lengths[b]`: the lengths of the tokens that
+    begin with byte `b`, the longest first.
     """
 
     ids: dict[bytes, int]
@@ -34,8 +34,8 @@ class Spellings:
         return cls(ids, tuple(tuple(sorted(some, reverse=True)) for some in lengths))
 
     def fewest(self, data: bytes) -> list[int]:
-        """The shortest list of ids that spells `data`; of several, the one with the longest first
-        token.
+        """Return the shortest list of ids that spells `data`; of several, the one with the longest
+        first token.
 
         Dynamic programming from the end, in O(len(data) * number of token lengths). Raises
         `UnspellableError` if no tokens spell `data`.
@@ -54,7 +54,7 @@ class Spellings:
         return spelled
 
     def _lacking(self, data: bytes) -> str:
-        """What is said of `data`, which no tokens spell: the first character that no token fits."""
+        """Return the reason why no tokens spell `data`: the first character that no token fits."""
         reached, farthest = {0}, 0
         for at in range(len(data)):
             if at in reached:
@@ -66,13 +66,13 @@ class Spellings:
         return f"nothing fits at {missing!r}"
 
     def most_for_a_suffix(self, data: bytes) -> int:
-        """The most tokens that any suffix of `data` takes, each spelled with the fewest; the number
-        of bytes, if these are more than `LONG`. Every byte has to be a token."""
+        """Return the largest number of tokens that a suffix of `data` needs, spelled with the
+        fewest; the number of bytes if this is above `LONG`. Every byte has to be a token."""
         return len(data) if len(data) > LONG else max(self._counted(data)[0])
 
     def _counted(self, data: bytes) -> tuple[list[int], list[int]]:
-        """For each place in `data`, the tokens needed from there on and the length of the first; a
-        number of tokens above `len(data)` if nothing spells the rest."""
+        """Return, for each place in `data`, the number of tokens needed from there on, and the
+        length of the first one. If no tokens spell the rest, the number is above `len(data)`."""
         end = len(data)
         unreachable = end + 1
         cost = [unreachable] * end + [0]  # tokens needed for data[i:]

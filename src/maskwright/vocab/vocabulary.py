@@ -18,23 +18,24 @@ from maskwright.vocab.spellings import Spellings
 from maskwright.vocab.trie import Trie
 
 WORTH_KEEPING: Final = 10_000
-"""Number of ids from which on the cache is used: smaller vocabularies are laid out at once."""
+"""Number of ids from which on the cache is used. Tables of smaller vocabularies are computed
+fast."""
 
 Encoder = Callable[[bytes], list[int] | None]
 
 
 @final
 class Vocabulary:
-    """The tokens of a model, by id; immutable, and safe to share between threads.
+    """The tokens of a model by id. Immutable; can be shared between threads.
 
     `tokens[i]` is what token `i` adds to a text that has already begun. Ids that add no text
-    (special and end tokens, padding of the model's output layer, holes) hold `b""`. No mask allows
-    them, with the exception of end tokens where the text may end. Of ids with equal bytes, all are
-    allowed or none. `special_tokens` has the ids of the special tokens by name; a token's name is
-    what `tokens` held for it when the vocabulary was made.
+    (special and end tokens, padding of the model's output layer, unused ids) have `b""`. No mask
+    allows them, except end tokens where the text may end. Ids with equal bytes are allowed or
+    forbidden together. `special_tokens` has the ids of the special tokens by name; the name is what
+    the argument `tokens` contains for them.
 
-    `cache` is a folder in which results that take long to compute from a large vocabulary are kept
-    for other processes and for later; with None, nothing is kept. See `array_cache.ArrayCache`.
+    `cache`: a folder for results that take long to compute from a large vocabulary, which other
+    processes can use; None to store nothing. See `array_cache.ArrayCache`.
 
     Raises `InputError` for a token that isn't bytes, or a special or end id out of range.
     """
@@ -63,7 +64,8 @@ class Vocabulary:
         self.special_tokens.pop("", None)
         self.tokens: tuple[bytes, ...] = tuple(texts)
         self.shared: object = None
-        """What all masks over the vocabulary share; see `mask.shared.vocabulary_tables`."""
+        """The tables that all grammars over the vocabulary share; see
+        `mask.shared.vocabulary_tables`."""
         self._encoder: Encoder | None = None
         self._cache = cache if len(texts) >= WORTH_KEEPING else None
 
@@ -78,9 +80,9 @@ class Vocabulary:
     ) -> Vocabulary:
         """Read a fast Hugging Face tokenizer: from transformers, or a `tokenizers.Tokenizer`.
 
-        `size` is the number of logits of the model, where that is larger than the tokenizer.
-        `eos` defaults to the tokenizer's own end token; a bare `tokenizers.Tokenizer` names none,
-        so there it must be given (`()` if the text can only end by being complete).
+        `size`: the number of logits of the model, if this is larger than the tokenizer. `eos`: the
+        ids of the end tokens; the default is the tokenizer's own. A bare `tokenizers.Tokenizer`
+        names none, so for it they must be given (`()` if there is no end token).
 
         Raises `InputError` for a slow tokenizer, a decoder whose tokens have no fixed bytes, a
         `size` smaller than the tokenizer, or a missing `eos`.
@@ -123,10 +125,11 @@ class Vocabulary:
         return digest.hexdigest()
 
     def encode(self, data: bytes) -> list[int]:
-        """Tokens whose bytes, joined, are exactly `data`.
+        """Return tokens whose joined bytes are `data`.
 
-        If there is a tokenizer and it keeps every byte, they are those into which it cuts `data` in
-        the middle of a text; else the fewest. Raises `UnspellableError` if none spell `data`.
+        They are the tokenizer's own division of `data` in the middle of a text, if there is a
+        tokenizer and it keeps every byte; otherwise the fewest tokens. Raises `UnspellableError`
+        if no tokens spell `data`.
         """
         if self._encoder is not None:
             ids = self._encoder(data)
@@ -135,16 +138,17 @@ class Vocabulary:
         return self.fewest(data)
 
     def fewest(self, data: bytes) -> list[int]:
-        """The fewest tokens whose bytes, joined, are `data`; `UnspellableError` if none are."""
+        """Return the fewest tokens whose joined bytes are `data`. Raises `UnspellableError` if
+        there are none."""
         return self._texts.fewest(data)
 
     def price(self, data: bytes) -> int:
-        """The most tokens that any suffix of `data` takes; at most its number of bytes. Every byte
-        has to be a token."""
+        """Return an upper bound on the tokens that any suffix of `data` needs, at most its number
+        of bytes. Every byte has to be a token."""
         return self._texts.most_for_a_suffix(data)
 
     def decode(self, ids: Iterable[int]) -> bytes:
-        """The bytes that these tokens add to a text; special ids add none."""
+        """Return the bytes that these tokens add to a text; special ids add none."""
         return b"".join([self.tokens[token_id] for token_id in ids])
 
     @cached_property

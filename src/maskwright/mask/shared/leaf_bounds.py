@@ -1,9 +1,9 @@
 """Upper bounds on the tokens that complete a text, as sums over its leaf and its stack.
 
-A walk adds them up for each token that it allows (`mask.walk.walk`), so that a mask under an ample
-budget costs hardly more than one without. Where a bound is `ENDLESS`, or above the budget, the
-shortest completion decides (`mask.budget`). A bound counts bytes, of which each takes a token at
-most where every byte is a token.
+A walk adds them up for each token that it allows (`mask.walk.walk`), so that a mask within an ample
+budget costs hardly more than one without a budget. If a bound is `ENDLESS`, or above the budget,
+the shortest completion decides (`mask.budget`). A bound counts bytes. If every byte is a token, a
+text never needs more tokens than bytes.
 """
 
 from __future__ import annotations
@@ -46,18 +46,18 @@ Int32 = npt.NDArray[np.int32]
 class LeafBounds:
     """Upper bound on the tokens to leave each leaf state, for all grammars over one vocabulary.
 
-    Inside a property name it is 0, for the bounds of contexts count whole names.
+    Within a property name it is 0, because the bounds of contexts count whole names.
     """
 
     def __init__(self) -> None:
         self.array: Int32 = np.full(256, _UNKNOWN, np.int32)
 
     def ensure_capacity(self, size: int) -> None:
-        """Make the array long enough for `size` states."""
+        """Extend the array to at least `size` states."""
         self.array = _with_capacity(self.array, size)
 
     def compute(self, leaves: LeafTable, leaf: int, limits: Limits) -> int:
-        """The bound of a leaf state, entered into the array."""
+        """Compute the bound of a leaf state, store it in the array, and return it."""
         known = int(self.array[leaf]) if leaf < len(self.array) else _UNKNOWN
         if known == _UNKNOWN:
             known = min(self._of(leaves, leaf, limits), ENDLESS)
@@ -81,7 +81,7 @@ class LeafBounds:
                 return len(data) + self.compute(leaves, target, limits)
             case Padded(target=target):
                 return self.compute(leaves, target, limits)
-            case ChoiceState(marks=marks):  # which may be the colon after a name
+            case ChoiceState(marks=marks):  # it may be the colon after a name
                 ways = (1 + self.compute(leaves, target, limits) for _, target in marks)
                 return max(ways, default=0)
             case End() | Spaced() | Dead():
@@ -99,14 +99,14 @@ class NodeBounds:
         self._machine = machine
         self._finisher = finisher
         self._after_value: dict[int, int] = {-1: 0}
-        """By node, what completes the text once a value on the node's level has been read."""
+        """Bounds by node, after a value on the node's level has been read."""
 
     def ensure_capacity(self, size: int) -> None:
-        """Make the array long enough for `size` nodes."""
+        """Extend the array to at least `size` nodes."""
         self.array = _with_capacity(self.array, size)
 
     def compute(self, node: int) -> None:
-        """Enter the bound of a node into the array."""
+        """Compute the bound of a node, and store it in the array."""
         arrays = self._machine.arrays
         bound = self._finisher.bound(int(arrays.node_context[node]))
         total = ENDLESS

@@ -1,8 +1,8 @@
-"""A machine, and everything that is remembered about its configurations.
+"""A machine with the caches of its configurations.
 
-Most grammars have a machine of their own. JSON Schemas compiled with equal options share one:
-where a value is described alike in two of them, a text within it is in one configuration, with one
-mask.
+Most grammars have a machine of their own. JSON Schemas compiled with equal options share one: if
+two of them contain equal schemas for a value, a text within this value has one configuration and
+one mask for both.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from maskwright.mask.shared.budget_cache import BudgetCache
 from maskwright.mask.shared.leaf_bounds import NodeBounds
 from maskwright.mask.walk.arrays import Directory
 
-# Measured over MaskBench's schemas: a position with its moves, an exit with its context.
+# Measured over the schemas of MaskBench: a position with its moves, an exit with its context.
 POSITION_BYTES: Final = 500
 EXIT_BYTES: Final = 1_200
 
 
 class FinishingContexts(Contexts, Finisher, Protocol):
-    """What a grammar is made of: contexts that can also complete a text."""
+    """The contexts of a grammar, which can also complete a text."""
 
 
 class Question:
-    """A scope in which a machine is asked and extended on behalf of one grammar.
+    """A scope in which one grammar uses and extends a machine.
 
-    It holds the lock of the vocabulary's tables. The outermost scope bounds the work of all that
-    are entered within it. Where one ends by an error, the machine is ready for the next question.
+    It holds the lock of the vocabulary's tables. The outermost scope bounds the work of all scopes
+    within it. After an error, the machine is ready for the next question.
     """
 
     __slots__ = ("_added", "_lock", "_machine")
@@ -65,7 +65,8 @@ class Question:
 
 
 class SharedMachine:
-    """Not thread-safe: the lock of the vocabulary's tables guards it."""
+    """The machine and its caches. Not thread-safe: the lock of the vocabulary's tables guards
+    it."""
 
     def __init__(self, leaves: LeafTable, contexts: FinishingContexts, limits: Limits) -> None:
         self.contexts: Final = contexts
@@ -79,7 +80,7 @@ class SharedMachine:
 
     @property
     def nbytes(self) -> int:
-        """Estimated bytes of all this: its arrays, the masks within budgets, and its positions and
-        exits as Python objects."""
+        """Estimated bytes of all parts: arrays, masks within budgets, and positions and exits as
+        Python objects."""
         arrays = sum(array.nbytes for array in self.machine.arrays) + self.budget_cache.mask_bytes
         return arrays + POSITION_BYTES * len(self.positions) + EXIT_BYTES * self.machine.exits

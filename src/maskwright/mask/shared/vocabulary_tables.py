@@ -60,9 +60,9 @@ class VocabularyTables:
     """One vocabulary's tables. `lock` guards them all; holders keep it for short work only."""
 
     def __init__(self, vocabulary: Vocabulary, before: VocabularyTables | None = None) -> None:
-        """`before`: tables of the same vocabulary, whose trie and ready rows serve on.
+        """`before`: earlier tables of this vocabulary, whose trie and ready rows are taken over.
 
-        All of these are made at once, so that it is a compile that takes the time, and no mask.
+        All tables are made here, so that the time is spent in a compilation and not in a mask.
         """
         self.vocabulary = vocabulary
         self.lock = RLock()
@@ -77,7 +77,7 @@ class VocabularyTables:
         )
         self.tools = KnownTools()
         self.scratch: Final = Scratch.of(self.trie.height, vocabulary.words)
-        """That of all walks, for there is one at a time."""
+        """The scratch memory of all walks, of which there is one at a time."""
         self.leaf_bounds = LeafBounds()
         self._precomputed: dict[int, PrecomputedMask | None] = {}
         self._json_machines: dict[Hashable, tuple[Levels, SharedMachine]] = {}
@@ -90,22 +90,22 @@ class VocabularyTables:
 
     @cached_property
     def prefixes(self) -> frozenset[bytes]:
-        """All proper, non-empty beginnings of tokens."""
+        """All non-empty proper prefixes of tokens."""
         return frozenset(t[:n] for t in self.vocabulary.tokens for n in range(1, len(t)))
 
     @cached_property
     def has_every_byte(self) -> bool:
-        """Whether each byte that UTF-8 has is a token, so that every text can be spelled, and n
+        """Whether every byte that occurs in UTF-8 is a token. Then every text can be spelled, and n
         bytes never need more than n tokens."""
         return {token[0] for token in self.vocabulary.tokens if len(token) == 1} >= _UTF_8
 
     @cached_property
     def texts(self) -> TextRows:
-        """The ready rows of plain text, made when the first is reached."""
+        """The ready rows of plain text, created when they are first needed."""
         return TextRows(self.trie, self.spelling, self.rows)
 
     def json_machine(self, kind: Hashable, limits: Limits) -> tuple[Levels, SharedMachine]:
-        """What the grammars of JSON Schemas share that have these options."""
+        """Return the levels and the machine that JSON Schemas compiled with these options share."""
         if sum(shared.nbytes for _, shared in self._json_machines.values()) > MOST_KNOWN_BYTES:
             self._json_machines.clear()
         known = self._json_machines.get(kind)
@@ -116,8 +116,8 @@ class VocabularyTables:
 
     @property
     def is_full(self) -> bool:
-        """Whether new grammars had better start afresh."""
-        self._terms = min(self._terms, alive())  # those of earlier tables go one by one
+        """Whether the tables are so large that new grammars should get new ones."""
+        self._terms = min(self._terms, alive())  # terms of earlier tables are freed one by one
         return (
             self.leaves.weight > MOST_LEAVES
             or self.rows.nbytes > MOST_ROW_BYTES
@@ -126,8 +126,8 @@ class VocabularyTables:
         )
 
     def precomputed_string(self, leaf: int) -> PrecomputedMask | None:
-        """What of the mask at `leaf` is at hand, where that is within a string; None if it isn't,
-        or the context has a say in it."""
+        """Return the precomputed part of the mask at `leaf`; None if it is not within a string, or
+        if the mask depends on the context."""
         if leaf not in self._precomputed:
             self._precomputed[leaf] = self._find_precomputed(leaf)
         return self._precomputed[leaf]
@@ -137,7 +137,7 @@ class VocabularyTables:
         if leaves.arrays.gate_high[leaf]:
             return None
         trie = keys.trie(leaf)
-        if trie is not None and trie.names.open:  # whatever is one of the words, others go on so
+        if trie is not None and trie.names.open:  # other names continue from any listed one
             return self.precomputed_string(leaves.state(trie.beyond(leaf)))
         if not is_within(leaf, keys) or has_minimal_escapes(term_within(leaf, keys)):
             return None
@@ -149,7 +149,7 @@ class VocabularyTables:
         return self._text(leaf) is not EMPTY
 
     def run(self, leaf: int) -> CharacterRun | None:
-        """The widest run of characters with which plain text may go on at `leaf`."""
+        """Return the run with the most characters with which plain text may continue at `leaf`."""
         term = self._text(leaf)
         return self.texts.run(term.parts if isinstance(term, Parallel) else (term,))
 
@@ -160,8 +160,8 @@ class VocabularyTables:
         return key.term if isinstance(key, Text) and not key.inside else EMPTY
 
     def bound_in_string(self, leaf: int, limits: Limits) -> int:
-        """How many bytes may still be needed to leave a string behind any of the tokens that stay
-        in it from `leaf` on; `ENDLESS` if that isn't known."""
+        """Return an upper bound in bytes on leaving a string after any token that stays within it
+        from `leaf` on; `ENDLESS` if none is known."""
         term = term_within(leaf, self.leaves.keys)
         if characters_left(term) == NARROW:
             farthest = self.strings.farthest(term)
@@ -174,7 +174,8 @@ _making = RLock()
 
 
 def tables_of(vocabulary: Vocabulary) -> VocabularyTables:
-    """The present tables of a vocabulary; they live as long as it does, or a grammar of them."""
+    """Return the current tables of a vocabulary. They exist as long as the vocabulary, or a grammar
+    that uses them."""
     with _making:
         tables = vocabulary.shared
         if not isinstance(tables, VocabularyTables):
@@ -187,7 +188,7 @@ def tables_of(vocabulary: Vocabulary) -> VocabularyTables:
 
 
 def forget_languages() -> None:
-    """Let go of the languages of patterns and numbers met so far, for all that has been derived
-    from one hangs on it; those that living grammars have stay what they are."""
+    """Drop the cached languages of patterns and numbers, which keep all of their derivatives in
+    memory. Languages in use by grammars are not affected."""
     for known in (search, full_match, number, lone_scalars):
         known.cache_clear()
