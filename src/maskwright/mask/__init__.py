@@ -1,13 +1,14 @@
 """Machine and vocabulary together: mask rows, matchers, and the compilers.
 
 - `budget/`: Masks that keep only tokens after which the text can be completed within a budget.
-- `compile/`: From a schema, pattern, grammar, tag or list of tools to a compiled `Grammar`.
-- `matcher/`: The one mutable object of a request: tokens accepted so far, masks, forced tokens,
-  events.
+- `compile/`: The compilers, which turn a schema, pattern, grammar, tag or list of tools into a
+  `Grammar`.
+- `matcher/`: Matchers, the only mutable objects of a request: accepted tokens, masks, forced
+  tokens, events.
 - `ready_rows/`: Mask rows of strings and plain text that are computed once for a vocabulary.
-- `shared/`: What grammars share: the tables of a vocabulary, a machine, bounds, what is remembered.
+- `shared/`: What grammars share: the tables of a vocabulary, machines, bounds, and caches.
 - `walk/`: The machine walked over the token trie in compiled code, and the rows that result.
-- `grammar`: A compiled grammar, as users have it: its report, its size, its matchers.
+- `grammar`: A compiled grammar for users: its report, its size, its matchers.
 - `position`: A configuration of a grammar, and what has been computed about it.
 - `recognizer`: Where bytes lead in a grammar's machine, and what may follow there.
 - `walker`: The masks of positions, and where tokens lead.

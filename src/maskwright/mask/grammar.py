@@ -22,9 +22,11 @@ _OWN_BYTES: Final = 4_000
 
 
 class Grammar:
-    """Immutable to its users and thread-safe; it remembers what its matchers compute.
+    """A compiled grammar. It is immutable for its users and thread-safe; it caches what its
+    matchers compute.
 
-    `report` says what was done with each keyword, `vocabulary` is the one it was compiled for.
+    `report`: what was done with each keyword of a schema. `vocabulary`: the vocabulary for which
+    the grammar was compiled.
     """
 
     def __init__(
@@ -49,26 +51,26 @@ class Grammar:
 
     @property
     def size(self) -> int:
-        """Estimated bytes that this grammar has added so far to what others had computed before. It
-        grows as texts are matched."""
+        """Estimated bytes that this grammar has added to the shared tables so far. It grows while
+        texts are matched."""
         recognizer = self.recognizer
         added = POSITION_BYTES * recognizer.new_positions + EXIT_BYTES * recognizer.new_exits
         return _OWN_BYTES + added + self.budgets.size
 
     def matcher(self) -> Matcher:
-        """A matcher at the start of a text."""
+        """Return a matcher for a new text."""
         if self._counts is None:
             return Matcher(self.walker, self.budgets)
         return CountingMatcher(self.walker, self.budgets, self._counts)
 
     @property
     def min_tokens(self) -> int:
-        """Tokens in which a text can certainly be written: those of the shortest one in bytes."""
+        """An upper bound on the tokens of some text: those of the text with the fewest bytes."""
         return self.budgets.costs.tokens_needed(self.recognizer.start)
 
     def least_tokens(self, enough: int) -> int:
-        """The fewest tokens found for any text. Texts other than the shortest one in bytes are
-        tried where that takes more than `enough` tokens."""
+        """Return the fewest tokens found for any text. If the text with the fewest bytes needs more
+        than `enough` tokens, other texts are tried as well."""
         if self._counts is not None:  # another text might exceed a bound on its tokens
             return self.min_tokens
         with self.recognizer.tables.lock:
@@ -76,7 +78,7 @@ class Grammar:
 
 
 def _token_counts(recognizer: Recognizer) -> TokenCounts | None:
-    """None where no text is bounded by a number of tokens."""
+    """The counts of bounded texts; None if the number of tokens of no text is bounded."""
     contexts = recognizer.machine.contexts
     if isinstance(contexts, RuleContexts) and contexts.network.counts_tokens:
         return TokenCounts(recognizer, contexts)

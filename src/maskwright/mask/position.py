@@ -7,17 +7,17 @@ from typing import Final
 from maskwright.automaton.machine.exits import Configuration
 
 UNKNOWN: Final = 1 << 60
-"""A budget that nobody has: `sufficient_budget` where it has not been computed."""
+"""A budget larger than any: the `sufficient_budget` of a position before it is computed."""
 
 
 def unpacked(packed: int) -> Configuration:
-    """The configuration that compiled code gives as leaf << 32 | node."""
+    """Return the configuration that compiled code returns as leaf << 32 | node."""
     return Configuration(packed >> 32, packed & 0xFFFFFFFF)
 
 
 class Position:
-    """Filled in by those who compute. Each configuration of a machine has one position, so two
-    positions are equal if they are one object."""
+    """A configuration with what has been computed about it. Each configuration of a machine has one
+    position, so equal positions are one object."""
 
     __slots__ = (
         "accepting",
@@ -33,17 +33,17 @@ class Position:
     def __init__(self, configuration: Configuration) -> None:
         self.configuration: Final = configuration
         self.moves: Final[dict[int, Position]] = {}
-        """Where tokens lead that were accepted here, except where that depends on the text."""
+        """The position after each token that was accepted here, unless it depends on the text."""
         self.row = -1
         """The number of the mask in the row table, -1 if it hasn't been computed."""
         self.record = 0
         """The address of that row's record (see `walk.row_table`), 0 if it hasn't been computed."""
         self.sufficient_budget = UNKNOWN
-        """With a budget of so many tokens or more, the mask is the one without a budget: after any
-        of its tokens enough are left to complete the text."""
+        """A budget, in tokens, from which on a budget doesn't change the mask: after each allowed
+        token, enough tokens are left to complete the text."""
         self.forced_byte: bytes | None = None
-        """The one byte that must come next, b"" if several may, None if it hasn't been asked."""
+        """The only byte that may come next, b"" if there are several, None if not computed yet."""
         self.accepting: bool | None = None
-        """Whether the text may end here, None if it hasn't been asked."""
+        """Whether the text may end here; None if not computed yet."""
         self.complete: bool | None = None
         """Whether the text may end here and nothing but an end token may follow."""

@@ -1,8 +1,8 @@
 """The recognizer of one grammar: where bytes lead in its machine, and what may follow there.
 
-It asks the compiled half of the machine (`automaton.machine.step`) and supplies what that lacks:
-rows of leaf states, and exits. Where an exit depends on the text read so far (a name or an item
-that must differ from those before it), the compiled half stops, and the exit is taken here.
+It calls the compiled part of the machine (`automaton.machine.step`) and supplies what that lacks:
+rows of leaf states, and exits. Where an exit depends on the text so far (a name or an item that
+must differ from earlier ones), the compiled part stops, and the exit is taken here.
 """
 
 from __future__ import annotations
@@ -56,15 +56,15 @@ class Recognizer:
         self.machine: Final = shared.machine
         self._added = Added()
         self.new_positions = 0
-        """Positions that no other grammar of the same machine had met."""
+        """Positions that this grammar was the first to reach on its machine."""
         self.question: Final = Question(tables.lock, self.machine, self._added)
-        """`with recognizer.question:` around all that asks or extends the machine."""
+        """The scope `with recognizer.question:` for all code that uses or extends the machine."""
         with self.question:
             context, leaf = start
             self.start: Final = Configuration(leaf, self.machine.root(context))
         self.first: Final = self.position(self.start)
         self.ended: Final = self._ended()
-        """After an end token, which leads to no configuration of the machine."""
+        """The position after an end token, which is no configuration of the machine."""
 
     def _ended(self) -> Position:
         position = Position(Configuration(DEAD, NO_NODE))
@@ -97,7 +97,8 @@ class Recognizer:
         return directory.address
 
     def address_with_bounds(self) -> int:
-        """As `address`, for a walk that measures: with a bound for each leaf state and node."""
+        """Like `address`, for a walk that computes bounds: with one for each leaf state and
+        node."""
         leaf_bounds, node_bounds = self.tables.leaf_bounds, self.shared.node_bounds
         leaf_bounds.ensure_capacity(len(self.tables.leaves.arrays.base))
         node_bounds.ensure_capacity(len(self.machine.arrays.node_context))
@@ -123,7 +124,7 @@ class Recognizer:
         )
 
     def position(self, here: Configuration) -> Position:
-        """The position of a configuration, which all grammars of one machine share."""
+        """Return the position of a configuration, which all grammars of one machine share."""
         known = self.shared.positions.get(here)
         if known is None:
             known = self.shared.positions.setdefault(here, Position(here))
@@ -135,10 +136,10 @@ class Recognizer:
     def advance(
         self, here: Configuration, data: bytes, prefix: bytes | bytearray = b""
     ) -> Configuration | None:
-        """The configuration after `data`; None if the text can't go on with these bytes.
+        """Return the configuration after `data`; None if these bytes may not follow.
 
-        `prefix` is the text so far. It is read at the end of a name or an item that must differ
-        from those before it, and nowhere else.
+        `prefix`: the text so far. It is only read at the end of a name or an item that must differ
+        from earlier ones.
         """
         with self.question:
             passed = 0
@@ -170,8 +171,9 @@ class Recognizer:
     def take_token(
         self, here: Configuration, token: int, read_prefix: Callable[[], bytes | bytearray]
     ) -> tuple[Configuration | None, bool]:
-        """The configuration after a token, None if the text can't go on with it; and whether that
-        depends on the text. `read_prefix` gives the text so far, and is called only then."""
+        """Return the configuration after a token, None if it may not follow, and whether this
+        depends on the text. `read_prefix` returns the text so far, and is called only if it
+        does."""
         with self.question:
             while (target := take_token(self.address(), *here, token)) == PENDING:
                 self.machine.serve_requests()
@@ -194,7 +196,7 @@ class Recognizer:
     def _dynamic_exit(
         self, stopped: tuple[int, int, int], text: bytes | None
     ) -> Configuration | None:
-        """Take an exit by the text read so far or, without one, as a walk over the trie does."""
+        """Take an exit with the text so far or, if it is None, as a walk over the trie does."""
         context, label, node = stopped
         value = None if text is None else last_value(text)
         exit = self.machine.contexts.exit(context, self.tables.leaves.labels[label], value)
@@ -206,7 +208,7 @@ class Recognizer:
         return level is not None and level.wants_repeat
 
     def _is_walked(self, here: Configuration, data: npt.NDArray[np.uint8], passed: int) -> bool:
-        """Whether a walk, which doesn't read the text, goes on with the rest of a token."""
+        """Whether a walk, which doesn't read the text, accepts the rest of a token."""
         while True:
             target = take_bytes(self.address(), *here, data)
             if target == PENDING:
@@ -270,7 +272,7 @@ class Recognizer:
         return position.complete
 
     def forced_byte(self, here: Configuration) -> bytes:
-        """The one byte with which every text goes on; b"" where the text may end, or go on with
+        """The only byte with which the text can continue; b"" if it may end, or continue with
         different ones."""
         position = self.position(here)
         if position.forced_byte is None:
@@ -279,13 +281,13 @@ class Recognizer:
         return position.forced_byte
 
     def next_bytes(self, here: Configuration) -> bytes:
-        """The bytes that may come next, ascending."""
+        """The bytes that may come next, in ascending order."""
         allowed = np.zeros(256, np.bool_)
         self._ask(lambda: bool(next_bytes(self.address(), *here, allowed)))
         return bytes(np.flatnonzero(allowed).astype(np.uint8))
 
     def _ask(self, question: Callable[[], bool]) -> bool:
-        """Ask compiled code until it lacks nothing to answer."""
+        """Call compiled code, and supply what it lacks, until it returns a result."""
         with self.question:
             while True:
                 answer = question()
@@ -293,7 +295,8 @@ class Recognizer:
                     return answer
 
     def _supplied(self) -> bool:
-        """Whether the machine had to be extended, so that the last question must be asked again."""
+        """Supply what compiled code lacks. Returns whether it lacked anything, and so has to be
+        called again."""
         registers = self.machine.arrays.registers
         if registers[REQUESTS] == 0 and registers[NODES_FULL] == 0:
             return False

@@ -32,7 +32,7 @@ _SPACE: Final = np.frombuffer(b" ", np.uint8)
 
 
 class TokenGroups(NamedTuple):
-    """Tokens that a walk has listed, grouped by the configuration that they lead to."""
+    """Tokens that a walk has listed, grouped by the configuration to which they lead."""
 
     tokens: npt.NDArray[np.int32]
     """[n]: ids of tokens."""
@@ -42,7 +42,7 @@ class TokenGroups(NamedTuple):
     """[n]: for each token the index of its target."""
 
     def representatives(self) -> list[tuple[Configuration, int]]:
-        """Each target with the first token that leads there."""
+        """Return each target with the first token that leads there."""
         _, first = np.unique(self.group, return_index=True)
         return list(zip(self.targets, self.tokens[first].tolist(), strict=True))
 
@@ -83,9 +83,9 @@ class Walker:
     def after(
         self, position: Position, token: int, read_prefix: Callable[[], bytes | bytearray]
     ) -> Position | None:
-        """The position after a token that is no end token; None if it is not allowed.
+        """Return the position after a token that is no end token; None if it is not allowed.
 
-        `read_prefix` gives the text so far, and is called only where the target depends on it.
+        `read_prefix` returns the text so far, and is called only if the target depends on it.
         """
         recognizer = self.recognizer
         here, by_text = recognizer.take_token(position.configuration, token, read_prefix)
@@ -97,13 +97,13 @@ class Walker:
         return following
 
     def row(self, here: Configuration) -> int:
-        """The number of the mask row at a configuration."""
+        """Return the number of the mask row at a configuration."""
         position = self.recognizer.position(here)
         self.find(position, bytes)
         return position.row
 
     def successors(self, here: Configuration) -> list[tuple[Configuration, int]]:
-        """The configurations that one token leads to, each with the first such token."""
+        """Return the configurations to which one token leads, each with the first such token."""
         with self.recognizer.question:
             return self._listed(here, whole=True, limit=UNMEASURED).representatives()
 
@@ -165,7 +165,7 @@ class Walker:
             resumed = True
 
     def _supply(self) -> None:
-        """Give a walk what it stopped for: a bound, or what the machine lacks."""
+        """Supply what a walk has stopped for: a bound, or what the machine lacks."""
         machine = self.recognizer.machine
         arrays = machine.arrays
         number, request = (int(n) for n in arrays.pending[0])
@@ -178,7 +178,7 @@ class Walker:
         machine.arrays.registers[REQUESTS] = 0
 
     def precomputed(self, here: Configuration) -> PrecomputedMask:
-        """The part of the mask at a configuration that was computed for the whole vocabulary."""
+        """Return the part of the mask at a configuration that ready rows provide."""
         tables = self.tables
         in_string = tables.precomputed_string(here.leaf)
         if in_string is not None:
@@ -195,8 +195,8 @@ class Walker:
         return tables.texts.precomputed(run, after_space)
 
     def _widest_run(self, here: Configuration) -> CharacterRun | None:
-        """The widest run of characters with which the text may go on, also after leaves of texts
-        that may have ended."""
+        """Return the run with the most characters with which the text may continue, after leaves
+        that may have ended too."""
         tables, best = self.tables, None
         while here.leaf != DEAD and tables.is_text(here.leaf):
             run = tables.run(here.leaf)

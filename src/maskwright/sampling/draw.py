@@ -2,19 +2,19 @@
 
 Gumbel-max trick: adding independent Gumbel noise to the logits and taking the highest sum draws
 from the softmax. The noise of a token depends only on the request's seed, the position and the
-token id, so a draw does not depend on the batch. With u = (word + 0.5) / 2**32 a token scores z -
-log(-log(1 - u)), in float64 with the C library's logarithms: that is the definition. Other
-implementations may differ in the last bit of the noise, which decides only where two scores agree
-to 15 digits.
+token id, so a draw does not depend on the batch. By definition, a token with the scaled logit z and
+u = (word + 0.5) / 2**32 has the score z - log(-log(1 - u)), computed in float64 with the C
+library's logarithms. Other implementations may differ in the last bit of the noise, which matters
+only if two scores agree to 15 digits.
 
-Noise is exact but made sparingly. Since -log(1 - u) >= u, a token can only beat a score s that
-another has reached if u < exp(z - s): one comparison of its random word, no logarithm; and the
-highest logit of a block of tokens gives one bound for all of them. No score exceeds z + 22.88, so
-blocks far enough below s need no words at all. The block of the highest logit comes first, so that
-s is high from the beginning.
+Few scores are computed. Since -log(1 - u) >= u, a token can only exceed a score s that another one
+has if u < exp(z - s). So one comparison of its random word replaces the logarithms, and the highest
+logit of a block of tokens gives one bound for the whole block. No score exceeds z + 22.88, so
+blocks far enough below s need no random words at all. The block with the highest logit comes first,
+so that s is high from the beginning.
 """
 
-# Compiled code: array elements are plain numbers here, which numpy's types don't say.
+# In compiled code array elements are plain numbers, which numpy's type stubs don't express.
 # pyright: reportUntypedFunctionDecorator=false, reportArgumentType=false, reportReturnType=false
 # pyright: reportUnknownParameterType=false, reportUnknownVariableType=false
 # pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false
@@ -30,17 +30,16 @@ from maskwright.compiled import compiled
 from maskwright.sampling.philox import TARGET, words_of_counters
 
 EMPTY: Final = -1
-"""In place of a token: every token that the mask allows has the logit -inf."""
+"""Result in place of a token: every token that the mask allows has the logit -inf."""
 
 NOT_FINITE: Final = -2
-"""In place of a token: an allowed logit is +inf or NaN."""
+"""Result in place of a token: an allowed logit is +inf or NaN."""
 
 _BLOCK: Final = 64
-"""Tokens of a block, which share an upper bound: two words of the mask, 16 counters."""
+"""Tokens in a block, which have one upper bound: two words of the mask, 16 counters."""
 
 _SLACK: Final = 1.001 * 2.0**32
-"""Factor from a bound on u to one on random words, with a margin above any rounding of `exp(z -
-s)`."""
+"""Factor from a bound on u to one on random words, with a margin for rounding in `exp(z - s)`."""
 
 _WHOLE: Final = np.uint32(0xFFFFFFFF)
 _INFINITY: Final = np.int32(0x7F800000)
@@ -74,15 +73,15 @@ def draw_rows(logits, words, temperatures, seeds, positions, out):
 
 @compiled(nogil=True, inline="always")
 def _key(bits):
-    """An int32 ordered as the float32 of these bits, except those that are no numbers; also the
-    bits of such a key."""
+    """Return an int32 key in the order of the float32 numbers with these bits, except NaN. The
+    function is its own inverse."""
     return bits ^ ((bits >> np.int32(31)) & _MAGNITUDE)
 
 
 @compiled(nogil=True)
 def _find_peaks(bits, words, peaks):
-    """Put the highest key among the allowed tokens of each block into `peaks` int32 `[blocks]`;
-    whether all allowed logits are numbers. `bits` are the logits', int32 `[vocab]`."""
+    """Write the highest key among the allowed tokens of each block to `peaks` int32 `[blocks]`, and
+    return whether no allowed logit is NaN. `bits`: the bits of the logits, int32 `[vocab]`."""
     size = len(bits)
     largest = np.int32(0)
     for block in range(len(peaks)):
@@ -112,8 +111,8 @@ def _find_peaks(bits, words, peaks):
 
 @compiled(nogil=True)
 def _draw(values, mask, temperature, seed, position, peaks, first, noise):
-    """The token with the highest score; block number `first` has the highest logit. `peaks` are
-    overwritten."""
+    """Return the token with the highest score. Block number `first` has the highest logit. `peaks`
+    is overwritten."""
     for block in range(len(peaks)):
         peaks[block] = _key(peaks[block])
     heights = peaks.view(np.float32)
@@ -132,13 +131,15 @@ def _draw(values, mask, temperature, seed, position, peaks, first, noise):
 
 @compiled(nogil=True, inline="always")
 def _scaled(value, scale):
-    """A logit at a temperature, with the highest moved to 0, rounded as the chain does it."""
+    """Return a logit divided by the temperature, after the highest was moved to 0, rounded like in
+    the chain."""
     return np.float32(np.float32(value - scale[0]) / scale[1])
 
 
 @compiled(nogil=True)
 def _better(values, mask, scale, seed, position, block, limit, best, noise):
-    """The best score and its token, after those of a block whose words are `limit` at most."""
+    """Return the best score and its token, after the tokens of a block whose random words are at
+    most `limit`."""
     begin = block * _BLOCK
     words_of_counters(seed, position, begin // 4, TARGET, noise)
     below = 0
@@ -157,8 +158,8 @@ def _better(values, mask, scale, seed, position, block, limit, best, noise):
 
 @compiled(nogil=True)
 def _first_highest(values, mask, peaks, first):
-    """The lowest allowed token with the highest logit. That is in block number `first`; but -0.0,
-    which has another key, counts as 0.0."""
+    """Return the lowest allowed token with the highest logit, which is in block number `first`.
+    -0.0 counts as 0.0, although its key differs."""
     peaks[0] = _key(peaks[first])
     highest = peaks.view(np.float32)[0]
     token = 0 if highest == 0 else first * _BLOCK

@@ -18,14 +18,20 @@ allows."""
 
 @dataclass(frozen=True, slots=True)
 class SamplingParams:
-    """Validated at construction: `InputError` with the field's name as `param`.
+    """The sampling parameters of a request. Raises `InputError`, whose `param` is the field's name,
+    for an invalid one.
 
-    `temperature` 0 is greedy and uses no randomness. `top_k` 0, `top_p` 1, `min_p` 0,
-    `repetition_penalty` 1, `presence_penalty` 0, `frequency_penalty` 0 and `no_repeat_ngram` 0 are
-    off. The repetition penalty, n-grams and bad words look at prompt and output; presence and
-    frequency at the output alone. `bad_words` are token sequences that never appear. `seed` None
-    lets the engine draw one. `logprobs` asks for the score of each token, with so many
-    alternatives, the likeliest by `scale`; None for no scores.
+    - `temperature`: 0 selects the most probable token, without randomness.
+    - `top_k`, `top_p`, `min_p`: 0, 1 and 0 switch them off.
+    - `repetition_penalty`: applies to tokens of prompt and output; 1 is off.
+    - `presence_penalty`, `frequency_penalty`: apply to tokens of the output; 0 is off.
+    - `logit_bias`: a number to add to the logit of each of some tokens.
+    - `bad_words`: sequences of tokens that never occur, also across the end of the prompt.
+    - `no_repeat_ngram`: the length of token sequences that never occur twice in prompt and output;
+      0 is off.
+    - `seed`: None lets the engine draw one.
+    - `logprobs`: return the score of each token with so many alternatives, the most probable ones
+      by `scale`; None for no scores.
     """
 
     temperature: float = 1.0
@@ -42,7 +48,7 @@ class SamplingParams:
     logprobs: int | None = None
     scale: Scale = "raw"
     plain: bool = field(init=False, repr=False, compare=False)
-    """Whether nothing but a temperature is asked for: no logits processor and no scores."""
+    """Whether the request needs nothing but a temperature: no logits processor and no scores."""
 
     def __post_init__(self) -> None:
         _number("temperature", self.temperature, 0.0, 100.0)
@@ -85,11 +91,11 @@ class SamplingParams:
 
     @property
     def greedy(self) -> bool:
-        """Whether the likeliest token is taken, without a draw."""
+        """Whether the most probable token is selected, without a draw."""
         return self.temperature == 0
 
     def tokens(self) -> frozenset[int]:
-        """Every token id the parameters mention; the engine checks them against the vocabulary."""
+        """All token ids in the parameters, which the engine checks against the vocabulary."""
         return frozenset(self.logit_bias).union(*self.bad_words)
 
 

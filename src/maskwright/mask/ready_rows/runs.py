@@ -1,4 +1,4 @@
-"""Sets of characters that may come again and again in a text."""
+"""Sets of characters that may be repeated in a text any number of times."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from maskwright.grammar.regular.terms import (
 )
 
 FEWEST: Final = 12
-"""Characters of a set that is worth a row."""
+"""The fewest characters of a set for which a row is computed."""
 
 
 class CharacterSet(NamedTuple):
-    """A set of characters: bit n of `low` for n < 64, of `high` for 64 <= n < 128; `beyond` are all
-    characters outside ASCII, none of them otherwise."""
+    """A set of characters: bit n of `low` for n < 64, bit n - 64 of `high` for 64 <= n < 128.
+    `beyond`: whether it contains all characters outside ASCII, or none."""
 
     low: int
     high: int
@@ -47,7 +47,7 @@ class CharacterSet(NamedTuple):
 
 
 class CharacterRun(NamedTuple):
-    """A text that goes on with one of `first`, then with any of `later` again and again."""
+    """Texts of one character of `first` and then any number of characters of `later`."""
 
     first: CharacterSet
     later: CharacterSet
@@ -87,7 +87,7 @@ def _without_exceptions(term: Regular) -> Regular:
 
 
 def _is_finite(term: Regular) -> bool:
-    """Whether a language has finitely many texts, as far as that shows at once."""
+    """Whether the form of a term shows that its language is finite."""
     match term:
         case Chars() | Words():
             return True
@@ -113,7 +113,7 @@ _BEYOND: Final = (((0x80, LAST),), ((0x80, 0xD7FF), (0xE000, LAST)))
 
 
 def _letters(found: Split, target: Regular) -> CharacterSet:
-    """The characters that lead to `target`."""
+    """Return the characters that lead to `target`."""
     bits = 0
     for low, high, after in found.ascii:
         if after is target:

@@ -59,10 +59,10 @@ from maskwright.vocab.array_cache import Arrays
 from maskwright.vocab.trie import Trie
 
 MOST_BYTES: Final = 12 << 20
-"""Ready rows, and arrays of the automata walked for them, that are kept; then all of them go. With
-the terms that these automata keep it comes to about twice as much."""
+"""Most bytes of ready rows and of the arrays of their automata. Above it all of them are dropped.
+Together with the terms of these automata, they take about twice as much."""
 AT_ONCE: Final = 64
-"""States explored before the first walk: a small automaton is then known in full."""
+"""States explored before the first walk, so that a small automaton is complete by then."""
 
 Row = npt.NDArray[np.int32]
 
@@ -72,10 +72,10 @@ _UNBOUNDED: Final = Measure(np.zeros((0, 0), np.int32), 0, NEVER)
 class StringRows:
     """Rows of the tokens that stay inside a JSON string, independent of its context.
 
-    The tokens that stay are a ready row; the few that pass the closing quote have a small trie of
-    their own, and only they have to be walked. Where at most n more arbitrary characters may come,
-    the tokens that stay are those of at most n characters. Under a pattern they are found by a walk
-    over its automaton, and one walk serves every length bound that leaves enough room.
+    The tokens that stay inside are a ready row. The few tokens that pass the closing quote have a
+    trie of their own, and only they have to be walked. If at most n more arbitrary characters may
+    come, the tokens that stay inside have at most n characters. With a pattern, they are found by
+    a walk over its automaton; one walk serves every length bound that leaves enough characters.
     """
 
     def __init__(self, vocabulary: Vocabulary) -> None:
@@ -97,7 +97,9 @@ class StringRows:
         self._walked: dict[tuple[CharacterDfa, int, int, int, int, int], tuple[Row, int]] = {}
         self._characters: dict[CharacterDfa, Characters] = {}
         self._held = 0
-        self._of_term(EPSILON, BETWEEN, 0)  # loads the walk's code: longer than any row takes
+        self._of_term(
+            EPSILON, BETWEEN, 0
+        )  # loads the code of the walk, which takes longer than any row
 
     def ready(self, leaf: int, keys: Sequence[Key]) -> Row:
         """The row of the tokens that stay inside from `leaf`, a place within a string, without
@@ -126,8 +128,8 @@ class StringRows:
                 raise AssertionError(f"{key} is no place within a string")
 
     def farthest(self, term: Regular) -> int | None:
-        """The most bytes that a string can still need, wherever between two characters of `term`
-        it stands; None if that can't be told from an automaton of some size."""
+        """Return an upper bound in bytes on ending a string from any place between two characters
+        of `term`; None if the automaton is too large to find one."""
         core, least, _ = split_length_bounds(term)
         automaton, _ = place(core)
         if not automaton.can_measure(least):
@@ -137,11 +139,11 @@ class StringRows:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the rows and arrays that are kept."""
+        """Bytes of the stored rows and arrays."""
         return self._held
 
     def forget(self) -> None:
-        """Let go of all rows under a pattern; they are made again when they are asked for."""
+        """Drop all rows of patterns; they are computed again when needed."""
         self._walked.clear()
         self._characters.clear()
         self._held = 0
@@ -161,7 +163,7 @@ class StringRows:
             bound = characters_left(term)
             if bound != NARROW:
                 return self._of_length(bound)
-        if isinstance(term, Tagged):  # a string goes on as long as it does in one of the languages
+        if isinstance(term, Tagged):  # a string continues if it does in one of the languages
             rows = [self._after(p, part, value) for p in set(term.parts) if p is not EMPTY]
             return np.bitwise_or.reduce(rows)
         return self._of_term(counted(term), part, value)
@@ -178,7 +180,7 @@ class StringRows:
         if farthest < NEVER:
             if most is None or most >= self._longest + farthest:
                 return self._unmeasured(automaton, state, part, value)
-            if least <= 1:  # which the first character takes care of
+            if least <= 1:  # which the first character handles
                 row, needed = self._walk(
                     automaton, state, part, value, Measure(fewest[:1], 0, NEVER)
                 )
@@ -235,7 +237,7 @@ class StringRows:
                 return row & self._others, needed
             for other in missing[missing >= 0].tolist():
                 automaton.find(other)
-            automaton.explore(AT_ONCE)  # what the next row would lack
+            automaton.explore(AT_ONCE)  # which the next row would need
 
 
 def term_within(leaf: int, keys: Sequence[Key]) -> Regular:
@@ -283,8 +285,8 @@ NARROW: Final = -1
 def characters_left(term: Regular) -> int | None:
     """How many arbitrary characters may still come inside a string of `term`.
 
-    None is any number. NARROW if not every next character is possible, or that can't be told from
-    the look of the term.
+    None means any number. NARROW if not every next character is possible, or the form of the term
+    doesn't show it.
     """
     if term is ANY_CHAR:
         return 1
@@ -308,8 +310,8 @@ def characters_left(term: Regular) -> int | None:
 
 
 def _longest_exception(term: Regular) -> int | None:
-    """Of all strings but finitely many the length of the longest of these; longer ones can always
-    still be written. None for other languages."""
+    """Return the length of the longest excluded string, if the language is co-finite: all longer
+    strings are in it. None for other languages."""
     parts = term.parts if isinstance(term, Intersection) else (term,)
     longest = 0
     for part in parts:

@@ -1,10 +1,10 @@
-"""What the trie's subtrees hold, so that a walk may take one as a whole.
+"""The characters and tokens in each subtree of the trie, so that a walk can take one as a whole.
 
-A state of a string that is not left by any of the characters in a subtree stays where it is in all
-of it; then all of its tokens are allowed, and their list is at hand.
+If a state of a string has a transition to itself with every character in a subtree, all tokens of
+the subtree are allowed. They are stored as a list.
 """
 
-# Compiled code: array elements are plain numbers here, which numpy's types don't say.
+# In compiled code array elements are plain numbers, which numpy's type stubs don't express.
 # pyright: reportUntypedFunctionDecorator=false, reportArgumentType=false, reportReturnType=false
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from maskwright.compiled import compiled
 from maskwright.vocab.trie import Trie
 
 BEYOND_ASCII: Final = 0
-"""The bit of all characters outside ASCII; control characters don't need theirs."""
+"""The bit of all characters outside ASCII, in place of a control character's."""
 SPECIAL: Final = 1
-"""The bit of what no state may pass unseen: escapes, quotes, text that is not UTF-8."""
+"""The bit of what always has to be walked: escapes, quotes, text that is not UTF-8."""
 
 
 class Subtrees(NamedTuple):
-    """By trie node; its subtree is the node itself and what is below it."""
+    """Arrays by trie node. The subtree of a node is the node itself and all nodes below it."""
 
     low: npt.NDArray[np.uint64]
     high: npt.NDArray[np.uint64]
     """The characters in the subtree: bit n of the first for n < 64, of the second for n - 64."""
     height: npt.NDArray[np.int32]
-    """Bytes of the longest way through the subtree."""
+    """Bytes of the longest path through the subtree."""
     first: npt.NDArray[np.int32]
-    """[nodes + 1]: where in `order` the subtree's tokens begin; they end where those of the node
-    after the subtree begin."""
+    """[nodes + 1]: the place in `order` at which the subtree's tokens begin. They end at that of
+    the node after the subtree."""
     order: npt.NDArray[np.int32]
     """All tokens, in the order of the trie."""
 

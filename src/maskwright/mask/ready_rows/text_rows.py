@@ -1,12 +1,11 @@
-"""Ready rows of plain text in which one set of characters may come any number of times.
+"""Ready rows of plain text in which one set of characters may be repeated any number of times.
 
-Identifiers, words, the inside of a quoted string: a token all of whose characters are in the set
-only continues the text, independent of its context. These tokens are found by their characters
-alone; the other tokens that begin with one of the characters have a trie of their own, and only
-these are walked.
+Examples are identifiers, words and the inside of a quoted string. A token with characters of the
+set only continues the text, in every context. These tokens are found by their characters. The other
+tokens that begin with a character of the set have a trie of their own, and only they are walked.
 """
 
-# Compiled code: array elements are plain numbers here, which numpy's types don't say.
+# In compiled code array elements are plain numbers, which numpy's type stubs don't express.
 # pyright: reportUntypedFunctionDecorator=false, reportArgumentType=false
 from __future__ import annotations
 
@@ -22,30 +21,30 @@ from maskwright.mask.walk.arrays import PrecomputedMask, SiblingTable, Spelling
 from maskwright.mask.walk.row_table import RowTable
 from maskwright.vocab.trie import SiblingTrie, Trie
 
-# What a token's text is.
+# The kind of a token's text.
 NONE: Final = 0
 ASCII: Final = 1
 BEYOND: Final = 2
-"""Characters, some of them outside ASCII; the last may be cut off."""
+"""Characters, some of them outside ASCII; the last one may be incomplete."""
 BROKEN: Final = 3
-"""It begins within a character, or is no text."""
+"""It begins within a character, or is not UTF-8."""
 
 
 class Texts(NamedTuple):
-    """What texts are made of; in the order of the texts' bytes."""
+    """The characters of texts, in the order of the texts' bytes."""
 
     token: npt.NDArray[np.int32]
-    """Whose text it is."""
+    """The token of each text."""
     low: npt.NDArray[np.uint64]
     high: npt.NDArray[np.uint64]
-    """Its ASCII characters, as in `CharacterSet`."""
+    """The ASCII characters of each text, as in `CharacterSet`."""
     kind: npt.NDArray[np.uint8]
     begins: npt.NDArray[np.int32]
     """[257]: the first text that begins with each byte, or the first one after them."""
 
     @classmethod
     def of(cls, spelling: Spelling, order: npt.NDArray[np.int32], skipped: int) -> Texts:
-        """Of the tokens in `order`, without the first `skipped` bytes of each."""
+        """Return the texts of the tokens in `order`, without the first `skipped` bytes of each."""
         count = len(order)
         low, high = np.zeros(count, np.uint64), np.zeros(count, np.uint64)
         kind, begins = np.zeros(count, np.uint8), np.zeros(257, np.int32)
@@ -54,7 +53,7 @@ class Texts(NamedTuple):
 
 
 class TextRows:
-    """Of one vocabulary, each made when first needed."""
+    """The ready rows of plain text of one vocabulary, each computed when it is first needed."""
 
     def __init__(self, trie: Trie, spelling: Spelling, table: RowTable) -> None:
         order = _in_order(trie)
@@ -68,7 +67,7 @@ class TextRows:
         self._known: dict[tuple[CharacterRun | None, CharacterRun | None], _Kept] = {}
 
     def run(self, parts: tuple[Regular, ...]) -> CharacterRun | None:
-        """The widest run with which one of `parts` may go on."""
+        """Return the run with the most characters with which one of `parts` may continue."""
         best: CharacterRun | None = None
         for part in parts:
             if part not in self._runs:
@@ -79,8 +78,8 @@ class TextRows:
         return best
 
     def precomputed(self, run: CharacterRun | None, spaced: CharacterRun | None) -> PrecomputedMask:
-        """What of a mask is known where the text may go on with `run`, or with a space and then
-        `spaced`."""
+        """Return the precomputed part of a mask if the text may continue with `run`, or with a
+        space and then `spaced`."""
         if run is not None and run.first.low >> 32 & 1:
             spaced = None
         known = self._known.get((run, spaced))
@@ -113,14 +112,14 @@ class TextRows:
     def _merged(
         self, whole: npt.NDArray[np.int32], spaced: npt.NDArray[np.int32]
     ) -> npt.NDArray[np.int32]:
-        """Tokens in order, those that begin with a space in their place."""
+        """Return tokens in order, including those that begin with a space."""
         data, start = self._spelling.data, self._spelling.start
         at = int(np.searchsorted(data[start[whole]], 0x20)) if len(whole) else 0
         return np.concatenate([whole[:at], spaced, whole[at:]])
 
 
 class _Kept(NamedTuple):
-    """What is at hand, and what its addresses point to."""
+    """A precomputed mask, and the arrays to which its addresses point."""
 
     precomputed: PrecomputedMask
     table: SiblingTable
@@ -163,8 +162,8 @@ def _part(
     allowed: np.ndarray,
     others: np.ndarray,
 ) -> int:
-    """Allow (int32 words) the texts that stay within a run, and list the others that begin with one
-    of the bytes in `first`, those with which a run begins; returns how many there are."""
+    """Set the bits of the texts that stay within a run, and list the others that begin with a byte
+    with which a run begins (`first`). Returns the number of these."""
     count = 0
     most = BEYOND if beyond else ASCII
     for byte in range(256):

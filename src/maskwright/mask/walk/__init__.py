@@ -1,4 +1,4 @@
-"""The machine walked over the token trie in compiled code, and the mask rows that result.
+"""Walks of the machine over the token trie in compiled code, and the resulting mask rows.
 
 A mask is the set of tokens that the machine can read from its configuration. Tokens with a common
 prefix share the steps of that prefix: one walk over the trie of all tokens runs the machine along

@@ -1,6 +1,7 @@
-"""What a walk over a vocabulary reads and writes, in the same directory as the machine."""
+"""The arrays that a walk over a vocabulary reads and writes, in one directory with the
+machine's."""
 
-# Compiled code: array elements are plain numbers here, which numpy's types don't say.
+# In compiled code array elements are plain numbers, which numpy's type stubs don't express.
 # pyright: reportUntypedFunctionDecorator=false, reportArgumentType=false, reportReturnType=false
 # pyright: reportUnknownParameterType=false, reportUnknownVariableType=false
 # pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false
@@ -27,57 +28,58 @@ from maskwright.vocab import Vocabulary
 from maskwright.vocab.trie import SiblingTrie
 
 CHAIN: Final = 8
-"""Leaves that can be left one after the other without reading a byte."""
+"""Most leaves that can be left one after another without reading a byte."""
 
 MEMO: Final = 64
-"""Leaves that a walk remembers to have left, a power of two."""
+"""Entries of a walk's cache of exits, a power of two."""
 
 
 # Elements of `Scratch.state`.
 PHASE: Final = 0
-"""What the walk is doing; see `mask.walk.walk`."""
+"""The phase of the walk; see `mask.walk.walk`."""
 DEPTH: Final = 1
-"""Bytes of the present path through the trie."""
+"""Bytes of the current path through the trie."""
 WORDS: Final = 2
-"""How many words of `Scratch.added` are not zero."""
+"""The number of words of `Scratch.added` that are not zero."""
 FINGERPRINT: Final = 3
-"""Of the row found so far."""
+"""The fingerprint of the row so far."""
 VISITED: Final = 4
-"""Trie nodes looked at."""
+"""The number of trie nodes visited."""
 MOST_NEEDED: Final = 5
 """The most bytes needed after any of the tokens, if that is measured."""
 LISTED: Final = 6
-"""Tokens listed."""
+"""The number of tokens listed."""
 SKIPPED_PART: Final = 7
-"""Where the part of `PrecomputedMask.skipped` begins that counts after the path's first byte."""
+"""The place in `PrecomputedMask.skipped` of the part that applies after the first byte of the
+path."""
 STATES: Final = 8
 
 
 class Scratch(NamedTuple):
-    """What a walk remembers while it stands still, waiting for something that it lacks."""
+    """The state of a walk, which it keeps while it is stopped for something that it lacks."""
 
     leaf: npt.NDArray[np.int32]
-    """[depths * CHAIN]: the leaves of a configuration, itself first, then what can be reached by
-    leaving leaves without a byte; extended when needed."""
+    """[depths * CHAIN]: the configuration at each depth, followed by those that can be reached by
+    leaving leaves without reading a byte; extended when needed."""
     node: npt.NDArray[np.int32]
     passed: npt.NDArray[np.int32]
-    """Which dynamic exits have been passed on the way to each of the chain; see `PASSED`."""
+    """The dynamic exits passed on the way to each element of the chain; see `PASSED`."""
     known: npt.NDArray[np.int32]
-    """[depths]: how many of the chain are known; negative where that is all there are."""
+    """[depths]: the number of known elements of the chain; negative if there are no others."""
     living: npt.NDArray[np.uint64]
-    """[depths * 4]: bit b of 256 is set where some leaf of the chain goes on with byte b."""
+    """[depths * 4]: bit b of 256 is set if some leaf of the chain accepts byte b."""
     cursor: npt.NDArray[np.int32]
-    """[depths]: the next trie node to look at, and where its siblings end."""
+    """[depths]: the next trie node to visit, and the end of its siblings."""
     stop: npt.NDArray[np.int32]
     added: npt.NDArray[np.int32]
-    """[words]: the tokens found so far, beside the ready row; zero between walks."""
+    """[words]: the tokens added to the ready row so far; zero between walks."""
     touched: npt.NDArray[np.int32]
-    """[words]: which words those are in."""
+    """[words]: the numbers of the words of `added` that are not zero."""
     row: npt.NDArray[np.int32]
-    """[2 * words]: two rows in full, to be compared."""
+    """[2 * words]: two whole rows, for a comparison."""
     left: npt.NDArray[np.int64]
-    """[3 * MEMO]: what leaving a leaf led to in this walk: label << 32 | node (-1 is empty), then
-    leaf << 32 | node after it, then what has been passed."""
+    """[3 * MEMO]: exits taken in this walk: label << 32 | node (-1 is empty), then leaf << 32 |
+    node after the exit, then the dynamic exits passed."""
     state: npt.NDArray[np.int64]
     """[STATES]: see `PHASE` and the others."""
 
@@ -117,23 +119,24 @@ class Spelling(NamedTuple):
 
 
 class Needs(NamedTuple):
-    """What a measured walk adds up."""
+    """The bounds that a measuring walk adds up."""
 
     leaf: npt.NDArray[np.int32]
-    """[leaf states]: the bytes after which each can be left, -1 where it isn't known."""
+    """[leaf states]: upper bounds in bytes on leaving each; -1 if not computed yet."""
     node: npt.NDArray[np.int32]
-    """[stack nodes]: the bytes that complete the text once its leaf has been left, or -1."""
+    """[stack nodes]: upper bounds in bytes on completing the text after its leaf; -1 if not
+    computed yet."""
 
 
 class Whole(NamedTuple):
     """The trie of all tokens."""
 
     address: int
-    """That of its `SiblingTable`."""
+    """The address of its `SiblingTable`."""
 
 
 class SiblingTable:
-    """Where the arrays of a trie are."""
+    """The addresses of the arrays of a trie."""
 
     __slots__ = ("_entries", "_kept", "address")
 
@@ -146,22 +149,22 @@ class SiblingTable:
 
 
 class PrecomputedMask(NamedTuple):
-    """What of a mask is at hand, and which tokens are still to be walked; all zero is nothing, and
-    all tokens."""
+    """The part of a mask that a ready row provides, and the tokens that must still be walked. All
+    fields are zero if no row provides any, so that all tokens must be walked."""
 
     base: int
     """The address of a row of allowed tokens."""
     fingerprint: int
-    """That row's; see `mask.walk.row_table`."""
+    """The fingerprint of that row; see `mask.walk.row_table`."""
     rest: int
     """The `SiblingTable` of the other tokens that begin with bytes in `skipped`."""
     skipped: int
-    """The address of uint8 [3 * 256]: 1 for the bytes with which no further token is to be walked,
-    at its start; after a space at its start; after another byte there (always 0)."""
+    """The address of uint8 [3 * 256]: 1 for a byte with which no further token must be walked: at
+    the beginning of a token, after a space there, and after another byte there (always 0)."""
 
 
 class Directory:
-    """Where the arrays of one grammar are."""
+    """The addresses of the arrays of one grammar."""
 
     __slots__ = (
         "_entries",
@@ -196,7 +199,7 @@ class Directory:
         leaf_bounds: npt.NDArray[np.int32],
         node_bounds: npt.NDArray[np.int32],
     ) -> None:
-        """List these arrays from now on."""
+        """Store the addresses of these arrays."""
         self.leaves, self.machine, self.rows = leaves, machine, rows
         self.leaf_bounds, self.node_bounds = leaf_bounds, node_bounds
         self._kept = (whole, spelling, scratch)
@@ -208,7 +211,7 @@ class Directory:
         list_arrays(self.address + _WHOLE, Whole(whole.address))
 
 
-# The table of a grammar: that of its machine, then what else a walk needs. Offsets in bytes.
+# The table of a grammar: that of its machine, then the other arrays of a walk. Offsets in bytes.
 _ROWS: Final = 8 * MACHINE_TABLE
 _SPELLING: Final = _ROWS + 8 * array_table(RowArrays)
 _SCRATCH: Final = _SPELLING + 8 * array_table(Spelling)
