@@ -1,10 +1,10 @@
-"""Plain-torch twins of the kernels: the oracle of each, and the path the CPU engine takes.
+"""The kernels in plain torch: the oracle of each, and the code that the CPU engine runs.
 
-Schedule invariance. Every function here gives a query the same bits whatever else is in the
-batch, provided callers pad the number of rows to a multiple of `ROW_MULTIPLE` (CPU matrix
-products change their summation order below that). Attention reads keys in tiles of `TILE`
-positions counted from position 0: each product has a fixed inner shape, the running maximum is
-exact in any order, and a tile past the end of a shorter neighbour adds exact zeros.
+The bits of a query do not depend on the rest of the batch, if callers pad the number of rows to a
+multiple of `ROW_MULTIPLE` (below it, matrix products on a CPU sum in another order). Attention
+reads keys in tiles of `TILE` positions, counted from position 0: each product has a fixed inner
+shape, the running maximum is exact in any order, and a tile after the end of a shorter sequence
+adds exact zeros.
 """
 
 from __future__ import annotations
@@ -19,21 +19,22 @@ from torch import Tensor
 from maskwright.kernels.kv_pool import KvPool, read_blocks
 
 ROW_MULTIPLE = 4
-"""Rows of a matrix product are padded to this; below it CPU libraries change the order of sums."""
+"""Rows of a matrix product are padded to a multiple of this number; below it, libraries sum in
+another order."""
 
 TILE = 64
-"""Key positions a tile; a multiple of every block size in use (16)."""
+"""Key positions in a tile, a multiple of every block size."""
 
 PREFILL_SPAN = 128
-"""Queries of one sequence handled together; bounds the score matrix to span x context."""
+"""Most queries of one sequence that are computed together, which bounds the matrix of scores."""
 
 SPLIT = 8
-"""Up to so many queries of a sequence are computed like those of as many sequences: a sampled token
-and the drafts after it then share the products of all that decode, instead of having their own."""
+"""Up to this number, the queries of a sequence are computed like those of different sequences. So a
+sampled token and the draft tokens after it are part of the products of all decodes."""
 
 
 def pad_rows(count: int) -> int:
-    """`count` rounded up to a whole number of `ROW_MULTIPLE` rows."""
+    """Round `count` up to a multiple of `ROW_MULTIPLE`."""
     return -(-count // ROW_MULTIPLE) * ROW_MULTIPLE
 
 
@@ -53,7 +54,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class PrefillPlan:
-    """Up to `PREFILL_SPAN` queries of one sequence; `blocks` int64, whole tiles of blocks."""
+    """At most `PREFILL_SPAN` queries of one sequence. `blocks`: int64, whole tiles of blocks."""
 
     first: int
     start: int
@@ -63,14 +64,17 @@ class PrefillPlan:
 
 @dataclass(frozen=True, slots=True)
 class DecodePlan:
-    """All sequences with few queries, each query like a sequence of its own: `n` of them over `t`
-    tiles in total, without padding.
+    """The queries of all sequences with few queries, each treated as a sequence of its own: `n`
+    queries with `t` tiles in all, without padding.
 
-    `rows`: batch row of each query, a slice where they are neighbours, else int64 [n]; `owner`
-    int64 [t]: sequence of each tile; `blocks` int64 [t * blocks a tile]; `relative` int64
-    [t, 1, TILE]: key positions relative to the query (0 is the query itself, negative before);
-    `bias` float32 [t, 1, TILE]: -inf for positions past the query, else 0; `gather` int64
-    [n, most tiles]: tile numbers, padded with t, or None where all have the same number of tiles.
+    - `rows`: the batch row of each query: a slice if they are consecutive, else int64 [n].
+    - `owner`: int64 [t], the query of each tile.
+    - `blocks`: int64 [t * blocks in a tile].
+    - `relative`: int64 [t, 1, TILE], key positions relative to the query: 0 is the query itself,
+      earlier ones are negative.
+    - `bias`: float32 [t, 1, TILE], -inf for positions after the query, else 0.
+    - `gather`: int64 [n, most tiles], tile numbers padded with t; None if all queries have equally
+      many tiles.
     """
 
     rows: slice | Tensor
@@ -83,14 +87,14 @@ class DecodePlan:
 
 @dataclass(frozen=True, slots=True)
 class AttentionPlan:
-    """What the queries of one step read; made once a step, used by every layer."""
+    """What the queries of one step read. It is made once for each step, and used by all layers."""
 
     decode: DecodePlan | None
     prefill: tuple[PrefillPlan, ...]
 
 
 def plan_attention(spans: Sequence[Span], block_size: int) -> AttentionPlan:
-    """Index tensors for `spans`. `block_size` must divide `TILE`."""
+    """Return the plan for `spans`. `block_size` must divide `TILE`."""
     if TILE % block_size:
         raise ValueError(f"block size {block_size} does not divide the tile of {TILE} positions")
     singles = [
@@ -118,7 +122,7 @@ def plan_attention(spans: Sequence[Span], block_size: int) -> AttentionPlan:
 
 
 def _whole_tiles(table: Sequence[int], length: int, block_size: int) -> list[int]:
-    """The blocks of the first `length` positions, padded with block 0 to whole tiles."""
+    """Return the blocks of the first `length` positions, padded with block 0 to whole tiles."""
     blocks = list(table[: -(-length // block_size)])
     return blocks + [0] * (-len(blocks) % (TILE // block_size))
 
@@ -166,11 +170,12 @@ def paged_attention(
     softcap: float | None = None,
     sinks: Tensor | None = None,
 ) -> Tensor:
-    """Causal attention of `query` `[rows, heads, head_dim]` over the pool; same shape back.
+    """Compute causal attention of `query` `[rows, heads, head_dim]` over the pool; the result has
+    this shape too.
 
-    Rows that no span owns (padding) come back as zeros. `window`: a query at position p sees keys
-    at positions above `p - window` only. `softcap` bounds scores smoothly: `cap * tanh(s / cap)`.
-    `sinks` `[heads]`: a score that each head's softmax has beside those of the keys, and no value.
+    Padding rows, which belong to no span, get zeros. `window`: a query at position p reads only
+    keys at positions above `p - window`. `softcap` bounds scores smoothly: `cap * tanh(s / cap)`.
+    `sinks` `[heads]`: an additional score in the softmax of each head, without a value.
     """
     scoring = Scoring(scale, window, softcap, None if sinks is None else sinks.float())
     out = torch.zeros_like(query, memory_format=torch.contiguous_format)
@@ -183,7 +188,7 @@ def paged_attention(
 
 @dataclass(frozen=True, slots=True)
 class Scoring:
-    """How a layer scores keys; see `paged_attention`."""
+    """The parameters of a layer's scores; see `paged_attention`."""
 
     scale: float
     window: int | None
@@ -193,7 +198,7 @@ class Scoring:
     def scores(
         self, packed: Tensor, keys: Tensor, bias: Tensor, out: Tensor | None = None
     ) -> Tensor:
-        """`packed @ keys`, scaled and capped, plus `bias` of 0 and -inf."""
+        """Compute `packed @ keys`, scaled and capped, plus `bias`, which is 0 or -inf."""
         if self.softcap is None:
             return torch.baddbmm(bias, packed, keys, alpha=self.scale, out=out)
         alpha = self.scale / self.softcap
@@ -222,7 +227,7 @@ def _attend_decode(
         read_blocks(pool, layer, part, plan.blocks, query.dtype).view(tiles, TILE, kv_heads, width)
         for part in (0, 1)
     )
-    # [kv_heads, tiles, rows, width]: the queries that share a key head, once for each tile
+    # [kv_heads, tiles, rows, width]: the queries that share a key head, repeated for each tile
     packed = queries.view(sequences, kv_heads, group, width).transpose(0, 1)
     packed = F.pad(packed, (0, 0, 0, rows - group)).index_select(1, plan.owner)
 
@@ -251,7 +256,7 @@ def _attend_decode(
 
 
 def _by_sequence(tiles: Tensor, plan: DecodePlan, sequences: int, fill: float) -> Tensor:
-    """`[heads, tiles, ...]` as `[heads, sequences, most tiles, ...]`, short ones padded."""
+    """Rearrange `[heads, tiles, ...]` to `[heads, sequences, most tiles, ...]`, with padding."""
     if plan.gather is None:
         return tiles.unflatten(1, (sequences, -1))
     edge = torch.full_like(tiles[:, :1], fill)
@@ -311,7 +316,7 @@ def _attend_prefill(
 
 
 def rms_norm(x: Tensor, weight: Tensor, eps: float) -> Tensor:
-    """Root-mean-square norm over the last dimension, in float32, scaled by `weight`."""
+    """Return the root-mean-square norm over the last dimension, in float32, scaled by `weight`."""
     if x.dtype == torch.float32:
         return F.rms_norm(x, (x.shape[-1],), weight, eps)
     return weight * F.rms_norm(x.float(), (x.shape[-1],), None, eps).to(x.dtype)
@@ -326,7 +331,7 @@ def rope(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
 
 
 def silu_mul(gate_up: Tensor) -> Tensor:
-    """`silu(gate) * up` for `gate_up` `[rows, 2 * width]`, gate first."""
+    """Return `silu(gate) * up` for `gate_up` `[rows, 2 * width]`, gate first."""
     width = gate_up.shape[-1] // 2
     return F.silu(gate_up[:, :width]) * gate_up[:, width:]
 
@@ -337,47 +342,50 @@ _BITS = torch.arange(32, dtype=torch.int32)
 
 
 def allowed_tokens(words: Tensor, vocab_size: int) -> Tensor:
-    """Bool `[rows, vocab_size]` of mask `words` int32 `[rows, ceil(vocab_size / 32)]`.
+    """Return the masks `words`, int32 `[rows, ceil(vocab_size / 32)]`, as bool
+    `[rows, vocab_size]`.
 
-    Bit i of word w stands for token `32 * w + i`.
+    Bit i of word w allows token `32 * w + i`.
     """
     bits = (words[:, :, None] >> _BITS) & 1
     return bits.view(len(words), -1)[:, :vocab_size].bool()
 
 
 def apply_mask(logits: Tensor, words: Tensor) -> None:
-    """Set to -inf, in place, what the mask `words` don't allow in `logits` `[rows, vocab]`."""
+    """Set the logits `[rows, vocab]` of tokens that the masks `words` forbid to -inf, in place."""
     logits.masked_fill_(~allowed_tokens(words, logits.shape[1]), float("-inf"))
 
 
 def apply_penalties(
     logits: Tensor, rows: Tensor, tokens: Tensor, multiplier: Tensor, shift: Tensor
 ) -> None:
-    """At each (`rows`, `tokens`): divide a positive logit by `multiplier`, multiply a negative one
-    by it, then subtract `shift`. The four vectors have one length; no pair occurs twice."""
+    """For each (`rows`, `tokens`), divide a positive logit by `multiplier`, multiply a negative one
+    by it, and then subtract `shift`. The four vectors have equal lengths; no pair occurs twice."""
     old = logits[rows, tokens]
     new = torch.where(old > 0, old / multiplier, old * multiplier) - shift
     logits[rows, tokens] = new
 
 
 def keep_at_least(logits: Tensor, threshold: Tensor) -> None:
-    """Set logits below their row's `threshold` `[rows]` to -inf, in place; equal ones stay."""
+    """Set logits below the `threshold` `[rows]` of their row to -inf, in place; equal ones are
+    kept."""
     logits.masked_fill_(logits < threshold[:, None], float("-inf"))
 
 
 def top_k_threshold(logits: Tensor, top_k: Tensor) -> Tensor:
-    """The `top_k`-th highest logit of each row, float32 `[rows]`; `top_k` int64 `[rows]`, 1 or
-    more; beyond the vocabulary it means all."""
+    """Return the `top_k`-th highest logit of each row, float32 `[rows]`. `top_k`: int64 `[rows]`,
+    at least 1; above the size of the vocabulary it means all tokens."""
     most = min(int(top_k.max()), logits.shape[1])
     highest = logits.topk(most, dim=-1).values
     return highest.gather(1, (top_k.clamp(max=most) - 1)[:, None])[:, 0]
 
 
 def top_p_threshold(logits: Tensor, top_p: Tensor) -> Tensor:
-    """The lowest logit in the nucleus of each row, float32 `[rows]`; `top_p` float64 `[rows]`.
+    """Return the lowest logit in the nucleus of each row, float32 `[rows]`. `top_p`: float64
+    `[rows]`.
 
-    The nucleus is the shortest run of highest logits whose share of the row's mass reaches
-    `top_p`; the likeliest token is always in it.
+    The nucleus consists of the fewest most probable tokens whose probability reaches `top_p`. It
+    always contains the most probable token.
     """
     ordered = logits.sort(dim=-1, descending=True).values
     mass = (ordered - ordered[:, :1]).double().exp_()
@@ -388,8 +396,8 @@ def top_p_threshold(logits: Tensor, top_p: Tensor) -> Tensor:
 
 
 def min_p_threshold(logits: Tensor, min_p: Tensor) -> Tensor:
-    """The logit of a token `min_p` times as likely as the likeliest; `min_p` float64 `[rows]`,
-    above 0. Float64 `[rows]`, so that 1.0 keeps the likeliest."""
+    """Return the logit of a token that is `min_p` times as probable as the most probable one,
+    float64 `[rows]`, so that 1.0 keeps that token. `min_p`: float64 `[rows]`, above 0."""
     return logits.amax(dim=-1).double() + min_p.log()
 
 
@@ -397,16 +405,17 @@ def min_p_threshold(logits: Tensor, min_p: Tensor) -> Tensor:
 
 
 def random_words(seeds: Tensor, positions: Tensor, vocab_size: int, stream: int = 0) -> Tensor:
-    """Philox4x32-10 (Salmon et al., SC'11): a word below 2**32 for every token, int64
-    `[rows, vocab_size]`; `seeds` int64 (the bits of 64), `positions` int64 `[rows]`. The key is the
-    seed, the counter (token >> 2, position, stream, 0), and token & 3 picks the word."""
+    """Return a random word below 2**32 for every token, int64 `[rows, vocab_size]`, by
+    Philox4x32-10 (Salmon et al., SC'11). `seeds`: int64 with the bits of a 64-bit number;
+    `positions`: int64 `[rows]`. The key is the seed, the counter (token >> 2, position, stream, 0),
+    and token & 3 selects the word."""
     low = 0xFFFFFFFF
     groups = torch.arange(-(-vocab_size // 4)).expand(len(seeds), -1)
     a, b = groups, positions[:, None].expand_as(groups)
     c, d = torch.full_like(groups, stream), torch.zeros_like(groups)
     key_0, key_1 = (seeds & low)[:, None], ((seeds >> 32) & low)[:, None]
     for _ in range(10):
-        first, second = a * 0xD2511F53, c * 0xCD9E8D57  # 64 bits; a sign is one of them
+        first, second = a * 0xD2511F53, c * 0xCD9E8D57  # 64 bits, of which the sign is one
         a, b, c, d = (
             ((second >> 32) & low) ^ b ^ key_0,
             second & low,
@@ -420,11 +429,12 @@ def random_words(seeds: Tensor, positions: Tensor, vocab_size: int, stream: int 
 def draw(
     logits: Tensor, words: Tensor, temperatures: Tensor, seeds: Tensor, positions: Tensor
 ) -> Tensor:
-    """A token for each row of `logits` float32 `[rows, vocab]` among those that its mask `words`
-    allows, int64 `[rows]`: the highest logit at temperature 0 (`temperatures` float32 `[rows]`),
-    else the highest sum of `(logit - highest) / temperature` and Gumbel noise
-    `-log(-log(1 - (word + 0.5) / 2**32))` in float64. Ties go to the lowest token id. -1 where
-    nothing is left, -2 where an allowed logit is +inf or no number."""
+    """Draw a token for each row of `logits`, float32 `[rows, vocab]`, among those that its mask
+    `words` allows; returns int64 `[rows]`. At temperature 0 (`temperatures`: float32 `[rows]`) it
+    is the token with the highest logit, otherwise the one with the highest sum of
+    `(logit - highest) / temperature` and Gumbel noise `-log(-log(1 - (word + 0.5) / 2**32))`, in
+    float64. Ties go to the lowest token id. The result is -1 if no token is left, -2 if an allowed
+    logit is +inf or NaN."""
     masked = logits.clone()
     apply_mask(masked, words)
     peak = masked.amax(dim=-1, keepdim=True)

@@ -17,7 +17,7 @@ from typer.core import TyperGroup
 from maskwright.cli.process.environment import prepare_environment
 from maskwright.errors import AddressError, MaskwrightError
 
-# Name -> what `--help` says of it; the module and its function have the same name.
+# Name -> its description in `--help`. The module of a command and its function have this name.
 COMMANDS = {
     "serve": "Serve a model over HTTP, in OpenAI's protocol.",
     "check": "Say whether texts match a JSON Schema, a grammar or a pattern, and where they don't.",

@@ -42,10 +42,10 @@ SERVER = ServerConfig()
 SHUTDOWN_SECONDS = 5
 
 SEND_BYTES = 1 << 17
-"""Bytes that are sent on one connection and not yet taken: about a thousand events of a stream."""
+"""Size of the send buffer of a connection, in bytes: about a thousand events of a stream."""
 
 MOST_PATIENCE = (1 << 31) - 1
-"""Most milliseconds that the system can be told to wait for a client."""
+"""The largest timeout for a client that the system accepts, in milliseconds."""
 
 SCHEMA: dict[str, object] = {
     "type": "object",
@@ -361,7 +361,7 @@ def listen(host: str, port: int, reader_seconds: float = SERVER.reader_seconds) 
 
 def warm_up(engine: Engine) -> None:
     """Generate one short answer, so that the first client doesn't wait for what is compiled or read
-    once. Nothing is generated where the context has no room for it."""
+    only once. If the context has no room for it, nothing is generated."""
     grammar = compile_json_schema(SCHEMA, engine.loaded.vocab)
     prompt = engine.loaded.vocab.encode(b"{")
     tokens = min(2 * grammar.min_tokens, engine.max_context - len(prompt))

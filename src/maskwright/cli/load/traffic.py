@@ -13,7 +13,7 @@ from maskwright.cli.load.shapes import SHAPES, ShapeName
 PatternName: TypeAlias = Literal["steady", "burst", "adversarial"]
 
 BURST = 8
-"""Requests of one burst, which are sent at the same moment."""
+"""The number of requests in a burst, which are sent together."""
 
 WORDS = ("the", "old", "harbour", "sells", "fresh", "fish", "every", "morning")
 

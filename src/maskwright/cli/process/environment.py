@@ -12,26 +12,27 @@ from pathlib import Path
 from typing import Final
 
 MKL_MODE: Final = "AUTO,STRICT"
-"""The widest vectors that the processor has, and sums in one order.
+"""The widest vectors of the processor, and sums in one order.
 
 MKL computes the matrix products of torch's builds for x86. On Intel processors it chooses the
-kernel, and with it the order of a sum, by the number of rows; its strict mode of conditional
-numerical reproducibility does not, for any number of rows or threads, and takes no more time."""
+kernel, and with it the order of a sum, by the number of rows. In its strict mode of conditional
+numerical reproducibility the order depends neither on rows nor on threads, and products take no
+more time."""
 
 PROCESSORS: Final = Path("/proc/cpuinfo")
-"""Where Linux says which processors there are."""
+"""The file in which Linux describes the processors."""
 
 
 def prepare_environment(
     environment: MutableMapping[str, str] = os.environ, processors: Path = PROCESSORS
 ) -> None:
-    """On an Intel processor, make MKL compute a row alike whatever rows are beside it. A value that
-    the user has set stays.
+    """On an Intel processor, make MKL compute each row independently of the others. A value that
+    the user has set is kept.
 
-    Nothing is set for other processors. MKL has its strict mode for Intel's alone; on an AMD EPYC
-    its products depend on the number of rows least where nothing is set (decision 2). MKL reads the
-    variable once, when it computes its first product: after that this has no effect, and the
-    engine's probe (`models.batch_invariance`) says what holds."""
+    Nothing is set for other processors, for which MKL has no strict mode: on an AMD EPYC, products
+    depend on the number of rows least if nothing is set (decision 2). MKL reads the variable once,
+    when it computes its first product. Later this function has no effect, and the engine's probe
+    (`models.batch_invariance`) reports what holds."""
     if "MKL_CBWR" not in environment and _is_intel(processors):
         environment["MKL_CBWR"] = MKL_MODE
 

@@ -24,7 +24,7 @@ and one to the tables in `tests/grammar/schema/`. For users, add a row to docs/j
 - `container_keywords`: Keywords about arrays and objects.
 - `document`: The document as JSON: loading it, checking it, reading settings of a kind.
 - `drafts`: The drafts of JSON Schema, and which keywords each of them has.
-- `keys`: Byte strings that are equal for schemas that are written alike.
+- `keys`: Keys of schemas, which are equal for equal JSON.
 - `order`: The order in which a schema names its properties.
 - `parse`: `parse_schema`: from a document to the tree and the report.
 - `references`: Where references lead.

@@ -80,7 +80,7 @@ KEYWORD_GROUPS: Final = (
     _group("unevaluated", Draft.DRAFT2019, _NEWEST, "unevaluatedItems unevaluatedProperties"),
     _group("format", _OLDEST, _NEWEST, "format"),
 )
-"""Every keyword that has a say in what is valid. A new keyword gets its place here."""
+"""All keywords that assert something, by draft and vocabulary. New keywords are added here."""
 
 
 def _keywords_of(draft: Draft) -> frozenset[str]:
@@ -96,14 +96,14 @@ def _keywords_of(draft: Draft) -> frozenset[str]:
 
 
 KEYWORDS: Final[dict[Draft, frozenset[str]]] = {draft: _keywords_of(draft) for draft in Draft}
-"""The keywords of each draft that have a say in what is valid."""
+"""The keywords of each draft that assert something."""
 
 ANNOTATIONS: Final = frozenset(
     "$schema $id id $comment $anchor $dynamicAnchor $recursiveAnchor $vocabulary title description"
     " default examples deprecated readOnly writeOnly contentEncoding contentMediaType"
     " contentSchema definitions $defs".split()
 )
-"""Keywords that have no say in what is valid, or that only hold or name other schemas."""
+"""Keywords that assert nothing, or only contain or name other schemas."""
 
 
 @overload
@@ -117,7 +117,7 @@ def draft_of(uri: object, otherwise: None) -> Draft | None: ...
 def draft_of(uri: object, otherwise: Draft | None) -> Draft | None:
     """The draft that a `$schema` names; `otherwise` if it names none that is known.
 
-    The scheme and a trailing `#` are not looked at: schemas in the wild have them either way.
+    The scheme and a trailing `#` are ignored, because real schemas differ in them.
     """
     if isinstance(uri, str):
         return _DRAFT_BY_URI.get(_without_scheme(uri.rstrip("#")), otherwise)

@@ -1,8 +1,8 @@
-"""Byte strings that are equal for schemas that are written alike, in one document or in two.
+"""Keys of schemas: byte strings that are equal for equal JSON, in one document or in two.
 
-Schemas that are written alike have equal instances, since a keyword reads nothing but the schema
-object that it stands in. A reference reads more, so a schema with one has no key of its own. What
-has been found out about one schema can be used for all that have its key.
+Schemas with equal JSON have equal instances, because a keyword depends only on its schema object. A
+reference depends on more, so a schema with a reference has no key. What is computed for one schema
+can be used for all schemas with its key.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ class SchemaKeys:
             return None
 
     def key(self, schema: dict[str, Json], dialect: SchemaDialect) -> bytes | None:
-        """The key of a schema in the document; None where anything outside of it may have a say in
-        what it means: a reference, an anchor, a vocabulary."""
+        """Return the key of a schema in the document; None if its meaning may depend on anything
+        outside of it: a reference, an anchor, a vocabulary."""
         if dialect.keywords is not KEYWORDS[dialect.draft]:
             return None
         if schema is self.document:

@@ -34,7 +34,7 @@ from maskwright.grammar.shape.unions import Branches
 from maskwright.limits import DEFAULT_LIMITS, Limits
 
 _UNITING: Final = frozenset((AllOf, AnyOf, OneOf, Not, If, Values))
-"""Assertions that stand for unions, or bring in other schemas about the value at hand."""
+"""Assertions that are unions, or contain other schemas about the value."""
 
 
 class Shapes:
