@@ -1,5 +1,5 @@
 """The engine: throughput beside transformers' `generate` with llguidance's and xgrammar's logits
-processors; what structure costs, and what a step, the cache and the blocks do beside the model.
+processors; the cost of structure, and of the other parts of a step, the cache and the blocks.
 
     python benchmarks/engine.py [--model demo | random-131072] [--parts throughput,load]
         [--clients 16] [--rounds 4] [--tokens 96] [--repeats 5] [--least] [--save]
@@ -18,7 +18,7 @@ Each client asks `rounds` times, again as soon as it has an answer; `generate` t
 batches of as many as there are clients. Answers with a schema end when they are complete, so
 throughput is in tokens a second. All use one thread, which the engine chooses for a model this
 small. `maskwright, plain` has no prefix cache, no drafts and no canonical text.
-`--least` does the least that runs every part; its figures mean nothing.
+`--least` runs every part with the least input; its figures mean nothing.
 """
 
 from __future__ import annotations
@@ -88,23 +88,24 @@ FULL = EngineConfig()
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """How much is measured. `repeats` of structured load are three times as many as those of
-    throughput: its runs take less than a second, and its differences are a few percent."""
+    """How much is measured. Structured load is repeated three times as often as throughput
+    (`repeats`), because its runs take less than a second and its differences are a few percent."""
 
     clients: int = 16
     rounds: int = 4
     tokens: int = 96
     repeats: int = 5
     together: int = 64
-    """Requests in the steps whose parts are timed."""
+    """Requests in the steps whose parts are measured."""
     ragged: tuple[int, int, int] = (24, 200, 1200)
-    """Requests of ragged lengths, and the shortest and longest of them in tokens."""
+    """The number of requests of different lengths, and the shortest and longest length in
+    tokens."""
     gap_repeats: int = 5
     reader_tokens: int = 220
     long_prompt: int = 1900
-    """Tokens of the prompt that comes in beside readers."""
+    """Tokens of the prompt that arrives while others read."""
     prompts: int = 12
-    """Different prompts of which prefixes are kept."""
+    """Different prompts whose prefixes are cached."""
 
 
 LEAST = Sizes(2, 1, 40, 1, 2, (2, 20, 40), 1, 80, 200, 2)
@@ -299,9 +300,9 @@ def shares(before: EngineStats, after: EngineStats) -> dict[str, float]:
 
 
 def waste(report: Report, subject: Subject, sizes: Sizes) -> None:
-    """Positions of the blocks that running requests hold which hold no token, as the engine counts
-    them while requests of ragged lengths run; beside it what the ends of their last blocks alone
-    come to, computed from the lengths."""
+    """Measure the positions without a token in the blocks of running requests, as the engine counts
+    them while requests of different lengths run. For comparison, compute from the lengths how many
+    of them are in the last block of a request."""
     rng, loaded = random.Random(0), subject.loaded
     words = [token for token, text in enumerate(loaded.vocab.tokens) if text]
     count, shortest, longest = sizes.ragged
@@ -332,8 +333,8 @@ def waste(report: Report, subject: Subject, sizes: Sizes) -> None:
 
 
 def gaps(report: Report, subject: Subject, sizes: Sizes) -> None:
-    """The time between two tokens of readers while a long prompt comes in, in multiples of the
-    step that the same readers take at the same point without a prompt, since steps grow with
+    """Measure the time between two tokens of readers while a long prompt is computed, in multiples
+    of the step that these readers take at this point without a prompt, because steps grow with
     contexts. The row without a prompt shows how much the machine varies."""
     rng, loaded, begin = random.Random(1), subject.loaded, 60
     words = [token for token, text in enumerate(loaded.vocab.tokens) if text]

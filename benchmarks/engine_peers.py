@@ -1,4 +1,4 @@
-"""What engine.py measures beside the engine: transformers' `generate` on a static batch, without a
+"""What engine.py compares with the engine: transformers' `generate` on a static batch, without a
 schema or with another library's logits processor, and transformers' continuous batching."""
 
 from __future__ import annotations

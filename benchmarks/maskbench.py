@@ -2,8 +2,8 @@
 
     python benchmarks/maskbench.py --cases 150 --engines maskwright,llguidance --save
 
-Every engine gets the same cases and the same tokens: those of `json.dumps(data,
-ensure_ascii=False)` in a vocabulary of 131,072 entries. At each token the mask is filled and the
+Every engine gets equal cases and equal tokens: those of `json.dumps(data, ensure_ascii=False)` in a
+vocabulary of 131,072 entries. At each token the mask is filled and the
 token accepted, both timed through the engine's public Python API. A valid text must be accepted to
 its end, an invalid one refused. Each engine runs in a process of its own on one thread. The engines
 take turns case by case, so that other load on the machine slows all of them. If a process takes too
@@ -60,8 +60,8 @@ BASELINE: Final = "llguidance"
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One engine's pass over the cases; `cache` says what it knew of them before: nothing (cold),
-    what a first compile leaves behind (warm), or the compiled schema (kept)."""
+    """One engine's pass over the cases. `cache` says what it knew before: nothing ("cold"), what it
+    keeps of a first compilation ("warm"), or the compiled schema ("kept")."""
 
     engine: str
     cache: str
@@ -237,8 +237,8 @@ def mask_times(report: Report, runs: Sequence[Run]) -> None:
 
 
 def compile_times(report: Report, runs: Sequence[Run]) -> None:
-    """From the schema to the first mask, where that was compiled, and the same beside the
-    baseline's first pass."""
+    """The time from a schema to its first mask, for schemas that compile, and its ratio to that of
+    the baseline's first pass."""
     compiling = [run for run in runs if run.cache != "kept"]
     for run in compiling:
         times = [time for outcome in run.outcomes.values() for time in outcome.first_mask_us]
@@ -251,7 +251,7 @@ def compile_times(report: Report, runs: Sequence[Run]) -> None:
 
 
 def in_the_same_pass(runs: Sequence[Run]) -> Callable[[Run], Run | None]:
-    """A function from a run to the baseline's in the same pass."""
+    """Return a function from a run to the baseline's run in that pass."""
 
     def base_of(run: Run) -> Run | None:
         same = (other for other in runs if (other.cache == "cold") == (run.cache == "cold"))
@@ -263,7 +263,7 @@ def in_the_same_pass(runs: Sequence[Run]) -> Callable[[Run], Run | None]:
 def pairs(
     runs: Sequence[Run], base_of: Callable[[Run], Run | None]
 ) -> Iterator[tuple[Run, Run, list[str]]]:
-    """Each run beside its baseline, with the cases that both pass."""
+    """Yield each run with its baseline and the cases that both pass."""
     for run in runs:
         base = base_of(run)
         if base is not None and run is not base:

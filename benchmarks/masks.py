@@ -7,8 +7,8 @@ accept for every token of texts that match it, all through the public Python API
 vocabulary (131,072 entries). The engines take turns schema by schema, so that other load on the
 machine slows all of them. `first` is the first round in a process that has compiled one trivial
 schema; `later` are the other rounds, in each of which the schema is compiled again; `again` are the
-texts read a second time with the same grammar. With `budget` every mask is told how many of 2,000
-tokens are left, as it is in a server; llguidance has no such option.
+texts read a second time with that grammar. With `budget` every mask is computed within a budget of
+2,000 tokens, as in a server; llguidance has no such option.
 
 maskbench.py measures thousands of schemas, but needs data that is not in the repository.
 """

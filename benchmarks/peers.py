@@ -1,4 +1,4 @@
-"""The engines that maskbench.py measures, behind one interface of three calls.
+"""The engines that maskbench.py measures, with one interface of three calls.
 
 An engine is made once, for the vocabulary `tekken()`. `compile` makes a grammar, and `start` makes
 a walk from that. The functions of a walk are the engine's own, bound to their arguments, so that

@@ -26,7 +26,7 @@ AIM = 0.75
 the longest step, not the mean."""
 
 FIRST = 16
-"""Prompt tokens in the first step that computes some beside decodes."""
+"""Prompt tokens in the first step that computes some together with decodes."""
 
 DEPTH = 512
 """Assumed until measured: attention over this many positions takes as long as everything else that

@@ -86,12 +86,12 @@ class Shapes:
         objects: list[ObjectShape] = []
         if "object" in types:
             branches = self._branches.branches(conjunction, "object")
-            found = (self._object(branch, conjunction) for branch in branches)
-            objects = [shape for shape in found if shape is not None]
+            alternatives = (self._object(branch, conjunction) for branch in branches)
+            objects = [shape for shape in alternatives if shape is not None]
         return Shape(strings, alt(*scalars), tuple(arrays), tuple(objects))
 
     def _lone(self, assertions: tuple[Assertion, ...], conjunction: Conjunction) -> Shape:
-        """The shape of one schema without unions: what `_compute` has for it, found faster."""
+        """Return the shape of one schema without unions, as `_compute` does, but faster."""
         types = _types(conjunction)
         strings, scalars = scalars_of(assertions, types, self._limits.divisor)
         others: list[Assertion] = [each for each in assertions if not isinstance(each, TypeIs)]

@@ -95,9 +95,9 @@ class RowTable:
         seen = self._seen.get(id(row))
         if seen is not None and seen[0]() is row:
             return seen[1]
-        found = self._ready_of(row)
-        self._seen[id(row)] = ref(row), found
-        return found
+        ready = self._ready_of(row)
+        self._seen[id(row)] = ref(row), ready
+        return ready
 
     def _ready_of(self, row: Row) -> Ready:
         data = row.tobytes()
