@@ -88,7 +88,8 @@ RUNS: list[tuple[str | Grammar, bytes, str | None, str | None]] = [
     (nested("[0-9]+"), b"1", "[a-z]", None),  # after the digits, which may have ended
     (nested("[0-9]+"), b"", None, None),
     (nested("[0-9]+ ?"), b"1", "[a-z]", "[a-z]"),
-    (nested("[a-l]+"), b"a", "[a-z]", None),  # wider than what goes on with the first text
+    (nested("[A-L]+"), b"A", "[a-z]", None),  # wider than what goes on with the first text
+    (nested("[A-Z0-9]+"), b"A", "[A-Z0-9]", None),
     (nested("[A-Za-z]+"), b"a", "[A-Za-z]", None),
     (nested("[a-z]{1,3}!"), b"ab", None, None),  # the first text has not ended yet
 ]

@@ -4,14 +4,12 @@ import json
 
 import pytest
 
-from maskwright.engine import EngineConfig
 from maskwright.errors import (
     EmptySupportError,
     EngineStoppedError,
     GenerationError,
     OverloadedError,
 )
-from maskwright.server.completions import choice_seed
 from maskwright.server.config import ServerConfig
 from tests.server.scripted import CONTEXT, Client, Script, ScriptedEngine
 
@@ -49,49 +47,6 @@ def test_finish_reasons(client: Client, engine: ScriptedEngine, end: str, reason
     assert client.chat().json()["choices"][0]["finish_reason"] == reason
 
 
-def test_n_choices_have_their_own_seeds(client: Client, engine: ScriptedEngine) -> None:
-    body = client.chat(n=3, seed=5).json()
-    assert [choice["index"] for choice in body["choices"]] == [0, 1, 2]
-    assert body["usage"] == {"prompt_tokens": 11, "completion_tokens": 6, "total_tokens": 17}
-    seeds = [request.params.seed for request in engine.requests]
-    assert seeds == [choice_seed(5, index) for index in range(3)]
-    assert seeds[0] == 5
-    assert len(set(seeds)) == 3
-
-
-def test_without_a_seed_the_engine_chooses(client: Client, engine: ScriptedEngine) -> None:
-    client.chat(n=2)
-    assert [request.params.seed for request in engine.requests] == [None, None]
-
-
-def test_the_limit_is_the_clients_or_the_rest_of_the_context(
-    client: Client, engine: ScriptedEngine
-) -> None:
-    for fields in ({}, {"max_tokens": 7}, {"max_tokens": 10 * CONTEXT}):
-        client.chat(**fields)
-    prompt = len("user: hello")
-    asked = [request.max_tokens for request in engine.requests]
-    assert asked == [CONTEXT - prompt, 7, CONTEXT - prompt]
-
-
-def test_a_prompt_over_the_context(client: Client, engine: ScriptedEngine) -> None:
-    error = client.chat(messages=[{"role": "user", "content": "x" * CONTEXT}]).json()["error"]
-    assert (error["param"], error["code"]) == ("messages", "context_length_exceeded")
-    assert str(CONTEXT) in error["message"]
-    assert not engine.requests
-
-
-def test_the_model_is_shown_the_schema(client: Client, engine: ScriptedEngine) -> None:
-    schema = {"type": "object", "properties": {"b": {"type": "integer"}, "a": {}}}
-    client.chat(response_format={"type": "json_schema", "json_schema": {"schema": schema}})
-    told = '{"type":"object","properties":{"b":{"type":"integer"},"a":{}}}'
-    assert engine.loaded.rendered.response_schema == told
-    client.chat(response_format=ANY_OBJECT)
-    assert engine.loaded.rendered.response_schema == '{"type":"object"}'
-    client.chat(response_format={"type": "json_schema", "json_schema": {"name": "any"}})
-    assert engine.loaded.rendered.response_schema is None
-
-
 def test_a_grammar_constrains_whatever_strict_says(client: Client, engine: ScriptedEngine) -> None:
     for strict in (None, False, True):
         shape = {"schema": {"type": "integer"}, "strict": strict}
@@ -127,33 +82,6 @@ def test_a_schema_that_is_not_enforced_is_refused_at_its_pointer(client: Client)
         assert "/properties/a/$ref" in error["message"]
 
 
-def test_a_limit_too_small_says_what_would_do(client: Client, engine: ScriptedEngine) -> None:
-    shape = {"type": "json_schema", "json_schema": {"schema": {"const": "four"}}}
-    for field in ("max_tokens", "max_completion_tokens"):
-        error = client.chat(response_format=shape, **{field: 2}).json()["error"]
-        assert (error["param"], error["code"]) == (field, "max_tokens_too_small")
-        assert "6 tokens" in error["message"]
-    long = [{"role": "user", "content": "x" * (CONTEXT - len("user: ") - 2)}]
-    error = client.chat(response_format=shape, messages=long).json()["error"]
-    assert (error["param"], error["code"]) == ("messages", "max_tokens_too_small")
-    assert not engine.requests
-    assert client.chat(response_format=shape, max_tokens=6).status_code == 200
-
-
-def test_a_token_outside_the_vocabulary(client: Client) -> None:
-    assert client.chat(logit_bias={"256": 1}).status_code == 200
-    response = client.chat(logit_bias={"257": 1})
-    assert response.status_code == 400
-    assert response.json()["error"]["param"] == "logit_bias"
-
-
-def test_a_template_that_fails_is_the_messages_fault(client: Client) -> None:
-    response = client.chat(messages=[{"role": "user", "content": "a template fails"}])
-    assert response.status_code == 400
-    assert response.json()["error"]["param"] == "messages"
-    assert "roles must alternate" in response.json()["error"]["message"]
-
-
 def test_overload_says_when_to_come_back(client: Client, engine: ScriptedEngine) -> None:
     engine.refuse = lambda _: OverloadedError("the queue is full", retry_after=1.2)
     for stream in (False, True):
@@ -161,49 +89,6 @@ def test_overload_says_when_to_come_back(client: Client, engine: ScriptedEngine)
         assert response.status_code == 429
         assert response.headers["retry-after"] == "2"
         assert response.json()["error"]["type"] == "rate_limit_error"
-
-
-def test_a_request_names_its_class(client: Client, engine: ScriptedEngine) -> None:
-    assert client.chat().status_code == 200
-    assert client.chat(maskwright={"service": "batch"}).status_code == 200
-    assert [asked.service for asked in engine.requests] == ["interactive", "batch"]
-    refused = client.chat(maskwright={"service": "bulk"})
-    assert refused.status_code == 400
-    assert refused.json()["error"]["param"] == "maskwright.service"
-    assert "interactive, agent, batch" in refused.json()["error"]["message"]
-
-
-def test_a_request_names_its_user_its_salt_and_its_time(
-    client: Client, engine: ScriptedEngine
-) -> None:
-    assert client.chat().status_code == 200
-    own = {"timeout": 2}
-    assert client.chat(user="anna", cache_salt="s", maskwright=own).status_code == 200
-    assert [(asked.client, asked.cache_salt, asked.timeout) for asked in engine.requests] == [
-        ("", "", None),
-        ("anna", "s", 2.0),
-    ]
-
-
-@pytest.mark.parametrize(
-    ("field", "value", "param"),
-    [
-        ("user", 3, "user"),
-        ("cache_salt", ["s"], "cache_salt"),
-        ("maskwright", {"timeout": 0}, "maskwright.timeout"),
-        ("maskwright", {"timeout": "soon"}, "maskwright.timeout"),
-        ("n", 10, "n"),
-    ],
-)
-def test_what_they_cannot_be_is_refused(
-    client: Client, engine: ScriptedEngine, field: str, value: object, param: str
-) -> None:
-    engine.config = EngineConfig(max_running=4, max_waiting=5)
-    assert client.chat(n=9).status_code == 200
-    engine.requests.clear()
-    refused = client.chat(**{field: value})
-    assert (refused.status_code, refused.json()["error"]["param"]) == (400, param)
-    assert not engine.requests
 
 
 def test_time_that_is_up_is_told(
@@ -216,12 +101,6 @@ def test_time_that_is_up_is_told(
     events = client.chat(stream=True).text.strip().split("\n\n")
     assert json.loads(events[-1].removeprefix("data: "))["error"]["code"] == "timeout"
     assert not any(record.exc_info for record in caplog.records)
-
-
-def test_choices_already_begun_are_taken_back(client: Client, engine: ScriptedEngine) -> None:
-    engine.refuse = lambda n: OverloadedError("full", retry_after=1) if n == 2 else None
-    assert client.chat(n=3).status_code == 429
-    assert not engine.running
 
 
 @pytest.mark.parametrize(

@@ -100,6 +100,13 @@ def test_other_names_pass(name: str) -> None:
     refuse(**{name: {"any": "thing"}})
 
 
+def test_a_name_that_others_know_is_never_taken_for_a_misspelt_one() -> None:
+    near = frozenset({"stores"})
+    refuse_unsupported(Fields({"store": True}), near)
+    with pytest.raises(InputError, match="did you mean"):
+        refuse_unsupported(Fields({"stors": True}), near)
+
+
 @pytest.mark.parametrize("name", sorted(OBEYED))
 def test_fields_that_are_obeyed_pass(name: str) -> None:
     """Their readers check them, whatever their names speak of."""

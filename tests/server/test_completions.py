@@ -1,0 +1,232 @@
+"""A request on its way into the engine: its limit, prompt, grammar, seeds and refusals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from maskwright.engine import EngineConfig
+from maskwright.errors import (
+    OverloadedError,
+)
+from maskwright.server.completions import SEED_STRIDE, choice_seed
+from tests.server.scripted import CONTEXT, Client, Script, ScriptedEngine
+
+ANY_OBJECT = {"type": "json_object"}
+
+
+def test_n_choices_have_their_own_seeds(client: Client, engine: ScriptedEngine) -> None:
+    body = client.chat(n=3, seed=5).json()
+    assert [choice["index"] for choice in body["choices"]] == [0, 1, 2]
+    assert body["usage"] == {"prompt_tokens": 11, "completion_tokens": 6, "total_tokens": 17}
+    seeds = [request.params.seed for request in engine.requests]
+    assert seeds == [choice_seed(5, index) for index in range(3)]
+    assert seeds[0] == 5
+    assert len(set(seeds)) == 3
+
+
+def test_without_a_seed_the_engine_chooses(client: Client, engine: ScriptedEngine) -> None:
+    client.chat(n=2)
+    assert [request.params.seed for request in engine.requests] == [None, None]
+
+
+def test_the_limit_is_the_clients_or_the_rest_of_the_context(
+    client: Client, engine: ScriptedEngine
+) -> None:
+    for fields in ({}, {"max_tokens": 7}, {"max_tokens": 10 * CONTEXT}):
+        client.chat(**fields)
+    prompt = len("user: hello")
+    asked = [request.max_tokens for request in engine.requests]
+    assert asked == [CONTEXT - prompt, 7, CONTEXT - prompt]
+
+
+def test_a_prompt_over_the_context(client: Client, engine: ScriptedEngine) -> None:
+    error = client.chat(messages=[{"role": "user", "content": "x" * CONTEXT}]).json()["error"]
+    assert (error["param"], error["code"]) == ("messages", "context_length_exceeded")
+    assert str(CONTEXT) in error["message"]
+    assert not engine.requests
+
+
+def test_the_model_is_shown_the_schema(client: Client, engine: ScriptedEngine) -> None:
+    schema = {"type": "object", "properties": {"b": {"type": "integer"}, "a": {}}}
+    client.chat(response_format={"type": "json_schema", "json_schema": {"schema": schema}})
+    told = '{"type":"object","properties":{"b":{"type":"integer"},"a":{}}}'
+    assert engine.loaded.rendered.response_schema == told
+    client.chat(response_format=ANY_OBJECT)
+    assert engine.loaded.rendered.response_schema == '{"type":"object"}'
+    client.chat(response_format={"type": "json_schema", "json_schema": {"name": "any"}})
+    assert engine.loaded.rendered.response_schema is None
+
+
+def test_a_limit_too_small_says_what_would_do(client: Client, engine: ScriptedEngine) -> None:
+    shape = {"type": "json_schema", "json_schema": {"schema": {"const": "four"}}}
+    for field in ("max_tokens", "max_completion_tokens"):
+        error = client.chat(response_format=shape, **{field: 2}).json()["error"]
+        assert (error["param"], error["code"]) == (field, "max_tokens_too_small")
+        assert "6 tokens" in error["message"]
+    long = [{"role": "user", "content": "x" * (CONTEXT - len("user: ") - 2)}]
+    error = client.chat(response_format=shape, messages=long).json()["error"]
+    assert (error["param"], error["code"]) == ("messages", "max_tokens_too_small")
+    assert not engine.requests
+    assert client.chat(response_format=shape, max_tokens=6).status_code == 200
+
+
+def test_a_token_outside_the_vocabulary(client: Client) -> None:
+    assert client.chat(logit_bias={"256": 1}).status_code == 200
+    response = client.chat(logit_bias={"257": 1})
+    assert response.status_code == 400
+    assert response.json()["error"]["param"] == "logit_bias"
+
+
+def test_a_template_that_fails_is_the_messages_fault(client: Client) -> None:
+    response = client.chat(messages=[{"role": "user", "content": "a template fails"}])
+    assert response.status_code == 400
+    assert response.json()["error"]["param"] == "messages"
+    assert "roles must alternate" in response.json()["error"]["message"]
+
+
+def test_a_request_names_its_class(client: Client, engine: ScriptedEngine) -> None:
+    assert client.chat().status_code == 200
+    assert client.chat(maskwright={"service": "batch"}).status_code == 200
+    assert [asked.service for asked in engine.requests] == ["interactive", "batch"]
+    refused = client.chat(maskwright={"service": "bulk"})
+    assert refused.status_code == 400
+    assert refused.json()["error"]["param"] == "maskwright.service"
+    assert "interactive, agent, batch" in refused.json()["error"]["message"]
+
+
+def test_a_request_names_its_user_its_salt_and_its_time(
+    client: Client, engine: ScriptedEngine
+) -> None:
+    assert client.chat().status_code == 200
+    own = {"timeout": 2}
+    assert client.chat(user="anna", cache_salt="s", maskwright=own).status_code == 200
+    assert [(asked.client, asked.cache_salt, asked.timeout) for asked in engine.requests] == [
+        ("", "", None),
+        ("anna", "s", 2.0),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "param"),
+    [
+        ("user", 3, "user"),
+        ("cache_salt", ["s"], "cache_salt"),
+        ("maskwright", {"timeout": 0}, "maskwright.timeout"),
+        ("maskwright", {"timeout": "soon"}, "maskwright.timeout"),
+        ("n", 10, "n"),
+    ],
+)
+def test_what_they_cannot_be_is_refused(
+    client: Client, engine: ScriptedEngine, field: str, value: object, param: str
+) -> None:
+    engine.config = EngineConfig(max_running=4, max_waiting=5)
+    assert client.chat(n=9).status_code == 200
+    engine.requests.clear()
+    refused = client.chat(**{field: value})
+    assert (refused.status_code, refused.json()["error"]["param"]) == (400, param)
+    assert not engine.requests
+
+
+def test_choices_already_begun_are_taken_back(client: Client, engine: ScriptedEngine) -> None:
+    engine.refuse = lambda n: OverloadedError("full", retry_after=1) if n == 2 else None
+    assert client.chat(n=3).status_code == 429
+    assert not engine.running
+
+
+@pytest.mark.parametrize(
+    ("seed", "index", "expected"),
+    [
+        (None, 0, None),
+        (None, 3, None),
+        (0, 0, 0),
+        (5, 0, 5),
+        (2**64 - 1, 0, 2**64 - 1),
+        (1, 1, 1 + SEED_STRIDE),
+        (2**64 - 1, 1, SEED_STRIDE - 1),  # modulo 2^64
+    ],
+)
+def test_the_seed_of_a_choice(seed: int | None, index: int, expected: int | None) -> None:
+    assert choice_seed(seed, index) == expected
+
+
+def test_derived_seeds_are_all_different() -> None:
+    """As many as a request may ask for, and for neighbouring seeds of clients too."""
+    seeds = [choice_seed(seed, index) for seed in range(8) for index in range(128)]
+    assert len(set(seeds)) == len(seeds)
+    assert all(seed is not None and 0 <= seed < 2**64 for seed in seeds)
+
+
+CONST = {"type": "json_schema", "json_schema": {"schema": {"const": "four"}}}
+"""Its only answer takes six tokens."""
+BUDGETS: list[tuple[dict[str, Any], int, str | None]] = [
+    # fields, room that the prompt leaves; the field that is told to be too small
+    ({}, 6, None),
+    ({}, 5, "messages"),
+    ({"max_tokens": 6}, 6, None),
+    ({"max_tokens": 5}, 6, "max_tokens"),
+    ({"max_tokens": 5}, 5, "max_tokens"),
+    ({"max_tokens": 6}, 5, "messages"),  # the client's own limit would do
+    ({"max_completion_tokens": 5}, 9, "max_completion_tokens"),
+    ({"max_completion_tokens": 9}, 5, "messages"),
+]
+
+
+@pytest.mark.parametrize(("fields", "room", "param"), BUDGETS, ids=str)
+def test_which_limit_is_too_small(
+    client: Client, engine: ScriptedEngine, fields: dict[str, Any], room: int, param: str | None
+) -> None:
+    content = "x" * (CONTEXT - len("user: ") - room)
+    messages = [{"role": "user", "content": content}]
+    response = client.chat(response_format=CONST, messages=messages, **fields)
+    if param is None:
+        assert response.status_code == 200
+        assert [asked.max_tokens for asked in engine.requests] == [6]
+    else:
+        assert response.status_code == 400
+        error = response.json()["error"]
+        assert (error["param"], error["code"]) == (param, "max_tokens_too_small")
+        assert not engine.requests
+
+
+def test_stop_strings_are_the_engines_unless_tools_need_them(
+    client: Client, engine: ScriptedEngine
+) -> None:
+    tool = {"type": "function", "function": {"name": "now", "parameters": {"type": "object"}}}
+    client.chat(stop=["END"])
+    client.chat(stop=["END"], tools=[tool], tool_choice="none")
+    client.chat(stop=["END"], tools=[tool])  # the grammar of calls ends at them
+    assert [asked.stop for asked in engine.requests] == [("END",), ("END",), ()]
+    assert [asked.grammar is not None for asked in engine.requests] == [False, False, True]
+
+
+def test_a_model_by_the_name_of_an_adapter(client: Client, engine: ScriptedEngine) -> None:
+    class Adapters(dict[str, int]):
+        def have(self, name: str) -> None:
+            self[name] += 1
+
+    engine.adapters = Adapters(french=0)
+    for model in ("french", "bytes"):
+        assert client.chat(model=model).status_code == 200
+    assert [asked.adapter for asked in engine.requests] == ["french", None]
+    assert engine.adapters == {"french": 1}, "read before the request is submitted"
+
+
+@pytest.mark.parametrize(
+    ("fields", "trace", "scores"),
+    [
+        ({}, False, False),
+        ({"logprobs": True}, False, True),
+        ({"maskwright": {"trace": True}}, False, False),
+        ({"maskwright": {"trace": "tokens"}}, True, True),
+    ],
+    ids=str,
+)
+def test_scores_are_asked_for_where_somebody_reads_them(
+    client: Client, engine: ScriptedEngine, fields: dict[str, Any], trace: bool, scores: bool
+) -> None:
+    engine.script = Script(spelled=scores)
+    assert client.chat(**fields).status_code == 200
+    (asked,) = engine.requests
+    assert (asked.trace, asked.params.logprobs is not None) == (trace, scores)
