@@ -85,7 +85,7 @@ ROUTED = {
     ),
     "deepseek_v3": ("DeepseekV3", {**EXPERTS, **LATENT}),
 }
-"""Models with experts, whose products have as many rows as tokens chose them."""
+"""Models with experts, whose products have one row for each token routed to them."""
 
 Family = tuple[str, dict]
 

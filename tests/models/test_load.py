@@ -130,8 +130,8 @@ class Opened:
 
 
 INDICES = [
-    ({}, "no index of shards"),
-    ([], "no index of shards"),
+    ({}, "not an index of shards"),
+    ([], "not an index of shards"),
     ({"weight_map": {"a": "pytorch_model.bin"}}, "lacks pytorch_model.bin"),
     ({"weight_map": {"a": "../model.safetensors"}}, "lacks ../model.safetensors"),
     ({"weight_map": {"a": "model-1.safetensors"}}, "lacks model-1.safetensors"),
@@ -181,14 +181,17 @@ def test_a_hub_id_brings_safetensors_of_the_top_folder_alone(
 def test_half_a_file_is_told(checkpoint: Path) -> None:
     file = checkpoint / "model.safetensors"
     file.write_bytes(file.read_bytes()[:-9])
-    with pytest.raises(InputError, match=r"model\.safetensors is no whole safetensors file"):
+    with pytest.raises(InputError, match=r"model\.safetensors is not a complete safetensors file"):
         load(checkpoint)
 
 
 # What the transformers library is asked about: the rest is refused by name there too.
 REFUSED_THERE = [
     ({"architectures": ["BloomForCausalLM"]}, "BloomForCausalLM.*served as LlamaForCausalLM"),
-    ({"architectures": ["T5Model"], "model_type": "t5"}, "T5Model .*no decoder that writes text"),
+    (
+        {"architectures": ["T5Model"], "model_type": "t5"},
+        "T5Model .*not a decoder for text generation",
+    ),
     ({"model_type": "nonesuch"}, "nonesuch"),
     ({"quantization_config": {"quant_method": "gptq"}}, "LlamaForCausalLM.*quantised"),
     ({"rope_parameters": {"rope_type": "dynamic", "factor": 2.0}}, "rope type 'dynamic'"),

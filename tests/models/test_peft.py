@@ -193,7 +193,7 @@ def test_other_tensors_are_refused(tmp_path: Path) -> None:
     file = tmp_path / "adapter_model.safetensors"
     other = "base_model.model.model.layers.0.self_attn.q_proj.lora_magnitude_vector"
     save_file(load_file(file) | {other: torch.zeros(3)}, file)
-    with pytest.raises(InputError, match="lora_magnitude_vector is no matrix of LoRA"):
+    with pytest.raises(InputError, match="lora_magnitude_vector is not a LoRA matrix"):
         loaded(tmp_path, decoder)
     save_file({}, file)
     with pytest.raises(InputError, match="it changes nothing"):

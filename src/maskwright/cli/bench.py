@@ -97,7 +97,7 @@ def bench(
 ) -> None:
     if own == (url is not None):
         raise InputError(
-            "either --url or --self is needed, and not both, to know what to measure", param="url"
+            "give either --url or --self, to say which server is measured", param="url"
         )
     aim = Objective(ttft, tpot)
     cells = matrix(

@@ -139,7 +139,7 @@ def serve(
     stall: Annotated[
         float | None,
         typer.Option(
-            help="How many times as long as a step of decodes alone a step with prompts may take."
+            help="Longest step that computes prompts, in multiples of a step of decodes alone."
         ),
     ] = ENGINE.stall,
     max_waiting: Annotated[

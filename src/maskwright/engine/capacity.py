@@ -99,7 +99,7 @@ def plan_capacity(loaded: LoadedModel, config: EngineConfig, *, adapters: bool =
             f"{blocks} blocks of {_size(block + draft_block)} and swap of "
             f"{_size(host_blocks * block)} don't fit into the machine's memory of "
             f"{_size(machine_memory())} beside weights of {_size(weights + draft_weights)} and "
-            f"steps of {_size(workspace)}; give less, or memory_fraction.",
+            f"steps of {_size(workspace)}; ask for less, or set memory_fraction.",
             param=_largest(config, blocks * block, host_blocks * block),
         )
     return Capacity(

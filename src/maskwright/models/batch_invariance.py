@@ -69,7 +69,7 @@ def probe_batch_invariance(
     """Try all `operations` with at most `most_rows` rows, in the calling thread and with its
     setting for the number of threads."""
     if operations.routed:
-        return BatchInvariance("experts, which compute as many rows as tokens chose them")
+        return BatchInvariance("experts, whose products have one row for each token routed to them")
     generator = torch.Generator().manual_seed(0)
     counts = sorted({*(rows for rows in ROWS if rows <= most_rows), pad_rows(most_rows)})
     for product in operations.products:

@@ -84,12 +84,12 @@ def read_json(path: Path) -> dict[str, Any]:
         contents: object = json.loads(path.read_text("utf-8"))
     except FileNotFoundError:
         raise InputError(
-            f"{path.parent} is no checkpoint: it has no {path.name}", param="model"
+            f"{path.parent} is not a checkpoint: it has no {path.name}", param="model"
         ) from None
     except ValueError as error:
         raise InputError(f"{path} is not JSON: {error}", param="model") from error
     if not isinstance(contents, dict):
-        raise InputError(f"{path} is no JSON object.", param="model")
+        raise InputError(f"{path} is not a JSON object.", param="model")
     return cast(dict[str, Any], contents)
 
 

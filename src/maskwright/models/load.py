@@ -142,7 +142,7 @@ def _directory(path_or_id: str | Path) -> Path:
     except (OSError, ValueError) as error:
         reason = str(error).strip().splitlines()[0]
         raise InputError(
-            f"{text} is neither a directory nor a checkpoint that the hub gave: {reason}",
+            f"{text} is neither a directory nor a checkpoint on the hub: {reason}",
             param="model",
         ) from error
 

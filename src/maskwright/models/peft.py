@@ -85,10 +85,10 @@ def _parse(folder: Path, shapes: Shapes, dtype: torch.dtype) -> Adapter:
     for key, tensor in read_tensors(folder / WEIGHTS).items():
         match = re.fullmatch(r"base_model\.model\.(.+)\.lora_([AB])(?:\.default)?\.weight", key)
         if match is None:
-            raise InputError(f"the tensor {key} is no matrix of LoRA")
+            raise InputError(f"the tensor {key} is not a LoRA matrix")
         parts.setdefault(match[1], {})[match[2]] = tensor
     if not parts:
-        raise InputError("it changes nothing")
+        raise InputError("it changes nothing: it has no LoRA matrices")
     reader = _PeftReader(config, shapes, _targeted(config.get("target_modules")), dtype)
     return Adapter({name: reader.module(name, part) for name, part in parts.items()})
 

@@ -29,7 +29,9 @@ def read_tensors(file: Path) -> dict[str, Tensor]:
     try:
         return load_file(file)
     except (SafetensorError, OSError) as error:
-        raise InputError(f"{file} is no whole safetensors file: {error}", param="model") from error
+        raise InputError(
+            f"{file} is not a complete safetensors file: {error}", param="model"
+        ) from error
 
 
 def weight_files(directory: Path) -> list[Path]:
@@ -54,4 +56,4 @@ def _listed(index: Path) -> list[str]:
         names = json.loads(index.read_text("utf-8"))["weight_map"].values()
         return sorted({str(name) for name in names})
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise InputError(f"{index} is no index of shards: {error!r}", param="model") from error
+        raise InputError(f"{index} is not an index of shards: {error!r}", param="model") from error

@@ -72,7 +72,9 @@ class SamplingParams:
             _number("logit_bias", bias, -100.0, 100.0)
         for word in self.bad_words:
             if not word:
-                raise InputError("bad_words: an empty word forbids nothing.", param="bad_words")
+                raise InputError(
+                    "bad_words: a word must have at least one token.", param="bad_words"
+                )
             for token in word:
                 _integer("bad_words", token, 0, 2**31)
         more = (

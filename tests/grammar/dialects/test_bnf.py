@@ -78,7 +78,7 @@ REFUSED = [
     ('root ::= "a', "gbnf", 1, 10, "not closed"),
     ("root ::= [a", "gbnf", 1, 10, "not closed"),
     ('root ::= ("a"', "gbnf", 1, 10, "not closed"),
-    ('root ::= "a")', "gbnf", 1, 13, "can't go on with ')'"),
+    ('root ::= "a")', "gbnf", 1, 13, "can't continue with ')'"),
     ('root ::= "a"\nroot ::= "b"', "gbnf", 2, 1, "twice, first on line 1"),
     ("root ::= a\n b ::= c", "gbnf", 1, 10, "a is not defined"),
     ('root ::= "a"\nb ::= c', "gbnf", 2, 7, "c is not defined"),

@@ -53,7 +53,7 @@ def test_ranges_and_wildcards() -> None:
 
 REFUSED = [
     ("start: <nope>", 8, "it has <think>, </think>, <|tool|>, <|end|>"),
-    ("start: <|end|>", 8, "comes of itself"),
+    ("start: <|end|>", 8, "may follow where the grammar ends"),
     ("start: <[259]>", 8, "write the text"),
     ("start: <[5]>", 8, "write the text"),
     ("start: <[^5]>", 8, "can't be counted"),

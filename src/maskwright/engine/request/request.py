@@ -68,9 +68,14 @@ class Request:
         if not all(self.stop):
             raise InputError("stop holds an empty string.", param="stop")
         if self.grammar is not None and self.eos is not None:
-            raise InputError("eos can't be given beside a grammar.", param="eos")
+            raise InputError(
+                "eos can't be given together with a grammar, which has the vocabulary's.",
+                param="eos",
+            )
         if self.trace and self.params.logprobs is None:
-            raise InputError("trace is of scores; it needs params with logprobs.", param="trace")
+            raise InputError(
+                "trace adds to scores, so it needs params with logprobs.", param="trace"
+            )
         if self.timeout is not None and not self.timeout > 0:
             raise InputError(
                 f"timeout is {self.timeout}; it must be a number of seconds above 0.",

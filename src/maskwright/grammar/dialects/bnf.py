@@ -91,7 +91,7 @@ class _BnfReader:
         body = self.choice()
         self.skip()
         if not self.text.ended and not self.at_rule():
-            self.text.fail(f"a rule can't go on with {self.text.shown()}")
+            self.text.fail(f"a rule can't continue with {self.text.shown()}")
         return Definition(head[1], start, body)
 
     def at_rule(self) -> bool:

@@ -108,7 +108,7 @@ class _LarkReader:
             text.fail("a terminal has neither parameters nor options; a rule has", start)
         body = self.expressions.choice()
         if not text.ended and text.peek() not in "%" and text.ahead(HEAD) is None:
-            text.fail(f"a definition can't go on with {text.shown()}")
+            text.fail(f"a definition can't continue with {text.shown()}")
         return Definition(
             name[0],
             start,

@@ -34,7 +34,7 @@ from maskwright.grammar.regular.terms import (
 
 _OUTSIDE: Final = (
     "this pattern looks at the text {} it ({}), which is another terminal's; "
-    "say it by the rules, or by & and ~ between terminals"
+    "express it by rules, or by & and ~ between terminals"
 )
 
 

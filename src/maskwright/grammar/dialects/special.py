@@ -62,7 +62,9 @@ def read_special(text: GrammarCursor, tokens: SpecialTokens, *, negative: bool =
         if number is None:
             text.fail(f"the vocabulary has no special token {name}{_known(tokens)}", start)
         if number in tokens.ends:
-            text.fail(f"{name} ends the text; it comes of itself where the grammar ends", start)
+            text.fail(
+                f"{name} ends the text; leave it out, it may follow where the grammar ends", start
+            )
         known = [number]
     if inverse:
         return _any_but(text, tokens, known, start)

@@ -181,8 +181,8 @@ class TagRules:
             expression = self._token(token)
             if not isinstance(expression, SpecialToken):
                 raise StructuralTagError(
-                    f"{token.token!r} is no special token; what it spells can be spelled with "
-                    "others, too: exclude the text",
+                    f"{token.token!r} is no special token: its text can also be spelled with "
+                    "other tokens. Exclude the text instead",
                     pointer=token.pointer,
                 )
             ids |= {number for number, _ in expression.ids}

@@ -67,8 +67,8 @@ def _check_range(first: int, last: int, vocab: Vocabulary) -> None:
             raise InputError(f"token {token} is not in the vocabulary of {vocab.size} tokens")
         if token in vocab.eos:
             raise InputError(
-                f"token {token} ends the text, so that a grammar can't contain it: "
-                "it comes of itself where the grammar ends"
+                f"token {token} ends the text, so a grammar can't contain it: "
+                "it may follow where the grammar ends"
             )
         if token not in vocab.special:
             raise InputError(f"token {token} is no special token: write its text instead")

@@ -55,7 +55,7 @@ def _config(directory: Path) -> PreTrainedConfig:
         return AutoConfig.from_pretrained(directory, local_files_only=True, trust_remote_code=False)
     except Exception as error:  # a configuration class may raise anything for a wrong value
         raise unsupported(
-            f"config.json is none of the transformers library: {str(error).strip()}"
+            f"The transformers library can't read config.json: {str(error).strip()}"
         ) from error
 
 
@@ -66,8 +66,8 @@ def _model_class(config: PreTrainedConfig) -> type[PreTrainedModel]:
         kind = cast(type[PreTrainedModel], MODEL_FOR_CAUSAL_LM_MAPPING[type(config)])
     except KeyError:
         raise unsupported(
-            f"Architecture {named} ({config.model_type}) is not supported: it is no decoder that "
-            "writes text."
+            f"Architecture {named} ({config.model_type}) is not supported: it is not a "
+            "decoder for text generation."
         ) from None
     if named != kind.__name__:
         raise unsupported(
