@@ -240,14 +240,14 @@ class Recognizer:
             if removed:
                 node = int(machine.arrays.node_parent[node])
             for context in added:
-                node = self._node(context, node)
+                node = self.node(context, node)
             if not exit.pops:
                 return Configuration(exit.leaf, node)
             below = int(machine.arrays.node_context[node])
             exit = machine.contexts.exit(below, exit.result)
         return None
 
-    def _node(self, context: int, parent: int) -> int:
+    def node(self, context: int, parent: int) -> int:
         """The interned node of a context on top of the stack `parent`."""
         self.machine.know_context(context)
         while True:

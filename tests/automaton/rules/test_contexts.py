@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from maskwright import compile_grammar
+from maskwright.automaton.finish.bounds import Bound
 from maskwright.automaton.finish.levels import Ending
 from maskwright.automaton.leaf.exits import PartsEnded
 from maskwright.automaton.leaf.special_tokens import spelling
@@ -237,7 +238,9 @@ def test_completing_a_stack_of_contexts() -> None:
     inner = made.exit(made.start()[0], over(A))
     assert made.finish([DONE], 0, b"") == Ending(b"")
     assert made.finish([inner.context, inner.frame], inner.leaf, b"a") == Ending(b"cbx")
-    assert made.bound(inner.context) is None
+    assert made.bound(inner.context) == Bound(3, 3), "after an a: cbb"
+    assert made.bound(inner.frame) == Bound(1, 1), "x"
+    assert made.bound(DONE) == Bound(0, 0)
 
 
 def test_too_many_ways_are_refused() -> None:

@@ -65,8 +65,8 @@ def test_masks_are_bounded_in_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
     for position, masks in zip(positions, [MASKS, None, MASKS, MASKS], strict=True):
         cache.keep_masks(position, masks)
         sizes.append(cache.mask_bytes)
-    assert sizes == [size, size, 2 * size, size]
-    assert list(cache.masks) == positions[3:]
+    assert sizes == [size, size, 2 * size, 2 * size]
+    assert list(cache.masks) == positions[1:], "the oldest is forgotten"
 
 
 @pytest.mark.parametrize(

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from random import Random
 from typing import Any
 
 import numpy as np
 import pytest
 
-from maskwright import Grammar, compile_json_schema, compile_regex
+from maskwright import (
+    Grammar,
+    compile_grammar,
+    compile_json_schema,
+    compile_regex,
+    compile_structural_tag,
+    compile_tools,
+)
 from maskwright.mask.position import UNKNOWN, Position
 from maskwright.mask.shared.leaf_bounds import ENDLESS
 from tests.matching import EVERY_BYTE, allowed, vocabulary
@@ -94,6 +102,63 @@ def test_bounds_hold(schema: Any, order: Any, whitespace: Any) -> None:
         assert position.sufficient_budget > exact, (text, position.configuration)
         bounded += position.sufficient_budget < ENDLESS
     assert bounded > 5 or schema == {"type": "integer", "minimum": 1000}
+
+
+PERSON = closed(2, name={"type": "string"}, age={"type": "integer"})
+OPEN = {**PERSON, "additionalProperties": True}
+NESTED = 'start: "(" start ")" | "[" start "]" | NAME ("," NAME){0,2}\nNAME: /[a-z]{2,4}/'
+LEFT = 'start: start "+" term | term\nterm: /[0-9]+/ | "(" start ")"'
+WITH_JSON = 'start: part part?\npart: "<" %json {"type": "object", "additionalProperties": {"const": 12}} ">"'
+TAG = {
+    "type": "structural_tag",
+    "format": {
+        "type": "triggered_tags",
+        "triggers": ["<f"],
+        "tags": [
+            {
+                "begin": "<f>",
+                "content": {"type": "json_schema", "json_schema": OPEN},
+                "end": "</f>",
+            }
+        ],
+    },
+}
+
+
+def tools(choice: Any, **more: Any) -> Grammar:
+    offered = [
+        {"type": "function", "function": {"name": name, "parameters": parameters}}
+        for name, parameters in (("f", PERSON), ("long_name", OPEN))
+    ]
+    return compile_tools(offered, choice, VOCABULARY, **more)
+
+
+RULES: dict[str, Callable[[], Grammar]] = {
+    "nested": lambda: compile_grammar(NESTED, VOCABULARY, dialect="lark"),
+    "left recursive": lambda: compile_grammar(LEFT, VOCABULARY, dialect="lark"),
+    "JSON in Lark": lambda: compile_grammar(WITH_JSON, VOCABULARY, dialect="lark"),
+    "a tag": lambda: compile_structural_tag(TAG, VOCABULARY),
+    "a call must come": lambda: tools("required", format="hermes"),
+    "calls may come": lambda: tools("auto", format="json"),
+    "one function": lambda: tools(
+        {"type": "function", "function": {"name": "long_name"}}, format="hermes"
+    ),
+    "captured": lambda: compile_grammar(
+        'start[capture]: a+ "."\na[capture="x"]: /[a-z]+/ "," | "!" %json {"const": [1, 2]} ";"',
+        VOCABULARY,
+        dialect="lark",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_bounds_hold_in_grammars_of_rules(name: str) -> None:
+    """And there is one everywhere, so that no mask under an ample budget takes a search."""
+    grammar = RULES[name]()
+    for position, text in walked(grammar, seed=5):
+        grammar.walker.measure(position, bytes)
+        exact = longest(grammar, position, text)
+        assert exact < position.sufficient_budget < 200, (text, position.configuration)
 
 
 def test_long_texts_are_counted_in_tokens() -> None:

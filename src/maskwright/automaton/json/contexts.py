@@ -47,7 +47,7 @@ from maskwright.automaton.satisfy.solver import Solver
 from maskwright.automaton.value.equality import ended
 from maskwright.automaton.value.finite_values import canonical
 from maskwright.automaton.value.level import Level, LevelPhase, Thread
-from maskwright.automaton.value.progress import ArrayProgress
+from maskwright.automaton.value.progress import NO_NAMES, ArrayProgress, ObjectProgress
 from maskwright.automaton.value.whitespace import Whitespace
 from maskwright.grammar.regular.terms import EMPTY, Regular
 from maskwright.grammar.regular.word_lists import with_minimal_escapes
@@ -116,6 +116,7 @@ class JsonContexts:
         self._above: dict[tuple[tuple[tuple[int, Conjunction], ...], int], int] = {}
         self._alone: dict[tuple[Conjunction, int], int] = {}
         self._continues: dict[int, bool] = {}
+        self._nameless: dict[int, int] = {}
         self._next_leaves: dict[tuple[bool, bool, str, int], int] = {}
         self._distinguished = DistinguishedValues(solver)
         self._names: dict[int, tuple[NameReader | PlainReader, int]] = {}
@@ -202,6 +203,23 @@ class JsonContexts:
 
     def bound(self, context: int) -> Bound | None:
         return self._bounds.of_level(self.levels[context])
+
+    def without_names(self, context: int) -> int:
+        """See `Finisher`."""
+        known = self._nameless.get(context)
+        if known is None:
+            known = self._nameless[context] = self._find_without_names(self.levels[context])
+        return known
+
+    def _find_without_names(self, level: Level) -> int:
+        threads = level.threads
+        if level.bracket == "{" and level.needs_no_names():
+            threads = tuple(
+                thread._replace(progress=thread.progress._replace(others=NO_NAMES))
+                for thread in threads
+                if isinstance(thread.progress, ObjectProgress)
+            )
+        return self._context(level._replace(threads=threads))
 
     # Levels
 

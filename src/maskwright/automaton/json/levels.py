@@ -30,6 +30,8 @@ class LevelOwner(Protocol):
 
     def bound(self, context: int) -> Bound | None: ...
 
+    def without_names(self, context: int) -> int: ...
+
     def value_leaf(self, context: int) -> int: ...
 
 
@@ -88,3 +90,6 @@ class Levels:
 
     def bound(self, context: int) -> Bound | None:
         return self._owners[context].bound(context)
+
+    def without_names(self, context: int) -> int:
+        return self._owners[context].without_names(context)

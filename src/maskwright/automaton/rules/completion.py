@@ -3,6 +3,10 @@
 Within a rule, the shortest text from each node to the rule's end is a property of the network alone
 and is computed once for all nodes. From there on, Dijkstra's algorithm searches the return
 addresses, which depend on the stack.
+
+The upper bounds for the budgets (see `automaton.finish.bounds`) are sums over the stack, so that
+none of them takes a search of its own: a set knows what its costliest symbol leaves to be read up
+to the next return frame, and a frame what the costliest of its callers does.
 """
 
 from __future__ import annotations
@@ -40,7 +44,7 @@ from maskwright.automaton.rules.nodes import (
 from maskwright.automaton.rules.values import RuleValues
 from maskwright.grammar.regular.shortest import shortest
 from maskwright.grammar.rules.tree import JsonValue, SpecialToken
-from maskwright.limits import Limits
+from maskwright.limits import Limits, spend
 
 
 class RuleCompletion:
@@ -54,6 +58,8 @@ class RuleCompletion:
         """The shortest text of each symbol."""
         self._rests: dict[tuple[int, Counters], bytes] = {}
         """The shortest text from each place in a rule to the rule's end."""
+        self._returns: dict[ReturnAddress, int] = {}
+        """The bytes that complete what waits for a rule, up to the next return frame."""
 
     def of_kernel(self, kernel: Kernel, frames: Sequence[int]) -> bytes | None:
         """The completion from a kernel on, of whose symbols nothing has been read; `frames` are the
@@ -73,6 +79,57 @@ class RuleCompletion:
         for which, ending in endings.items():
             begun += [(ending, after) for after in waiting[values[which]]]
         return self._search(begun, frames[1:])
+
+    # Upper bounds
+
+    def bound_of_set(self, kernel: int) -> int:
+        """Upper bound in bytes, up to the next return frame, once a leaf of the set has been left:
+        any of its texts has ended, or any of its values or special tokens has begun."""
+        closure = self._sets.closure(kernel)
+        costs = [self._least(positions) for positions in closure.texts.values()]
+        for symbols in (closure.values, closure.tokens):
+            for symbol, positions in symbols.items():
+                costs.append(len(self._symbol(symbol)) + self._least(positions))
+        return max(costs, default=0)
+
+    def bound_of_frame(self, kernel: int) -> int:
+        """Upper bound in bytes, up to the next return frame, once a rule or value has ended for
+        which a return frame waits, whichever that is."""
+        closure = self._sets.closure(kernel)
+        waiting = (*closure.waiting.values(), *closure.values.values())
+        return max(map(self._least, waiting), default=0)
+
+    def _least(self, positions: Iterable[RulePosition]) -> int:
+        """The fewest bytes from any of the places at which rules go on to the next return frame."""
+        return min(
+            len(self._rest(node, counters)) + self._after_return(return_to)
+            for node, counters, return_to in positions
+        )
+
+    def _after_return(self, start: ReturnAddress) -> int:
+        """The fewest bytes from the end of a rule to the next return frame, or to the end."""
+        known = self._returns.get(start)
+        if known is not None:
+            return known
+        tie = count()
+        queue = [(0, next(tie), start)]
+        seen: set[ReturnAddress] = set()
+        while queue:
+            cost, _, return_to = heappop(queue)
+            if return_to.kernel in (BELOW, OUTERMOST):
+                self._returns[start] = cost
+                return cost
+            if return_to in seen:
+                continue
+            seen.add(return_to)
+            waiting = self._sets.closure(return_to.kernel).waiting[return_to.rule]
+            spend(1 + len(waiting))
+            for node, counters, following in waiting:
+                rest = len(self._rest(node, counters))
+                heappush(queue, (cost + rest, next(tie), following))
+        raise AssertionError("a rule that can't return")
+
+    # Searches
 
     def _search(
         self, begun: Iterable[tuple[bytes, RulePosition]], frames: Sequence[int]

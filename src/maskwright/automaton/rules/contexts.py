@@ -270,8 +270,25 @@ class RuleContexts:
         return here.contexts.gate(here.number) if isinstance(here, ValueContext) else None
 
     def bound(self, context: int) -> Bound | None:
-        """None: only a search tells how long the completion of rules is."""
-        return None
+        """An upper bound on the completion up to the next return frame; see `Finisher`."""
+        match self._contexts[context]:
+            case None:
+                return Bound(0, 0)
+            case ValueContext(contexts=contexts, number=number):
+                return contexts.bound(number)
+            case ItemSetContext(kernel=kernel):
+                after = self._completion.bound_of_set(kernel)
+                return Bound(after, after)
+            case ReturnFrame(kernel=kernel):
+                after = self._completion.bound_of_frame(kernel)
+                return Bound(after, after)
+
+    def without_names(self, context: int) -> int:
+        """See `Finisher`."""
+        here = self._contexts[context]
+        if not isinstance(here, ValueContext):
+            return context
+        return self._number(here._replace(number=here.contexts.without_names(here.number)))
 
     def finish(self, contexts: list[int], leaf: int, before: bytes) -> Ending:
         """The shortest text that completes a stack of contexts; see `Finisher`."""

@@ -44,6 +44,10 @@ class TextContexts:
         """Nothing is missing once the leaf has been left."""
         return Ending(b"")
 
+    def without_names(self, context: int) -> int:
+        """The context itself: there are no names."""
+        return context
+
     def bound(self, context: int) -> Bound | None:
         """Nothing is missing once the leaf has been left."""
         return Bound(0, 0)

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Final
 from weakref import WeakKeyDictionary
 
+from maskwright.automaton.finish.bounds import Price
 from maskwright.automaton.json.contexts import JsonContexts
 from maskwright.automaton.leaf.table import LeafTable
 from maskwright.automaton.satisfy.solver import Solver
@@ -24,7 +25,9 @@ bring schemas that have been parsed before."""
 class RuleValues:
     """What the JSON values of one grammar are read with: solvers and contexts."""
 
-    def __init__(self, leaves: LeafTable, limits: Limits) -> None:
+    def __init__(self, leaves: LeafTable, limits: Limits, price: Price = len) -> None:
+        """`price`: an upper bound on the tokens of a text (see `automaton.finish.bounds`)."""
+        self._price = price
         self._leaves = leaves
         self._limits = limits
         self._solvers: dict[str, Solver] = {}
@@ -53,6 +56,7 @@ class RuleValues:
                 self.solver(value),
                 self._leaves,
                 WHITESPACE[value.whitespace],
+                self._price,
                 bare=value.escapes == "needed",
             )
         return known

@@ -6,7 +6,12 @@ from enum import Enum
 from typing import NamedTuple
 
 from maskwright.automaton.value.equality import CandidatesByValue
-from maskwright.automaton.value.progress import ArrayProgress, Progress, progress_after
+from maskwright.automaton.value.progress import (
+    ArrayProgress,
+    ObjectProgress,
+    Progress,
+    progress_after,
+)
 from maskwright.grammar.shape.shape import Conjunction
 
 
@@ -86,6 +91,15 @@ class Level(NamedTuple):
         """Whether it is an array in which some item must still come again."""
         return any(
             isinstance(t.progress, ArrayProgress) and t.progress.wants_repeat for t in self.threads
+        )
+
+    def needs_no_names(self, besides: int = 0) -> bool:
+        """Whether it takes no names but those that the schema lists to complete an object, once it
+        has had `besides` more members; true of all that is no object."""
+        return all(
+            not t.by_value and t.progress.needs_no_names(besides)
+            for t in self.threads
+            if isinstance(t.progress, ObjectProgress)
         )
 
     @property

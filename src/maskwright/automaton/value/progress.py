@@ -146,6 +146,7 @@ class MemberOption(NamedTuple):
 
 
 OTHER = -1
+NO_NAMES: Final = frozenset[str]()
 
 _MOST_UNDECIDED: Final = 14
 """Requirements that one member may or may not fulfil: each of them doubles the threads."""
@@ -165,7 +166,7 @@ class ObjectProgress(NamedTuple):
     """Members read, as far as counting them makes a difference."""
     fulfilled: int = 0
     """The requirements in `shape.some` that are fulfilled, as a bit set."""
-    others: frozenset[str] = frozenset()
+    others: frozenset[str] = NO_NAMES
     """The names read that the shape doesn't list."""
     candidates: EqualityCandidates = NONE
     """See `ArrayProgress`."""
@@ -178,6 +179,12 @@ class ObjectProgress(NamedTuple):
             for at in sorted(self.shape.required)
             if at >= self.position and not self.seen >> at & 1
         ]
+
+    def needs_no_names(self, besides: int) -> bool:
+        """Whether the required names complete the object, after `besides` more members."""
+        if self.shape.some or self.candidates or self.must_equal_one:
+            return False
+        return self.count + besides + len(self.required_left()) >= self.shape.least
 
     def may_close(self) -> bool:
         return (

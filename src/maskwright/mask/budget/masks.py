@@ -15,7 +15,7 @@ from maskwright.mask.position import UNKNOWN, Position
 from maskwright.mask.shared.budget_cache import MasksByBudget
 from maskwright.mask.walker import TokenGroups, Walker
 
-MOST_TARGETS: Final = 256
+MOST_TARGETS: Final = 2_048
 """Successors of a position for which its masks under every budget are computed at once."""
 
 
@@ -60,21 +60,39 @@ class BudgetMasks:
                 )
 
     def _masks_by_budget(self, position: Position, prefix: bytes) -> MasksByBudget | None:
-        """The masks of a position under every budget, remembered."""
-        if position in self._cache.masks:
-            return self._cache.masks[position]
-        masks = self._compute_masks(position, prefix)
+        """The masks of a position under every budget, remembered; None where they are found for
+        each budget anew."""
+        shared = self._shared_position(position)
+        if shared is None:
+            return None
+        if shared in self._cache.masks:
+            masks = self._cache.masks[shared]
+        else:
+            masks = self._compute_masks(shared, prefix)
+            self._brought += 0 if masks is None else masks.rows.nbytes
+            self._cache.keep_masks(shared, masks)
         if masks is not None:
             position.sufficient_budget = min(position.sufficient_budget, 1 + masks.needs[-1])
-            self._brought += masks.rows.nbytes
-        self._cache.keep_masks(position, masks)
         return masks
+
+    def _shared_position(self, position: Position) -> Position | None:
+        """The position, without the names read that make no difference, whose masks are those of
+        `position`; None if few texts ever come to one with these names."""
+        here = position.configuration
+        plain = self.costs.places.plain(here)
+        if self.costs.places.has_names(plain):
+            return None
+        if plain == here:
+            return position
+        shared = self._recognizer.position(plain)
+        self._walker.find(shared, bytes)
+        return shared if shared.row == position.row else None
 
     def _compute_masks(self, position: Position, prefix: bytes) -> MasksByBudget | None:
         """The masks of a position under every budget; None where the text makes a difference to
         them, or there are too many successors."""
         costs, here = self.costs, position.configuration
-        if costs.place(here, prefix) != here or not self._tables.has_every_byte:
+        if costs.places.depends_on_text(here) or not self._tables.has_every_byte:
             return None
         groups = self._walker.tokens_needing_more_than(here, -1)
         if not 0 < len(groups.targets) <= MOST_TARGETS:
@@ -83,10 +101,11 @@ class BudgetMasks:
         needs: list[int] = []
         for target, token in groups.representatives():
             text = prefix + spellings[token]
-            if self._recognizer.advance(here, spellings[token], prefix) != target:
-                return None  # ends a name that must be new: the walk passed that without the text
-            if costs.place(target, text) != target:
-                return None
+            if not costs.places.shares_costs(here, target):
+                if self._recognizer.advance(here, spellings[token], prefix) != target:
+                    return None  # ends a name that must be new: the walk passed it without the text
+                if costs.places.depends_on_text(target):
+                    return None
             needs.append(costs.tokens_needed(target, text))
             costs.shortest(target, text)
             if not costs.is_fixed(target):
@@ -102,7 +121,7 @@ class BudgetMasks:
         groups = self._walker.tokens_needing_more_than(here, budget - 1)
         fits = self._which_fit(here, groups, budget, prefix)
         if fits.all():
-            if costs.place(here, prefix) == here and all(map(costs.is_fixed, groups.targets)):
+            if not costs.places.depends_on_text(here) and all(map(costs.is_fixed, groups.targets)):
                 position.sufficient_budget = min(position.sufficient_budget, budget)
             return
         refused = groups.tokens[~fits]
@@ -119,7 +138,7 @@ class BudgetMasks:
 
         fitting = verdicts(costs, here, prefix, groups, fits)
         place = costs.place(here, prefix)
-        if place != here and costs.tokens_needed(here, prefix) <= budget:
+        if not isinstance(place, Configuration) and costs.tokens_needed(here, prefix) <= budget:
             # Not every token was checked; the one on the known way stays allowed for certain.
             fitting |= groups.tokens == self._cache.first[place]
         return fitting

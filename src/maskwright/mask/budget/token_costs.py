@@ -8,7 +8,6 @@ within it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from hashlib import blake2b
 from heapq import heappop, heappush
 from itertools import count
 from typing import Final
@@ -16,6 +15,7 @@ from typing import Final
 from maskwright.automaton.machine.exits import Configuration
 from maskwright.automaton.value.level import Level
 from maskwright.errors import UnspellableError
+from maskwright.mask.budget.places import Places
 from maskwright.mask.shared.budget_cache import NO_TOKEN, Place
 from maskwright.mask.walk.ends import pieces
 from maskwright.mask.walker import Walker
@@ -35,6 +35,7 @@ class TokenCosts:
         self._spellings = walker.tables.vocabulary.spellings
         self._completion = walker.recognizer.shared.completion
         self.cache: Final = walker.recognizer.shared.budget_cache
+        self.places: Final = Places(walker.recognizer)
 
     def tokens_needed(self, here: Configuration, prefix: bytes = b"") -> int:
         """Tokens that certainly complete the text from `here`; 0 if it is complete.
@@ -81,21 +82,18 @@ class TokenCosts:
     def shortest(self, here: Configuration, prefix: bytes) -> bytes:
         """The shortest completion from `here`, in bytes."""
         with self._recognizer.question:
-            text = self._completion.find(here, prefix)
+            text = self._completion.find(self.places.plain(here), prefix)
         if text is None:
             raise AssertionError("a reachable configuration can always be completed")
         return text
 
     def is_fixed(self, here: Configuration) -> bool:
         """Whether the shortest completion from `here` is known, and is one whatever the text."""
-        return self._completion.is_known(here)
+        return self._completion.is_known(self.places.plain(here))
 
     def place(self, here: Configuration, prefix: bytes) -> Place:
-        """The key under which costs are remembered: the configuration, with a digest of the text if
-        items around it must differ."""
-        if any(level.remembers_items for level in self._levels(here)):
-            return here, blake2b(prefix, digest_size=16).digest()
-        return here
+        """The key under which costs are remembered; see `Places`."""
+        return self.places.of(here, prefix)
 
     def successors(self, here: Configuration, prefix: bytes) -> Iterator[tuple[Configuration, int]]:
         """The configurations that one token leads to after the text `prefix`, each with a token."""
@@ -105,12 +103,13 @@ class TokenCosts:
                 yield following, token
 
     def record_way(self, here: Configuration, prefix: bytes, tokens: Sequence[int]) -> bool:
-        """Remember a way to complete the text; False if the tokens turn out not to be one."""
+        """Remember a way to complete the text; False if the tokens turn out not to be one, or use
+        names that another text at one of these places may have used up."""
         places = [self.place(here, prefix)]
         for token in tokens:
             data = self._spellings[token]
             following = self._recognizer.advance(here, data, prefix)
-            if following is None:
+            if following is None or self.places.plain(following) != following:
                 return False
             here, prefix = following, prefix + data
             places.append(self.place(here, prefix))
@@ -128,9 +127,15 @@ class TokenCosts:
         steps: list[tuple[Place, int]] = []
         rest = list(reversed(tokens))
         place = self.place(here, prefix)
-        if place != here:
+        if not isinstance(place, Configuration):
             rest = self._offered(here, prefix, rest)
-        while rest and not (steps and place != here):
+        while rest and (isinstance(place, Configuration) or not steps):
+            known = self.cache.needed.get(place)
+            if steps and known is not None and known <= len(rest):
+                total = len(steps) + known
+                for at, (passed, token) in enumerate(steps):
+                    self.cache.record(passed, total - at, token)
+                return total
             data = self._spellings[rest[-1]]
             following = self._recognizer.advance(here, data, prefix)
             if following is None:
@@ -142,7 +147,7 @@ class TokenCosts:
             steps.append((place, rest.pop()))
             here, prefix = following, prefix + data
             place = self.place(here, prefix)
-        if steps and place != here:
+        if steps and not isinstance(place, Configuration):
             rest = self._offered(here, prefix, rest)
         total = len(steps) + len(rest)
         for at, (passed, token) in enumerate(steps):

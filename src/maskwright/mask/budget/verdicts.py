@@ -42,17 +42,20 @@ def verdicts(
     stops = np.searchsorted(group[order], np.arange(len(targets)), side="right").tolist()
     for start, stop, target in zip([0, *stops], stops, targets, strict=False):
         members = order[start:stop]
+        if costs.places.shares_costs(here, target):
+            passed[members] = verdict(target, prefix + spellings[int(tokens[members[0]])], 0)
+            continue
         checked = 0
         for at in members.tolist():
             data = spellings[int(tokens[at])]
             text = prefix + data
             reached = advance(here, data, prefix)
             passed[at] = reached is not None and verdict(reached, text, 0)
-            if reached is None or reached != target:
-                continue  # ends a value that must differ: the walk passed that without the text
-            if costs.place(reached, text) == reached:
+            if reached == target and not costs.places.depends_on_text(reached):
                 passed[members] = passed[at]
                 break
+            if reached is None or reached != target:
+                continue  # ends a value that must differ: the walk passed that without the text
             checked += 1
             if len(members) > MOST_CHECKED:
                 if checked == 1 and verdict(reached, text, MARGIN):

@@ -42,7 +42,7 @@ def compile_rules(
     _check_tokens(rules, vocab)
     tables = tables_of(vocab)
     with Work(limits):
-        values = RuleValues(tables.leaves, limits)
+        values = RuleValues(tables.leaves, limits, vocab.price)
         written = fold_rules(captures_in_start(rules, limits))
         network = RuleNetwork(written, values.is_satisfiable, limits)
         with tables.lock:

@@ -26,7 +26,8 @@ MOST_ROW_BYTES: Final = 4 << 20
 NO_TOKEN: Final = -1
 
 Place = Configuration | tuple[Configuration, bytes]
-"""The key of an entry: a configuration, with a digest of the text if items must differ."""
+"""The key of an entry: a configuration without the names that make no difference (see
+`mask.budget.places`), with a digest of the text if that does."""
 
 
 class MasksByBudget(NamedTuple):
@@ -99,10 +100,11 @@ class BudgetCache:
         self.ways.pop(place, None)
 
     def keep_masks(self, position: Position, masks: MasksByBudget | None) -> None:
-        """Store the masks of a position. All others are dropped if there are too many."""
+        """Store the masks of a position. The oldest are dropped if there are too many."""
         size = 0 if masks is None else masks.rows.nbytes
-        if size and self.mask_bytes + size > MOST_ROW_BYTES:
-            self.forget_masks()
+        while size and self.masks and self.mask_bytes + size > MOST_ROW_BYTES:
+            oldest = self.masks.pop(next(iter(self.masks)))
+            self.mask_bytes -= 0 if oldest is None else oldest.rows.nbytes
         self.mask_bytes += size
         self.masks[position] = masks
 

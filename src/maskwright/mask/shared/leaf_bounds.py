@@ -19,6 +19,7 @@ from maskwright.automaton.leaf.keys import (
     Continuation,
     Dead,
     End,
+    Entry,
     Escape,
     Hex,
     Limited,
@@ -29,12 +30,14 @@ from maskwright.automaton.leaf.keys import (
     Partial,
     Spaced,
     Text,
+    TokenId,
+    Within,
 )
 from maskwright.automaton.leaf.table import LeafTable
 from maskwright.automaton.machine.machine import Machine
 from maskwright.automaton.value.witness_text import spelled
 from maskwright.grammar.regular.shortest import shortest
-from maskwright.grammar.regular.terms import Parallel, Regular, Tagged
+from maskwright.grammar.regular.terms import EMPTY, Parallel, Regular, Tagged
 from maskwright.limits import Limits
 
 ENDLESS: Final = 1 << 24
@@ -75,6 +78,9 @@ class LeafBounds:
                 return 1 + self.compute(leaves, min(leaves.next_states(leaf).values()), limits)
             case Continuation(left=left, target=target):
                 return left + self.compute(leaves, target, limits)
+            case Within(sets=sets, left=left):
+                targets = dict.fromkeys(target for _, target in sets)
+                return left + max(self.compute(leaves, each, limits) for each in targets)
             case Limited(target=target):
                 return 1 + self.compute(leaves, target, limits)
             case LiteralState(data=data, target=target):
@@ -84,10 +90,12 @@ class LeafBounds:
             case ChoiceState(marks=marks):  # it may be the colon after a name
                 ways = (1 + self.compute(leaves, target, limits) for _, target in marks)
                 return max(ways, default=0)
+            case Entry(text=text, marks=marks):  # a mark begins a value, or is a special token
+                return 1 if marks or text is EMPTY else _rest(text, False, limits)
+            case TokenId():
+                return 1
             case End() | Spaced() | Dead():
                 return 0
-            case _:
-                return ENDLESS
 
 
 class NodeBounds:
@@ -133,8 +141,9 @@ def _is_name(term: Regular) -> bool:
 
 
 def _rest(term: Regular, inside: bool, limits: Limits) -> int:
-    if isinstance(term, Parallel):
-        return ENDLESS
+    if isinstance(term, Parallel):  # any of the texts that are left may be the one that is read
+        rests = (_rest(part, inside, limits) for part in term.parts if part is not EMPTY)
+        return min(rests, default=ENDLESS)
     text = shortest(term, limits.witness_search)
     if text is None:
         return ENDLESS

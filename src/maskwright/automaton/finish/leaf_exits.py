@@ -1,0 +1,232 @@
+"""The ways out of a leaf: the labels with which it can be left, each with a text that leads there.
+
+Where a language decides what the shortest text is, no states are searched: in a string that may go
+on in any way, in texts that are read side by side, and in names, which are words of a list or any
+others. Elsewhere a breadth-first search over the leaf's bytes finds the nearest exits first.
+"""
+
+from __future__ import annotations
+
+import string
+from collections import deque
+from collections.abc import Hashable, Iterator
+from itertools import product
+from typing import Final, NamedTuple
+
+from maskwright.automaton.leaf.exits import PartsEnded
+from maskwright.automaton.leaf.keys import (
+    Continuation,
+    Escape,
+    Hex,
+    Key,
+    Limited,
+    LowHex,
+    LowSurrogate,
+    Padded,
+    Partial,
+    Spaced,
+    Text,
+)
+from maskwright.automaton.leaf.table import Keys
+from maskwright.automaton.leaf.utf8 import QUOTE
+from maskwright.automaton.machine.machine import Machine
+from maskwright.automaton.value.witness_text import spelled
+from maskwright.errors import LimitError
+from maskwright.grammar.regular.derivative import label as label_of
+from maskwright.grammar.regular.shortest import shortest
+from maskwright.grammar.regular.terms import ANYTHING, EMPTY, Parallel, Regular, Tagged, Words
+from maskwright.limits import Limits
+
+NEARBY: Final = 256
+"""Leaf states that are visited, and words of one list that are looked at, in search of a shorter
+completion once there is one. Between the bytes of escapes there are tens of thousands of states
+(each spelling of each escape), none of them nearer; without this bound a search there took half a
+second and most of a leaf's memory."""
+_NEARBY_IN_CHARACTER: Final = 32
+"""The same within a character of a name."""
+_MATCHED: Final = 1
+"""The label of a leaf that reads one language and has matched it."""
+_LETTERS: Final = string.ascii_letters + string.digits
+
+
+class LeafExit(NamedTuple):
+    """A way out of a leaf."""
+
+    label: Hashable
+    """None for a state at which there is none, which says how far the search has come."""
+    text: bytes
+    """The bytes that lead there."""
+    is_far: bool
+    """Whether so many states have been met that no more are worth it, once there is a completion
+    along another way out."""
+
+
+class LeafExits:
+    """The ways out of the leaves of one machine."""
+
+    def __init__(self, machine: Machine, limits: Limits) -> None:
+        self._machine = machine
+        self._limits = limits
+
+    def of(self, leaf: int, context: int) -> Iterator[LeafExit]:
+        """The ways out of a leaf in a context, roughly the nearest first; of those that are left
+        with one label, not all. Raises `LimitError` if the search takes too long."""
+        if _ends_alike(self._machine.leaves.keys, leaf):
+            yield self._only_exit(leaf)
+            return
+        tried: set[Hashable] = set()
+        name = _within_name(self._machine.leaves.keys[leaf])
+        most = _NEARBY_IN_CHARACTER if name else NEARBY
+        for at, text, seen in self._states(leaf, context):
+            yield LeafExit(None, text, seen > most)
+            for label, ending in self._at(at, context, tried):
+                yield LeafExit(label, text + ending, seen > most)
+
+    def _only_exit(self, leaf: int) -> LeafExit:
+        """The way out of a string of which all ways out have one label.
+
+        A character that was begun is ended by the first bytes that do so: only those of surrogates
+        are longer, and they come last.
+        """
+        leaves, text = self._machine.leaves, b""
+        while not isinstance(leaves.keys[leaf], Text):
+            byte, leaf = min(leaves.next_states(leaf).items(), key=_readable_first)
+            text += bytes([byte])
+        key = leaves.keys[leaf]
+        assert isinstance(key, Text)
+        return LeafExit(label_of(key.term), text + b'"', False)
+
+    def _states(self, leaf: int, context: int) -> Iterator[tuple[int, bytes, int]]:
+        """The states that can be reached within a leaf, breadth first, with the bytes that lead to
+        each and the number of states met by then. States whose ways out are known without a search
+        lead no further, and whitespace is passed over."""
+        leaves = self._machine.leaves
+        leaf = self._after_padding(leaf)
+        seen = {leaf}
+        queue: deque[tuple[int, bytes]] = deque([(leaf, b"")])
+        while queue:
+            at, text = queue.popleft()
+            yield at, text, len(seen)
+            if _needs_no_search(leaves.keys[at]):
+                continue
+            for byte, target in sorted(leaves.next_states(at).items(), key=_readable_first):
+                target = self._after_padding(target)
+                if target not in seen and self._machine.gate_open(target, context):
+                    seen.add(target)
+                    queue.append((target, text + bytes([byte])))
+            if len(seen) > self._limits.witness_search:
+                raise LimitError("a shortest completion was not found", limit="witness_search")
+
+    def _after_padding(self, leaf: int) -> int:
+        """The state after whitespace that may be left out."""
+        key = self._machine.leaves.keys[leaf]
+        return key.target if isinstance(key, Padded) else leaf
+
+    def _at(
+        self, leaf: int, context: int, tried: set[Hashable]
+    ) -> Iterator[tuple[Hashable, bytes]]:
+        """The labels with which a leaf can be left from one of its states, and the text that leads
+        there. A label of the state itself is offered only once, and then added to `tried`."""
+        match self._machine.leaves.keys[leaf]:
+            case Text(term=Parallel(terms=terms, parts=parts)):
+                for whole, part in zip(terms, parts, strict=True):
+                    if part is not EMPTY:
+                        yield PartsEnded((whole,)), self._shortest(Text(False, part))
+            case Text(term=Tagged() as term) as key if _is_word_or_any(key):
+                yield from self._names(term, context)
+            case Text(term=term) as key if not isinstance(term, Tagged):
+                yield _MATCHED, self._shortest(key)
+            case _:
+                label = self._machine.leaves.label_of(leaf)
+                if label is not None and label not in tried:
+                    tried.add(label)
+                    yield label, b""
+
+    def _shortest(self, key: Text) -> bytes:
+        """The rest of one string or text. There is one: leaf states of no text are never made."""
+        text = shortest(key.term, self._limits.witness_search) or ""
+        return spelled(text)[1:].encode() if key.inside else text.encode()
+
+    def _names(self, term: Tagged, context: int) -> Iterator[tuple[Hashable, bytes]]:
+        """The words that a name can still become and that the context allows, the shortest ones;
+        then another name, if there are others."""
+        words, *others = term.parts
+        assert isinstance(words, Words)
+        strings, depth = words.table.strings, words.depth
+        flags = tuple(int(other is ANYTHING) for other in others)
+        gate = self._machine.contexts.gate(context)
+        bits = -1 if gate is None else gate[0]
+        for at in sorted(range(words.low, words.high), key=lambda at: len(strings[at]))[:NEARBY]:
+            if bits >> at & 1:
+                yield (1 + at, *flags), spelled(strings[at][depth:])[1:].encode()
+        if any(flags):
+            listed = {each[depth:] for each in strings[words.low : words.high]}
+            yield (0, *flags), f'{_unlisted(listed)}"'.encode()
+
+
+def _unlisted(listed: set[str]) -> str:
+    """A short text that is not listed."""
+    length = 0
+    while True:
+        for letters in product(_LETTERS, repeat=length):
+            text = "".join(letters)
+            if text not in listed:
+                return text
+        length += 1
+
+
+def _needs_no_search(key: Key) -> bool:
+    """Whether the ways out of a state are known: it is at a character boundary of a text or string
+    that is left only at its end, so that the shortest rest is a property of the language alone; or
+    it has been left already, but for whitespace. Of a `Tagged` it makes a difference which parts
+    have matched."""
+    if isinstance(key, Text):
+        return not isinstance(key.term, Tagged) or _is_word_or_any(key)
+    return isinstance(key, Spaced)
+
+
+def _within_name(key: Key) -> bool:
+    """Whether a state is within a character of a name."""
+    match key:
+        case Partial(term=term) | Escape(term=term) | Hex(term=term):
+            return isinstance(term, Tagged) and term.named
+        case _:
+            return False
+
+
+def _is_word_or_any(key: Text) -> bool:
+    """Whether a name is being read that may become a word of a list, and otherwise may be any name
+    or none."""
+    term = key.term
+    if not (isinstance(term, Tagged) and term.named and key.inside):
+        return False
+    words, *others = term.parts
+    return isinstance(words, Words) and _are_any_or_none(others)
+
+
+def _ends_alike(keys: Keys, leaf: int) -> bool:
+    """Whether a string is being read that may go on in any way, and ends with one label however it
+    does: one that may be anything, or a name that is none of a list's."""
+    match keys[leaf]:
+        case Text(inside=True, term=term) | Partial(inside=True, term=term):
+            pass
+        case Escape(term=term) | Hex(term=term) | LowSurrogate(term=term) | LowHex(term=term):
+            pass
+        case Continuation(target=target) | Limited(target=target):
+            return _ends_alike(keys, target)
+        case _:
+            return False
+    if not (isinstance(term, Tagged) and term.named):
+        return term is ANYTHING
+    words, *others = term.parts
+    return words is EMPTY and _are_any_or_none(others)
+
+
+def _are_any_or_none(terms: list[Regular]) -> bool:
+    return all(term is ANYTHING or term is EMPTY for term in terms)
+
+
+def _readable_first(step: tuple[int, int]) -> tuple[bool, int]:
+    """Letters and digits before signs, so that completions read well."""
+    byte, _ = step
+    return not chr(byte).isalnum(), byte
