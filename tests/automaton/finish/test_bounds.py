@@ -9,7 +9,7 @@ import pytest
 from maskwright import Grammar, compile_json_schema
 from maskwright.automaton.finish.bounds import Bound
 from maskwright.automaton.finish.completion import Finisher
-from maskwright.automaton.finish.distinct_bounds import UNFINISHED
+from maskwright.automaton.finish.distinct_bounds import DISTINGUISHING, UNFINISHED
 from tests.automaton.finish.test_completion import completion, configuration
 from tests.matching import EVERY_BYTE
 
@@ -34,6 +34,10 @@ TWO = {"type": "array", "items": ONE, "minItems": 2}
 PAIR, LONGS = closed(2, a=ONE, b=LONG), {"type": "array", "items": LONG, "minItems": 2}
 EITHER = {"anyOf": [closed(1, a=ONE), closed(2, a=ONE, b=LONG)]}
 RECURSIVE = {"$defs": {"t": closed(1, v=ONE, t={"$ref": "#/$defs/t"})}, "$ref": "#/$defs/t"}
+FREE = 1 + UNFINISHED + DISTINGUISHING + 1
+"""Around the value of a member with any name: a comma, a name and a colon."""
+COUNTED = {"type": "object", "minProperties": 2}
+NINES = {"patternProperties": {"^a{9}$": ONE}, "additionalProperties": False}
 CASES: list[tuple[Any, str, tuple[int, int]]] = [
     # schema, text, bounds after a leaf and after a value
     (ONE, "", (1, 0)),
@@ -48,6 +52,13 @@ CASES: list[tuple[Any, str, tuple[int, int]]] = [
     (PAIR, '{"a":1,', (17 + UNFINISHED + 17 + 1, 17 + 1)),
     (closed(2, b=LONG, a=ONE), '{"b":"xxxxxxxxxx"', (17 + UNFINISHED + 6 + 1, 6 + 1)),
     (closed(0, a=ONE), "{", (6 + UNFINISHED + 1, 1)),
+    # Counts: the costliest member or item stands for each one that is missing
+    (COUNTED, "{", (2 * (FREE + 1) + 1, 2 * (FREE + 1) + 1)),
+    (COUNTED, '{"x":1,', (1 * (FREE + 1) + 1, 1 * (FREE + 1) + 1)),
+    ({"type": "array", "contains": ONE}, "[", (2 + 2 + 1, 2 + 1)),
+    ({"type": "array", "contains": ONE}, "[1", (2 + 2 + 1, 2 + 1)),  # it may not be the one
+    # A name of a language: how much of it is missing is known where it is read
+    (NINES, "{", (FREE - DISTINGUISHING + 11 + 1 + 1, 1)),
     (RECURSIVE, "{", (12 + UNFINISHED + 6 + 1, 6 + 1)),
     # The greatest of what any thread needs
     (EITHER, '{"a":1,', (17 + UNFINISHED + 17 + 1, 17 + 1)),
@@ -66,9 +77,7 @@ def test_bounds_of_levels(schema: Any, text: str, expected: tuple[int, int]) -> 
 @pytest.mark.parametrize(
     ("schema", "text"),
     [
-        ({"type": "object", "minProperties": 2}, "{"),
-        ({"type": "array", "contains": ONE}, "["),
-        ({"patternProperties": {"^a{9}$": True}, "additionalProperties": False}, "{"),
+        ({"type": "array", "allOf": [{"contains": {"const": each}} for each in range(4)]}, "["),
         ({"not": {"type": "array", "uniqueItems": True}, "type": "array"}, "["),
     ],
     ids=str,
@@ -84,9 +93,11 @@ def test_a_value_within_a_container_has_a_level_of_its_own(schema: Any, text: st
     assert bound_after(grammar, text) == Bound(1, 0)
 
 
-def test_indented_text_has_no_bounds() -> None:
-    grammar = compile_json_schema(TWO, EVERY_BYTE, whitespace="pretty")
-    assert bound_after(grammar, "[") is None
+def test_lines_count_in_bounds() -> None:
+    """Two items, each on a line of its own; one more may come."""
+    grammar = compile_json_schema({"prefixItems": [TWO]}, EVERY_BYTE, whitespace="pretty")
+    item, closing = len(",\n    1"), len("\n  ]")
+    assert bound_after(grammar, "[\n  [") == Bound(3 * item + closing, 2 * item + closing)
 
 
 STEEP = ['"a"', '"bbb"', '"ccccc"', '"ddddddd"', '"eeeeeeeee"']

@@ -51,12 +51,27 @@ SCHEMAS: list[Any] = [
     {"anyOf": [closed(1, a={"const": 1}), closed(2, a={"const": 1}, b={"const": 123456})]},
     {"patternProperties": {"^a": {"const": "under a"}}, "additionalProperties": {"const": 1}},
     {"$defs": {"t": closed(1, v={"const": 1}, t={"$ref": "#/$defs/t"})}, "$ref": "#/$defs/t"},
+    # Counts: of members with any names, with listed ones, with names of a language
+    {"type": "object", "minProperties": 3},
+    {"type": "object", "properties": {"ab": {"const": "a constant"}}, "minProperties": 3},
+    {**closed(1, a={"const": 1}, b={"const": "twelve bytes"}, c=True), "minProperties": 2},
+    {**closed(0, a={"const": 1}), "patternProperties": {"^b{3,}$": {"const": 12}}},
+    {"patternProperties": {"^(a|bb*c)$": True}, "additionalProperties": False, "minProperties": 3},
+    {"patternProperties": {"^a{9}$": True}, "additionalProperties": False},
+    {"propertyNames": {"pattern": "^[a-c]{2,5}$"}, "additionalProperties": {"const": 123}},
+    # Counts of items
+    {"type": "array", "contains": {"const": "within"}},
+    {"prefixItems": [{"const": 1}] * 3, "contains": {"const": "within"}, "minContains": 2},
+    {"items": {"type": "integer"}, "contains": {"minimum": 999}, "maxContains": 1, "minItems": 3},
+    # Members that others require
+    {"properties": {"a": True, "b": {"minLength": 9}}, "dependentRequired": {"a": ["b", "c"]}},
+    {"not": {"required": ["a", "b"]}, "required": ["b"], "minProperties": 2},
+    {"type": "object", "not": {"additionalProperties": {"type": "string"}}},
 ]
 TO_SEARCH: list[Any] = [
     {"type": "array", "uniqueItems": True, "items": {"enum": [1, 2, 3]}, "minItems": 2},
-    {"type": "object", "minProperties": 3},
-    {"patternProperties": {"^a{9}$": True}, "additionalProperties": False},
-    {"type": "array", "contains": {"const": "within"}},
+    {"type": "array", "allOf": [{"contains": {"const": each}} for each in range(4)]},
+    {"type": "array", "not": {"uniqueItems": True}},
 ]
 
 
@@ -90,7 +105,7 @@ def longest(grammar: Grammar, position: Position, text: bytes) -> int:
 
 
 @pytest.mark.parametrize("order", ["schema", "any"])
-@pytest.mark.parametrize("whitespace", ["compact", "spaced", "flexible"])
+@pytest.mark.parametrize("whitespace", ["compact", "spaced", "flexible", "pretty"])
 @pytest.mark.parametrize("schema", SCHEMAS, ids=str)
 def test_bounds_hold(schema: Any, order: Any, whitespace: Any) -> None:
     grammar = compile_json_schema(schema, VOCABULARY, property_order=order, whitespace=whitespace)
@@ -172,7 +187,7 @@ def test_long_texts_are_counted_in_tokens() -> None:
 
 
 def test_a_search_is_not_repeated_under_another_budget() -> None:
-    schema = {"type": "array", "items": {"type": "string"}, "contains": {"const": "within"}}
+    schema = {"type": "array", "allOf": [{"contains": {"const": each}} for each in "abcd"]}
     grammar = compile_json_schema(schema, VOCABULARY)
     out = np.zeros(VOCABULARY.words, np.int32)
     matcher = grammar.matcher()

@@ -12,7 +12,6 @@ spelling of the shortest text has more tokens than bytes.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 from maskwright.automaton.finish.distinct_bounds import (
@@ -20,16 +19,13 @@ from maskwright.automaton.finish.distinct_bounds import (
     UNFINISHED,
     DistinctCostBounds,
 )
+from maskwright.automaton.finish.part_bounds import PartBounds, Price
 from maskwright.automaton.satisfy.solver import Solver
 from maskwright.automaton.value.level import Level, LevelPhase, Thread
 from maskwright.automaton.value.progress import ArrayProgress, ObjectProgress
 from maskwright.automaton.value.whitespace import Whitespace
-from maskwright.automaton.value.witness_text import byte_count, rendered, spelled
-from maskwright.grammar.shape.shape import ArrayShape, Conjunction, ObjectShape
-
-Price = Callable[[bytes], int]
-"""The most tokens that any suffix of some bytes takes."""
-
+from maskwright.automaton.value.witness_text import byte_count, spelled
+from maskwright.grammar.shape.shape import ArrayShape, Conjunction
 
 class Bound(NamedTuple):
     """Upper bounds, in tokens, on the completion of one level."""
@@ -45,71 +41,70 @@ class LevelBounds:
 
     def __init__(self, solver: Solver, whitespace: Whitespace, price: Price) -> None:
         self._solver = solver
+        self._parts = PartBounds(solver, whitespace, price)
         self._distinct = DistinctCostBounds(solver, whitespace)
         self._whitespace = whitespace
-        self._price = price
         self._comma = "," + whitespace.after_comma.decode()
         self._colon = ":" + whitespace.after_colon.decode()
-        self._prices: dict[str, int] = {}
-        """What texts cost."""
-        self._texts: dict[Conjunction, str | None] = {}
-        """A short value of each conjunction; None if there is none."""
-        self._costliest: dict[ObjectShape | ArrayShape, int | None] = {}
-        """What the costliest member or item takes."""
 
     def of_level(self, level: Level) -> Bound | None:
         """The greatest bounds of any thread, as it isn't known which of them will live on."""
-        if self._whitespace.lines or (level.phase is LevelPhase.VALUE and not level.threads):
+        if level.phase is LevelPhase.VALUE and not level.threads:
             return None
         after_leaf = after_value = 0
         for thread in level.threads:
             if level.bracket != "" and _depends_on_values(thread):
-                closing = self._distinct_closing(thread)
-                coming = self._distinct_coming(level, thread)
+                found = self._distinct_bound(level, thread)
             else:
-                closing, coming = self._closing(thread), self._coming(level, thread)
-            if closing is None or coming is None:
+                found = self._bound(level, thread)
+            if found is None:
                 return None
-            after_leaf = max(after_leaf, coming + closing)
-            after_value = max(after_value, closing)
+            after_leaf = max(after_leaf, found.after_leaf)
+            after_value = max(after_value, found.after_value)
         return Bound(after_leaf, after_value)
 
-    def _closing(self, thread: Thread) -> int | None:
+    def _bound(self, level: Level, thread: Thread) -> Bound | None:
+        closing = self._closing(level, thread, 0)
+        if closing is None or level.phase is LevelPhase.DONE:
+            return None if closing is None else Bound(closing, closing)
+        if level.phase is LevelPhase.VALUE:
+            value = 0 if thread.value is None else self._parts.value(thread.value, level.depth)
+            return None if value is None else Bound(value + closing, closing)
+        one_more = 0
+        match thread.progress:
+            case ArrayProgress(shape=shape):
+                coming = self._parts.costliest_item(shape, level.depth)
+            case ObjectProgress() as progress:
+                coming = self._parts.costliest_member(progress, level.depth)
+                # With no name required, one more is one of those that count.
+                one_more = 0 if progress.required_left() else 1
+            case None:
+                raise AssertionError("a value alone has no items")
+        then = self._closing(level, thread, one_more)
+        if coming is None or then is None:
+            return None
+        return Bound(max(closing, coming + then), closing)
+
+    def _closing(self, level: Level, thread: Thread, besides: int) -> int | None:
         """From the end of a value to the end of its container, whose other required parts alone are
-        added."""
+        added, but for `besides` members."""
         match thread.progress:
             case None:
                 return 0
-            case ArrayProgress(shape=shape, index=index) as progress:
-                if shape.contains or progress.wants_repeat:
-                    return None
-                costs = [self._item(item) for item in shape.prefix[index : shape.least]]
-                further = shape.least - max(index, len(shape.prefix))
-                if further > 0:
-                    rest = self._item(shape.rest)
-                    costs.append(None if rest is None else further * rest)
-            case ObjectProgress(shape=shape) as progress:
-                left = progress.required_left()
-                if shape.some or progress.count + len(left) < shape.least:
-                    return None
-                costs = [self._member(shape.names[at], shape.values[at]) for at in left]
-        known = [cost for cost in costs if cost is not None]
-        return 1 + sum(known) if len(known) == len(costs) else None
-
-    def _coming(self, level: Level, thread: Thread) -> int | None:
-        """The value, item or member that may be read before the container is closed."""
-        if level.phase is LevelPhase.DONE:
-            return 0
-        if level.phase is LevelPhase.VALUE:
-            return 0 if thread.value is None else self._value(thread.value)
-        assert thread.progress is not None
-        shape = thread.progress.shape
-        if shape not in self._costliest:
-            found = self._items(shape) if isinstance(shape, ArrayShape) else self._members(shape)
-            self._costliest[shape] = _greatest(found) if found else len(self._comma)
-        return self._costliest[shape]
+            case ArrayProgress() as progress:
+                parts = self._parts.required_items(progress, level.depth)
+            case ObjectProgress() as progress:
+                parts = self._parts.required_members(progress, level.depth, besides)
+        return _plus(parts, self._parts.closing("}", level.depth))
 
     # Where values must differ
+
+    def _distinct_bound(self, level: Level, thread: Thread) -> Bound | None:
+        if self._whitespace.lines:
+            return None
+        closing = self._distinct_closing(thread)
+        coming = self._distinct_coming(level, thread)
+        return None if closing is None or coming is None else Bound(coming + closing, closing)
 
     def _distinct_closing(self, thread: Thread) -> int | None:
         """As `_closing`, where the container must differ from others or its items from each other:
@@ -171,58 +166,6 @@ class LevelBounds:
         whole = self._distinct.value(value, others)
         begun = self._distinct.string_rest(value, distinguished=distinguished)
         return None if whole is None or begun is None else max(whole, begun)
-
-    # Where they need not
-
-    def _items(self, shape: ArrayShape) -> list[int | None]:
-        """What each kind of item takes."""
-        items = [*shape.prefix, shape.rest]
-        return [self._item(item) for item in items if self._solver.satisfiable(item)]
-
-    def _members(self, shape: ObjectShape) -> list[int | None]:
-        """What each member takes, the listed ones first."""
-        solver = self._solver
-        costs = [
-            _plus(self._member(name, value), UNFINISHED)
-            for name, value in zip(shape.names, shape.values, strict=True)
-            if solver.satisfiable(value)
-        ]
-        classes = solver.values.names.of(shape.languages)
-        others = [shape.others(each.mask) for each in classes]
-        alive = [value for value in others if solver.satisfiable(value)]
-        if alive and len(alive) < len(others):
-            return [None]  # a name that was begun may take long to become one of the possible ones
-        around = self._around("") + DISTINGUISHING
-        return costs + [_plus(self._value(value), around) for value in alive]
-
-    def _item(self, value: Conjunction) -> int | None:
-        """A comma and a value."""
-        text = self._text(value)
-        return None if text is None else self._cost(self._comma + text)
-
-    def _member(self, name: str, value: Conjunction) -> int | None:
-        """A comma, a name and its value."""
-        text = self._text(value)
-        if text is None:
-            return None
-        return self._cost(self._comma + spelled(name) + self._colon + text)
-
-    def _value(self, value: Conjunction) -> int | None:
-        text = self._text(value)
-        return None if text is None else self._cost(text)
-
-    def _text(self, value: Conjunction) -> str | None:
-        if value not in self._texts:
-            witness = self._solver.shortest.of(value)
-            text = None if witness is None else rendered(witness, self._whitespace, 0)
-            self._texts[value] = text
-        return self._texts[value]
-
-    def _cost(self, text: str) -> int:
-        known = self._prices.get(text)
-        if known is None:
-            known = self._prices[text] = self._price(text.encode("utf-8", "surrogatepass"))
-        return known
 
 
 def _plus(cost: int | None, more: int) -> int | None:

@@ -23,8 +23,9 @@ from enum import Enum
 from functools import cached_property
 from typing import Final, NamedTuple
 
-from maskwright.automaton.finish.bounds import Bound, LevelBounds, Price
+from maskwright.automaton.finish.bounds import Bound, LevelBounds
 from maskwright.automaton.finish.levels import Ending, Endings, LevelCompletion
+from maskwright.automaton.finish.part_bounds import Price
 from maskwright.automaton.json.distinguish import DistinguishedValues
 from maskwright.automaton.json.dominated import drop_dominated
 from maskwright.automaton.json.levels import Levels

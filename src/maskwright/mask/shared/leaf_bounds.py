@@ -37,7 +37,7 @@ from maskwright.automaton.leaf.table import LeafTable
 from maskwright.automaton.machine.machine import Machine
 from maskwright.automaton.value.witness_text import spelled
 from maskwright.grammar.regular.shortest import shortest
-from maskwright.grammar.regular.terms import EMPTY, Parallel, Regular, Tagged
+from maskwright.grammar.regular.terms import ANYTHING, EMPTY, Parallel, Regular, Tagged
 from maskwright.limits import Limits
 
 ENDLESS: Final = 1 << 24
@@ -49,7 +49,7 @@ Int32 = npt.NDArray[np.int32]
 class LeafBounds:
     """Upper bound on the tokens to leave each leaf state, for all grammars over one vocabulary.
 
-    Within a property name it is 0, because the bounds of contexts count whole names.
+    Of a property name it counts only what the bounds of contexts, which count whole names, can't.
     """
 
     def __init__(self) -> None:
@@ -71,10 +71,8 @@ class LeafBounds:
     def _of(self, leaves: LeafTable, leaf: int, limits: Limits) -> int:
         match leaves.keys[leaf]:
             case Text(inside=inside, term=term):
-                return 0 if _is_name(term) else _rest(term, inside, limits)
-            case Partial() | Escape() | Hex() | LowHex() | LowSurrogate() as key:
-                if _is_name(key.term):
-                    return 0
+                return _name(term, limits) if _is_name(term) else _rest(term, inside, limits)
+            case Partial() | Escape() | Hex() | LowHex() | LowSurrogate():
                 return 1 + self.compute(leaves, min(leaves.next_states(leaf).values()), limits)
             case Continuation(left=left, target=target):
                 return left + self.compute(leaves, target, limits)
@@ -138,6 +136,16 @@ class NodeBounds:
 
 def _is_name(term: Regular) -> bool:
     return isinstance(term, Tagged) and term.named
+
+
+def _name(term: Regular, limits: Limits) -> int:
+    """The rest of a name. The bounds of contexts count whole names, as far as these are listed or
+    any name will do; where it has to be of a language, it isn't known there what is left of it."""
+    assert isinstance(term, Tagged)
+    others = [part for part in term.parts[1:] if part is not EMPTY]
+    if any(part is ANYTHING for part in others):
+        return 0
+    return max((_rest(part, True, limits) for part in others), default=0)
 
 
 def _rest(term: Regular, inside: bool, limits: Limits) -> int:
