@@ -27,6 +27,7 @@ from maskwright.automaton.value.whitespace import Whitespace
 from maskwright.automaton.value.witness_text import byte_count, spelled
 from maskwright.grammar.shape.shape import ArrayShape, Conjunction
 
+
 class Bound(NamedTuple):
     """Upper bounds, in tokens, on the completion of one level."""
 
