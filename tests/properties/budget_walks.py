@@ -9,7 +9,6 @@ from typing import Any
 
 from maskwright import (
     Grammar,
-    Matcher,
     Vocabulary,
     compile_grammar,
     compile_json_schema,
@@ -200,9 +199,9 @@ class Chooser:
         return self._random.choice(some or sorted(mask))
 
 
-def walk(matcher: Matcher, budget: int, chooser: Chooser, random: Random) -> bytes:
+def walk(grammar: Grammar, budget: int, chooser: Chooser, random: Random) -> bytes:
     """A text within a budget, which its first mask has taken: none of the later ones may fail."""
-    vocab = matcher._recognizer.vocabulary
+    matcher, vocab = grammar.matcher(), grammar.vocabulary
     text, left = b"", budget
     while True:
         if matcher.complete or (matcher.accepting and (left == 0 or random.random() < 0.1)):

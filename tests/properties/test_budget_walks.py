@@ -47,7 +47,7 @@ def test_walks_end_within_their_budgets(name: str) -> None:
     chooser = Chooser(SMALL, random)
     schema = SCHEMAS.get(name.rsplit(", ", 2)[0])
     for spare in BUDGETS:
-        text = walk(grammar.matcher(), grammar.min_tokens + spare, chooser, random)
+        text = walk(grammar, grammar.min_tokens + spare, chooser, random)
         if schema is not None:
             assert validator(schema).is_valid(json.loads(text)), text
 
@@ -71,4 +71,4 @@ def test_walks_over_a_vocabulary_of_real_size(name: str) -> None:
     random = Random(name)
     chooser = Chooser(vocab, random)
     for spare in (0, 1, 2, 4, 9, 30):
-        walk(grammar.matcher(), grammar.min_tokens + spare, chooser, random)
+        walk(grammar, grammar.min_tokens + spare, chooser, random)

@@ -145,8 +145,8 @@ def test_what_depends_on_the_text_is_not_kept(schema: Any, text: str, is_kept: b
 
 
 def test_a_search_in_a_leaf_is_bounded() -> None:
-    schema = {"type": "object", "patternProperties": {"^a{300,}$": {"const": 1}}, "minProperties": 1,
-              "additionalProperties": False}  # fmt: skip
+    names = {"patternProperties": {"^a{300,}$": {"const": 1}}, "additionalProperties": False}
+    schema = {"type": "object", **names, "minProperties": 1}
     grammar = compile_json_schema(schema, EVERY_BYTE, whitespace="compact")
     few = CompletionSearch(
         grammar.recognizer.machine, finisher(grammar), replace(DEFAULT_LIMITS, witness_search=100)

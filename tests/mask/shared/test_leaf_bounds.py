@@ -123,7 +123,10 @@ PERSON = closed(2, name={"type": "string"}, age={"type": "integer"})
 OPEN = {**PERSON, "additionalProperties": True}
 NESTED = 'start: "(" start ")" | "[" start "]" | NAME ("," NAME){0,2}\nNAME: /[a-z]{2,4}/'
 LEFT = 'start: start "+" term | term\nterm: /[0-9]+/ | "(" start ")"'
-WITH_JSON = 'start: part part?\npart: "<" %json {"type": "object", "additionalProperties": {"const": 12}} ">"'
+WITH_JSON = """
+start: part part?
+part: "<" %json {"type": "object", "additionalProperties": {"const": 12}} ">"
+"""
 TAG = {
     "type": "structural_tag",
     "format": {

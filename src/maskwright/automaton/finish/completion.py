@@ -39,6 +39,11 @@ class Finisher(Protocol):
         where these make a difference to its completions (see `Level.needs_no_names`)."""
         ...
 
+    def leaf_without_names(self, context: int, leaf: int) -> int | None:
+        """The leaf state in the context that `without_names` gives, after the same bytes; None
+        where the name that is being read may end here, and would be one that has been read."""
+        ...
+
     def bound(self, context: int) -> Bound | None:
         """An upper bound on the completion of one level (see `bounds`); None without a search."""
         ...

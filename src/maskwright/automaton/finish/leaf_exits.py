@@ -28,7 +28,6 @@ from maskwright.automaton.leaf.keys import (
     Text,
 )
 from maskwright.automaton.leaf.table import Keys
-from maskwright.automaton.leaf.utf8 import QUOTE
 from maskwright.automaton.machine.machine import Machine
 from maskwright.automaton.value.witness_text import spelled
 from maskwright.errors import LimitError

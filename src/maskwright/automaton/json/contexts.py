@@ -32,7 +32,7 @@ from maskwright.automaton.json.levels import Levels
 from maskwright.automaton.json.names import NameReader
 from maskwright.automaton.json.plain_names import PlainReader, plain_shapes
 from maskwright.automaton.json.values import ReadThread, ValueReader
-from maskwright.automaton.leaf.keys import ChoiceState, End, LiteralState, Padded, Spaced
+from maskwright.automaton.leaf.keys import ChoiceState, End, LiteralState, Padded, Spaced, Text
 from maskwright.automaton.leaf.table import LeafTable
 from maskwright.automaton.machine.exits import (
     BLOCKED,
@@ -50,7 +50,8 @@ from maskwright.automaton.value.finite_values import canonical
 from maskwright.automaton.value.level import Level, LevelPhase, Thread
 from maskwright.automaton.value.progress import NO_NAMES, ArrayProgress, ObjectProgress
 from maskwright.automaton.value.whitespace import Whitespace
-from maskwright.grammar.regular.terms import EMPTY, Regular
+from maskwright.grammar.regular.derivative import derivative
+from maskwright.grammar.regular.terms import EMPTY, Regular, Tagged, Words
 from maskwright.grammar.regular.word_lists import with_minimal_escapes
 from maskwright.grammar.shape.shape import Conjunction
 from maskwright.limits import spend
@@ -211,6 +212,26 @@ class JsonContexts:
         if known is None:
             known = self._nameless[context] = self._find_without_names(self.levels[context])
         return known
+
+    def leaf_without_names(self, context: int, leaf: int) -> int | None:
+        """See `Finisher`."""
+        level, plain = self.levels[context], self.without_names(context)
+        if plain == context or level.phase is not LevelPhase.NAME:
+            return leaf
+        reader, start = self._name_reader(plain)
+        if leaf == self._name_reader(context)[1]:
+            return start
+        match self._leaves.keys[leaf]:
+            case Text(term=Tagged(parts=(Words() as words, *_))):
+                begun = words.table.strings[words.low][: words.depth]
+                if begun in level.names_read:
+                    return None
+                term = derivative(self._written(reader.term), begun)
+                return self._leaves.state(Text(True, term))
+            case Text(term=Tagged()):
+                return leaf
+            case _:
+                return None
 
     def _find_without_names(self, level: Level) -> int:
         threads = level.threads

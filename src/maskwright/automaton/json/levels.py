@@ -32,6 +32,8 @@ class LevelOwner(Protocol):
 
     def without_names(self, context: int) -> int: ...
 
+    def leaf_without_names(self, context: int, leaf: int) -> int | None: ...
+
     def value_leaf(self, context: int) -> int: ...
 
 
@@ -93,3 +95,6 @@ class Levels:
 
     def without_names(self, context: int) -> int:
         return self._owners[context].without_names(context)
+
+    def leaf_without_names(self, context: int, leaf: int) -> int | None:
+        return self._owners[context].leaf_without_names(context, leaf)

@@ -290,6 +290,13 @@ class RuleContexts:
             return context
         return self._number(here._replace(number=here.contexts.without_names(here.number)))
 
+    def leaf_without_names(self, context: int, leaf: int) -> int | None:
+        """See `Finisher`."""
+        here = self._contexts[context]
+        if not isinstance(here, ValueContext):
+            return leaf
+        return here.contexts.leaf_without_names(here.number, leaf)
+
     def finish(self, contexts: list[int], leaf: int, before: bytes) -> Ending:
         """The shortest text that completes a stack of contexts; see `Finisher`."""
         stack = [self._contexts[context] for context in contexts]

@@ -48,6 +48,10 @@ class TextContexts:
         """The context itself: there are no names."""
         return context
 
+    def leaf_without_names(self, context: int, leaf: int) -> int | None:
+        """The leaf itself: there are no names."""
+        return leaf
+
     def bound(self, context: int) -> Bound | None:
         """Nothing is missing once the leaf has been left."""
         return Bound(0, 0)

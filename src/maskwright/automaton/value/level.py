@@ -93,6 +93,18 @@ class Level(NamedTuple):
             isinstance(t.progress, ArrayProgress) and t.progress.wants_repeat for t in self.threads
         )
 
+    @property
+    def names_read(self) -> frozenset[str]:
+        """The names read of an object that its schema doesn't list."""
+        read = (t.progress.others for t in self.threads if isinstance(t.progress, ObjectProgress))
+        return frozenset[str]().union(*read)
+
+    @property
+    def names_listed(self) -> frozenset[str]:
+        """The names that an object's schema lists, read or not."""
+        shapes = (t.progress.shape for t in self.threads if isinstance(t.progress, ObjectProgress))
+        return frozenset[str]().union(*(shape.names for shape in shapes))
+
     def needs_no_names(self, besides: int = 0) -> bool:
         """Whether it takes no names but those that the schema lists to complete an object, once it
         has had `besides` more members; true of all that is no object."""

@@ -10,6 +10,7 @@ decides too, and its digest is part of the key.
 
 from __future__ import annotations
 
+import json
 from hashlib import blake2b
 from typing import Final
 
@@ -18,18 +19,20 @@ from maskwright.automaton.leaf.keys import (
     Escape,
     Hex,
     Limited,
+    LiteralState,
     LowHex,
     LowSurrogate,
     Partial,
+    Spaced,
     Text,
 )
 from maskwright.automaton.machine.exits import Configuration
 from maskwright.automaton.value.level import Level, LevelPhase
-from maskwright.automaton.value.progress import ObjectProgress
-from maskwright.grammar.regular.terms import EMPTY, Regular, Tagged
+from maskwright.grammar.regular.terms import EMPTY, Regular, Tagged, Words
 from maskwright.mask.recognizer import Recognizer
 from maskwright.mask.shared.budget_cache import Place
 
+_DECODER: Final = json.JSONDecoder()
 _NAMING: Final = (LevelPhase.FIRST, LevelPhase.NAME)
 
 
@@ -41,6 +44,8 @@ class Places:
         self._recognizer = recognizer
         self._machine = recognizer.machine
         self._has_every_byte = recognizer.tables.has_every_byte
+        self._contexts = recognizer.shared.contexts
+        self._known: dict[Configuration, Configuration] = {}
         self._plain: dict[int, int] = {-1: -1}
         """By node: the node without names that make no difference, as far as it is a frame."""
         self._by_text: dict[int, tuple[bool, bool]] = {-1: (False, True)}
@@ -70,22 +75,52 @@ class Places:
         bytes they do: completions are then spelled by detours, which may use any name."""
         if not self._has_every_byte:
             return here
+        known = self._known.get(here)
+        if known is None:
+            known = self._known[here] = self._find_plain(here)
+        return known
+
+    def _find_plain(self, here: Configuration) -> Configuration:
         leaf, node = here
-        parent = int(self._machine.arrays.node_parent[node])
-        level = self._level(node)
-        context = int(self._machine.arrays.node_context[node])
-        if level is not None and level.bracket == "{" and level.phase in _NAMING:
-            if self._is_beyond(leaf):
-                context = self._without_names(context)
-        return Configuration(leaf, self._node(context, self._plain_node(parent), node))
+        arrays = self._machine.arrays
+        context = int(arrays.node_context[node])
+        parent = self._plain_node(int(arrays.node_parent[node]))
+        below = Configuration(leaf, self._node(context, parent, node))
+        plain = self._contexts.without_names(context)
+        if plain == context:
+            return below
+        other = self._contexts.leaf_without_names(context, leaf)
+        if other is None:
+            return below
+        found = Configuration(other, self._node(plain, parent, node))
+        return found if self._reads_listed_names(here, found) else below
+
+    def _reads_listed_names(self, here: Configuration, plain: Configuration) -> bool:
+        """Whether the shortest completion of `plain`, a configuration without the names read, is
+        one of `here` too: its first name is a listed one, or the name that is being read ends."""
+        level, key = self._level(here.node), self._machine.leaves.keys[here.leaf]
+        assert level is not None
+        if level.phase is LevelPhase.NEXT and not isinstance(key, Spaced | LiteralState):
+            return True  # there is no comma yet: only listed names follow
+        text = self._recognizer.shared.completion.find(plain, b"")
+        assert text is not None
+        begun, rest = "", text.decode()
+        if isinstance(key, Text):
+            name = self._name(here.leaf)
+            if name is None or not isinstance(words := name.parts[0], Words):
+                return True
+            begun, rest = words.table.strings[words.low][: words.depth], '"' + rest
+        elif "" in level.names_read:
+            return False
+        else:
+            rest = rest.lstrip()
+        added, _ = _DECODER.raw_decode(rest)
+        return added == "" or begun + added in level.names_listed
 
     def has_names(self, here: Configuration) -> bool:
         """Whether names have been read on the innermost level that its schema doesn't list."""
         level = self._level(here.node)
-        return level is not None and any(
-            isinstance(thread.progress, ObjectProgress) and thread.progress.others
-            for thread in level.threads
-        )
+        return level is not None and bool(level.names_read)
 
     def shares_costs(self, here: Configuration, target: Configuration) -> bool:
         """Whether every token that leads from `here` to `target` leaves as much to be read, by
@@ -122,7 +157,7 @@ class Places:
         if known is None:
             arrays = self._machine.arrays
             parent = self._plain_node(int(arrays.node_parent[node]))
-            context = self._without_names(int(arrays.node_context[node]))
+            context = self._contexts.without_names(int(arrays.node_context[node]))
             known = self._plain[node] = self._node(context, parent, node)
         return known
 
@@ -134,9 +169,6 @@ class Places:
         if parent == -1:
             return self._machine.root(context)
         return self._recognizer.node(context, parent)
-
-    def _without_names(self, context: int) -> int:
-        return self._recognizer.shared.contexts.without_names(context)
 
     # Leaves
 
@@ -151,11 +183,6 @@ class Places:
                 return self._name(target)
             case _:
                 return None
-
-    def _is_beyond(self, leaf: int) -> bool:
-        """Whether a name is being read that is none of those that its term distinguishes."""
-        name = self._name(leaf)
-        return name is not None and name.parts[0] is EMPTY
 
 
 def _named(term: Regular) -> Tagged | None:

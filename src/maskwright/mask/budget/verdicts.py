@@ -51,11 +51,11 @@ def verdicts(
             text = prefix + data
             reached = advance(here, data, prefix)
             passed[at] = reached is not None and verdict(reached, text, 0)
-            if reached == target and not costs.places.depends_on_text(reached):
-                passed[members] = passed[at]
-                break
             if reached is None or reached != target:
                 continue  # ends a value that must differ: the walk passed that without the text
+            if not costs.places.depends_on_text(reached):
+                passed[members] = passed[at]
+                break
             checked += 1
             if len(members) > MOST_CHECKED:
                 if checked == 1 and verdict(reached, text, MARGIN):
