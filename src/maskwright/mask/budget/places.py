@@ -82,6 +82,8 @@ class Places:
 
     def _find_plain(self, here: Configuration) -> Configuration:
         leaf, node = here
+        if self._levels_below(node)[0]:
+            return here  # names are part of items that must differ
         arrays = self._machine.arrays
         context = int(arrays.node_context[node])
         parent = self._plain_node(int(arrays.node_parent[node]))
