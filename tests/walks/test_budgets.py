@@ -13,8 +13,8 @@ import pytest
 
 from benchmarks.vocabularies import tekken
 from tests.matching import vocabulary
-from tests.properties.budget_walks import GRAMMARS, SCHEMAS, Chooser, walk
 from tests.properties.judge import validator
+from tests.walks.cases import GRAMMARS, SCHEMAS, Chooser, walk
 
 SMALL = vocabulary(
     *(

@@ -1,0 +1,82 @@
+"""The ways out of leaves: where their texts lead, and which come first."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import Any
+
+import pytest
+
+from maskwright import Grammar, compile_json_schema
+from maskwright.automaton.finish.leaf_exits import LeafExit, LeafExits
+from maskwright.limits import DEFAULT_LIMITS
+from tests.matching import EVERY_BYTE, configuration
+
+OPEN = {"type": "object", "properties": {"ab": True, "abc": True}}
+CLOSED = {**OPEN, "additionalProperties": False}
+
+
+def ways_out(grammar: Grammar, text: bytes, most: int = 40) -> list[LeafExit]:
+    machine = grammar.recognizer.machine
+    leaf, node = configuration(grammar, text)
+    context = int(machine.arrays.node_context[node])
+    found = LeafExits(machine, DEFAULT_LIMITS).of(leaf, context)
+    return list(islice((each for each in found if each.label is not None), most))
+
+
+def json(schema: Any, whitespace: Any = "compact") -> Grammar:
+    return compile_json_schema(schema, EVERY_BYTE, whitespace=whitespace, property_order="any")
+
+
+@pytest.mark.parametrize(
+    ("schema", "text"),
+    [
+        (OPEN, b'{"'),
+        (OPEN, b'{"a'),
+        (OPEN, b'{"ab'),
+        (OPEN, b'{"ab\\'),
+        (OPEN, b'{"ab\\u00'),
+        (OPEN, b'{"a\xc3'),
+        (OPEN, b'{"xyz'),
+        (OPEN, b'{"xyz\\'),
+        (OPEN, b'{"xyz\\ud8'),
+        (OPEN, b'{"xyz\xf0\x9f'),
+        (OPEN, b'{"x":1,"'),
+        (CLOSED, b'{"a'),
+        (CLOSED, b'{"abc":1,"'),
+        ({"type": "string"}, b'"x'),
+        ({"type": "string"}, b'"\\u'),
+        ({"type": "string", "pattern": "^a{3}$"}, b'"a'),
+        ({"type": "number"}, b"-"),
+    ],
+)
+def test_each_text_leads_to_its_label(schema: Any, text: bytes) -> None:
+    grammar = json(schema)
+    leaves = grammar.recognizer.machine.leaves
+    found = ways_out(grammar, text)
+    assert found
+    for label, rest, _ in found:
+        leaf = configuration(grammar, text).leaf
+        for byte in rest:
+            leaf = leaves.next_states(leaf)[byte]
+        assert leaves.label_of(leaf) == label, rest
+
+
+@pytest.mark.parametrize(
+    ("schema", "text", "texts"),
+    [
+        (OPEN, b'{"a', [b'b"', b'bc"', b'"']),  # the names that it can become, then another one
+        (OPEN, b'{"ab', [b'"', b'c"', b'a"']),  # which must be none of these
+        (OPEN, b'{"xyz', [b'"']),
+        (OPEN, b'{"xyz\\ud83d', [b'\\uDC00"']),
+        (CLOSED, b'{"a', [b'b"', b'bc"']),
+        (CLOSED, b'{"abc":1,"', [b'ab"']),  # the other one has come
+    ],
+)
+def test_names_are_completed_without_a_search(schema: Any, text: bytes, texts: list[bytes]) -> None:
+    assert [each.text for each in ways_out(json(schema), text)] == texts
+
+
+def test_whitespace_is_passed_over() -> None:
+    found = ways_out(json(OPEN, whitespace="flexible"), b'{"ab"')
+    assert [each.text for each in found] == [b":"]
