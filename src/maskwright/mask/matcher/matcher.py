@@ -204,14 +204,12 @@ class Matcher:
         reader = self._events
         # A reader can't continue after the end of a text, which may have been rolled back.
         if reader is None or (reader.ended and not (ended and reader.read == len(text))):
-            reader = self._events = EventReader(self._recognizer)
+            reader = EventReader(self._recognizer)
             if self._told:
                 reader.go_on(text[: self._told], ended=False)
-        try:
-            events = reader.go_on(text[reader.read :], ended=ended, final=final)
-        except BaseException:
-            self._events = None  # Its state is inconsistent after an error.
-            raise
+        self._events = None  # Its state is inconsistent after an error.
+        events = reader.go_on(text[reader.read :], ended=ended, final=final)
+        self._events = reader
         self._told = reader.read
         return events
 
