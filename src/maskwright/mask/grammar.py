@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Callable
+from threading import RLock
+from typing import Final, NamedTuple
 
 from maskwright.automaton.rules.contexts import RuleContexts
+from maskwright.errors import LimitError
 from maskwright.grammar.schema.tree import Report
 from maskwright.mask.budget.least_tokens import least_tokens
 from maskwright.mask.budget.masks import BudgetMasks
@@ -13,9 +16,9 @@ from maskwright.mask.budget.token_costs import TokenCosts
 from maskwright.mask.matcher.counting import CountingMatcher
 from maskwright.mask.matcher.matcher import Matcher
 from maskwright.mask.matcher.token_counts import TokenCounts
-from maskwright.mask.recognizer import Recognizer
-from maskwright.mask.shared.machine import EXIT_BYTES, POSITION_BYTES, SharedMachine
-from maskwright.mask.shared.vocabulary_tables import VocabularyTables
+from maskwright.mask.recognizer import Beginning, Recognizer
+from maskwright.mask.shared.generations import generations_of
+from maskwright.mask.shared.machine import EXIT_BYTES, POSITION_BYTES
 from maskwright.mask.walker import Walker
 
 _OWN_BYTES: Final = 4_000
@@ -30,24 +33,34 @@ class Grammar:
     """
 
     def __init__(
-        self,
-        tables: VocabularyTables,
-        shared: SharedMachine,
-        start: tuple[int, int],
-        report: Report,
+        self, beginning: Beginning, report: Report, begin_again: Callable[[], Beginning]
     ) -> None:
-        """`start`: the context and the leaf state in which every text begins. Raises
-        `UnspellableError` if the vocabulary can't spell any text."""
+        """`begin_again` says where texts begin over the tables that new grammars have now; it is
+        called when those of `beginning` are retired or overgrown.
+
+        Raises `UnspellableError` if the vocabulary can't spell any text.
+        """
         self.report: Final = report
-        self.vocabulary: Final = tables.vocabulary
-        self.recognizer: Final = Recognizer(tables, shared, start)
-        self.walker: Walker = Walker(self.recognizer)
-        costs = TokenCosts(self.walker)
-        if not tables.has_every_byte:
-            costs.tokens_needed(self.recognizer.start)
-            self.walker = SpellableWalker(costs)
-        self.budgets: Final = BudgetMasks(self.walker, costs)
-        self._counts = _token_counts(self.recognizer)
+        self.vocabulary: Final = beginning.tables.vocabulary
+        self._begin_again = begin_again
+        self._lock = RLock()
+        self._machinery = _Machinery.of(beginning)
+        self._is_used = False
+
+    @property
+    def recognizer(self) -> Recognizer:
+        """Where bytes lead, in texts that begin now."""
+        return self._machinery.recognizer
+
+    @property
+    def walker(self) -> Walker:
+        """The masks, in texts that begin now."""
+        return self._machinery.walker
+
+    @property
+    def budgets(self) -> BudgetMasks:
+        """The masks under a budget, in texts that begin now."""
+        return self._machinery.budgets
 
     @property
     def size(self) -> int:
@@ -58,10 +71,32 @@ class Grammar:
         return _OWN_BYTES + added + self.budgets.size
 
     def matcher(self) -> Matcher:
-        """Return a matcher for a new text."""
-        if self._counts is None:
-            return Matcher(self.walker, self.budgets)
-        return CountingMatcher(self.walker, self.budgets, self._counts)
+        """Return a matcher for a new text.
+
+        Matchers share what they compute, until that takes too much memory, or is forgotten because
+        other grammars were used more recently. Then the new matcher starts with empty tables.
+        """
+        tables = self.recognizer.tables
+        if tables.is_retired or self.recognizer.is_overgrown:
+            self._renew()
+        elif self._is_used:
+            generations_of(self.vocabulary).use_again(tables)
+        self._is_used = True
+        _, walker, budgets, counts = self._machinery
+        if counts is None:
+            return Matcher(walker, budgets)
+        return CountingMatcher(walker, budgets, counts)
+
+    def _renew(self) -> None:
+        """Replace the tables for new texts; if a limit is exceeded, the old tables stay in use."""
+        with self._lock:
+            before = self._machinery.recognizer
+            if before.is_overgrown and before.tables.shares(before.shared):
+                generations_of(self.vocabulary).retire(before.tables)
+            try:
+                self._machinery = _Machinery.of(self._begin_again())
+            except LimitError:
+                return
 
     @property
     def min_tokens(self) -> int:
@@ -71,10 +106,29 @@ class Grammar:
     def least_tokens(self, enough: int) -> int:
         """Return the fewest tokens found for any text. If the text with the fewest bytes needs more
         than `enough` tokens, other texts are tried as well."""
-        if self._counts is not None:  # another text might exceed a bound on its tokens
+        if self._machinery.counts is not None:  # another text might exceed a bound on its tokens
             return self.min_tokens
         with self.recognizer.tables.lock:
             return least_tokens(self.budgets.costs, self.recognizer.start, enough)
+
+
+class _Machinery(NamedTuple):
+    """What computes the masks of texts that have begun in one machine."""
+
+    recognizer: Recognizer
+    walker: Walker
+    budgets: BudgetMasks
+    counts: TokenCounts | None
+
+    @classmethod
+    def of(cls, beginning: Beginning) -> _Machinery:
+        recognizer = Recognizer(beginning)
+        walker = Walker(recognizer)
+        costs = TokenCosts(walker)
+        if not beginning.tables.has_every_byte:
+            costs.tokens_needed(recognizer.start)
+            walker = SpellableWalker(costs)
+        return cls(recognizer, walker, BudgetMasks(walker, costs), _token_counts(recognizer))
 
 
 def _token_counts(recognizer: Recognizer) -> TokenCounts | None:

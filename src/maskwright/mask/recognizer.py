@@ -8,7 +8,7 @@ must differ from earlier ones), the compiled part stops, and the exit is taken h
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -35,9 +35,18 @@ from maskwright.automaton.machine.step import (
 )
 from maskwright.automaton.value.last_value import last_value
 from maskwright.mask.position import Position, unpacked
-from maskwright.mask.shared.machine import Question, SharedMachine
+from maskwright.mask.shared.machine import MOST_BYTES, Question, SharedMachine
 from maskwright.mask.shared.vocabulary_tables import VocabularyTables
 from maskwright.mask.walk.walk import DEPENDS_ON_TEXT, PENDING, take_bytes, take_token
+
+
+class Beginning(NamedTuple):
+    """Where the texts of a grammar begin."""
+
+    tables: VocabularyTables
+    shared: SharedMachine
+    start: tuple[int, int]
+    """The context and the leaf state in which every text begins."""
 
 
 class Recognizer:
@@ -46,10 +55,8 @@ class Recognizer:
     Thread-safe: the lock of its tables guards every question to the machine.
     """
 
-    def __init__(
-        self, tables: VocabularyTables, shared: SharedMachine, start: tuple[int, int]
-    ) -> None:
-        """`start`: the context and the leaf state in which every text begins."""
+    def __init__(self, beginning: Beginning) -> None:
+        tables, shared, start = beginning
         self.tables: Final = tables
         self.shared: Final = shared
         self.vocabulary: Final = tables.vocabulary
@@ -74,6 +81,17 @@ class Recognizer:
         position.row = 0
         position.record = self.tables.rows.address(0)
         return position
+
+    @property
+    def is_overgrown(self) -> bool:
+        """Whether new texts had better begin in another machine: this one takes much memory, or the
+        grammar has added half of what its limits allow."""
+        limits = self.shared.limits
+        return (
+            self.shared.nbytes > MOST_BYTES
+            or 2 * self._added.contexts > limits.contexts
+            or 2 * self._added.leaf_states > limits.leaf_states
+        )
 
     @property
     def new_exits(self) -> int:

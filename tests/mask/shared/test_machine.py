@@ -11,7 +11,7 @@ import pytest
 
 from maskwright import Grammar, Limits, Vocabulary, compile_json_schema
 from maskwright.errors import LimitError, UnsatisfiableSchemaError
-from maskwright.mask.shared import vocabulary_tables
+from maskwright.mask.shared import generations, vocabulary_tables
 from tests.matching import allowed, matches, vocabulary
 
 PART = {
@@ -138,7 +138,8 @@ def test_what_is_known_is_bounded(vocab: Vocabulary, monkeypatch: pytest.MonkeyP
     grammar = compile_json_schema(PART, vocab)
     trail(grammar, TEXT)
     first = weakref.ref(grammar.recognizer.machine)
-    monkeypatch.setattr(vocabulary_tables, "MOST_KNOWN_BYTES", 0)
+    monkeypatch.setattr(generations, "MOST_BYTES", 0)
+    monkeypatch.setattr(vocabulary_tables, "MOST_BYTES", 0)
     del grammar
     gc.collect()
     assert first() is not None

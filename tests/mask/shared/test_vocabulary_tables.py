@@ -10,8 +10,8 @@ import pytest
 from maskwright import Vocabulary, compile_json_schema
 from maskwright.grammar.pattern.translate import search
 from maskwright.mask.ready_rows import strings
-from maskwright.mask.shared import vocabulary_tables
-from maskwright.mask.shared.vocabulary_tables import tables_of
+from maskwright.mask.shared import generations, vocabulary_tables
+from maskwright.mask.shared.generations import tables_of
 from tests.matching import BYTES, allowed
 
 
@@ -29,7 +29,7 @@ def read(pattern: str, vocabulary: Vocabulary, text: str) -> None:
         assert matcher.accept(byte)
 
 
-@pytest.mark.parametrize("bound", ["MOST_LEAVES", "MOST_TERMS", "MOST_TRANSITIONS"])
+@pytest.mark.parametrize("bound", ["MOST_BYTES", "MOST_TERMS", "MOST_TRANSITIONS"])
 def test_fresh_tables_let_go_of_patterns(bound: str, monkeypatch: pytest.MonkeyPatch) -> None:
     vocabulary = own_vocabulary()
     read("^(ab|cd)*xyzzy$", vocabulary, "abxyzzy")
@@ -38,6 +38,7 @@ def test_fresh_tables_let_go_of_patterns(bound: str, monkeypatch: pytest.MonkeyP
     gc.collect()
     assert language() is not None
     assert leaves() is not None
+    monkeypatch.setattr(generations, "MOST_BYTES", 0)
     monkeypatch.setattr(vocabulary_tables, bound, 0)
     compile_json_schema({"type": "null"}, vocabulary)
     gc.collect()
@@ -48,7 +49,8 @@ def test_fresh_tables_let_go_of_patterns(bound: str, monkeypatch: pytest.MonkeyP
 def test_a_grammar_keeps_its_tables(monkeypatch: pytest.MonkeyPatch) -> None:
     vocabulary = own_vocabulary()
     grammar = compile_json_schema({"type": "string", "pattern": "^q*$"}, vocabulary)
-    monkeypatch.setattr(vocabulary_tables, "MOST_LEAVES", 0)
+    monkeypatch.setattr(generations, "MOST_BYTES", 0)
+    monkeypatch.setattr(vocabulary_tables, "MOST_BYTES", 0)
     read("^(ab)*$", vocabulary, "abab")
     matcher = grammar.matcher()
     assert all(matcher.accept(byte) for byte in b'"qq"')

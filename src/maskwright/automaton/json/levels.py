@@ -68,13 +68,20 @@ class Levels:
         self._owners.append(owner)
         return context
 
+    def knows(self, root: Schema) -> bool:
+        """Whether a root schema has been met before."""
+        return self._root(root) is not None
+
     def begun(self, root: Schema) -> tuple[int, int] | None:
         """The first context and leaf state of a root schema that has been met before."""
+        context = self._root(root)
+        return None if context is None else (context, self._owners[context].value_leaf(context))
+
+    def _root(self, root: Schema) -> int | None:
         value = None if root.key is None else self.same.get(root.key)
         if value is None:
             return None
-        context = self.find(Level(LevelPhase.VALUE, "", (Thread(0, None, value),), 0))
-        return None if context is None else (context, self._owners[context].value_leaf(context))
+        return self.find(Level(LevelPhase.VALUE, "", (Thread(0, None, value),), 0))
 
     # The machine's questions
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Final, Literal, get_args
+from collections.abc import Hashable, Mapping
+from typing import Final, Literal, NamedTuple, get_args
 
 from maskwright.automaton.json.contexts import JsonContexts
 from maskwright.automaton.json.precheck import WIDE, precheck_alternatives
@@ -13,10 +13,11 @@ from maskwright.automaton.value.whitespace import WHITESPACE, WhitespaceName
 from maskwright.errors import InputError, UnsatisfiableSchemaError
 from maskwright.grammar.schema.drafts import Draft
 from maskwright.grammar.schema.parse import ParseOptions, parse_schema
-from maskwright.grammar.schema.tree import Json
+from maskwright.grammar.schema.tree import Json, Schema
 from maskwright.limits import DEFAULT_LIMITS, Limits, Work
 from maskwright.mask.grammar import Grammar
-from maskwright.mask.shared.vocabulary_tables import tables_of
+from maskwright.mask.recognizer import Beginning
+from maskwright.mask.shared.generations import generations_of
 from maskwright.vocab import Vocabulary
 
 DraftName = Literal["4", "6", "7", "2019-09", "2020-12"]
@@ -82,29 +83,61 @@ def compile_json_schema(
         plain_integers=integers == "digits",
         limits=limits,
     )
-    kind = (property_order, whitespace, formats, integers, escapes, limits)
     with Work(limits):
         parsed = parse_schema(schema, options)
-        tables = tables_of(vocab)
+        kind = (property_order, whitespace, formats, integers, escapes, limits)
+        source = _Source(parsed.root, vocab, kind, property_order, whitespace, escapes, limits)
+        beginning = source.known()
+        if beginning is None:
+            solver = Solver(property_order, limits)
+            root = frozenset([parsed.root])
+            if not solver.satisfiable(root):
+                raise UnsatisfiableSchemaError("no JSON value matches the schema", pointer="")
+            if parsed.widest > WIDE:
+                precheck_alternatives(root, solver, limits)
+            beginning = source.begin(solver)
+        return Grammar(beginning, parsed.report, source.begin_again)
+
+
+class _Source(NamedTuple):
+    """A schema that has instances, with all that decides where its texts begin."""
+
+    root: Schema
+    vocabulary: Vocabulary
+    kind: Hashable
+    """Equal for schemas that share a machine."""
+    property_order: PropertyOrder
+    whitespace: WhitespaceName
+    escapes: Escapes
+    limits: Limits
+
+    def known(self) -> Beginning | None:
+        """Where texts begin, if the schema has been compiled and is not forgotten yet."""
+        tables = generations_of(self.vocabulary).knowing(self.kind, self.root)
+        if tables is None:
+            return None
         with tables.lock:
-            levels, shared = tables.json_machine(kind, limits)
-            start = levels.begun(parsed.root)
-            if start is not None:
-                return Grammar(tables, shared, start, parsed.report)
-        solver = Solver(property_order, limits)
-        root = frozenset([parsed.root])
-        if not solver.satisfiable(root):
-            raise UnsatisfiableSchemaError("no JSON value matches the schema", pointer="")
-        if parsed.widest > WIDE:
-            precheck_alternatives(root, solver, limits)
+            levels, shared = tables.json_machine(self.kind, self.limits)
+            start = levels.begun(self.root)
+        return None if start is None else Beginning(tables, shared, start)
+
+    def begin(self, solver: Solver) -> Beginning:
+        """Where texts begin in the newest tables."""
+        tables = generations_of(self.vocabulary).newest()
         with tables.lock:
+            levels, shared = tables.json_machine(self.kind, self.limits)
             contexts = JsonContexts(
-                root,
+                frozenset([self.root]),
                 solver,
                 tables.leaves,
-                WHITESPACE[whitespace],
-                vocab.price,
-                bare=escapes == "needed",
+                WHITESPACE[self.whitespace],
+                self.vocabulary.price,
+                bare=self.escapes == "needed",
                 table=levels,
             )
-            return Grammar(tables, shared, contexts.start(), parsed.report)
+            return Beginning(tables, shared, contexts.start())
+
+    def begin_again(self) -> Beginning:
+        """Where texts begin, for a grammar whose tables have been retired."""
+        with Work(self.limits):
+            return self.known() or self.begin(Solver(self.property_order, self.limits))

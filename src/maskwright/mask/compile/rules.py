@@ -16,8 +16,9 @@ from maskwright.grammar.rules.tree import (
 from maskwright.grammar.schema.tree import Report
 from maskwright.limits import DEFAULT_LIMITS, Limits, Work
 from maskwright.mask.grammar import Grammar
+from maskwright.mask.recognizer import Beginning
+from maskwright.mask.shared.generations import tables_of
 from maskwright.mask.shared.machine import SharedMachine
-from maskwright.mask.shared.vocabulary_tables import tables_of
 from maskwright.vocab import Vocabulary
 
 
@@ -40,17 +41,22 @@ def compile_rules(
     """
     limits = limits or DEFAULT_LIMITS
     _check_tokens(rules, vocab)
-    tables = tables_of(vocab)
     with Work(limits):
-        values = RuleValues(tables.leaves, limits, vocab.price)
         written = fold_rules(captures_in_start(rules, limits))
-        network = RuleNetwork(written, values.is_satisfiable, limits)
-        with tables.lock:
-            contexts = RuleContexts(network, values, tables.leaves, limits)
-            if check_values:
-                contexts.check_values()
-            shared = SharedMachine(tables.leaves, contexts, limits)
-            return Grammar(tables, shared, contexts.start(), report or Report((), ()))
+
+        def begin(*, check_values: bool = False) -> Beginning:
+            tables = tables_of(vocab)
+            with Work(limits):
+                values = RuleValues(tables.leaves, limits, vocab.price)
+                network = RuleNetwork(written, values.is_satisfiable, limits)
+                with tables.lock:
+                    contexts = RuleContexts(network, values, tables.leaves, limits)
+                    if check_values:
+                        contexts.check_values()
+                    shared = SharedMachine(tables.leaves, contexts, limits)
+                    return Beginning(tables, shared, contexts.start())
+
+        return Grammar(begin(check_values=check_values), report or Report((), ()), begin)
 
 
 def _check_tokens(rules: Rules, vocab: Vocabulary) -> None:

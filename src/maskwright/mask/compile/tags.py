@@ -37,8 +37,8 @@ from maskwright.limits import DEFAULT_LIMITS, Limits, Work
 from maskwright.mask.compile.json_schema import Escapes, Integers
 from maskwright.mask.compile.rules import compile_rules
 from maskwright.mask.grammar import Grammar
+from maskwright.mask.shared.generations import tables_of
 from maskwright.mask.shared.known_tools import Arguments
-from maskwright.mask.shared.vocabulary_tables import tables_of
 from maskwright.vocab import Vocabulary
 
 _START = "start"

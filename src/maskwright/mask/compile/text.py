@@ -16,8 +16,9 @@ from maskwright.grammar.regular.terms import EMPTY, Regular, words
 from maskwright.grammar.schema.tree import Report, ReportEntry
 from maskwright.limits import DEFAULT_LIMITS, Limits, Work
 from maskwright.mask.grammar import Grammar
+from maskwright.mask.recognizer import Beginning
+from maskwright.mask.shared.generations import tables_of
 from maskwright.mask.shared.machine import SharedMachine
-from maskwright.mask.shared.vocabulary_tables import tables_of
 from maskwright.vocab import Vocabulary
 
 
@@ -94,9 +95,11 @@ def _refuse_flag(reason: str) -> NoReturn:
 
 
 def _compile(term: Regular, kind: str, vocab: Vocabulary, limits: Limits) -> Grammar:
-    tables = tables_of(vocab)
-    with tables.lock:
-        report = Report((ReportEntry("", kind),), ())
-        contexts = TextContexts(term, tables.leaves)
-        shared = SharedMachine(tables.leaves, contexts, limits)
-        return Grammar(tables, shared, contexts.start(), report)
+    def begin() -> Beginning:
+        tables = tables_of(vocab)
+        with Work(limits), tables.lock:
+            contexts = TextContexts(term, tables.leaves)
+            shared = SharedMachine(tables.leaves, contexts, limits)
+            return Beginning(tables, shared, contexts.start())
+
+    return Grammar(begin(), Report((ReportEntry("", kind),), ()), begin)

@@ -25,6 +25,9 @@ from maskwright.mask.walk.arrays import Directory
 POSITION_BYTES: Final = 500
 EXIT_BYTES: Final = 1_200
 
+MOST_BYTES: Final = 48 << 20
+"""Estimated bytes of a machine after which grammars had better begin their texts in a new one."""
+
 
 class FinishingContexts(Contexts, Finisher, Protocol):
     """The contexts of a grammar, which can also complete a text."""

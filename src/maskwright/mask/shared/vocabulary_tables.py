@@ -1,4 +1,4 @@
-"""What all grammars over one vocabulary share: leaf automata, mask rows, ready rows of strings."""
+"""What grammars over one vocabulary share: leaf automata, mask rows, ready rows of strings."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from maskwright.grammar.pattern.translate import full_match, search
 from maskwright.grammar.regular.derivative import made
 from maskwright.grammar.regular.terms import EMPTY, Parallel, Regular, alive
 from maskwright.grammar.regular.word_lists import has_minimal_escapes
+from maskwright.grammar.schema.tree import Schema
 from maskwright.grammar.shape.scalars import lone_scalars
 from maskwright.limits import Limits
 from maskwright.mask.ready_rows.runs import CharacterRun
@@ -38,55 +39,42 @@ from maskwright.vocab import Vocabulary
 from maskwright.vocab.trie import SiblingTrie
 from maskwright.vocab.vocabulary import WORTH_KEEPING
 
-MOST_LEAVES: Final = 40_000
-"""Leaf states after which new grammars get new tables; the old ones are freed with their grammars.
-With everything that refers to them they took about 1.2 KB each over 240 MaskBench schemas."""
-MOST_ROW_BYTES: Final = 32 << 20
-"""Bytes of mask rows after which new grammars get new tables."""
-MOST_TERMS: Final = 60_000
+MOST_BYTES: Final = 20 << 20
+"""Estimated bytes after which new grammars get new tables (see `mask.shared.generations`)."""
+MOST_TERMS: Final = 20_000
 """Regular terms after which new grammars get new tables: a leaf state keeps all its derivatives."""
-MOST_TRANSITIONS: Final = 400_000
+MOST_TRANSITIONS: Final = 150_000
 """Transitions computed after which new grammars get new tables; each takes some 140 bytes."""
-
-MOST_KNOWN_BYTES: Final = 48 << 20
-"""Bytes of shared machines (see `mask.shared.machine`) after which new grammars start new ones."""
+_LEAF_BYTES: Final = 1_200
+"""Of a leaf state with everything that refers to it, over 240 MaskBench schemas."""
 
 NOTHING: Final = PrecomputedMask(0, 0, 0, 0)
 
 _UTF_8: Final = frozenset((*range(0xC0), *range(0xC2, 0xF5)))
 
 
-class VocabularyTables:
-    """One vocabulary's tables. `lock` guards them all; holders keep it for short work only."""
+class VocabularyParts:
+    """What all generations of one vocabulary's tables have in common: it depends on the tokens
+    alone, or bounds itself.
 
-    def __init__(self, vocabulary: Vocabulary, before: VocabularyTables | None = None) -> None:
-        """`before`: earlier tables of this vocabulary, whose trie and ready rows are taken over.
+    All of it that nearly every grammar needs is made at once, so that it is a compile that takes
+    the time, and no mask.
+    """
 
-        All tables are made here, so that the time is spent in a compilation and not in a mask.
-        """
-        self.vocabulary = vocabulary
-        self.lock = RLock()
-        self.leaves = LeafTable()
-        self.rows = RowTable(vocabulary.words)
-        self.trie = vocabulary.trie
-        self.all_tokens = before.all_tokens if before else SiblingTable(SiblingTrie.of(self.trie))
-        self.spelling = before.spelling if before else Spelling.of(vocabulary)
-        self.strings = before.strings if before else StringRows(vocabulary)
-        self._leaving = (
-            before._leaving if before else SiblingTable(SiblingTrie.of(self.strings.leaving))
-        )
-        self.tools = KnownTools()
-        self.scratch: Final = Scratch.of(self.trie.height, vocabulary.words)
-        """The scratch memory of all walks, of which there is one at a time."""
-        self.leaf_bounds = LeafBounds()
-        self._precomputed: dict[int, PrecomputedMask | None] = {}
-        self._json_machines: dict[Hashable, tuple[Levels, SharedMachine]] = {}
-        self._every_byte = np.ones(768, np.uint8)
-        self._terms = alive()
-        self._made = made()
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self.vocabulary: Final = vocabulary
+        self.trie: Final = vocabulary.trie
+        self.all_tokens: Final = SiblingTable(SiblingTrie.of(self.trie))
+        self.spelling: Final = Spelling.of(vocabulary)
+        self.strings: Final = StringRows(vocabulary)
+        self.tools: Final = KnownTools()
         if vocabulary.size >= WORTH_KEEPING:
-            _ = self._leaving  # nearly every grammar has strings, and no mask should wait for them
-            _ = self.texts
+            _ = self.leaving  # nearly every grammar has strings, and no mask should wait for them
+
+    @cached_property
+    def leaving(self) -> SiblingTable:
+        """The tokens that may leave a string."""
+        return SiblingTable(SiblingTrie.of(self.strings.leaving))
 
     @cached_property
     def prefixes(self) -> frozenset[bytes]:
@@ -99,6 +87,50 @@ class VocabularyTables:
         bytes never need more than n tokens."""
         return {token[0] for token in self.vocabulary.tokens if len(token) == 1} >= _UTF_8
 
+
+class VocabularyTables:
+    """One generation of a vocabulary's tables. `lock` guards them all; holders keep it for short
+    work only."""
+
+    def __init__(self, parts: VocabularyParts) -> None:
+        self.parts: Final = parts
+        self.vocabulary: Final = parts.vocabulary
+        self.lock = RLock()
+        self.leaves = LeafTable()
+        self.rows = RowTable(self.vocabulary.words)
+        self.trie: Final = parts.trie
+        self.all_tokens: Final = parts.all_tokens
+        self.spelling: Final = parts.spelling
+        self.strings: Final = parts.strings
+        self.tools: Final = parts.tools
+        self.scratch: Final = Scratch.of(self.trie.height, self.vocabulary.words)
+        """That of all walks, for there is one at a time."""
+        self.leaf_bounds = LeafBounds()
+        self.last_use = 0
+        """Ascending with time."""
+        self.used_again: int | None = None
+        """How many generations had been begun when something that is known here was last used
+        again; None if nothing was."""
+        self.is_retired = False
+        """Whether grammars had better begin afresh in other tables."""
+        self._precomputed: dict[int, PrecomputedMask | None] = {}
+        self._json_machines: dict[Hashable, tuple[Levels, SharedMachine]] = {}
+        self._every_byte = np.ones(768, np.uint8)
+        self._terms = alive()
+        self._made = made()
+        if self.vocabulary.size >= WORTH_KEEPING:
+            _ = self.texts
+
+    @property
+    def prefixes(self) -> frozenset[bytes]:
+        """All proper, non-empty beginnings of tokens."""
+        return self.parts.prefixes
+
+    @property
+    def has_every_byte(self) -> bool:
+        """See `VocabularyParts`."""
+        return self.parts.has_every_byte
+
     @cached_property
     def texts(self) -> TextRows:
         """The ready rows of plain text, created when they are first needed."""
@@ -106,21 +138,33 @@ class VocabularyTables:
 
     def json_machine(self, kind: Hashable, limits: Limits) -> tuple[Levels, SharedMachine]:
         """Return the levels and the machine that JSON Schemas compiled with these options share."""
-        if sum(shared.nbytes for _, shared in self._json_machines.values()) > MOST_KNOWN_BYTES:
-            self._json_machines.clear()
         known = self._json_machines.get(kind)
         if known is None:
             levels = Levels()
             known = self._json_machines[kind] = levels, SharedMachine(self.leaves, levels, limits)
         return known
 
+    def knows(self, kind: Hashable, root: Schema) -> bool:
+        """Whether a schema has been met with these options."""
+        known = self._json_machines.get(kind)
+        return known is not None and known[0].knows(root)
+
+    def shares(self, shared: SharedMachine) -> bool:
+        """Whether a machine is one that grammars of JSON Schemas share here."""
+        return any(machine is shared for _, machine in list(self._json_machines.values()))
+
+    @property
+    def nbytes(self) -> int:
+        """Estimated bytes of the leaves, of what refers to them, of rows and shared machines."""
+        machines = sum(shared.nbytes for _, shared in list(self._json_machines.values()))
+        return _LEAF_BYTES * self.leaves.weight + self.rows.nbytes + machines
+
     @property
     def is_full(self) -> bool:
         """Whether the tables are so large that new grammars should get new ones."""
         self._terms = min(self._terms, alive())  # terms of earlier tables are freed one by one
         return (
-            self.leaves.weight > MOST_LEAVES
-            or self.rows.nbytes > MOST_ROW_BYTES
+            self.nbytes > MOST_BYTES
             or alive() - self._terms > MOST_TERMS
             or made() - self._made > MOST_TRANSITIONS
         )
@@ -142,7 +186,9 @@ class VocabularyTables:
         if not is_within(leaf, keys) or has_minimal_escapes(term_within(leaf, keys)):
             return None
         ready = self.rows.ready(self.strings.ready(leaf, keys))
-        return PrecomputedMask(*ready, self._leaving.address, int(self._every_byte.ctypes.data))
+        return PrecomputedMask(
+            *ready, self.parts.leaving.address, int(self._every_byte.ctypes.data)
+        )
 
     def is_text(self, leaf: int) -> bool:
         """Whether plain text is read at `leaf`."""
@@ -168,23 +214,6 @@ class VocabularyTables:
             return ENDLESS if farthest is None else UNFINISHED + 1 + farthest
         text = self.leaves.state(Text(inside=True, term=term))
         return UNFINISHED + self.leaf_bounds.compute(self.leaves, text, limits)
-
-
-_making = RLock()
-
-
-def tables_of(vocabulary: Vocabulary) -> VocabularyTables:
-    """Return the current tables of a vocabulary. They exist as long as the vocabulary, or a grammar
-    that uses them."""
-    with _making:
-        tables = vocabulary.shared
-        if not isinstance(tables, VocabularyTables):
-            tables = vocabulary.shared = VocabularyTables(vocabulary)
-        elif tables.is_full:
-            tables.strings.forget()
-            forget_languages()
-            tables = vocabulary.shared = VocabularyTables(vocabulary, tables)
-        return tables
 
 
 def forget_languages() -> None:
