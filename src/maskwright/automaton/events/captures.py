@@ -94,25 +94,25 @@ class CaptureReader:
 
     def _move(self, left: Left, stack: list[int]) -> None:
         read = self._contexts.read_symbols(left.context, left.label)
-        found: Threads = defaultdict(set)
+        moved: Threads = defaultdict(set)
         for thread in self._calling(read, stack[:-1]):
-            found[thread] |= self._threads.get(thread, set())
+            moved[thread] |= self._threads.get(thread, set())
         for before, item in read.kept:
             position = RulePosition(item.next, item.counters, item.return_to)
             logs = self._threads.get(CaptureThread(before, position))
             if logs:
-                found[CaptureThread(item.symbol, position)] |= logs
+                moved[CaptureThread(item.symbol, position)] |= logs
         seen: set[tuple[Symbol, RulePosition]] = set()
         for symbol, position in read.ended:
-            self._end(symbol, position, left.at, found, seen)
-        self._threads = found
+            self._end(symbol, position, left.at, moved, seen)
+        self._threads = moved
 
     def _end(
         self,
         symbol: Symbol,
         position: RulePosition,
         at: int,
-        found: Threads,
+        threads: Threads,
         seen: set[tuple[Symbol, RulePosition]],
     ) -> None:
         """Follow the end of `symbol`, after which its rule goes on at `position`."""
@@ -122,12 +122,12 @@ class CaptureReader:
         rule, kernel = position.return_to
         if kernel == OUTERMOST:
             logs = self._threads.get(CaptureThread(symbol, position), set())
-            self._go_on(position, logs, at, found)
+            self._go_on(position, logs, at, threads)
         elif kernel != BELOW and self._network.closure(position.node, position.counters).may_end:
             for caller in self._sets.closure(kernel).waiting[rule]:
-                self._end(RuleCall(rule), caller, at, found, seen)
+                self._end(RuleCall(rule), caller, at, threads, seen)
 
-    def _go_on(self, position: RulePosition, logs: set[Log], at: int, found: Threads) -> None:
+    def _go_on(self, position: RulePosition, logs: set[Log], at: int, threads: Threads) -> None:
         """Add to `found` the threads that follow `position`, with what their paths log."""
         if not logs:
             return
@@ -141,8 +141,8 @@ class CaptureReader:
             if transition is not None:
                 symbol, after, counts = transition
                 thread = CaptureThread(symbol, RulePosition(after, counts, return_to))
-            room = MOST_LOGS - len(found[thread])
-            found[thread] |= {(*log, *passed) for log in islice(sorted(logs), room)}
+            room = MOST_LOGS - len(threads[thread])
+            threads[thread] |= {(*log, *passed) for log in islice(sorted(logs), room)}
 
     def _calling(self, read: ReadSymbols, below: list[int]) -> Iterator[CaptureThread]:
         """The threads that wait for a rule which is still being read: those to which the symbols
@@ -215,11 +215,11 @@ class CaptureReader:
     @cached_property
     def _tails(self) -> dict[str, set[bytes]]:
         """The tails with which the captures of each name may end."""
-        found: dict[str, set[bytes]] = defaultdict(set)
+        tails: dict[str, set[bytes]] = defaultdict(set)
         for node in self._network.nodes:
             if isinstance(node, CaptureBoundary) and node.ends:
-                found[node.name].add(node.tail.encode())
-        return found
+                tails[node.name].add(node.tail.encode())
+        return tails
 
     def _plain(self, start: int, stop: int) -> str:
         """The text between two places, without special tokens."""

@@ -86,11 +86,11 @@ class JsonReader:
         """The new whole characters of the string that is being read, if one is, up to `stop`."""
         if not self._text.startswith(b'"', self._start):
             return
-        found = _WHOLE_CHARACTERS.match(self._text, self._reported, stop)
-        assert found is not None
-        if found.end() > self._reported:
-            self._reported = found.end()
-            yield StringText(self._pointer, json.loads(b'"%b"' % found[0], strict=False))
+        match = _WHOLE_CHARACTERS.match(self._text, self._reported, stop)
+        assert match is not None
+        if match.end() > self._reported:
+            self._reported = match.end()
+            yield StringText(self._pointer, json.loads(b'"%b"' % match[0], strict=False))
 
     def _begin(self, at: int) -> None:
         self._start = at

@@ -60,15 +60,15 @@ class DistinctCostBounds:
         if others == 0:
             witness = self._solver.shortest.of(value)
             return None if witness is None else byte_count(rendered(witness, self._whitespace, 0))
-        found: list[int] = []
+        bounds: list[int] = []
         listed = self._solver.search.shortest_scalars(value, others + 1)
         if len(listed) > others:
-            found.append(int(listed[others].size))
+            bounds.append(int(listed[others].size))
         for start in self._solver.values.containers(value):
             closing = self.closing(start, others, begun=False)
             if closing is not None:
-                found.append(1 + closing)
-        return min(found, default=None)
+                bounds.append(1 + closing)
+        return min(bounds, default=None)
 
     def closing(self, progress: Progress, others: int, *, begun: bool = True) -> int | None:
         """Upper bound from the end of a member or item to the end of its container, which is to be
@@ -127,18 +127,18 @@ class DistinctCostBounds:
     def _optional_member(self, progress: ObjectProgress, others: int, *, begun: bool) -> int | None:
         """A member that isn't required and makes the difference."""
         shape, solver = progress.shape, self._solver
-        found: list[int] = []
+        bounds: list[int] = []
         if shape.languages in ((), (ANYTHING,)):  # any name will do
             for each in solver.values.names.of(shape.languages):
                 cost = self.value(shape.others(each.mask), 0)
                 if cost is not None:
-                    found.append(self._comma + DISTINGUISHING + self._colon + cost)
+                    bounds.append(self._comma + DISTINGUISHING + self._colon + cost)
         if not begun:
             for name, value in zip(shape.names, shape.values, strict=True):
                 cost = self.value(value, others) if solver.satisfiable(value) else None
                 if cost is not None:
-                    found.append(self._name(name) + cost)
-        return min(found, default=None)
+                    bounds.append(self._name(name) + cost)
+        return min(bounds, default=None)
 
     def _name(self, name: str) -> int:
         """A comma, a name and a colon."""

@@ -70,8 +70,8 @@ class DistinguishedValues:
         return self._containers[item]
 
     def _all(self, item: Conjunction) -> tuple[str, ...] | None:
-        found = self._solver.search.shortest_containers(item, MOST_CONTAINERS + 1)
-        return None if len(found) > MOST_CONTAINERS else found
+        containers = self._solver.search.shortest_containers(item, MOST_CONTAINERS + 1)
+        return None if len(containers) > MOST_CONTAINERS else containers
 
     def _has_many(self, item: Conjunction, depth: int) -> bool:
         """Whether some part of the conjunction's containers has many values."""
@@ -89,22 +89,22 @@ class DistinguishedValues:
 
     def _values_of_array(self, shape: ArrayShape) -> list[Conjunction | None]:
         """The conjunctions of its items; None stands for items without end."""
-        found: list[Conjunction | None] = list(shape.prefix[: shape.most])
+        values: list[Conjunction | None] = list(shape.prefix[: shape.most])
         goes_on = shape.most is None or shape.most > len(shape.prefix)
         if goes_on and self._solver.satisfiable(shape.rest):
-            found.append(None if shape.most is None else shape.rest)
-        return [each for each in found if each is None or self._solver.satisfiable(each)]
+            values.append(None if shape.most is None else shape.rest)
+        return [each for each in values if each is None or self._solver.satisfiable(each)]
 
     def _values(self, shape: ObjectShape) -> list[Conjunction | None]:
         """The conjunctions of its members; None stands for names that it doesn't list."""
         if shape.most == 0:
             return []
         possible = self._solver.satisfiable
-        found: list[Conjunction | None] = [each for each in shape.values if possible(each)]
+        values: list[Conjunction | None] = [each for each in shape.values if possible(each)]
         classes = self._solver.values.names.of(shape.languages)
         if any(possible(shape.others(each.mask)) for each in classes):
-            found.append(None)
-        return found
+            values.append(None)
+        return values
 
 
 def _items(shape: ArrayShape, start: int) -> list[Conjunction]:

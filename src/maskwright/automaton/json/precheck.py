@@ -31,14 +31,14 @@ are counted anew for each mask."""
 def precheck_alternatives(root: Conjunction, solver: Solver, limits: Limits) -> None:
     """Build the shapes of all values within `root`. Raises `LimitError` for too many alternatives,
     which would otherwise end a text in its middle."""
-    found = {root: None}
+    values = {root: None}
     queue = [root]
     try:
         with Work(replace(limits, work=min(limits.work, _MOST_WORK))):
             for value in queue:  # which grows
                 for inner in _inside(value, solver):
-                    if inner not in found and len(found) < _MOST_VALUES:
-                        found[inner] = None
+                    if inner not in values and len(values) < _MOST_VALUES:
+                        values[inner] = None
                         queue.append(inner)
     except LimitError as error:
         if error.limit in _OF_SHAPES:

@@ -158,8 +158,8 @@ class ValueReader:
         """The value that a label shows; `entries` are the ones before the entries of the kinds."""
         if len(entries) == 1:
             return json.dumps(self.words[entries[0] - 1]) if entries[0] else None
-        found = zip(self.values, entries, strict=False)
-        return next((value for value, flag in found if flag), None)
+        pairs = zip(self.values, entries, strict=False)
+        return next((value for value, flag in pairs if flag), None)
 
 
 def _containers(
@@ -167,7 +167,7 @@ def _containers(
 ) -> dict[Thread, None]:
     """A thread for each array or object that a bracket may open, before its first item or member.
     The tags are indexes of `readings`."""
-    found: dict[Thread, None] = {}
+    threads: dict[Thread, None] = {}
     for tag, reading in enumerate(readings):
         if reading.thread.value is None:
             continue
@@ -183,8 +183,8 @@ def _containers(
                 must = reading.must_equal_one
                 progress = start._replace(candidates=against, must_equal_one=must)
             if solver.can_complete(progress):
-                found[Thread(tag, progress)] = None
-    return found
+                threads[Thread(tag, progress)] = None
+    return threads
 
 
 class _ScalarKind(NamedTuple):

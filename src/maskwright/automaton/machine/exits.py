@@ -64,22 +64,22 @@ class Replacement(NamedTuple):
     """The contexts pushed then, the innermost last."""
 
 
-def apply_exit(found: Exit) -> Replacement:
-    """Return what `found`, which must not be BLOCKED, does to the stack.
+def apply_exit(taken: Exit) -> Replacement:
+    """Return what the exit `taken`, which must not be BLOCKED, does to the stack.
 
     After an exit that `pops`, the context that has become the innermost is left with
-    `found.result`; after any other, the text goes on in leaf state `found.leaf`.
+    `taken.result`; after any other, the text continues in leaf state `taken.leaf`.
     """
-    kind = found.kind & ~DYNAMIC
+    kind = taken.kind & ~DYNAMIC
     if kind == POP:
         return Replacement(1)
     if kind == STAY:
-        return Replacement(1, (found.context,))
+        return Replacement(1, (taken.context,))
     if kind != PUSH:
-        raise ValueError(f"an exit of kind {found.kind} leads nowhere")
-    if found.frame == NO_FRAME:
-        return Replacement(0, (found.context,))
-    return Replacement(1, (found.frame, found.context))
+        raise ValueError(f"an exit of kind {taken.kind} leads nowhere")
+    if taken.frame == NO_FRAME:
+        return Replacement(0, (taken.context,))
+    return Replacement(1, (taken.frame, taken.context))
 
 
 class Configuration(NamedTuple):

@@ -67,15 +67,15 @@ class MachineTrace:
         label = self._machine.leaves.label_of(self.leaf)
         while True:
             context = self.stack[-1]
-            found = self._exit(context, label)
-            yield Left(len(self.text), context, label, found)
-            removed, added = apply_exit(found)
+            taken = self._exit(context, label)
+            yield Left(len(self.text), context, label, taken)
+            removed, added = apply_exit(taken)
             del self.stack[len(self.stack) - removed :]
             self.stack += added
-            if not found.pops:
+            if not taken.pops:
                 break
-            label = found.result
-        self.leaf = found.leaf
+            label = taken.result
+        self.leaf = taken.leaf
 
     def _exit(self, context: int, label: Hashable) -> Exit:
         known = self._exits.get((context, label))

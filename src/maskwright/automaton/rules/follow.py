@@ -44,12 +44,12 @@ def next_bytes(network: RuleNetwork) -> list[int]:
     rules = _rules_by_node(network)
     follow = _follow_sets(network, first, rules)
     ahead: list[int] = []
-    for at, found in enumerate(first):
-        if found & _ENDS:
-            found ^= _ENDS
+    for at, next_of_node in enumerate(first):
+        if next_of_node & _ENDS:
+            next_of_node ^= _ENDS
             for rule in rules[at]:
-                found |= follow[rule]
-        ahead.append(found)
+                next_of_node |= follow[rule]
+        ahead.append(next_of_node)
     return ahead
 
 
@@ -67,9 +67,9 @@ def _first_sets(network: RuleNetwork) -> list[int]:
     while changed:
         at = changed.pop()
         waiting.discard(at)
-        found = _first_of_node(network, at, first)
-        if found != first[at]:
-            first[at] = found
+        bytes_now = _first_of_node(network, at, first)
+        if bytes_now != first[at]:
+            first[at] = bytes_now
             more = [user for user in users[at] if user not in waiting]
             changed += more
             waiting.update(more)
@@ -79,15 +79,15 @@ def _first_sets(network: RuleNetwork) -> list[int]:
 def _first_of_node(network: RuleNetwork, at: int, first: list[int]) -> int:
     match network.nodes[at]:
         case SymbolNode(symbol=symbol, next=after):
-            found = _first_of_symbol(network, symbol, first)
-            return found | first[after] if network.is_nullable(symbol) else found
+            first_bytes = _first_of_symbol(network, symbol, first)
+            return first_bytes | first[after] if network.is_nullable(symbol) else first_bytes
         case RuleEnd():
             return _ENDS
         case node:
-            found = 0
+            first_bytes = 0
             for after in successors(node):
-                found |= first[after]
-            return found
+                first_bytes |= first[after]
+            return first_bytes
 
 
 def _first_of_symbol(network: RuleNetwork, symbol: Symbol, first: list[int]) -> int:
@@ -104,17 +104,17 @@ def _first_of_symbol(network: RuleNetwork, symbol: Symbol, first: list[int]) -> 
 
 def _rules_by_node(network: RuleNetwork) -> list[list[int]]:
     """[nodes]: the rules that a node is part of: several, where rules share their endings."""
-    found: list[list[int]] = [[] for _ in network.nodes]
+    rules: list[list[int]] = [[] for _ in network.nodes]
     for rule, start in enumerate(network.starts):
         seen = {start}
         stack = [start]
         while stack:
             at = stack.pop()
-            found[at].append(rule)
+            rules[at].append(rule)
             new = set(successors(network.nodes[at])) - seen
             seen |= new
             stack += new
-    return found
+    return rules
 
 
 def _follow_sets(network: RuleNetwork, first: list[int], rules: list[list[int]]) -> list[int]:
@@ -132,11 +132,11 @@ def _follow_sets(network: RuleNetwork, first: list[int], rules: list[list[int]])
     while changed:
         changed = False
         for rule, callers in enumerate(ended_with):
-            found = follow[rule]
+            following = follow[rule]
             for caller in callers:
-                found |= follow[caller]
-            changed |= found != follow[rule]
-            follow[rule] = found
+                following |= follow[caller]
+            changed |= following != follow[rule]
+            follow[rule] = following
     return follow
 
 

@@ -119,7 +119,7 @@ class ItemSets:
     def advance(self, positions: Iterable[RulePosition], items: Iterable[Item] = ()) -> Successors:
         """Where `positions` lead without reading. Rules that end on the way return to their
         callers (Earley's completion). `items` are still being read, and are added."""
-        found = set(items)
+        following = set(items)
         ended: set[int] = set()
         may_end = False
         seen: set[RulePosition] = set()
@@ -132,7 +132,7 @@ class ItemSets:
             seen.add(position)
             node, counters, return_to = position
             closure = self.network.closure(node, counters)
-            found.update(Item(*transition, return_to) for transition in closure.transitions)
+            following.update(Item(*transition, return_to) for transition in closure.transitions)
             if not closure.may_end or return_to in returned:
                 continue
             returned.add(return_to)
@@ -143,7 +143,7 @@ class ItemSets:
                 may_end = True
             else:
                 stack += self.closure(kernel).waiting[rule]
-        return Successors(self._drop_dominated(found), frozenset(ended), may_end)
+        return Successors(self._drop_dominated(following), frozenset(ended), may_end)
 
     def _drop_dominated(self, items: set[Item]) -> Kernel:
         """Drop items that differ from another in a higher count alone, where both loops may end:
@@ -275,23 +275,23 @@ class _Returns:
                 return known  # None: it is being looked for, and depends on itself
         else:
             self._known[rule] = None
-            found = self._shared(rule)
-            if found is not None:
-                self._known[rule] = found
-                return found
+            address = self._shared(rule)
+            if address is not None:
+                self._known[rule] = address
+                return address
         own = ReturnAddress(rule, self._sets.intern(self._waiting(rule)))
         self._known[rule] = own
         return own
 
     def _shared(self, rule: int) -> ReturnAddress | None:
-        found: set[ReturnAddress] = set()
+        addresses: set[ReturnAddress] = set()
         for after, return_to in self._callers[rule]:
             if after != RULE_END:
                 return None
-            found.add(self.of(return_to) if isinstance(return_to, int) else return_to)
-        if len(found) != 1:
+            addresses.add(self.of(return_to) if isinstance(return_to, int) else return_to)
+        if len(addresses) != 1:
             return None
-        [one] = found
+        [one] = addresses
         return None if one.kernel == OUTERMOST and self._sets.network.has_captures else one
 
     def _waiting(self, rule: int) -> Kernel:

@@ -207,7 +207,7 @@ class RuleNetwork:
 
     def epsilon_paths(self, node: int, counters: Counters) -> list[EpsilonPath]:
         """The closure path by path, for the boundaries of captures that each path passes."""
-        found: dict[EpsilonPath, None] = {}
+        paths: dict[EpsilonPath, None] = {}
         seen: set[tuple[int, Counters, tuple[CaptureBoundary, ...]]] = set()
         stack: list[tuple[int, Counters, tuple[CaptureBoundary, ...]]] = [(node, counters, ())]
         while stack:
@@ -219,7 +219,7 @@ class RuleNetwork:
             seen.add(place)
             match self.nodes[at]:
                 case SymbolNode(symbol=symbol, next=after):
-                    found[EpsilonPath(Transition(symbol, after, counts), passed)] = None
+                    paths[EpsilonPath(Transition(symbol, after, counts), passed)] = None
                     if self.is_nullable(symbol):
                         stack.append((after, counts, passed))
                 case BranchNode(options=options):
@@ -239,8 +239,8 @@ class RuleNetwork:
                 case BoundedEnd(next=after):
                     stack.append((after, counts, passed))
                 case RuleEnd():
-                    found[EpsilonPath(None, passed)] = None
-        return list(found)
+                    paths[EpsilonPath(None, passed)] = None
+        return list(paths)
 
     def _count(self, loop: int, count: int) -> int:
         """The count to remember: without an upper bound, counts from the least on are one."""
@@ -267,8 +267,8 @@ class RuleNetwork:
 
     def bounded_end(self, node: int) -> BoundedEnd | None:
         """The bound on the tokens of the text that ends at `node`; None if it has none."""
-        found = self.nodes[node]
-        return found if isinstance(found, BoundedEnd) else None
+        reached = self.nodes[node]
+        return reached if isinstance(reached, BoundedEnd) else None
 
     def innermost_count(self, node: int, counters: Counters) -> tuple[int, int] | None:
         """(least, count) of the innermost counted loop, None outside of loops.

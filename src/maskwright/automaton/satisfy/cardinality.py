@@ -50,22 +50,22 @@ class Cardinality:
 
     def _count(self, value: Conjunction) -> int:
         finite = self._values.finite_values(value)
-        found = len(finite.scalars)
-        found += MOST_STRINGS + 1 if finite.strings is None else len(finite.strings)
-        found += (MOST_NUMBERS + 1) * finite.many_numbers
+        count = len(finite.scalars)
+        count += MOST_STRINGS + 1 if finite.strings is None else len(finite.strings)
+        count += (MOST_NUMBERS + 1) * finite.many_numbers
         starts = [*self._values.containers(value)]
-        found += self._union([start for start in starts if isinstance(start, ArrayProgress)])
-        return found + self._union([start for start in starts if isinstance(start, ObjectProgress)])
+        count += self._union([start for start in starts if isinstance(start, ArrayProgress)])
+        return count + self._union([start for start in starts if isinstance(start, ObjectProgress)])
 
     def _union(self, starts: Sequence[Progress]) -> int:
         """Lower bound on the values of alternatives, which may overlap: those of the largest one,
         or one value of each, as far as these differ."""
-        found = max(map(self.completions, starts), default=0)
-        if found >= MANY or len(starts) < 2:
-            return found
+        most = max(map(self.completions, starts), default=0)
+        if most >= MANY or len(starts) < 2:
+            return most
         witnesses = (self._complete(start) for start in starts if self._can_complete(start))
         texts = {canonical(compact(each)) for each in witnesses if each is not None}
-        return max(found, len(texts))
+        return max(most, len(texts))
 
     def completions(self, progress: Progress) -> int:
         """Lower bound on the distinct ways to complete a container, its candidates for equality
@@ -100,19 +100,19 @@ class Cardinality:
         if shape.some or shape.most is not None or progress.count < shape.least:
             return 1
         left = progress.required_left()
-        found = 1
+        count = 1
         for at in left:
-            found *= self.values(shape.values[at])
-            if found >= MANY:
-                return found
+            count *= self.values(shape.values[at])
+            if count >= MANY:
+                return count
         for at in progress.names(self._values.order):
             if at not in left:
-                found *= 1 + self.values(shape.values[at])  # 1: the member may be left out
-            if found >= MANY:
-                return found
+                count *= 1 + self.values(shape.values[at])  # 1: the member may be left out
+            if count >= MANY:
+                return count
         classes = names.of(shape.languages)
         free = (shape.others(each.mask) for each in classes if names.few(each) is None)
-        return MANY if any(map(self._satisfiable, free)) else max(1, found)
+        return MANY if any(map(self._satisfiable, free)) else max(1, count)
 
     def _items(self, progress: ArrayProgress) -> int:
         shape, at = progress.shape, progress.index
@@ -123,15 +123,15 @@ class Cardinality:
                 return 1
             left = max(0, shape.least - at - 1)
             return max(1, self.values(shape.item(at)) - len(progress.seen) - left)
-        found = 1
+        count = 1
         for value in shape.prefix[at : shape.least]:
-            found *= self.values(value)
+            count *= self.values(value)
             at += 1
         if at < shape.least:
-            found *= self.values(shape.rest) ** min(shape.least - at, MANY.bit_length())
+            count *= self.values(shape.rest) ** min(shape.least - at, MANY.bit_length())
             at = shape.least
         if shape.most is None and self._satisfiable(shape.rest):
             return MANY
         if shape.most is None or at < shape.most:
-            found *= 1 + self.values(shape.item(at))
-        return max(1, found)
+            count *= 1 + self.values(shape.item(at))
+        return max(1, count)

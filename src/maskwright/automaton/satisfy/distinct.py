@@ -110,8 +110,8 @@ class DistinctItems:
                 if thorough:
                     known[item] = size(find(item.value, NOTHING))
                 else:
-                    found = self.values(item, 1, progress.seen, find)
-                    known[item] = found[0].size if found else float("inf")
+                    cheapest = self.values(item, 1, progress.seen, find)
+                    known[item] = cheapest[0].size if cheapest else float("inf")
             return known[item]
 
         total = sum(1 + least(item) for item in items)
@@ -122,9 +122,9 @@ class DistinctItems:
         done: dict[ArrayProgress, list[Counter[OpenItem]]] = {}
         steps = 0
         while queue:
-            cost, _, here, items, found = heappop(queue)
-            if found is not None:
-                return found
+            cost, _, here, items, completion = heappop(queue)
+            if completion is not None:
+                return completion
             counted, before = Counter(items), done.setdefault(here, [])
             if cost == float("inf") or any(fewer <= counted for fewer in before):
                 continue  # dominated: what can be matched with more items can be with fewer
@@ -135,10 +135,10 @@ class DistinctItems:
             if here.may_close():
                 if thorough:
                     continue
-                found = self._matched(items, progress.seen, find)
-                if found is not None:
-                    total = sum(1 + size(each) for each in found.values)
-                    heappush(queue, (total, next(tie), here, items, found))
+                completion = self._matched(items, progress.seen, find)
+                if completion is not None:
+                    total = sum(1 + size(each) for each in completion.values)
+                    heappush(queue, (total, next(tie), here, items, completion))
                 continue
             for option in here.options():
                 spend()
@@ -158,12 +158,16 @@ class DistinctItems:
         """
         options = {item: self.values(item, len(items), seen, find) for item in set(items)}
         if len(options) == 1:
-            found = next(iter(options.values()))
+            shortest = next(iter(options.values()))
             return (
-                ArrayWitness(tuple(v.witness for v in found)) if len(found) == len(items) else None
+                ArrayWitness(tuple(v.witness for v in shortest))
+                if len(shortest) == len(items)
+                else None
             )
-        witnesses = {item: {v.text: v.witness for v in found} for item, found in options.items()}
-        listed = sorted((v for found in options.values() for v in found), key=_by_size)
+        witnesses = {
+            item: {v.text: v.witness for v in shortest} for item, shortest in options.items()
+        }
+        listed = sorted((v for shortest in options.values() for v in shortest), key=_by_size)
         texts = list(dict.fromkeys(value.text for value in listed))
         if len(items) <= len(texts) and len(items) ** 2 * len(texts) > _MOST_MATCHING:
             raise too_long()
@@ -181,36 +185,36 @@ class DistinctItems:
         shape = self._shapes.normal_form(item.value)
         excluded = seen | item.excluded
         listed = self.scalars(item.value, most + len(excluded))
-        found = [value for value in listed if value.text not in excluded][:most]
+        values = [value for value in listed if value.text not in excluded][:most]
         if (shape.arrays or shape.objects) and not (
-            len(found) == most and all(value.size <= _LEAST_CONTAINER for value in found)
+            len(values) == most and all(value.size <= _LEAST_CONTAINER for value in values)
         ):
             containers = self._list_containers(item.value, find)
             others = (value for value in containers if value.text not in excluded)
-            found = sorted([*found, *islice(others, most)], key=_by_size)[:most]
-        return found
+            values = sorted([*values, *islice(others, most)], key=_by_size)[:most]
+        return values
 
     def scalars(self, value: Conjunction, least: int) -> list[ListedValue]:
         """The shortest scalars of a conjunction: `least` if there are so many, perhaps more."""
-        length, found = self._scalars.get(value, (0, []))
+        length, scalars = self._scalars.get(value, (0, []))
         if length < least:
             length = max(least, 2 * length)
             texts = cheapest(self._shapes.normal_form(value), length)
             by_value = {canonical(text): text for text in reversed(texts)}
-            found = sorted(
+            scalars = sorted(
                 (
                     ListedValue(byte_count(text), value_text, ScalarWitness(text))
                     for value_text, text in by_value.items()
                 ),
                 key=_by_size,
             )
-            self._scalars[value] = (length, found)
-        return found
+            self._scalars[value] = (length, scalars)
+        return scalars
 
     def containers(self, value: Conjunction, most: int) -> tuple[str, ...]:
         """The `most` shortest arrays and objects of a conjunction, as canonical JSON."""
-        found = self.values(OpenItem(value | {_CONTAINERS}), most, NOTHING, self._final)
-        return tuple(each.text for each in found)
+        containers = self.values(OpenItem(value | {_CONTAINERS}), most, NOTHING, self._final)
+        return tuple(each.text for each in containers)
 
     def _list_containers(self, value: Conjunction, find: Find) -> Iterator[ListedValue]:
         """The arrays and objects of a conjunction, the shortest first: each is the shortest besides

@@ -82,14 +82,14 @@ class QuickCheck:
             return True
         values = self._values
         shape = values.shapes.normal_form(conjunction)
-        found = (
+        has_value = (
             values.is_live(shape.strings)
             or values.is_live(shape.scalars)
             or any(self._can_complete(each, fuel) for each in values.containers(conjunction))
         )
-        if found:
+        if has_value:
             self._known[conjunction] = True
-        return found
+        return has_value
 
     def _can_complete(self, progress: Progress, fuel: list[int]) -> bool:
         lacking = needed_values(progress)

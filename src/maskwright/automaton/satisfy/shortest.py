@@ -125,25 +125,25 @@ class _Sweeps:
         self._searching.append(query)
         self._searched[query] = next(self._clock)
         for progress in self._starts[query]:
-            found = self._search.find_completion(progress, self._find)
-            if size(found) < size(self._best[query]):
-                self._best[query] = found
+            witness = self._search.find_completion(progress, self._find)
+            if size(witness) < size(self._best[query]):
+                self._best[query] = witness
                 self._improved[query] = next(self._clock)
         self._searching.pop()
         return size(self._best[query]) < before
 
     def _reachable(self, conjunction: Conjunction) -> list[Conjunction]:
         """The conjunctions, not settled yet, that the shortest values can be made of."""
-        found = {conjunction: None}
+        reachable = {conjunction: None}
         stack = [conjunction]
 
         def note(needed: Conjunction, _: frozenset[str]) -> Witness | None:
-            if (needed, NOTHING) not in self._known and needed not in found:
-                found[needed] = None
+            if (needed, NOTHING) not in self._known and needed not in reachable:
+                reachable[needed] = None
                 stack.append(needed)
             return ScalarWitness("0")  # as if all had a value: the search asks for all it may need
 
         while stack:
             for progress in self._values.containers(stack.pop()):
                 self._search.find_completion(progress, note, thorough=True)
-        return list(found)
+        return list(reachable)

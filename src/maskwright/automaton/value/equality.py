@@ -51,9 +51,11 @@ def equality_candidates(
     """The candidates of a container with this opening bracket, before its first item or member.
 
     It must equal none of `excluded`; that it equals one of `distinguished` has to be known."""
-    found = {EqualityCandidate(_parts(text), None) for text in excluded if text[0] == bracket}
-    found |= {EqualityCandidate(_parts(text), text) for text in distinguished if text[0] == bracket}
-    return frozenset(found)
+    candidates = {EqualityCandidate(_parts(text), None) for text in excluded if text[0] == bracket}
+    candidates |= {
+        EqualityCandidate(_parts(text), text) for text in distinguished if text[0] == bracket
+    }
+    return frozenset(candidates)
 
 
 def may_end(left: EqualityCandidates, must_equal_one: bool) -> bool:
@@ -71,24 +73,24 @@ def ended(left: EqualityCandidates) -> str | None:
 
 def at_item(left: EqualityCandidates) -> CandidatesByValue:
     """What the next item of an array leaves of the candidates."""
-    found: dict[str, set[EqualityCandidate]] = {}
+    by_value: dict[str, set[EqualityCandidate]] = {}
     for candidate in left:
         if candidate.rest and isinstance(candidate.rest, tuple):
             shorter = candidate._replace(rest=candidate.rest[1:])
-            found.setdefault(candidate.rest[0], set()).add(shorter)
-    return _sorted(found)
+            by_value.setdefault(candidate.rest[0], set()).add(shorter)
+    return _sorted(by_value)
 
 
 def at_member(left: EqualityCandidates, name: str) -> CandidatesByValue:
     """What a member with this name leaves of the candidates."""
-    found: dict[str, set[EqualityCandidate]] = {}
+    by_value: dict[str, set[EqualityCandidate]] = {}
     for candidate in left:
         rest = candidate.rest
         for member in rest:
             if member[0] == name and isinstance(rest, frozenset):
                 shorter = candidate._replace(rest=rest - {member})
-                found.setdefault(member[1], set()).add(shorter)
-    return _sorted(found)
+                by_value.setdefault(member[1], set()).add(shorter)
+    return _sorted(by_value)
 
 
 def names(left: EqualityCandidates) -> Iterator[str]:
@@ -96,5 +98,5 @@ def names(left: EqualityCandidates) -> Iterator[str]:
     yield from sorted({m[0] for c in left if isinstance(c.rest, frozenset) for m in c.rest})
 
 
-def _sorted(found: dict[str, set[EqualityCandidate]]) -> CandidatesByValue:
-    return tuple((text, frozenset(found[text])) for text in sorted(found))
+def _sorted(by_value: dict[str, set[EqualityCandidate]]) -> CandidatesByValue:
+    return tuple((text, frozenset(by_value[text])) for text in sorted(by_value))

@@ -61,10 +61,10 @@ def cheapest(shape: Shape, count: int) -> list[str]:
     `count` strings and `count` others, if there are so many: whichever values are taken already,
     `count` items that must differ find theirs among these.
     """
-    found = [json.dumps(text, ensure_ascii=False) for text in first(shape.strings, count)]
-    found += [text for text in _LITERALS if _accepts(shape.scalars, text)]
-    found += _plain_numbers(shape.scalars, count)
-    return sorted(found, key=len)
+    texts = [json.dumps(text, ensure_ascii=False) for text in first(shape.strings, count)]
+    texts += [text for text in _LITERALS if _accepts(shape.scalars, text)]
+    texts += _plain_numbers(shape.scalars, count)
+    return sorted(texts, key=len)
 
 
 def spellings(text: str) -> Regular:
@@ -101,8 +101,8 @@ def _accepts(term: Regular, text: str) -> bool:
 
 def _numbers(term: Regular, most: int) -> tuple[str, ...] | None:
     """The numbers that a language of spellings has, None if there are more than `most`."""
-    found = tuple(_plain_numbers(term, most + 1))
-    return None if len(found) > most else found
+    numbers = tuple(_plain_numbers(term, most + 1))
+    return None if len(numbers) > most else numbers
 
 
 def _plain_numbers(term: Regular, most: int) -> Iterator[str]:

@@ -71,7 +71,7 @@ class PrefixTree:
         """The deepest node along `tokens`, within the first `most` of them, from which a sequence
         can go on: every block within its attention window is still cached."""
         node, size = self.root(salt), self._pool.block_size
-        found, unbroken = node, 0
+        matched, unbroken = node, 0
         for end in range(size, most + 1, size):
             following = node.children.get(tuple(tokens[end - size : end]))
             if following is None:
@@ -79,8 +79,8 @@ class PrefixTree:
             node = following
             unbroken = unbroken + 1 if node.block else 0
             if unbroken >= node.depth - self._attention_window.blocks_outside(end):
-                found = node
-        return found
+                matched = node
+        return matched
 
     def path(self, node: Node) -> list[int]:
         """The blocks from the root to `node`, with 0 for blocks outside the attention window. The
