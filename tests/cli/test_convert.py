@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from maskwright.cli.shapes import GrammarArgument, RegexArgument, SchemaArgument, read_shape
 from tests.cli.conftest import Run
 
 LARK = 'start: "a" NUMBER\nNUMBER: /[0-9]+/\n%ignore " "\n'
@@ -66,17 +65,6 @@ def test_a_fault_in_a_grammar_is_shown(run: Run) -> None:
     found = run("check", "start: wrong", "-", stdin="")
     assert found.returncode == 2
     assert "wrong is not defined (line 1, column 8)\n  start: wrong\n         ^" in found.stderr
-
-
-def test_what_an_argument_is_taken_for(tmp_path: Path) -> None:
-    file = tmp_path / "x.gbnf"
-    file.write_text('root ::= "a"')
-    assert read_shape(str(file)) == GrammarArgument('root ::= "a"', "gbnf")
-    assert read_shape('root ::= "a"') == GrammarArgument('root ::= "a"', "auto")
-    assert read_shape('start: "a"') == GrammarArgument('start: "a"', "auto")
-    assert read_shape('{"a": 1}') == SchemaArgument({"a": 1})
-    assert read_shape("true") == SchemaArgument(True)
-    assert read_shape("a:b", "regex") == RegexArgument("a:b")
 
 
 def test_an_answer_in_the_shape_of_a_grammar(run: Run) -> None:

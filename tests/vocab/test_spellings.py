@@ -67,3 +67,11 @@ def test_what_fits_nowhere_is_named(tokens: list[str], data: str, place: str) ->
 def test_the_most_that_an_ending_takes(tokens: list[str], data: str, most: int) -> None:
     spellings = Spellings.of([token.encode() for token in tokens])
     assert spellings.most_for_a_suffix(data.encode()) == most
+
+
+@pytest.mark.parametrize(
+    ("data", "place"), [(b"a\xff", r"b'\xff'"), (b"\xc3", r"b'\xc3'"), (b"a\xc3\xa9", "'é'")]
+)
+def test_a_byte_that_is_no_character_is_named_as_a_byte(data: bytes, place: str) -> None:
+    with pytest.raises(UnspellableError, match=re.escape(f"nothing fits at {place}")):
+        Spellings.of([b"a"]).fewest(data)

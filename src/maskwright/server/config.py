@@ -42,4 +42,7 @@ class ServerConfig:
         if self.whitespace not in WHITESPACE:
             raise InputError(f"whitespace is one of {', '.join(WHITESPACE)}", param="whitespace")
         if self.tool_format is not None:
-            tool_format(self.tool_format)
+            try:
+                tool_format(self.tool_format)
+            except InputError as error:  # which names the argument of `tool_format`
+                raise InputError(error.message, param="tool_format") from None

@@ -1,0 +1,134 @@
+"""What the argument SHAPE of a command is taken for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from maskwright.cli.shapes import (
+    GrammarArgument,
+    RegexArgument,
+    SchemaArgument,
+    Shape,
+    compile_shape,
+    dialect_of,
+    read_schema,
+    read_shape,
+)
+from maskwright.errors import InputError
+from tests.matching import EVERY_BYTE, matches
+
+
+def test_a_schema_is_a_file_or_the_argument_itself(tmp_path: Path) -> None:
+    file = tmp_path / "schema.json"
+    file.write_text('{"type": "object", "properties": {"z": {}, "a": {}}}')
+    for argument in (str(file), file.read_text(), f"  {file.read_text()}"):
+        schema = read_schema(argument)
+        assert isinstance(schema, dict)
+        assert list(schema) == ["type", "properties"]
+    assert read_schema("true") is True
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('{"type": }', "1:10: not valid JSON"),
+        ('{"a": ' * 100_000, "nested too deep"),
+    ],
+)
+def test_a_schema_that_is_no_json(text: str, told: str, tmp_path: Path) -> None:
+    file = tmp_path / "schema.json"
+    file.write_text(text)
+    for argument in (text, str(file)):
+        with pytest.raises(InputError) as caught:
+            read_schema(argument)
+        assert told in caught.value.message
+    assert str(file) in caught.value.message
+
+
+def test_a_file_whose_json_is_no_schema(tmp_path: Path) -> None:
+    file = tmp_path / "schema.json"
+    file.write_text("[1]")
+    with pytest.raises(InputError, match="a schema is"):
+        read_schema(str(file))
+
+
+def test_a_file_that_is_not_utf8(tmp_path: Path) -> None:
+    file = tmp_path / "schema.json"
+    file.write_bytes(b'{"const": "\xff"}')
+    with pytest.raises(InputError, match=r"schema\.json: not UTF-8 \(byte 11\)"):
+        read_schema(str(file))
+
+
+GBNF = 'root ::= "a"'
+LARK = 'start: "a"'
+SHAPES: list[tuple[str, Any, Shape]] = [
+    # an argument, its kind, and what it is taken for; {…} is a file of that name
+    (GBNF, "auto", GrammarArgument(GBNF, "auto")),
+    (LARK, "auto", GrammarArgument(LARK, "auto")),
+    (f"\n{LARK}", "auto", GrammarArgument(f"\n{LARK}", "auto")),
+    (LARK, "lark", GrammarArgument(LARK, "lark")),
+    ("{x.gbnf}", "auto", GrammarArgument(GBNF, "gbnf")),
+    ("{x.gbnf}", "ebnf", GrammarArgument(GBNF, "ebnf")),  # the kind comes before the name
+    ("{x.lark}", "auto", GrammarArgument(LARK, "lark")),
+    ("{x.json}", "auto", SchemaArgument({"a": 1})),
+    ("{x.json}", "schema", SchemaArgument({"a": 1})),
+    ('{"a": 1}', "auto", SchemaArgument({"a": 1})),
+    (' {"a": 1}', "schema", SchemaArgument({"a": 1})),
+    ("true", "auto", SchemaArgument(True)),
+    (" false ", "auto", SchemaArgument(False)),
+    ("a:b", "regex", RegexArgument("a:b")),
+    ('{"a": 1}', "regex", RegexArgument('{"a": 1}')),
+    ("{x.gbnf}", "regex", RegexArgument("{x.gbnf}")),  # a pattern is no file
+]
+
+
+@pytest.mark.parametrize(("argument", "kind", "expected"), SHAPES, ids=str)
+def test_what_an_argument_is_taken_for(
+    argument: str, kind: Any, expected: Shape, tmp_path: Path
+) -> None:
+    texts = {"x.gbnf": GBNF, "x.lark": LARK, "x.json": '{"a": 1}'}
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    if kind != "regex" and argument[1:-1] in texts:
+        argument = str(tmp_path / argument[1:-1])
+    assert read_shape(argument, kind) == expected
+
+
+@pytest.mark.parametrize(
+    ("argument", "dialect"),
+    [
+        ("a.lark", "lark"),
+        ("b/a.gbnf", "gbnf"),
+        ("a.ebnf", "ebnf"),
+        ("a.json", None),
+        ("lark", None),
+        ("invoice", None),  # a schema that ships
+        ("x" * 400 + ".lark", "lark"),
+    ],
+)
+def test_the_dialect_that_a_name_says(argument: str, dialect: str | None) -> None:
+    assert dialect_of(argument) == dialect
+
+
+@pytest.mark.parametrize(
+    ("shape", "accepted", "rejected"),
+    [
+        (SchemaArgument({"type": "integer"}), "12", '"a"'),
+        (GrammarArgument(LARK, "auto"), "a", "b"),
+        (GrammarArgument("x ::= 'b'", "ebnf"), "b", "a"),
+        (RegexArgument("a+"), "aa", "b"),
+    ],
+)
+def test_shapes_are_compiled(shape: Shape, accepted: str, rejected: str) -> None:
+    grammar = compile_shape(shape, EVERY_BYTE)
+    assert matches(grammar, accepted)
+    assert not matches(grammar, rejected)
+
+
+def test_options_are_those_of_schemas() -> None:
+    shape = SchemaArgument({"type": "array"})
+    assert matches(compile_shape(shape, EVERY_BYTE), "[1, 2]")
+    assert not matches(compile_shape(shape, EVERY_BYTE, whitespace="compact"), "[1, 2]")
