@@ -75,8 +75,8 @@ class Forecast:
 def forecast(
     asked: Task, live: Sequence[Task], room: Room, step_times: StepTimeModel
 ) -> Forecast | None:
-    """The forecast for `asked` beside `live`, which are ordered by arrival; None as long as the
-    step times are unknown."""
+    """The forecast for `asked` in addition to `live`, which are ordered by arrival; None as long as
+    the step times are unknown."""
     running = [task for task in live if task.running]
     waiting = [task for task in live if not task.running]
     before = ahead(asked, waiting, room.weights)

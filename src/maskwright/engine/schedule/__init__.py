@@ -6,7 +6,8 @@ Nothing here imports torch or reads a clock, so that a simulator runs the same c
 - `scheduler`: Chooses the tokens of each sequence for the next forward.
 - `sequence`: The scheduler's view of one generation: its tokens and how many are computed.
 - `service`: Service classes, their weights, and fair shares by token counters.
-- `step_time`: A model of a step's time, which bounds prompt tokens beside decoding ones.
+- `step_time`: A model of a step's time, which bounds the prompt tokens computed together with
+  decodes.
 - `tables`: The block tables of sequences: allocation, prefix-cache hits, swapping and release.
 - `waiting`: The queue of waiting sequences and its order.
 """

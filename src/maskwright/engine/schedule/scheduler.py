@@ -342,7 +342,7 @@ class Scheduler:
             coming |= {self.tables.next_block(chosen)} - {None}
 
     def _enter(self, sequence: Sequence, step: PlanBuilder) -> bool:
-        """Admit `sequence` if a slot is free and all its tokens fit beside what the running
+        """Admit `sequence` if a slot is free and all its tokens fit in addition to what the running
         sequences still need and one block of growth for each, so that admission does not soon cause
         a preemption. Paused sequences are preempted for it."""
         self.tables.begin(sequence)

@@ -1,4 +1,4 @@
-"""A model of how long a step takes, which bounds the prompt tokens computed beside decodes.
+"""A model of how long a step takes, which bounds the prompt tokens computed together with decodes.
 
 A step that also computes a chunk of a prompt takes longer, and every decoding sequence waits for
 it. The model is fitted to the steps so far: the duration of a step that only decodes, as a line
@@ -108,7 +108,8 @@ class StepTimeModel:
         return None if some is None or more is None else more - some
 
     def chunk(self, decoding: float) -> int:
-        """Prompt tokens that fit into a step beside `decoding` decode tokens; at least 1."""
+        """Return the number of prompt tokens that fit into a step with `decoding` decode tokens; at
+        least 1."""
         decoding = int(decoding)
         return max(1, self.budget(decoding) - decoding)
 

@@ -1,4 +1,4 @@
-"""The work that follows a step for each sampled request: inline, or in a thread beside the forward.
+"""The work that follows a step for each sampled request: inline, or in a thread during the forward.
 
 Torch releases the interpreter's lock during its products, so a thread can work while the model
 computes. (The compiled walks over masks hold the lock; they are short.) The thread runs `advance`

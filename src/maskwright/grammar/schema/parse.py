@@ -99,10 +99,10 @@ def _assertions(source: SchemaObject) -> list[Assertion]:
 
 
 def _goes_with_array(keyword: str, source: SchemaObject) -> bool:
-    """Whether it is an `additionalItems` beside an array in `items`.
+    """Whether `keyword` is an `additionalItems` together with an array in `items`.
 
-    Draft 2020-12 no longer has either. The array is read as older drafts have it (see
-    `container_keywords`), and so is what stands beside it."""
+    Draft 2020-12 has neither any more. Such an array is read as in older drafts (see
+    `container_keywords`), and so this keyword is too."""
     return (
         keyword == "additionalItems"
         and source.has("items")

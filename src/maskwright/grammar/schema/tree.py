@@ -112,22 +112,22 @@ class NotUniqueItems:
 
 @dataclass(frozen=True, slots=True)
 class Properties:
-    """The value of a member satisfies the schema beside its name and those beside all patterns that
-    match it; without either, `additional`."""
+    """The value of a member satisfies the schema of its name in `named`, and the schemas of all
+    `patterns` that match the name. If there is none, it satisfies `additional`."""
 
     named: Mapping[str, Schema]
     patterns: tuple[tuple[Regular, Schema], ...]
     additional: Schema
     covers_all: bool = True
-    """Whether a keyword says anything of the other members, for `unevaluatedProperties`."""
+    """Whether a keyword applies to all other members, for `unevaluatedProperties`."""
 
 
 @dataclass(frozen=True, slots=True)
 class SomeMember:
     """At least one member has one of these names, or a name in one of these languages, and a value
-    that satisfies the schema beside it; or one of the names in `absent` is missing.
+    that satisfies the schema given for it; or one of the names in `absent` is missing.
 
-    Thus `properties` and `required` are negated together, by one assertion instead of a union."""
+    With it, `properties` and `required` are negated by one assertion instead of a union."""
 
     named: Mapping[str, Schema]
     patterns: tuple[tuple[Regular, Schema], ...]
@@ -239,10 +239,10 @@ class Schema:
     never: bool = False
     """The schema `false`."""
     key: bytes | None = None
-    """Equal for schemas that are written alike, if nothing outside of them has a say in what they
-    mean; set by the parser (see `SchemaKeys`)."""
+    """Equal for schemas with equal JSON; None if the meaning depends on anything outside of the
+    schema. The parser sets it (see `SchemaKeys`)."""
     negation: Schema | None = None
-    """The opposite, once `negated` has made it."""
+    """The negation of the schema, after `negated` has made it."""
     number: int = field(default_factory=lambda: next(_numbers))
 
     def __repr__(self) -> str:

@@ -68,11 +68,11 @@ class ArrayShape:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MemberRequirement:
-    """Some member has one of these names, and a value that satisfies one of the schemas beside the
-    name; or one of the names in `absent` is missing.
+    """Some member has one of these names, and a value that satisfies one of the schemas given for
+    the name; or one of the names in `absent` is missing.
 
-    Names and languages are indexes into those of the shape. A name that the shape lists is looked
-    up in `names` alone, other names in `languages`."""
+    Names and languages are given by their indexes in the shape. A name that the shape lists is
+    looked up in `names` alone, other names in `languages`."""
 
     names: Mapping[int, tuple[Schema, ...]]
     languages: tuple[tuple[int, Schema], ...]
