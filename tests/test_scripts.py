@@ -81,6 +81,12 @@ ROWS = [
     ),
     Row("tools/first_mask_classes.py", "", "first mask: [0-9]+ classes"),
     Row("benchmarks/mask_steps.py", "--cases list", "row by name us"),
+    Row(
+        "benchmarks/hostile.py",
+        "--match itself --alone 0.2 --settle 0 --patience 100",
+        "(?s)stream alone.*[0-9]+ invalid_json_schema.*0 faults",
+    ),
+    Row("benchmarks/many_schemas.py", "--schemas 6 --again 2 --settle 0", "others like them"),
     Row("benchmarks/maskbench.py", "--data {tmp}/cases.jsonl --engines maskwright", "passing_%"),
     Row(
         "benchmarks/maskbench.py",

@@ -1,0 +1,147 @@
+"""Hostile shapes, one after another, beside one stream: what each does to it and to the memory.
+
+    python benchmarks/hostile.py [--shapes 40] [--random 100] [--grammar-processes 1] [--save]
+
+Each shape of `tests/hostile/table/` is sent to a server of the demo model in processes of its own,
+while a client streams a long array of strings again and again. A row says what the shape's client
+got and after how many seconds, the longest and the 99th percentile of the times in which the
+stream brought no text meanwhile ("gaps", in milliseconds), and the resident memory of all
+processes of the server after it (pages that several share counted once). The last rows hold the
+gaps of the stream alone, those of all shapes together, and the memory before the first shape and
+some seconds after the last.
+
+`--shapes N --seed S` takes a sample, `--match TEXT` the shapes whose name contains a text, and
+`--random N` adds shapes that are made at random, from number S on. What is wrong (an outcome that
+the table doesn't allow, an answer that is not of the shape, a broken stream) is listed at the end.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final
+
+ROOT: Final = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from benchmarks.report import Report
+from maskwright.cli.output.tables import output_width, paragraph
+from tests.hostile.process import ServerProcess, options_of, serving, settled_bytes
+from tests.hostile.random_shapes import random_shape
+from tests.hostile.shape import HostileShape
+from tests.hostile.table.whole import SHAPES, sample
+from tests.hostile.trial import Trial, attempt
+from tests.hostile.watch import Watch, longest_ms, p99_ms
+
+ALONE_ANSWERS: Final = 4
+"""Answers of the watched stream before its gaps alone are measured: its masks are known then."""
+
+
+def main() -> None:
+    options = arguments()
+    settings = {"grammar_processes": options.grammar_processes or "default"}
+    report = Report("hostile", packages=("numba", "torch"), **settings)
+    faults: list[str] = []
+    with serving(*options_of(options.grammar_processes)) as server, Watch(server.url) as watch:
+        alone = watched_alone(watch, options.alone)
+        first = server.resident_bytes()
+        trials = [*tried(server, watch, chosen(options), options.patience)]
+        last = settled_bytes(server, options.settle)
+    for trial in trials:
+        report.add(
+            trial.shape.name,
+            answer=trial.reply.outcome,
+            s=round(trial.seconds, 2),
+            gap_ms=trial.longest_ms,
+            p99_ms=trial.p99_ms,
+            MB=round(trial.megabytes),
+        )
+        if trial.fault is not None:
+            faults.append(f"{trial.shape.subject}: {trial.shape.name}: {trial.fault}")
+    faults += [f"the watched stream: {fault}" for fault in watch.faults]
+    beside = [gap for trial in trials for gap in trial.gaps]
+    report.add(
+        "stream alone", gap_ms=longest_ms(alone), p99_ms=p99_ms(alone), MB=round(first / 1e6)
+    )
+    report.add(
+        f"all, and {options.settle:g} s later",
+        s=round(max((trial.seconds for trial in trials), default=0.0), 2),
+        gap_ms=longest_ms(beside),
+        p99_ms=p99_ms(beside),
+        MB=round(last / 1e6),
+    )
+    report.finish(save=options.save)
+    tell(trials, faults)
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--shapes", type=int, default=len(SHAPES), help="size of the sample")
+    parser.add_argument("--seed", type=int, default=0, help="of the sample and of random shapes")
+    parser.add_argument("--match", default="", help="only shapes whose subject or name contains it")
+    parser.add_argument("--random", type=int, default=0, help="number of random shapes")
+    parser.add_argument("--grammar-processes", type=int, help="default: the server's own")
+    parser.add_argument("--patience", type=float, default=60.0, help="seconds for an answer")
+    parser.add_argument("--alone", type=float, default=10.0, help="seconds of the stream alone")
+    parser.add_argument("--settle", type=float, default=15.0, help="seconds before the last row")
+    parser.add_argument("--save", action="store_true", help="append the rows to results/")
+    return parser.parse_args()
+
+
+def chosen(options: argparse.Namespace) -> list[HostileShape]:
+    """The shapes that the options ask for, in the order of the table."""
+    whole = options.shapes >= len(SHAPES)
+    shapes = list(SHAPES) if whole else sample(options.shapes, options.seed)
+    shapes = [shape for shape in shapes if options.match in f"{shape.subject}: {shape.name}"]
+    numbers = range(options.seed, options.seed + options.random)
+    return shapes + [random_shape(number) for number in numbers]
+
+
+def watched_alone(watch: Watch, seconds: float) -> list[float]:
+    """Gaps of the stream with nothing beside it, once its masks are known."""
+    watch.wait_for_answers(ALONE_ANSWERS)
+    begin = time.monotonic()
+    time.sleep(seconds)
+    return watch.during(begin, time.monotonic())
+
+
+def tried(
+    server: ServerProcess, watch: Watch, shapes: Iterable[HostileShape], patience: float
+) -> Iterable[Trial]:
+    """Each shape sent once; progress goes to standard error. It ends with the server."""
+    for shape in shapes:
+        trial = attempt(server, watch, shape, patience)
+        print(
+            f"{shape.subject}: {shape.name}: {trial.reply.outcome} {trial.seconds:.2f} s, "
+            f"gap {trial.longest_ms:.0f} ms, {trial.megabytes:.0f} MB"
+            + (f" -- {trial.fault}" if trial.fault else ""),
+            file=sys.stderr,
+            flush=True,
+        )
+        yield trial
+        if not server.alive:
+            print(f"the server has ended:\n{server.log_tail()}", file=sys.stderr)
+            return
+
+
+def tell(trials: list[Trial], faults: list[str]) -> None:
+    """Print how many outcomes there were of each kind, and what was wrong."""
+    width = output_width()
+    outcomes = Counter(trial.reply.outcome for trial in trials)
+    verdicts = Counter(trial.verdict for trial in trials if trial.verdict)
+    counted = ", ".join(f"{count} {name}" for name, count in outcomes.most_common())
+    checked = ", ".join(
+        f"{verdicts[name]} {name}" for name in ("valid", "unchecked") if verdicts[name]
+    )
+    print(paragraph(f"{len(trials)} shapes: {counted}; answers: {checked or 'none'}", width))
+    print(f"{len(faults)} faults")
+    for fault in faults:
+        print(paragraph(f"- {fault}", width))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,163 @@
+"""A server in processes of its own, as `maskwright serve` starts it, and what they take."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from inspect import signature
+from pathlib import Path
+from typing import IO, Final
+
+from maskwright.cli.serve import serve
+
+ROOT: Final = Path(__file__).resolve().parent.parent.parent
+START_SECONDS: Final = 300.0
+"""Until a server answers: the first start on a machine compiles."""
+STOP_SECONDS: Final = 20.0
+
+
+def has_grammar_processes() -> bool:
+    """Whether `maskwright serve` can work on grammars in processes of their own."""
+    return "grammar_processes" in signature(serve).parameters
+
+
+@dataclass
+class ServerProcess:
+    """A running server: its address without a path, its process, and the file of its log."""
+
+    url: str
+    process: subprocess.Popen[str]
+    log: IO[str]
+
+    @property
+    def alive(self) -> bool:
+        return self.process.poll() is None
+
+    def pids(self) -> list[int]:
+        """The server's process and all that descend from it, also after their parent has ended:
+        the processes of its session."""
+        return in_session(self.process.pid)
+
+    def workers(self) -> list[int]:
+        """Processes that work on grammars, and those that start them: all of the server's but its
+        own and the resource tracker of Python's `multiprocessing`."""
+        return [
+            pid
+            for pid in self.pids()
+            if pid != self.process.pid and "resource_tracker" not in command_line(pid)
+        ]
+
+    def resident_bytes(self) -> int:
+        """Memory that all processes hold together. Pages that several of them share count once."""
+        return sum(map(proportional_bytes, self.pids()))
+
+    def log_tail(self, characters: int = 3000) -> str:
+        """The end of what the server has logged."""
+        self.log.flush()
+        return Path(self.log.name).read_text(errors="replace")[-characters:]
+
+
+@contextmanager
+def serving(*options: str) -> Iterator[ServerProcess]:
+    """A server of the demo model on a free loopback port while the block runs."""
+    command = [sys.executable, "-m", "maskwright", "serve", "--port", "0", *options]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "PYTHONUNBUFFERED": "1"}
+    with tempfile.NamedTemporaryFile("w+", suffix=".log") as log:
+        process = subprocess.Popen(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            text=True,
+            env=environment,
+            cwd=ROOT,
+            start_new_session=True,
+        )
+        server = ServerProcess("", process, log)
+        try:
+            server.url = _address(server)
+            yield server
+        finally:
+            _stop(server)
+
+
+def _address(server: ServerProcess) -> str:
+    """The address that the server prints when it is ready."""
+    assert server.process.stdout is not None
+    end = time.monotonic() + START_SECONDS
+    while time.monotonic() < end:
+        line = server.process.stdout.readline()
+        if found := re.search(r"ready: .* at (http://\S+)/v1", line):
+            return found[1]
+        if not line and not server.alive:
+            break
+    raise RuntimeError(f"the server did not start:\n{server.log_tail()}")
+
+
+def _stop(server: ServerProcess) -> None:
+    """End every process of the server, by force if it has to be."""
+    if server.alive:
+        server.process.send_signal(signal.SIGINT)
+        with suppress(subprocess.TimeoutExpired):
+            server.process.wait(STOP_SECONDS)
+    for pid in server.pids():
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    server.process.wait()
+    assert server.process.stdout is not None
+    server.process.stdout.close()
+
+
+def in_session(session: int) -> list[int]:
+    """The processes of a session that have not ended, in ascending order."""
+    pids = (int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit())
+    return sorted(pid for pid in pids if _session(pid) == session)
+
+
+def _session(pid: int) -> int | None:
+    """The session of a process; None if it has ended, waited for or not."""
+    with suppress(OSError):
+        # The name in parentheses may hold anything, so fields are counted from its end.
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        return None if fields[0] == "Z" else int(fields[3])
+    return None
+
+
+def command_line(pid: int) -> str:
+    """The command of a process, its words separated by spaces; empty if it has ended."""
+    with suppress(OSError):
+        return (
+            Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+        )
+    return ""
+
+
+def proportional_bytes(pid: int) -> int:
+    """The resident memory of a process, of shared pages its share; 0 if it has ended."""
+    with suppress(OSError):
+        for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
+            if line.startswith("Pss:"):
+                return 1024 * int(line.split()[1])
+    return 0
+
+
+def settled_bytes(server: ServerProcess, seconds: float) -> int:
+    """Memory once `seconds` have passed in which nothing was asked."""
+    time.sleep(seconds)
+    return server.resident_bytes()
+
+
+def options_of(grammar_processes: int | None) -> Sequence[str]:
+    """Options of `serve` for a number of grammar processes; none for the default."""
+    if grammar_processes is None:
+        return ()
+    if not has_grammar_processes():
+        raise SystemExit("this server has no --grammar-processes")
+    return ("--grammar-processes", str(grammar_processes))

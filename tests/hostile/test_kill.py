@@ -1,0 +1,189 @@
+"""Grammar processes that are killed cost time, and nothing else.
+
+Thirty-two constrained streams with fixed seeds run at once, while processes of the server other
+than its own are killed at random moments. Asserted: every answer is whole and valid, and where the
+metric `batch_invariant` promises equal bits it equals the answer of a server that nobody disturbed;
+afterwards as many grammar processes run as before, and the server holds no block of keys and values
+and no more open files than before.
+
+By default processes are killed KILLS times, with `--slow` ten times as often.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import random
+import signal
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+import httpx
+import jsonschema
+import pytest
+
+from tests.bounds import PATIENCE, wait_until
+from tests.hostile.process import ServerProcess, has_grammar_processes, serving
+from tests.hostile.shape import array, closed
+
+STREAMS: Final = 32
+KILLS: Final = 5
+LONGEST_WAIT: Final = 0.25
+"""Seconds between two kills, at most."""
+MORE_FILES: Final = 8
+"""Open files beyond those at the start: connections that are kept, or not yet collected."""
+
+pytestmark = pytest.mark.skipif(
+    not has_grammar_processes(), reason="the server has no --grammar-processes that could be killed"
+)
+
+
+@pytest.fixture(scope="module")
+def undisturbed() -> Iterator[ServerProcess]:
+    with serving("--max-running", str(STREAMS)) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def disturbed() -> Iterator[ServerProcess]:
+    with serving("--max-running", str(STREAMS)) as server:
+        yield server
+
+
+def schema(number: int) -> Any:
+    """A schema of its own for each number, whose texts reach positions that nobody has seen."""
+    kind = {"enum": [f"kind {number}", f"sort {number}", "other"]}
+    word = {"type": "string", "pattern": f"^[a-z]{{1,{3 + number % 7}}}( [A-Z][a-z]{{0,9}})?$"}
+    item = closed({"kind": kind, "count": {"type": "integer", "minimum": number}, "word": word})
+    return closed(
+        {
+            f"title {number}": {"type": "string", "maxLength": 20 + number % 9},
+            "items": array(item, minItems=2, maxItems=5, uniqueItems=True),
+            "tags": array(word, minItems=1, maxItems=4),
+        }
+    )
+
+
+def request(number: int) -> dict[str, Any]:
+    return {
+        "model": "demo",
+        "messages": [{"role": "user", "content": f"Make up number {number}."}],
+        "temperature": 1,
+        "seed": number,
+        "max_tokens": 300,
+        "stream": True,
+        "response_format": {
+            "type": "json_schema",
+            "json_schema": {"name": "made_up", "schema": schema(number)},
+        },
+    }
+
+
+async def stream(client: httpx.AsyncClient, number: int) -> str:
+    """The text of one answer, and its finish reason."""
+    text, finish = "", None
+    async with client.stream("POST", "/v1/chat/completions", json=request(number)) as response:
+        if response.status_code != 200:
+            raise AssertionError((await response.aread()).decode())
+        async for line in response.aiter_lines():
+            if not line.startswith("data: {"):
+                continue
+            event = json.loads(line.removeprefix("data: "))
+            assert "error" not in event, event
+            text += event["choices"][0]["delta"].get("content") or ""
+            finish = event["choices"][0].get("finish_reason") or finish
+    assert finish == "stop", (number, finish, text)
+    return text
+
+
+async def answers(
+    server: ServerProcess, numbers: range, beside: Callable[[], Awaitable[None]] | None = None
+) -> list[str]:
+    """All the answers, streamed at once; `beside` runs until the last has come."""
+    limits = httpx.Limits(max_connections=STREAMS)
+    async with httpx.AsyncClient(base_url=server.url, timeout=PATIENCE, limits=limits) as client:
+        disturbing = asyncio.create_task(beside()) if beside else None
+        try:
+            return await asyncio.gather(*(stream(client, number) for number in numbers))
+        finally:
+            if disturbing is not None:
+                disturbing.cancel()
+                with suppress(asyncio.CancelledError):
+                    await disturbing
+
+
+class Killer:
+    """Kills processes of a server that work on grammars, at random moments."""
+
+    def __init__(self, server: ServerProcess, kills: int, seed: int) -> None:
+        self._server = server
+        self._draw = random.Random(seed)
+        self.left = kills
+
+    async def run(self) -> None:
+        """Kill until there are no kills left, or this is cancelled."""
+        while self.left:
+            await asyncio.sleep(self._draw.uniform(0, LONGEST_WAIT))
+            workers = self._server.workers()
+            if workers:
+                with suppress(ProcessLookupError):  # it has ended by itself
+                    os.kill(self._draw.choice(workers), signal.SIGKILL)
+                    self.left -= 1
+
+
+def check(number: int, text: str) -> None:
+    jsonschema.validate(json.loads(text), schema(number), cls=jsonschema.Draft202012Validator)
+
+
+def metric(server: ServerProcess, name: str) -> float:
+    """The value of one line of the server's metrics."""
+    for line in httpx.get(f"{server.url}/metrics", timeout=PATIENCE).text.splitlines():
+        if line.startswith(f"maskwright_{name} "):
+            return float(line.split()[-1])
+    raise AssertionError(f"no metric {name}")
+
+
+def open_files(server: ServerProcess) -> int:
+    return len(list(Path(f"/proc/{server.process.pid}/fd").iterdir()))
+
+
+def disturb(undisturbed: ServerProcess, disturbed: ServerProcess, kills: int, seed: int) -> None:
+    """Rounds of streams until so many processes have been killed. Every round has schemas that the
+    disturbed server has not seen."""
+    equal_bits = metric(disturbed, "batch_invariant") == 1
+    killer = Killer(disturbed, kills, seed)
+    asyncio.run(answers(disturbed, range(seed, seed + STREAMS)))  # so that all processes are there
+    workers, files = len(disturbed.workers()), open_files(disturbed)
+    first = seed + STREAMS
+    while killer.left:
+        numbers = range(first, first + STREAMS)
+        expected = asyncio.run(answers(undisturbed, numbers))
+        found = asyncio.run(answers(disturbed, numbers, killer.run))
+        for number, text in zip(numbers, found, strict=True):
+            check(number, text)
+        if equal_bits:
+            assert found == expected
+        first += STREAMS
+    wait_until(lambda: metric(disturbed, 'kv_blocks{state="used"}') == 0)
+    asyncio.run(answers(disturbed, range(first, first + 4)))
+    wait_until(lambda: len(disturbed.workers()) == workers)
+    wait_until(lambda: open_files(disturbed) <= files + MORE_FILES)
+
+
+def test_killed_processes_cost_no_answer(
+    undisturbed: ServerProcess, disturbed: ServerProcess
+) -> None:
+    disturb(undisturbed, disturbed, KILLS, seed=10_000)
+
+
+@pytest.mark.slow
+def test_many_killed_processes_cost_no_answer(
+    undisturbed: ServerProcess, disturbed: ServerProcess
+) -> None:
+    begin = time.monotonic()
+    disturb(undisturbed, disturbed, 10 * KILLS, seed=20_000)
+    assert time.monotonic() - begin < PATIENCE * 10

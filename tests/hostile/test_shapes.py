@@ -1,0 +1,120 @@
+"""Hostile shapes against a running server, beside one stream of another client.
+
+Of every shape it is asserted that it is answered in time (ALLOWED_SECONDS, or PATIENCE while no
+limit of time exists), with an outcome that the table allows, never by a status of 500 or more; that
+an answer has its shape; and that a refusal for a limit names the limit. Of the watched stream it is
+asserted that every answer is whole and valid.
+
+Where the server works on grammars in processes of their own, two more things are asserted. While a
+shape is worked on, no gap of the watched stream is longer than 100 ms, or than three times the
+longest one without any other request, whichever is more: on a machine that does other work the
+stream alone has long gaps too. And after the last shape the memory of all processes together
+returns to at most MORE_BYTES above that at the start.
+
+By default a sample of the table is run; `--slow` runs all of it, and random shapes.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+import jsonschema
+import pytest
+
+from tests.bounds import wait_until
+from tests.hostile.process import ServerProcess, has_grammar_processes, serving
+from tests.hostile.random_shapes import random_shape
+from tests.hostile.shape import HostileShape
+from tests.hostile.table.whole import SHAPES, sample
+from tests.hostile.trial import Trial, attempt
+from tests.hostile.watch import SCHEMA, Watch, longest_ms
+
+SAMPLE: Final = sample(24, seed=1)
+OTHERS: Final = [shape for shape in SHAPES if shape not in SAMPLE]
+RANDOM: Final = [random_shape(number) for number in range(60)]
+ALLOWED_SECONDS: Final = 20.0
+"""Ten seconds of work, by the server's limit, and as much for the answer on a busy machine."""
+PATIENCE: Final = 100.0
+GAP_MS: Final = 100.0
+MORE_BYTES: Final = 400e6
+ALONE_SECONDS: Final = 2.0
+ABSENT: Final = "the server has no --grammar-processes: one shape's work still holds up others"
+
+
+@dataclass
+class Beside:
+    """A server, the stream that is watched, and its longest gap without any other request."""
+
+    server: ServerProcess
+    watch: Watch
+    alone_ms: float
+    first_bytes: int
+    trials: list[Trial] = field(default_factory=list[Trial])
+
+    def attempt(self, shape: HostileShape) -> Trial:
+        trial = attempt(self.server, self.watch, shape, PATIENCE, least=0.2)
+        self.trials.append(trial)
+        return trial
+
+
+@pytest.fixture(scope="module")
+def beside() -> Iterator[Beside]:
+    with serving() as server, Watch(server.url) as watch:
+        watch.wait_for_answers(2)
+        begin = time.monotonic()
+        time.sleep(ALONE_SECONDS)
+        alone = longest_ms(watch.during(begin, time.monotonic()))
+        yield Beside(server, watch, alone, server.resident_bytes())
+
+
+def check(beside: Beside, shape: HostileShape) -> None:
+    trial = beside.attempt(shape)
+    assert trial.fault is None, trial.reply
+    assert trial.reply.status < 500
+    assert beside.server.alive, beside.server.log_tail()
+    if has_grammar_processes():
+        assert trial.seconds < ALLOWED_SECONDS
+        assert trial.longest_ms < max(GAP_MS, 3 * beside.alone_ms)
+
+
+def names(shapes: list[HostileShape]) -> list[str]:
+    return [f"{shape.subject}: {shape.name}" for shape in shapes]
+
+
+@pytest.mark.parametrize("shape", SAMPLE, ids=names(SAMPLE))
+def test_a_shape_is_answered_and_harms_nobody(beside: Beside, shape: HostileShape) -> None:
+    check(beside, shape)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shape", OTHERS, ids=names(OTHERS))
+def test_every_other_shape_is_answered_and_harms_nobody(
+    beside: Beside, shape: HostileShape
+) -> None:
+    check(beside, shape)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shape", RANDOM, ids=names(RANDOM))
+def test_a_random_shape_is_answered_and_harms_nobody(beside: Beside, shape: HostileShape) -> None:
+    check(beside, shape)
+
+
+def test_afterwards_the_watched_stream_is_whole_and_valid(beside: Beside) -> None:
+    before = len(beside.watch.texts)
+    beside.watch.wait_for_answers(before + 1)
+    assert beside.watch.faults == []
+    assert len(beside.watch.texts) > before
+    for text in beside.watch.texts:
+        jsonschema.validate(json.loads(text), SCHEMA, cls=jsonschema.Draft202012Validator)
+
+
+def test_afterwards_the_memory_comes_back(beside: Beside) -> None:
+    if not has_grammar_processes():
+        pytest.skip(ABSENT)
+    allowed = beside.first_bytes + MORE_BYTES
+    wait_until(lambda: beside.server.resident_bytes() < allowed, seconds=30)

@@ -1,0 +1,94 @@
+"""The watched client times what it gets, and notices what goes wrong; memory is counted whole."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from typing import Any
+
+import pytest
+
+from tests.bounds import wait_until
+from tests.hostile.process import command_line, in_session, proportional_bytes
+from tests.hostile.scripted import scripted
+from tests.hostile.watch import Gap, Watch, longest_ms, p99_ms
+
+
+def chunk(text: str, finish: str | None = None) -> bytes:
+    choice = {"index": 0, "delta": {"content": text}, "finish_reason": finish}
+    return f"data: {json.dumps({'choices': [choice]})}\n\n".encode()
+
+
+def test_a_silence_is_a_gap_of_its_time() -> None:
+    pieces: list[Any] = [chunk("["), 0.02, chunk('"a"'), 0.3, chunk("]", "stop"), b"data: [DONE]"]
+    with scripted(200, pieces) as url, Watch(url) as watch:
+        begin = time.monotonic()
+        watch.wait_for_answers(2)
+        end = time.monotonic()
+    assert watch.faults == []
+    assert set(watch.texts) == {'["a"]'}
+    gaps = watch.during(begin, end)
+    assert 0.3 <= longest_ms(gaps) / 1e3 < 0.3 + 5
+    assert sum(gap >= 0.3 for gap in gaps) == 2
+    assert min(gaps) < 0.3
+
+
+@pytest.mark.parametrize(
+    ("status", "pieces", "told"),
+    [
+        (200, [chunk("[")], "without a finish reason"),
+        (200, [chunk("["), b'data: {"error": {"code": "limit_exceeded"}}\n\n'], "limit_exceeded"),
+        (503, [b"stopped"], "status 503"),
+    ],
+)
+def test_a_broken_stream_is_a_fault(status: int, pieces: list[Any], told: str) -> None:
+    with scripted(status, pieces) as url, Watch(url) as watch:
+        wait_until(lambda: watch.faults)
+    assert told in watch.faults[0]
+    assert watch.texts == []
+
+
+def test_during_takes_what_overlaps() -> None:
+    watch = Watch("http://127.0.0.1:1")
+    watch.gaps += [Gap(0.0, 1.0), Gap(1.0, 0.5), Gap(1.5, 2.0), Gap(3.5, 1.0)]
+    assert watch.during(1.2, 3.0) == [0.5, 2.0]
+    assert watch.during(0.0, 9.0) == [1.0, 0.5, 2.0, 1.0]
+
+
+def test_figures_of_gaps() -> None:
+    gaps = [0.001] * 99 + [0.5]
+    assert (longest_ms(gaps), p99_ms(gaps)) == (500, 1)
+    assert (longest_ms([]), p99_ms([])) == (0, 0)
+
+
+def test_every_process_of_a_session_is_found() -> None:
+    """A grandchild too, and also when its parent has been killed."""
+    program = (
+        "import subprocess, sys, time; "
+        "child = subprocess.Popen([sys.executable, '-c', 'x = bytearray(50_000_000); "
+        "print(flush=True); import time; time.sleep(1000)']); time.sleep(1000)"
+    )
+    parent = subprocess.Popen(
+        [sys.executable, "-c", program], start_new_session=True, stdout=subprocess.PIPE
+    )
+    try:
+        assert parent.stdout is not None
+        parent.stdout.readline()
+        pids = in_session(parent.pid)
+        assert len(pids) == 2
+        assert pids[0] == parent.pid
+        assert "bytearray" in command_line(pids[1])
+        assert proportional_bytes(pids[1]) > 45_000_000
+        parent.kill()
+        parent.wait()
+        assert in_session(parent.pid) == pids[1:]
+    finally:
+        for pid in in_session(parent.pid):
+            os.kill(pid, 9)
+        parent.wait()
+        assert parent.stdout is not None
+        parent.stdout.close()
+    wait_until(lambda: in_session(parent.pid) == [])

@@ -1,0 +1,144 @@
+"""One client that streams a long array of strings again and again, and times what it gets."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from benchmarks.report import percentile
+from tests.live_server import address
+
+SCHEMA: Final = {
+    "type": "array",
+    "items": {"type": "string", "minLength": 1, "maxLength": 60},
+    "minItems": 120,
+    "maxItems": 200,
+}
+BODY: Final = {
+    "model": "demo",
+    "messages": [{"role": "user", "content": "List towns."}],
+    "temperature": 1,
+    "stream": True,
+    "response_format": {
+        "type": "json_schema",
+        "json_schema": {"name": "towns", "schema": SCHEMA},
+    },
+}
+PATIENCE: Final = 60.0
+"""Seconds for which the stream may be silent before it counts as lost."""
+
+
+@dataclass(frozen=True)
+class Gap:
+    """A time in which the stream brought no text: when it began, and how long it lasted, in
+    seconds. The wait for the first text of an answer is a gap too."""
+
+    begin: float
+    seconds: float
+
+
+@dataclass
+class Watch:
+    """The client, in a thread of its own while a `with` block runs. At the end of the block the
+    last answer is read to its end.
+
+    `texts` are the whole answers so far; `faults` say what went wrong with others.
+    """
+
+    url: str
+    gaps: list[Gap] = field(default_factory=list[Gap])
+    texts: list[str] = field(default_factory=list[str])
+    faults: list[str] = field(default_factory=list[str])
+
+    def __post_init__(self) -> None:
+        self._last = time.monotonic()
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def __enter__(self) -> Watch:
+        self._last = time.monotonic()
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stopping.set()
+        self._thread.join(2 * PATIENCE)
+
+    def during(self, begin: float, end: float) -> list[float]:
+        """The lengths of the gaps that overlap a time, each in seconds."""
+        return [
+            gap.seconds for gap in self.gaps if gap.begin < end and gap.begin + gap.seconds > begin
+        ]
+
+    def wait_past(self, moment: float, patience: float = PATIENCE) -> None:
+        """Return once text has come after `moment`, so that no gap of it is still open."""
+        end = time.monotonic() + patience
+        while self._last <= moment and time.monotonic() < end and self._thread.is_alive():
+            time.sleep(0.002)
+
+    def wait_for_answers(self, count: int, patience: float = PATIENCE) -> None:
+        """Return once so many answers are whole: what the server knows of the shape by then is
+        all that it will know."""
+        end = time.monotonic() + patience
+        while len(self.texts) < count and time.monotonic() < end and not self.faults:
+            time.sleep(0.01)
+
+    def _run(self) -> None:
+        number = 0
+        while not self._stopping.is_set():
+            try:
+                self._stream(number)
+            except (OSError, http.client.HTTPException, ValueError) as error:
+                self.faults.append(f"{type(error).__name__}: {error}")
+                time.sleep(0.2)
+            number += 1
+
+    def _stream(self, seed: int) -> None:
+        host, port = address(self.url)
+        connection = http.client.HTTPConnection(host, port, timeout=PATIENCE)
+        headers = {"Content-Type": "application/json"}
+        try:
+            self._last = time.monotonic()
+            connection.request(
+                "POST", "/v1/chat/completions", json.dumps({**BODY, "seed": seed}), headers
+            )
+            response = connection.getresponse()
+            if response.status != 200:
+                raise ValueError(f"status {response.status}: {response.read()[:300]!r}")
+            self._read(response)
+        finally:
+            connection.close()
+
+    def _read(self, response: http.client.HTTPResponse) -> None:
+        text, finish = "", None
+        while line := response.readline():
+            if not line.startswith(b"data: {"):
+                continue
+            now = time.monotonic()
+            event: dict[str, Any] = json.loads(line[6:])
+            if "error" in event:
+                raise ValueError(f"ended by {event['error']}")
+            choice = event["choices"][0]
+            finish = choice.get("finish_reason") or finish
+            if piece := choice["delta"].get("content"):
+                self.gaps.append(Gap(self._last, now - self._last))
+                self._last = now
+                text += piece
+        if finish is None:
+            raise ValueError("the stream ended without a finish reason")
+        self.texts.append(text)
+
+
+def longest_ms(gaps: Sequence[float]) -> float:
+    """The longest of some gaps in seconds, in milliseconds; 0 if there is none."""
+    return 1e3 * max(gaps, default=0.0)
+
+
+def p99_ms(gaps: Sequence[float]) -> float:
+    """What 99 % of some gaps in seconds don't exceed, in milliseconds; 0 if there is none."""
+    return 1e3 * percentile(sorted(gaps), 99) if gaps else 0.0
