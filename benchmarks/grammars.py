@@ -42,8 +42,8 @@ import llguidance
 import numpy as np
 import numpy.typing as npt
 
-from benchmarks.earley import Recogniser
-from benchmarks.peers import GLRMask, LLGuidance, Maskwright, Refused, XGrammar, allows
+from benchmarks.peers.earley import Recogniser
+from benchmarks.peers.engines import GLRMask, LLGuidance, Maskwright, Refused, XGrammar, allows
 from benchmarks.report import Report, figures, some_of
 from benchmarks.vocabularies import tekken, tekken_encoding
 from maskwright import Grammar, Vocabulary, compile_grammar

@@ -79,7 +79,9 @@ def main() -> None:
 
 
 def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--shapes", type=int, default=len(SHAPES), help="size of the sample")
     parser.add_argument("--seed", type=int, default=0, help="of the sample and of random shapes")
     parser.add_argument("--match", default="", help="only shapes whose subject or name contains it")

@@ -3,7 +3,7 @@
     python benchmarks/many_schemas.py [--schemas 2000] [--again 200] [--save]
 
 A server of the demo model in processes of its own answers one request after another, each with a
-schema of its own (`benchmarks/ordinary_schemas.py`, or MaskBench's with `--maskbench`). The first
+schema of its own (`tests/hostile/ordinary.py`, or MaskBench's with `--maskbench`). The first
 `--again` requests meet a fresh server. After the last one they come again, and after them as many
 that the server has not seen: the first schemas under other names.
 
@@ -31,9 +31,9 @@ import httpx
 ROOT: Final = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.ordinary_schemas import ordinary_schema
 from benchmarks.report import SKIPPED, Report, need, percentile
 from tests.hostile.answers import UNCHECKED, VALID, verdict
+from tests.hostile.ordinary import ordinary_schema
 from tests.hostile.process import ServerProcess, options_of, serving, settled_bytes
 from tests.hostile.shape import HostileShape, Subject
 
@@ -82,7 +82,9 @@ def main() -> None:
 
 
 def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--schemas", type=int, default=2000, help="different schemas")
     parser.add_argument("--again", type=int, default=200, help="how many of them come again")
     parser.add_argument("--maskbench", action="store_true", help="MaskBench's instead of made-up")

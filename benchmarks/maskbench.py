@@ -46,8 +46,8 @@ from typing import Any, Final
 ROOT: Final = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.maskbench_worker import COLLECTORS, Case, Outcome, Text, Worker
-from benchmarks.peers import ENGINES
+from benchmarks.peers.engines import ENGINES
+from benchmarks.peers.worker import COLLECTORS, Case, Outcome, Text, Worker
 from benchmarks.report import Report, need, percentile, some_of
 from benchmarks.vocabularies import tekken_encoding
 from maskwright.cli.output.tables import Figure

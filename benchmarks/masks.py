@@ -31,7 +31,7 @@ from typing import Any, Final
 ROOT: Final = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.peers import ENGINES, Engine, Maskwright, Walk, allows
+from benchmarks.peers.engines import ENGINES, Engine, Maskwright, Walk, allows
 from benchmarks.report import Report, figures, some_of
 from benchmarks.vocabularies import tekken, tekken_encoding
 from maskwright import Grammar, Vocabulary

@@ -8,7 +8,7 @@ import jsonschema
 import pytest
 
 from benchmarks.many_schemas import Answered, figures, slower
-from benchmarks.ordinary_schemas import ordinary_schema
+from tests.hostile.ordinary import ordinary_schema
 
 
 def test_schemas_differ_and_are_schemas() -> None:

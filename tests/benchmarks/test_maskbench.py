@@ -9,7 +9,7 @@ from itertools import pairwise
 import pytest
 
 from benchmarks.maskbench import pointer, ratios, sample
-from benchmarks.maskbench_worker import Outcome, Wrong
+from benchmarks.peers.worker import Outcome, Wrong
 
 
 @pytest.mark.parametrize(

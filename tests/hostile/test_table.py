@@ -16,17 +16,6 @@ SUBJECTS = {
     "counts", "formats", "grammars", "nesting", "patterns", "references", "sizes", "tags", "tools",
     "unicode", "unions", "unique",
 }  # fmt: skip
-MEASURED_FIRST = [
-    "formats: an object with a string of idn-hostname",
-    "patterns: two counters about letters",
-    "patterns: three counters in a counter",
-    "patterns: letters before capitals",
-    "unions: exactly one of 12 objects with 8 overlapping patterns",
-    "unique: 40 small objects",
-    "references: doubled 40 times in anyOf",
-    "grammars: an ambiguous list",
-]
-"""The shapes with which it was found that one shape could stop every stream."""
 
 
 def test_the_table_is_large_and_has_every_subject() -> None:
@@ -38,7 +27,6 @@ def test_the_table_is_large_and_has_every_subject() -> None:
 
 def test_names_are_unique() -> None:
     assert len(BY_NAME) == len(SHAPES)
-    assert {name for name in MEASURED_FIRST if name not in BY_NAME} == set()
 
 
 def test_outcomes_are_known_words() -> None:
@@ -85,7 +73,7 @@ def test_a_random_shape_is_that_of_its_number() -> None:
     assert bodies == [json.dumps(random_shape(number).body, sort_keys=True) for number in range(60)]
     assert len(set(bodies)) == 60
     digest = hashlib.sha256("\n".join(bodies).encode()).hexdigest()
-    assert digest[:16] == "0"
+    assert digest[:16] == "d93f8fe9b723bd24"
 
 
 def test_random_shapes_combine_every_construct() -> None:

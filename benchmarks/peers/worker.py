@@ -15,7 +15,7 @@ from pathlib import Path
 from time import perf_counter_ns
 from typing import Any, Final, Literal, get_args
 
-from benchmarks.peers import ENGINES, Engine, allows
+from benchmarks.peers.engines import ENGINES, Engine, allows
 from benchmarks.vocabularies import tekken
 
 THREADS: Final = ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS", "RAYON_NUM_THREADS", "MKL_NUM_THREADS")
