@@ -11,6 +11,8 @@ longest one without any other request, whichever is more: on a machine that does
 stream alone has long gaps too. And after the last shape the memory of all processes together
 returns to at most MORE_BYTES above that at the start.
 
+Without such processes, shapes that nothing bounds yet (UNBOUNDED) are left out.
+
 By default a sample of the table is run, and with such processes the shapes that were measured
 first, which stopped every stream for seconds without them; `--slow` runs the whole table and
 random shapes.
@@ -35,7 +37,7 @@ from tests.hostile.table.whole import MEASURED_FIRST, SHAPES, sample
 from tests.hostile.trial import Trial, attempt
 from tests.hostile.watch import SCHEMA, Watch, longest_ms
 
-SAMPLE: Final = sample(24, seed=1)
+SAMPLE: Final = sample(24, seed=5)
 FIRST: Final = [shape for shape in MEASURED_FIRST if shape not in SAMPLE]
 OTHERS: Final = [shape for shape in SHAPES if shape not in (*SAMPLE, *FIRST)]
 RANDOM: Final = [random_shape(number) for number in range(60)]
@@ -46,6 +48,27 @@ GAP_MS: Final = 100.0
 MORE_BYTES: Final = 400e6
 ALONE_SECONDS: Final = 2.0
 ABSENT: Final = "the server has no --grammar-processes: one shape's work still holds up others"
+UNBOUNDED: Final = frozenset(
+    {
+        "counts: 30 members of any name",
+        "counts: 150 to 160 items, each of its own kind",
+        "counts: a multiple of 2,477",
+        "counts: no multiple of 2, 3, 5, 7, 11 or 13",
+        "formats: an idn-hostname that is no hostname",
+        "grammars: JSON values one after another",
+        "grammars: a ladder of 20 rules",
+        "grammars: palindromes",
+        "nesting: 20 levels of two equal branches",
+        "patterns: two counters about letters",
+        "patterns: three counters in a counter",
+        "unions: ten conditions about ten names",
+        "unique: a map of strings",
+        "unique: an open object with 40 more members",
+        "unique: names by 8 patterns that overlap",
+        "unique: unique people without a token limit",
+    }
+)
+"""Shapes that take a server without a limit of time more than half a minute."""
 
 
 @dataclass
@@ -75,6 +98,8 @@ def beside() -> Iterator[Beside]:
 
 
 def check(beside: Beside, shape: HostileShape) -> None:
+    if not has_grammar_processes() and f"{shape.subject}: {shape.name}" in UNBOUNDED:
+        pytest.skip(ABSENT)
     trial = beside.attempt(shape)
     assert trial.fault is None, trial.reply
     assert trial.reply.status < 500

@@ -11,6 +11,7 @@ import pytest
 from tests.hostile.random_shapes import random_shape
 from tests.hostile.shape import LIMIT, READY
 from tests.hostile.table.whole import BY_NAME, SHAPES, sample
+from tests.hostile.test_shapes import UNBOUNDED
 
 SUBJECTS = {
     "counts", "formats", "grammars", "nesting", "patterns", "references", "sizes", "tags", "tools",
@@ -84,3 +85,7 @@ def test_random_shapes_combine_every_construct() -> None:
         "multipleOf", "format", "(?=", "(?!", "{30,", "\\\\p{L}", "start: r0", '"tag"', "tools",
     ]  # fmt: skip
     assert [construct for construct in constructs if construct not in bodies] == []
+
+
+def test_shapes_that_are_left_out_are_in_the_table() -> None:
+    assert [name for name in UNBOUNDED if name not in BY_NAME] == []

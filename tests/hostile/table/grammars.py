@@ -53,9 +53,9 @@ word: /[a-z]+/ | /[0-9]+/ | "(" word* ")"
 %ignore /\/\*(.|\n)*?\*\//
 """
 CAPTURES = """
-start: (part[capture] | other[capture])+
-part: "a"+ | "a" other
-other: "a" "b"? | part "b"
+start: (part | other)+
+part[capture]: "a"+ | "a" other
+other[capture="rest"]: "a" "b"? | part "b"
 """
 JSON_TWICE = r"""
 start: (%json {"type": "object", "properties": {"a": {"type": "integer"}}} "\n"){1,20}
