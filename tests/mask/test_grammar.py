@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
 import pytest
 
 from maskwright import (
     Grammar,
+    Limits,
     UnspellableError,
     Vocabulary,
+    compile_grammar,
     compile_json_schema,
     compile_regex,
     compile_structural_tag,
@@ -110,3 +117,33 @@ def test_what_a_grammar_was_compiled_for() -> None:
     assert grammar.vocabulary is EVERY_BYTE
     assert [entry.keyword for entry in grammar.report.enforced] == ["type"]
     assert len(grammar.report.warnings) == 1
+
+
+OPEN: Any = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
+IN_LARK = f"start: %json {json.dumps(OPEN)}"
+
+
+def written(matcher: Matcher, text: str) -> None:
+    out = np.zeros(EVERY_BYTE.words, np.int32)
+    for byte in text.encode():
+        matcher.fill_mask(out, 2_000)
+        assert matcher.accept(byte), text
+    assert matcher.accepting
+
+
+@pytest.mark.parametrize(
+    "begin",
+    [
+        lambda limits: compile_json_schema(OPEN, EVERY_BYTE, limits=limits),
+        lambda limits: compile_grammar(
+            f"start: %json {json.dumps(OPEN)}", EVERY_BYTE, limits=limits
+        ),
+    ],
+    ids=["schema", "Lark"],
+)
+def test_what_one_text_adds_is_no_error_of_another(begin: Callable[[Limits], Grammar]) -> None:
+    """Names that aren't listed are new in each text; together they exceed the limits of one."""
+    grammar = begin(Limits(contexts=400, leaf_states=2_000))
+    for number in range(120):
+        names = ", ".join(f'"{name}{number}": [{number}]' for name in ("b", "cd"))
+        written(grammar.matcher(), f'{{"a": 1, {names}}}')

@@ -116,6 +116,8 @@ class Places:
             return False
         else:
             rest = rest.lstrip()
+            if not rest.startswith('"'):
+                return True  # the object ends
         added, _ = _DECODER.raw_decode(rest)
         return added == "" or begun + added in level.names_listed
 
