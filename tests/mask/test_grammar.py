@@ -143,7 +143,7 @@ def written(matcher: Matcher, text: str) -> None:
 )
 def test_what_one_text_adds_is_no_error_of_another(begin: Callable[[Limits], Grammar]) -> None:
     """Names that aren't listed are new in each text; together they exceed the limits of one."""
-    grammar = begin(Limits(contexts=400, leaf_states=2_000))
+    grammar = begin(Limits(contexts=200, leaf_states=400))
     for number in range(120):
         names = ", ".join(f'"{name}{number}": [{number}]' for name in ("b", "cd"))
         written(grammar.matcher(), f'{{"a": 1, {names}}}')

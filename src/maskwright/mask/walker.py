@@ -115,6 +115,16 @@ class Walker:
             whole = limit == UNMEASURED or self._precomputed_bound(here)[0] > budget
             return self._listed(here, whole=whole, limit=limit)
 
+    def bound(self, here: Configuration) -> int:
+        """Return an upper bound on the tokens that complete the text from a configuration, whatever
+        the text; at least `ENDLESS` if none is known. Every byte has to be a token."""
+        with self.recognizer.question:
+            tables = self.tables
+            self.recognizer.address_with_bounds()  # makes the arrays of bounds long enough
+            self._node_bounds.compute(here.node)
+            leaf = tables.leaf_bounds.compute(tables.leaves, here.leaf, self._limits)
+            return leaf + int(self._node_bounds.array[here.node])
+
     def _listed(self, here: Configuration, *, whole: bool, limit: int) -> TokenGroups:
         """Walk, and group the tokens that are allowed and may need more than the limit."""
         listed = np.empty((3, self.tables.vocabulary.size), np.int32)

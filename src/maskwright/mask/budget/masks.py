@@ -13,6 +13,7 @@ from maskwright.mask.budget.token_costs import TokenCosts
 from maskwright.mask.budget.verdicts import verdicts
 from maskwright.mask.position import UNKNOWN, Position
 from maskwright.mask.shared.budget_cache import MasksByBudget
+from maskwright.mask.shared.leaf_bounds import ENDLESS
 from maskwright.mask.walker import TokenGroups, Walker
 
 MOST_TARGETS: Final = 2_048
@@ -102,10 +103,15 @@ class BudgetMasks:
         for target, token in groups.representatives():
             text = prefix + spellings[token]
             if not costs.places.shares_costs(here, target):
-                if self._recognizer.advance(here, spellings[token], prefix) != target:
-                    return None  # ends a name that must be new: the walk passed it without the text
                 if costs.places.depends_on_text(target):
                     return None
+                if self._recognizer.advance(here, spellings[token], prefix) != target:
+                    # It ends a name that the walk passed without the text, which may come again.
+                    bound = self._walker.bound(target)
+                    if bound >= ENDLESS:
+                        return None
+                    needs.append(bound)
+                    continue
             needs.append(costs.tokens_needed(target, text))
             costs.shortest(target, text)
             if not costs.is_fixed(target):

@@ -38,6 +38,8 @@ def verdicts(
     advance = costs.walker.recognizer.advance
     tokens, targets, group = groups
     passed = np.zeros(len(tokens), np.bool_)
+    # Numbers of 16 bits are sorted in one pass, and there are seldom more groups.
+    group = group.astype(np.uint16) if len(targets) < 1 << 16 else group
     order = np.argsort(group, kind="stable")
     stops = np.searchsorted(group[order], np.arange(len(targets)), side="right").tolist()
     for start, stop, target in zip([0, *stops], stops, targets, strict=False):

@@ -20,7 +20,7 @@ from maskwright.mask.position import Position
 MOST_TEXTS: Final = 20_000
 """Most entries that depend on the text."""
 
-MOST_ROW_BYTES: Final = 4 << 20
+MOST_ROW_BYTES: Final = 12 << 20
 """Most bytes of stored masks."""
 
 NO_TOKEN: Final = -1
@@ -49,7 +49,8 @@ class MasksByBudget(NamedTuple):
     ) -> MasksByBudget:
         """Of a mask `row` (int32 [words]), whose `tokens` [n] need so many more each; tokens that
         are not listed need none."""
-        steps, step = np.unique(needs, return_inverse=True)
+        steps = np.flatnonzero(np.bincount(needs))
+        step = np.searchsorted(steps, needs)
         rows = np.zeros((1 + len(steps), len(row)), np.int32)
         np.bitwise_or.at(rows, (1 + step, tokens >> 5), np.int32(1) << (tokens & 31))
         rows[0] = row & ~np.bitwise_or.reduce(rows, axis=0)
