@@ -20,7 +20,7 @@ from maskwright.mask.position import Position
 MOST_TEXTS: Final = 20_000
 """Most entries that depend on the text."""
 
-MOST_ROW_BYTES: Final = 12 << 20
+MOST_ROW_BYTES: Final = 8 << 20
 """Most bytes of stored masks."""
 
 NO_TOKEN: Final = -1
