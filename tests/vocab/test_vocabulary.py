@@ -43,6 +43,13 @@ def test_special_and_end_tokens_have_no_bytes() -> None:
     assert vocab.decode([0, 1, 4, 2]) == b"aa"
 
 
+def test_special_tokens_by_name() -> None:
+    """Of equal names the lowest id; without a name none."""
+    vocab = Vocabulary([b"a", b"<x>", b"<y>", b"<x>", b"", b"\xff"], special=[1, 2, 3, 4, 5])
+    assert vocab.special_tokens == {"<x>": 1, "<y>": 2, "\ufffd": 5}
+    assert vocab.special == {1, 2, 3, 4, 5}
+
+
 @pytest.mark.parametrize(("size", "words"), [(1, 1), (31, 1), (32, 1), (33, 2), (131072, 4096)])
 def test_words(size: int, words: int) -> None:
     assert Vocabulary([b"a"] * size).words == words
@@ -232,6 +239,13 @@ def test_the_tokenizers_own_way_comes_before_the_fewest_tokens() -> None:
     assert vocab.encode(b"abc") == [AB, C]
     assert vocab.encode(b"<s>abc") == [2, 4, 3, AB, C]  # the special token's name as text
     assert Vocabulary(vocab.tokens).encode(b"abc") == [ABC]
+
+
+def test_the_tokenizers_own_way_is_not_taken_over_an_end_token() -> None:
+    """The caller may name any token as one that ends a text, which then adds no bytes."""
+    vocab = Vocabulary.from_tokenizer(by_hand(decoders.ByteLevel()), eos=AB)
+    assert vocab.encode(b"abc") == [ABC]
+    assert vocab.encode(b"ab") == [5, 6]
 
 
 def test_the_tokenizer_is_copied_without_truncation_and_padding() -> None:
