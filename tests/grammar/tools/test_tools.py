@@ -367,6 +367,9 @@ def test_without_tools_none_is_called() -> None:
         ([{"type": "function", "function": {}}], "tools[0].function.name"),
         ([{"name": "a b"}], "tools[0].name"),
         ([{"name": "a", "parameters": [1]}], "tools[0].parameters"),
+        ([{"name": "a", "parameters": []}], "tools[0].parameters"),
+        ([{"name": "a", "parameters": 0}], "tools[0].parameters"),
+        ([{"name": "a", "parameters": ""}], "tools[0].parameters"),
         ([NOW, NOW], "tools[1].function.parameters"),
     ],
 )

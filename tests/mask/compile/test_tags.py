@@ -9,9 +9,15 @@ import numpy as np
 import pytest
 
 from maskwright import compile_structural_tag, compile_tools
-from maskwright.errors import InputError, RegexError, SchemaError, StructuralTagError
+from maskwright.errors import (
+    InputError,
+    RegexError,
+    SchemaError,
+    StructuralTagError,
+    UnsatisfiableGrammarError,
+)
 from tests.grammar.tools.test_tools import NOW, WEATHER
-from tests.matching import EVERY_BYTE, matches
+from tests.matching import EVERY_BYTE, after, matches
 
 
 def tag_of(format: Any) -> Any:
@@ -196,3 +202,13 @@ def test_two_hundred_tools() -> None:
     assert matches(grammar, "Well. " + call % json.dumps(good))
     assert not matches(grammar, call % json.dumps({**good, "limit": 108}))
     assert not matches(grammar, call % json.dumps({**good, "mode": "m8"}))
+
+
+def test_a_tool_whose_arguments_cant_be_is_never_called() -> None:
+    """`false` is a schema that no value satisfies, not an absent field."""
+    impossible: dict[str, Any] = {"name": "never", "parameters": False}
+    grammar = compile_tools([impossible, NOW], "required", EVERY_BYTE, format="json")
+    assert matches(grammar, '{"name": "now", "arguments": {}}')
+    assert after(grammar, '{"name": "ne') is None
+    with pytest.raises(UnsatisfiableGrammarError):
+        compile_tools([impossible], "required", EVERY_BYTE, format="json")

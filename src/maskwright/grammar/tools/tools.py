@@ -67,7 +67,9 @@ def _tool(item: Json, place: str) -> Tool:
         raise InputError(
             f"{place}.name must be 1 to 64 of a-z, A-Z, 0-9, '_' and '-'", param=f"{place}.name"
         )
-    parameters = fields.get("parameters") or {"type": "object", "additionalProperties": False}
+    parameters = fields.get("parameters")
+    if parameters is None or parameters == {}:
+        parameters = {"type": "object", "additionalProperties": False}
     if not isinstance(parameters, dict | bool):
         raise InputError(
             f"{place}.parameters of tool {name!r} must be a JSON Schema",
