@@ -111,9 +111,9 @@ class Work:
         self._limits = limits
         self._outer: Work | None = None
         self._depth = 0
-        self._until_look = 0
+        self._until_look: float = 0
         """Steps until the next look at clock and memory, or at their end if neither is bounded."""
-        self._reserve = 0
+        self._reserve: float = 0
         """Steps that are left after those."""
         self._own_deadline = self._deadline = math.inf
         self._own_level = self._level = math.inf
@@ -133,7 +133,7 @@ class Work:
         if limits.bytes is not None:
             self._own_level = resident_bytes() + limits.bytes
 
-    def take(self, steps: int) -> None:
+    def take(self, steps: float) -> None:
         """Count steps. Raises `LimitError`, or `SliceExceeded`."""
         self._until_look -= steps
         if self._until_look < 0:
@@ -169,7 +169,7 @@ class Work:
                 )
         self._plan_look(left)
 
-    def _plan_look(self, left: int) -> None:
+    def _plan_look(self, left: float) -> None:
         """Divide the steps that are left into those before the next look and those after it."""
         self._until_look = left
         if min(self._deadline, self._slice_end, self._level) < math.inf:
@@ -216,7 +216,11 @@ class _Here(threading.local):
 _here = _Here()
 
 
-def spend(steps: int = 1) -> None:
+CHEAP: Final = 1 / 16
+"""A step that takes well under a microsecond, such as a look at one node of a grammar."""
+
+
+def spend(steps: float = 1) -> None:
     """Count steps of what is being worked on in this thread; free outside of any question.
 
     Raises `LimitError` where that makes too many, takes too long or too much memory, and

@@ -34,6 +34,7 @@ from maskwright.automaton.machine.step import (
     pass_dynamic_exit,
 )
 from maskwright.automaton.value.last_value import last_value
+from maskwright.limits import CHEAP, spend
 from maskwright.mask.position import Position, unpacked
 from maskwright.mask.shared.machine import MOST_BYTES, Question, SharedMachine
 from maskwright.mask.shared.vocabulary_tables import VocabularyTables
@@ -164,6 +165,7 @@ class Recognizer:
             done = 0
             values = np.frombuffer(data, np.uint8)
             while True:
+                spend(CHEAP)
                 target = take_bytes(self.address(), *here, values[done:])
                 if target == PENDING:
                     self.machine.serve_requests()
@@ -228,6 +230,7 @@ class Recognizer:
     def _is_walked(self, here: Configuration, data: npt.NDArray[np.uint8], passed: int) -> bool:
         """Whether a walk, which doesn't read the text, accepts the rest of a token."""
         while True:
+            spend(CHEAP)
             target = take_bytes(self.address(), *here, data)
             if target == PENDING:
                 self.machine.serve_requests()

@@ -34,7 +34,7 @@ from maskwright.errors import LimitError
 from maskwright.grammar.regular.derivative import label as label_of
 from maskwright.grammar.regular.shortest import shortest
 from maskwright.grammar.regular.terms import ANYTHING, EMPTY, Parallel, Regular, Tagged, Words
-from maskwright.limits import Limits
+from maskwright.limits import Limits, spend
 
 NEARBY: Final = 256
 """Leaf states that are visited, and words of one list that are looked at, in search of a shorter
@@ -105,6 +105,7 @@ class LeafExits:
         queue: deque[tuple[int, bytes]] = deque([(leaf, b"")])
         while queue:
             at, text = queue.popleft()
+            spend()
             yield at, text, len(seen)
             if _needs_no_search(leaves.keys[at]):
                 continue

@@ -57,6 +57,10 @@ from maskwright.grammar.regular.terms import (
     tagged,
 )
 from maskwright.grammar.regular.word_lists import word_arcs
+from maskwright.limits import spend
+
+_ROW: Final = 4
+"""Steps that a row counts as: it takes some 20 microseconds."""
 
 _SPACES: Final = b" \t\n\r"
 
@@ -86,6 +90,7 @@ class LeafBuilder:
         """Give `state` its row."""
         if self._rows.is_built(state):
             return
+        spend(_ROW)
         key = self._keys[state]
         match key:
             case Text(inside=True, term=term) if self._build_names(state, term):

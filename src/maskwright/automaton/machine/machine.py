@@ -29,7 +29,7 @@ from maskwright.automaton.machine.arrays import (
 from maskwright.automaton.machine.exits import BLOCKED, NO_FRAME, POP, Contexts, Exit
 from maskwright.automaton.machine.hash_tables import hash_nodes, move_exits
 from maskwright.errors import LimitError
-from maskwright.limits import DEFAULT_LIMITS, Limits, Work
+from maskwright.limits import DEFAULT_LIMITS, Limits, Work, spend
 
 _Int32 = npt.NDArray[np.int32]
 
@@ -113,6 +113,7 @@ class Machine:
             pending = self.arrays.pending[:waiting].tolist()
         before = self.leaves.weight
         for first, second in pending:
+            spend()
             if second == REQUEST_ROW:
                 self.leaves.build(first)
             else:

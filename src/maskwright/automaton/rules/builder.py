@@ -38,7 +38,7 @@ from maskwright.grammar.rules.tree import (
     SpecialToken,
     Terminal,
 )
-from maskwright.limits import Limits
+from maskwright.limits import CHEAP, Limits, spend
 
 
 class NetworkBuilder:
@@ -155,6 +155,7 @@ def _nullable_rules(rules: Rules) -> dict[str, bool]:
     changed = True
     while changed:
         changed = False
+        spend(CHEAP * len(nullable))
         for name, body in rules.rules.items():
             if not nullable[name] and _is_nullable(body, nullable):
                 nullable[name] = changed = True

@@ -44,7 +44,7 @@ from maskwright.automaton.rules.nodes import (
 from maskwright.automaton.rules.values import RuleValues
 from maskwright.grammar.regular.shortest import shortest
 from maskwright.grammar.rules.tree import JsonValue, SpecialToken
-from maskwright.limits import Limits, spend
+from maskwright.limits import CHEAP, Limits, spend
 
 
 class RuleCompletion:
@@ -150,6 +150,7 @@ class RuleCompletion:
         seen: set[tuple[ReturnAddress, int]] = set()
         while queue:
             _, _, text, return_to, depth = heappop(queue)
+            spend()
             if return_to.kernel == OUTERMOST:
                 return text
             if (return_to, depth) in seen:
@@ -219,6 +220,7 @@ class RuleCompletion:
             dependents = dict.fromkeys(one for at in changed for one in network.dependents[at])
             changed = []
             for at in dependents:
+                spend(CHEAP)
                 text = self._shortest_from(nodes[at], texts)
                 known = texts[at]
                 if text is not None and (known is None or len(text) < len(known)):

@@ -28,6 +28,7 @@ from maskwright.automaton.rules.nodes import (
 )
 from maskwright.grammar.regular.first_bytes import first_bytes
 from maskwright.grammar.rules.tree import JsonValue, SpecialToken
+from maskwright.limits import CHEAP, spend
 
 SPECIAL: Final = 1 << LEAD
 """The byte that leads special tokens."""
@@ -66,6 +67,7 @@ def _first_sets(network: RuleNetwork) -> list[int]:
     waiting = set(changed)
     while changed:
         at = changed.pop()
+        spend(CHEAP)
         waiting.discard(at)
         bytes_now = _first_of_node(network, at, first)
         if bytes_now != first[at]:
@@ -111,6 +113,7 @@ def _rules_by_node(network: RuleNetwork) -> list[list[int]]:
         while stack:
             at = stack.pop()
             rules[at].append(rule)
+            spend(CHEAP)
             new = set(successors(network.nodes[at])) - seen
             seen |= new
             stack += new
@@ -133,6 +136,7 @@ def _follow_sets(network: RuleNetwork, first: list[int], rules: list[list[int]])
         changed = False
         for rule, callers in enumerate(ended_with):
             following = follow[rule]
+            spend(CHEAP * (1 + len(callers)))
             for caller in callers:
                 following |= follow[caller]
             changed |= following != follow[rule]

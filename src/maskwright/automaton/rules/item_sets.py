@@ -26,7 +26,7 @@ from maskwright.automaton.rules.nodes import RULE_END, Counters, RuleCall, Symbo
 from maskwright.errors import LimitError
 from maskwright.grammar.regular.terms import Regular
 from maskwright.grammar.rules.tree import JsonValue, SpecialToken
-from maskwright.limits import Limits
+from maskwright.limits import CHEAP, Limits, spend
 
 BELOW: Final = 0
 """Stands for the kernel of the next return frame on the stack."""
@@ -127,12 +127,14 @@ class ItemSets:
         stack = list(positions)
         while stack:
             position = stack.pop()
+            spend(CHEAP)
             if position in seen:
                 continue
             seen.add(position)
             node, counters, return_to = position
             closure = self.network.closure(node, counters)
             following.update(Item(*transition, return_to) for transition in closure.transitions)
+            spend(CHEAP * len(closure.transitions))
             if not closure.may_end or return_to in returned:
                 continue
             returned.add(return_to)

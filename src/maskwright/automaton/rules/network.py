@@ -35,7 +35,7 @@ from maskwright.automaton.rules.nodes import (
 from maskwright.errors import UnsatisfiableGrammarError
 from maskwright.grammar.regular.derivative import is_live
 from maskwright.grammar.rules.tree import JsonValue, Rules, SpecialToken
-from maskwright.limits import Limits
+from maskwright.limits import CHEAP, Limits, spend
 
 
 class RuleNetwork:
@@ -95,6 +95,7 @@ class RuleNetwork:
                     changed.append(at)
         while changed:
             at = changed.pop()
+            spend(CHEAP)
             if productive[at] or not self._is_productive(self.nodes[at], productive):
                 continue
             productive[at] = True
@@ -176,6 +177,7 @@ class RuleNetwork:
         while stack:
             place = stack.pop()
             at, counts = place
+            spend(CHEAP)
             if place in seen or not self._live[at]:
                 continue
             seen.add(place)
@@ -213,6 +215,7 @@ class RuleNetwork:
         while stack:
             place = stack.pop()
             at, counts, passed = place
+            spend(CHEAP)
             # A boundary passed twice without reading is a round of a loop that reads nothing.
             if place in seen or not self._live[at] or len(set(passed)) < len(passed):
                 continue
@@ -303,6 +306,7 @@ class RuleNetwork:
             stack = [rule]
             while stack:
                 new = firsts[stack.pop()] - seen
+                spend(CHEAP * (1 + len(new)))
                 seen |= new
                 stack += new
             corners.append(frozenset(seen))

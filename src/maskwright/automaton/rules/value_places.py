@@ -22,6 +22,7 @@ from maskwright.automaton.rules.nodes import (
     SymbolNode,
 )
 from maskwright.grammar.rules.tree import JsonValue
+from maskwright.limits import CHEAP, spend
 
 
 def value_places(network: RuleNetwork) -> Iterator[Kernel]:
@@ -73,6 +74,7 @@ def _before_values(network: RuleNetwork) -> set[int]:
     near = set(stack)
     while stack:
         at = stack.pop()
+        spend(CHEAP)
         for user in (*network.dependents[at], *again.get(at, ())):
             if user not in near and _passes(network, network.nodes[user], at):
                 near.add(user)
@@ -101,6 +103,7 @@ def _reached(network: RuleNetwork) -> set[int]:
     stack = [start]
     while stack:
         at = stack.pop()
+        spend(CHEAP)
         if at in seen or not network.is_live(at):
             continue
         seen.add(at)

@@ -28,7 +28,7 @@ from maskwright.errors import LimitError
 from maskwright.grammar.schema.tree import Schema, TypeIs
 from maskwright.grammar.shape.shape import Conjunction
 from maskwright.grammar.shape.shapes import Shapes
-from maskwright.limits import spend
+from maskwright.limits import CHEAP, spend
 
 Find = Callable[[Conjunction, frozenset[str]], Witness | None]
 """The shortest value of a conjunction, None if there is none. With values to exclude (as canonical
@@ -223,6 +223,7 @@ class DistinctItems:
         yield from listed
         while True:
             excluded = frozenset(each.text for each in listed)
+            spend(1 + CHEAP * len(excluded))
             witness = find(value | {_CONTAINERS}, excluded)
             text = None if witness is None else canonical(compact(witness))
             if witness is None or text is None or text in excluded:

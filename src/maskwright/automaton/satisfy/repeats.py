@@ -68,6 +68,7 @@ class RepeatedItems:
         done: set[tuple[ArrayProgress, OpenItem | None]] = set()
         while queue:
             cost, _, prefix = heappop(queue)
+            spend()
             here, held, items = prefix
             if (here, held) in done:
                 continue

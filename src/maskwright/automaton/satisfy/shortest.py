@@ -14,6 +14,7 @@ from maskwright.automaton.satisfy.search import ContainerSearch
 from maskwright.automaton.value.progress import Progress
 from maskwright.automaton.value.witness_text import ScalarWitness, Witness, size
 from maskwright.grammar.shape.shape import Conjunction
+from maskwright.limits import CHEAP, spend
 
 _MOST_QUERIES: Final = 20_000
 
@@ -81,6 +82,7 @@ class _Sweeps:
             joined = len(self._best)
             changed = False
             for each in list(self._best):
+                spend(CHEAP)
                 if self._is_stale(each):
                     changed |= self._improve(each)
             changed |= len(self._best) > joined
@@ -145,5 +147,6 @@ class _Sweeps:
 
         while stack:
             for progress in self._values.containers(stack.pop()):
+                spend()
                 self._search.find_completion(progress, note, thorough=True)
         return list(reachable)

@@ -16,6 +16,7 @@ from maskwright.grammar.regular.enumerate import few, first
 from maskwright.grammar.regular.terms import EMPTY, Regular, words
 from maskwright.grammar.schema.tree import Json
 from maskwright.grammar.shape.shape import Shape
+from maskwright.limits import CHEAP, spend
 
 MOST_STRINGS: Final = 1_024
 MOST_NUMBERS: Final = 64
@@ -116,6 +117,7 @@ def _plain_numbers(term: Regular, most: int) -> Iterator[str]:
     count = 0
     for level in ([("", term)], mantissas):
         while level:
+            spend(CHEAP * len(level))
             following: list[tuple[str, Regular]] = []
             for text, state in level:
                 if state.nullable and text != "-0" and _PLAIN.fullmatch(text):

@@ -41,7 +41,7 @@ from maskwright.grammar.regular.terms import (
 )
 from maskwright.grammar.rules import tree as rules
 from maskwright.grammar.rules.tree import Expression, Rules
-from maskwright.limits import Limits
+from maskwright.limits import CHEAP, Limits, spend
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +104,7 @@ class _Lowering:
         first = self.expression(Name(start, self.definitions[start].at), {})
         while self.waiting:
             name, definition, arguments = self.waiting.pop()
+            spend()
             self.rules[name] = self.rule(definition, arguments)
             if len(self.rules) > self.limits.grammar_rules:
                 raise LimitError(
@@ -221,6 +222,7 @@ class _Lowering:
         waiting, seen = list(arguments), 0
         while waiting:
             waiting.extend(below(waiting.pop()))
+            spend(CHEAP)
             seen += 1
             if seen > self.limits.grammar_rules:
                 raise LimitError(

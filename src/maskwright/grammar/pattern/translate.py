@@ -55,7 +55,7 @@ from maskwright.grammar.regular.terms import (
     repeat,
     state,
 )
-from maskwright.limits import DEFAULT_LIMITS, Limits
+from maskwright.limits import DEFAULT_LIMITS, Limits, spend
 
 States = tuple[Regular, ...]
 """For each look to the left, what its texts may still need; it holds where that is nullable."""
@@ -136,6 +136,7 @@ class _Translation:
         waiting = [self.start.states]
         while waiting:
             states = waiting.pop()
+            spend()
             if states not in self._steps:
                 self._steps[states] = _step_all(states)
                 waiting.extend(target for _, target in self._steps[states])

@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from maskwright.grammar.regular import charset
 from maskwright.grammar.regular.terms import Regular
+from maskwright.limits import CHEAP, spend
 
 MOST_STATES: Final = 1_024
 """States up to which an automaton is written out in full."""
@@ -67,6 +68,7 @@ class CharacterDfa:
     def find(self, state: int) -> None:
         """Find the transitions of one state."""
         if self.steps[state] is None:
+            spend()
             found = self._arcs(self.terms[state])
             self.steps[state] = tuple((low, high, self._number(t)) for low, high, t in found)
             self.found.append(state)
@@ -80,6 +82,7 @@ class CharacterDfa:
         """[lengths, states]: row n is the length of each state's shortest string of n or more
         characters, NEVER if it has none; for n up to at least `least`. Asked for when complete."""
         while len(self._lengths) <= least:
+            spend(1 + CHEAP * len(self.terms) / 8)
             self._lengths = np.vstack([self._lengths, self._one_more(self._lengths[-1])])
         return self._lengths
 
@@ -94,6 +97,7 @@ class CharacterDfa:
         near = [state for state, term in enumerate(self.terms) if term.nullable]
         distance = 0
         while near:
+            spend(CHEAP * len(near))
             found[0, near] = distance
             distance += 1
             near = list({s for n in near for s in before[n] if found[0, s] == NEVER})
@@ -122,6 +126,7 @@ class CharacterDfa:
             == charset.EVERY
         }
         while True:
+            spend(CHEAP * len(total))
             kept = {s for s in total if all(t in total for _, _, t in self.steps[s] or ())}
             if kept == total:
                 return frozenset(kept)

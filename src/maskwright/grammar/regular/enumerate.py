@@ -15,6 +15,7 @@ from maskwright.grammar.regular.terms import (
     intersection,
     words,
 )
+from maskwright.limits import CHEAP, spend
 
 _MOST_STEPS: Final = 20_000
 """Prefixes looked at in one search: a language may be spread thin, as `(a{9999})*` is."""
@@ -47,6 +48,7 @@ def _are_few(term: Regular, most: int) -> bool:
     found = steps = 0
     while level:
         prefixes = sum(level.values())
+        spend(CHEAP * len(level))
         steps += prefixes
         if found + prefixes > most or steps > _MOST_STEPS:
             return False
@@ -72,6 +74,7 @@ def first(term: Regular, count: int) -> tuple[str, ...]:
         if len(found) >= count or steps > _MOST_STEPS:
             break
     while len(found) < min(count, _MOST_SEARCHED):
+        spend()
         rest = intersection(term, complement(words(found)))
         text = shortest(rest) if rest is not EMPTY and is_live(rest) else None
         if text is None:
@@ -87,6 +90,7 @@ def _levels(term: Regular, most: int) -> Iterator[tuple[list[tuple[str, Regular]
     steps = 0
     while level:
         steps += len(level)
+        spend(CHEAP * len(level))
         yield level, steps
         following: list[tuple[str, Regular]] = []
         for text, state in level:

@@ -18,7 +18,7 @@ from maskwright.grammar.regular.terms import (
     State,
     Words,
 )
-from maskwright.limits import DEFAULT_LIMITS
+from maskwright.limits import CHEAP, DEFAULT_LIMITS, spend
 
 
 def shortest(term: Regular, limit: int = DEFAULT_LIMITS.witness_search) -> str | None:
@@ -48,6 +48,7 @@ def _of_length(term: Regular, length: int) -> str:
     """A string of the shortest length, one character after the other."""
     text = ""
     while length:
+        spend(CHEAP)
         length -= 1
         for low, high, target in arcs(term):
             if shortest_length(target)[0] == length:
@@ -64,6 +65,7 @@ def _search(term: Regular, limit: int) -> str | None:
     queue = [(0, next(tie), term, "")]
     while queue:
         size, _, state, text = heappop(queue)
+        spend()
         if state.nullable:
             return text
         if state in seen:

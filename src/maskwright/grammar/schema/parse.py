@@ -27,6 +27,7 @@ from maskwright.grammar.schema.schema_object import (
 )
 from maskwright.grammar.schema.tree import Assertion, Json, Report, ReportEntry, Schema
 from maskwright.grammar.schema.vocabularies import SchemaDialect, dialect_of
+from maskwright.limits import CHEAP, spend
 
 __all__ = ["ParseOptions", "ParsedSchema", "parse_schema"]
 
@@ -67,6 +68,7 @@ def parse_schema(source: Json, options: ParseOptions) -> ParsedSchema:
         parser.keys = SchemaKeys.of_document(document)
     root = parser.schema(document, "", dialect, parser.references.root(), entered=True)
     while parser.waiting:
+        spend(CHEAP)
         schema, schema_object = parser.waiting.popleft()
         schema.assertions = tuple(_assertions(schema_object))
     report = Report(tuple(parser.enforced), tuple(parser.annotations))
