@@ -50,6 +50,15 @@ def test_special_tokens_by_name() -> None:
     assert vocab.special == {1, 2, 3, 4, 5}
 
 
+def test_how_the_machine_reads_each_token() -> None:
+    """A special token by its id, one that ends the text not at all."""
+    vocab = Vocabulary([b"<x>", b"a", b"<e>", b"aa", b"a\xff"], special=[0], eos=2)
+    assert vocab.spellings == (special.spelling(0), b"a", b"", b"aa", b"")
+    text = special.spelling(0) + b"aaa" + special.spelling(0)
+    assert vocab.spelled(text) == [0, 3, 1, 0]
+    assert vocab.spelled(b"") == []
+
+
 @pytest.mark.parametrize(("size", "words"), [(1, 1), (31, 1), (32, 1), (33, 2), (131072, 4096)])
 def test_words(size: int, words: int) -> None:
     assert Vocabulary([b"a"] * size).words == words
