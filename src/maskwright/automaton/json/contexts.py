@@ -243,6 +243,12 @@ class JsonContexts:
             )
         return self._context(level._replace(threads=threads))
 
+    def release(self) -> None:
+        """Break the cycles of references (see `mask.shared.machine`)."""
+        if vars(self):  # values of one grammar may share it
+            self._solver.release()
+            vars(self).clear()
+
     # Levels
 
     def _context(self, level: Level) -> int:

@@ -36,6 +36,8 @@ class LevelOwner(Protocol):
 
     def value_leaf(self, context: int) -> int: ...
 
+    def release(self) -> None: ...
+
 
 class Levels:
     """Implements `Contexts` and `Finisher` for all owners of levels."""
@@ -82,6 +84,12 @@ class Levels:
         if value is None:
             return None
         return self.find(Level(LevelPhase.VALUE, "", (Thread(0, None, value),), 0))
+
+    def release(self) -> None:
+        """Break the cycles of references (see `mask.shared.machine`)."""
+        for owner in set(self._owners):
+            owner.release()
+        self._owners.clear()
 
     # The machine's questions
 

@@ -111,6 +111,10 @@ class LeafTable:
         self._builder = LeafBuilder(self._rows, self.keys, self.state, self._named)
         self.dead = self.state(Dead())
 
+    def release(self) -> None:
+        """Break the cycles of references; no state can be made or built afterwards."""
+        vars(self._builder).clear()
+
     @property
     def arrays(self) -> LeafArrays:
         """The table as compiled code reads it; another object whenever it has grown."""

@@ -136,6 +136,11 @@ class RuleContexts:
                 number, parallel_start(tuple(self.sets.closure(number).texts), None), {}
             )
 
+    def release(self) -> None:
+        """Break the cycles of references (see `mask.shared.machine`)."""
+        self.values.release()
+        self.network.release()
+
     # The machine's questions
 
     def start(self) -> tuple[int, int]:

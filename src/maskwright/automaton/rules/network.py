@@ -66,6 +66,10 @@ class RuleNetwork:
         if not self._live[self.starts[self.start]]:
             raise UnsatisfiableGrammarError(f"the rule {rules.start!r} generates no text")
 
+    def release(self) -> None:
+        """Break the cycles of references; nothing can be asked afterwards."""
+        vars(self).clear()
+
     # Which nodes lead to the end of their rule
 
     def _live_nodes(self) -> list[bool]:

@@ -28,6 +28,9 @@ class TextContexts:
         """The context, and its leaf state."""
         return _READING, self._leaf
 
+    def release(self) -> None:
+        """Nothing: there are no cycles."""
+
     def exit(self, context: int, label: Hashable, text: str | None = None) -> Exit:
         """The end of the text, whatever the label."""
         return Exit(STAY, DONE, self._dead)

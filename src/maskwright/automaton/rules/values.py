@@ -61,6 +61,13 @@ class RuleValues:
             )
         return known
 
+    def release(self) -> None:
+        """Break the cycles of references; nothing can be asked afterwards."""
+        for contexts in self._contexts.values():
+            contexts.release()
+        for solver in self._solvers.values():
+            solver.release()
+
     def groups(self, values: Iterable[JsonValue]) -> list[tuple[JsonContexts, list[JsonValue]]]:
         """`values` grouped by their options; the values of a group are read together."""
         found: dict[JsonContexts, list[JsonValue]] = {}

@@ -30,6 +30,11 @@ class ShortestValues:
         self._known: dict[_Query, Witness | None] = {}
         self.search: Final = ContainerSearch(values, self._find)
 
+    def release(self) -> None:
+        """Break the cycles of references; nothing can be asked afterwards."""
+        vars(self.search).clear()
+        vars(self).clear()
+
     def of(self, conjunction: Conjunction) -> Witness | None:
         """The value that takes the fewest bytes, None if there is no value at all."""
         return self._find(conjunction, NOTHING)

@@ -56,6 +56,13 @@ class Solver:
         """Lower bounds on the number of values."""
         return Cardinality(self.values, self.satisfiable, self.can_complete, self.search.completion)
 
+    def release(self) -> None:
+        """Break the cycles of references; nothing can be asked afterwards."""
+        shortest = vars(self).get("shortest")
+        if shortest is not None:
+            shortest.release()
+        vars(self).clear()
+
     def satisfiable(self, conjunction: Conjunction) -> bool:
         """Whether any value satisfies the conjunction."""
         known = self._satisfiable.get(conjunction)

@@ -32,6 +32,10 @@ MOST_BYTES: Final = 48 << 20
 class FinishingContexts(Contexts, Finisher, Protocol):
     """The contexts of a grammar, which can also complete a text."""
 
+    def release(self) -> None:
+        """Break the cycles of references. Nothing can be asked afterwards."""
+        ...
+
 
 class Question:
     """A scope in which one grammar uses and extends a machine.
@@ -72,14 +76,22 @@ class SharedMachine:
     it."""
 
     def __init__(self, leaves: LeafTable, contexts: FinishingContexts, limits: Limits) -> None:
+        self.positions: Final[dict[Configuration, Position]] = {}
         self.contexts: Final = contexts
         self.limits: Final = limits
         self.machine: Final = Machine(leaves, contexts, limits)
         self.node_bounds: Final = NodeBounds(self.machine, contexts)
         self.completion: Final = CompletionSearch(self.machine, contexts, limits)
         self.budget_cache: Final = BudgetCache()
-        self.positions: Final[dict[Configuration, Position]] = {}
         self.directory: Final = Directory()
+
+    def __del__(self) -> None:
+        """Break the cycles of references between positions, and between contexts and what they are
+        made of, so that the memory is free as soon as the last matcher is gone, and not only after
+        a garbage collection."""
+        for position in self.positions.values():
+            position.moves.clear()
+        self.contexts.release()
 
     @property
     def nbytes(self) -> int:

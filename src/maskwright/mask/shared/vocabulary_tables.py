@@ -121,6 +121,11 @@ class VocabularyTables:
         if self.vocabulary.size >= WORTH_KEEPING:
             _ = self.texts
 
+    def __del__(self) -> None:
+        """As with `SharedMachine`: no garbage collection is needed to free the leaves."""
+        if "leaves" in vars(self):
+            self.leaves.release()
+
     @property
     def prefixes(self) -> frozenset[bytes]:
         """All proper, non-empty beginnings of tokens."""
