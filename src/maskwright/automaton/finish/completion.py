@@ -41,7 +41,7 @@ class Finisher(Protocol):
 
     def leaf_without_names(self, context: int, leaf: int) -> int | None:
         """The leaf state in the context that `without_names` gives, after the same bytes; None
-        where the name that is being read may end here, and would be one that has been read."""
+        within a character of a name that may still become a listed one."""
         ...
 
     def bound(self, context: int) -> Bound | None:

@@ -224,8 +224,6 @@ class JsonContexts:
         match self._leaves.keys[leaf]:
             case Text(term=Tagged(parts=(Words() as words, *_))):
                 begun = words.table.strings[words.low][: words.depth]
-                if begun in level.names_read:
-                    return None
                 term = derivative(self._written(reader.term), begun)
                 return self._leaves.state(Text(True, term))
             case Text(term=Tagged()):

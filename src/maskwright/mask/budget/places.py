@@ -11,6 +11,7 @@ decides too, and its digest is part of the key.
 from __future__ import annotations
 
 import json
+from enum import Enum
 from hashlib import blake2b
 from typing import Final
 
@@ -36,6 +37,14 @@ _DECODER: Final = json.JSONDecoder()
 _NAMING: Final = (LevelPhase.FIRST, LevelPhase.NAME)
 
 
+class _NextName(Enum):
+    """The next name in a completion."""
+
+    LISTED = "one that the schema lists, or none"
+    OWN = "the one that is being read, as far as it goes; it may be empty"
+    OTHER = "another one"
+
+
 class Places:
     """The places of one machine's configurations. Not thread-safe: the lock of the vocabulary's
     tables guards it."""
@@ -48,9 +57,8 @@ class Places:
         self._known: dict[Configuration, Configuration] = {}
         self._plain: dict[int, int] = {-1: -1}
         """By node: the node without names that make no difference, as far as it is a frame."""
-        self._by_text: dict[int, tuple[bool, bool]] = {-1: (False, True)}
-        """By node: whether items are remembered on a level, and whether every object on one can be
-        completed by the names that its schema lists."""
+        self._remembering: dict[int, bool] = {-1: False}
+        """By node: whether items are remembered on a level."""
 
     def of(self, here: Configuration, prefix: bytes) -> Place:
         """The place of a configuration after the text `prefix`."""
@@ -62,7 +70,7 @@ class Places:
         """Whether the text makes a difference to how it is completed from `here`: an item of an
         array around must differ from others, or a name is being read that is not the last one
         which the object needs."""
-        if self._levels_below(here.node)[0]:
+        if self._remembers_items(here.node):
             return True
         name = self._name(here.leaf)
         if name is None or all(other is EMPTY for other in name.parts[1:]):
@@ -82,7 +90,7 @@ class Places:
 
     def _find_plain(self, here: Configuration) -> Configuration:
         leaf, node = here
-        if self._levels_below(node)[0]:
+        if self._remembers_items(node):
             return here  # names are part of items that must differ
         arrays = self._machine.arrays
         context = int(arrays.node_context[node])
@@ -95,31 +103,47 @@ class Places:
         if other is None:
             return below
         found = Configuration(other, self._node(plain, parent, node))
-        return found if self._reads_listed_names(here, found) else below
-
-    def _reads_listed_names(self, here: Configuration, plain: Configuration) -> bool:
-        """Whether the shortest completion of `plain`, a configuration without the names read, is
-        one of `here` too: its first name is a listed one, or the name that is being read ends."""
-        level, key = self._level(here.node), self._machine.leaves.keys[here.leaf]
+        level, begun = self._level(node), self._begun(leaf)
         assert level is not None
+        match self._next_name(level, found):
+            case _NextName.LISTED:
+                return found
+            case _NextName.OWN if self._is_beyond(leaf) or (begun or "") not in level.names_read:
+                return found
+            case _:
+                return below
+
+    def _next_name(self, level: Level, here: Configuration) -> _NextName:
+        """The next name on a level in the shortest completion of a configuration on it, which has
+        no names that aren't listed."""
+        key, begun = self._machine.leaves.keys[here.leaf], self._begun(here.leaf)
         if level.phase is LevelPhase.NEXT and not isinstance(key, Spaced | LiteralState):
-            return True  # there is no comma yet: only listed names follow
-        text = self._recognizer.shared.completion.find(plain, b"")
+            return _NextName.LISTED  # there is no comma yet: only names that are required follow
+        if self._is_beyond(here.leaf):
+            return _NextName.OWN
+        text = self._recognizer.shared.completion.find(here, b"")
         assert text is not None
-        begun, rest = "", text.decode()
-        if isinstance(key, Text):
-            name = self._name(here.leaf)
-            if name is None or not isinstance(words := name.parts[0], Words):
-                return True
-            begun, rest = words.table.strings[words.low][: words.depth], '"' + rest
-        elif "" in level.names_read:
-            return False
-        else:
-            rest = rest.lstrip()
-            if not rest.startswith('"'):
-                return True  # the object ends
+        rest = text.decode()
+        rest = rest.lstrip() if begun is None else '"' + rest
+        if not rest.startswith('"'):
+            return _NextName.LISTED  # the object ends
         added, _ = _DECODER.raw_decode(rest)
-        return added == "" or begun + added in level.names_listed
+        if (begun or "") + added in level.names_listed:
+            return _NextName.LISTED
+        return _NextName.OTHER if added else _NextName.OWN
+
+    def _is_beyond(self, leaf: int) -> bool:
+        """Whether a name is being read that is none of those that its term distinguishes."""
+        name = self._name(leaf)
+        return name is not None and name.parts[0] is EMPTY
+
+    def _begun(self, leaf: int) -> str | None:
+        """What has been read of a name that may still become a listed one."""
+        key, name = self._machine.leaves.keys[leaf], self._name(leaf)
+        if name is None or not isinstance(key, Text):
+            return None
+        words = name.parts[0]
+        return words.table.strings[words.low][: words.depth] if isinstance(words, Words) else None
 
     def has_names(self, here: Configuration) -> bool:
         """Whether names have been read on the innermost level that its schema doesn't list."""
@@ -133,27 +157,41 @@ class Places:
             return False
         if self.depends_on_text(here) or self.depends_on_text(target):
             return False
-        if not self._levels_below(target.node)[1]:
+        if not self._is_settled(target.node, here.node):
             return False
         level = self._level(target.node)
+        if here.node == target.node or level is None or level.bracket != "{":
+            return True
         # After a comma a name may come that the token has just used up.
-        return here.node == target.node or level is None or level.bracket != "{"
+        return self._next_name(level, target) is _NextName.LISTED
 
     # Nodes
+
+    def _is_settled(self, node: int, before: int) -> bool:
+        """Whether every object on a level of `node` can be completed by the names that its schema
+        lists, but for the levels around the innermost one of `before`, which are as they were."""
+        arrays = self._machine.arrays
+        around: set[int] = set()
+        while (before := int(arrays.node_parent[before])) >= 0:
+            around.add(before)
+        while node >= 0 and node not in around:
+            level = self._level(node)
+            if level is not None and not level.needs_no_names():
+                return False
+            node = int(arrays.node_parent[node])
+        return True
 
     def _level(self, node: int) -> Level | None:
         machine = self._machine
         return machine.contexts.level(int(machine.arrays.node_context[node]))
 
-    def _levels_below(self, node: int) -> tuple[bool, bool]:
-        known = self._by_text.get(node)
+    def _remembers_items(self, node: int) -> bool:
+        """Whether items are remembered on a level."""
+        known = self._remembering.get(node)
         if known is None:
-            remembers, settled = self._levels_below(int(self._machine.arrays.node_parent[node]))
+            known = self._remembers_items(int(self._machine.arrays.node_parent[node]))
             level = self._level(node)
-            if level is not None:
-                remembers = remembers or level.remembers_items
-                settled = settled and level.needs_no_names()
-            known = self._by_text[node] = remembers, settled
+            known = self._remembering[node] = known or (level is not None and level.remembers_items)
         return known
 
     def _plain_node(self, node: int) -> int:
