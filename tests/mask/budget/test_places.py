@@ -28,9 +28,11 @@ def json(schema: Any, **options: Any) -> Grammar:
         (PERSON, '{"a":1,"x', '{"b":1,"y', True),
         (PERSON, '{"a":1,"', '{"b":1,"', True),
         (PERSON, '{"a":1,"na', '{"b":1,"na', True),
-        (PERSON, '{"a":1,"n', '{"n":1,"n', False),  # the name may not end here a second time
+        (PERSON, '{"a":1,"n', '{"n":1,"n', True),  # it becomes the name that is required
+        (PERSON, '{"name":"","a":1,"n', '{"name":"","n":1,"n', False),  # it may not end here again
         (PERSON, '{"name":"","a":1,"', '{"name":"","b":1,"', True),  # it may be empty
-        (PERSON, '{"":1,"', '{"b":1,"', False),
+        (PERSON, '{"":1,"', '{"b":1,"', True),
+        (PERSON, '{"name":"","":1,"', '{"name":"","b":1,"', False),  # it may not be empty
         (PERSON, '{"a":1', '{"a":1,"name":""', False),
         ({"type": "object", "minProperties": 3}, '{"a":1', '{"b":1', False),
         ({"type": "object", "minProperties": 2}, '{"a":1,"b":1', '{"c":1,"d":1', True),
@@ -70,7 +72,8 @@ def test_a_name_decides_where_more_names_are_needed(text: str, by_text: bool) ->
     [
         (PERSON, '":1', True),
         (PERSON, '":[', True),
-        (PERSON, '":1,"', False),  # the name that begins may be the one that has ended
+        (PERSON, '":1,"', True),
+        ({"type": "object"}, '":1,"', False),  # the name that begins may be the one that has ended
         ({"type": "object", "minProperties": 9}, '":1', False),
     ],
 )
