@@ -57,19 +57,23 @@ def test_a_grammar_keeps_its_tables(monkeypatch: pytest.MonkeyPatch) -> None:
     assert matcher.accepting
 
 
-def test_ready_rows_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ready_rows_are_bounded_and_forgotten_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(strings, "MOST_BYTES", 20_000)
     vocabulary = own_vocabulary()
     rows = tables_of(vocabulary).strings
     largest = 0
-    for at in range(30):
+    held: list[int] = []
+    for at in range(40):
         before = rows.nbytes
-        schema = {"type": "string", "pattern": f"^([a-f]{{{at}}}|[x-z])*$"}
+        schema = {"type": "string", "pattern": f"^([a-f]{{9}}|{at + 10})*$"}
         matcher = compile_json_schema(schema, vocabulary).matcher()
         assert matcher.accept(ord('"'))
         assert allowed(matcher)
+        held.append(rows.nbytes)
         largest = max(largest, rows.nbytes - before)
-    assert 0 < rows.nbytes <= 20_000 + largest
+    assert 0 < max(held) <= 20_000 + largest
+    full = next(at for at, size in enumerate(held) if size > 15_000)
+    assert min(held[full:]) > 20_000 - 2 * largest > 0
 
 
 def test_a_long_list_without_repeats_is_one_list() -> None:

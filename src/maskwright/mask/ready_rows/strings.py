@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -59,14 +60,29 @@ from maskwright.vocab.array_cache import Arrays
 from maskwright.vocab.trie import Trie
 
 MOST_BYTES: Final = 12 << 20
-"""Most bytes of ready rows and of the arrays of their automata. Above it all of them are dropped.
-Together with the terms of these automata, they take about twice as much."""
+"""Most bytes of ready rows and of the arrays of their automata. Above it, those of the least
+recently used automata are dropped. Together with the terms of these automata, they take about twice
+as much."""
 AT_ONCE: Final = 64
 """States explored before the first walk, so that a small automaton is complete by then."""
 
 Row = npt.NDArray[np.int32]
 
 _UNBOUNDED: Final = Measure(np.zeros((0, 0), np.int32), 0, NEVER)
+
+
+class _Walked(NamedTuple):
+    """What was computed for the states of one automaton."""
+
+    characters: Characters
+    rows: dict[tuple[int, int, int, int, int], tuple[Row, int]]
+    """By state, part and value of a character, and length bounds."""
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the arrays and rows."""
+        row = next(iter(self.rows.values()), None)
+        return self.characters.nbytes + (0 if row is None else len(self.rows) * row[0].nbytes)
 
 
 class StringRows:
@@ -94,8 +110,8 @@ class StringRows:
         self._subtrees = Subtrees.of(self._trie, self._stays)
         self._path = Path.of_height(self._trie.height)
         self._by_length: dict[int, Row] = {}
-        self._walked: dict[tuple[CharacterDfa, int, int, int, int, int], tuple[Row, int]] = {}
-        self._characters: dict[CharacterDfa, Characters] = {}
+        self._walked: OrderedDict[CharacterDfa, _Walked] = OrderedDict()
+        """By automaton, the least recently used first."""
         self._held = 0
         self._of_term(
             EPSILON, BETWEEN, 0
@@ -104,8 +120,9 @@ class StringRows:
     def ready(self, leaf: int, keys: Sequence[Key]) -> Row:
         """The row of the tokens that stay inside from `leaf`, a place within a string, without
         those in `leaving`."""
-        if self._held > MOST_BYTES:
-            self.forget()
+        while self._held > MOST_BYTES and self._walked:
+            _, oldest = self._walked.popitem(last=False)
+            self._held -= oldest.nbytes
         match keys[leaf]:
             case Text(term=term):
                 return self._after(term, BETWEEN, 0)
@@ -141,12 +158,6 @@ class StringRows:
     def nbytes(self) -> int:
         """Bytes of the stored rows and arrays."""
         return self._held
-
-    def forget(self) -> None:
-        """Drop all rows of patterns; they are computed again when needed."""
-        self._walked.clear()
-        self._characters.clear()
-        self._held = 0
 
     def _of_length(self, most: int | None) -> Row:
         """The tokens that stay inside when at most `most` arbitrary characters may follow."""
@@ -202,20 +213,25 @@ class StringRows:
         self, automaton: CharacterDfa, state: int, part: int, value: int, measure: Measure
     ) -> tuple[Row, int]:
         """The tokens that stay within `measure`, and the room that all of them need."""
-        key = (automaton, state, part, value, measure.least, measure.most)
-        known = self._walked.get(key)
+        walked = self._walked.get(automaton)
+        if walked is None:
+            walked = self._walked[automaton] = _Walked(Characters(automaton), {})
+            self._held += walked.nbytes
+        self._walked.move_to_end(automaton)
+        key = (state, part, value, measure.least, measure.most)
+        known = walked.rows.get(key)
         if known is None:
-            known = self._walked_afresh(automaton, state, part, value, measure)
-            self._walked[key] = known
+            before = walked.nbytes
+            try:
+                known = self._walk_afresh(walked.characters, state, part, value, measure)
+                walked.rows[key] = known
+            finally:  # the arrays grow even if the walk is abandoned
+                self._held += walked.nbytes - before
         return known
 
-    def _walked_afresh(
-        self, automaton: CharacterDfa, state: int, part: int, value: int, measure: Measure
+    def _walk_afresh(
+        self, characters: Characters, state: int, part: int, value: int, measure: Measure
     ) -> tuple[Row, int]:
-        characters = self._characters.get(automaton)
-        if characters is None:
-            characters = self._characters[automaton] = Characters(automaton)
-        before = characters.nbytes
         missing = np.zeros(AT_ONCE, np.int32)
         while True:
             row = np.zeros(self._vocabulary.words, np.int32)
@@ -233,11 +249,10 @@ class StringRows:
                 missing,
             )
             if not lacking:
-                self._held += row.nbytes + characters.nbytes - before
                 return row & self._others, needed
             for other in missing[missing >= 0].tolist():
-                automaton.find(other)
-            automaton.explore(AT_ONCE)  # which the next row would need
+                characters.automaton.find(other)
+            characters.automaton.explore(AT_ONCE)  # which the next row would need
 
 
 def term_within(leaf: int, keys: Sequence[Key]) -> Regular:

@@ -63,6 +63,8 @@ class VocabularyParts:
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self.vocabulary: Final = vocabulary
+        self.lock: Final = RLock()
+        """Guards all generations, which share automata of patterns and rows of strings."""
         self.trie: Final = vocabulary.trie
         self.all_tokens: Final = SiblingTable(SiblingTrie.of(self.trie))
         self.spelling: Final = Spelling.of(vocabulary)
@@ -95,7 +97,7 @@ class VocabularyTables:
     def __init__(self, parts: VocabularyParts) -> None:
         self.parts: Final = parts
         self.vocabulary: Final = parts.vocabulary
-        self.lock = RLock()
+        self.lock: Final = parts.lock
         self.leaves = LeafTable()
         self.rows = RowTable(self.vocabulary.words)
         self.trie: Final = parts.trie
