@@ -78,6 +78,7 @@ REASONS = {
         automaton/finish/leaf_exits.py: LeafExits._only_exit
         automaton/json/plain_names.py: places
         automaton/leaf/utf8_sets.py: _overlap
+        mask/budget/places.py: Places._is_settled
         mask/budget/token_costs.py: TokenCosts._levels
         mask/ready_rows/runs.py: _is_finite
         mask/recognizer.py: Recognizer.take_exit
@@ -90,6 +91,7 @@ REASONS = {
         automaton/finish/leaf_exits.py: _unlisted
         automaton/leaf/rows.py: LeafRows.make_room LeafRows.override LeafRows.override_all
         automaton/machine/machine.py: Machine._enter_exit Machine.know_context
+        mask/ready_rows/strings.py: StringRows.ready
         mask/shared/budget_cache.py: BudgetCache.keep_masks
         mask/shared/generations.py: Generations._make_room
         mask/shared/known_tools.py: KnownTools._keep
@@ -103,7 +105,7 @@ REASONS = {
         mask/budget/token_costs.py: TokenCosts._follow
         mask/matcher/forced.py: forced_bytes
         mask/matcher/matcher.py: Matcher.accept_bytes
-        mask/ready_rows/strings.py: StringRows._walked_afresh _classified
+        mask/ready_rows/strings.py: StringRows._walk_afresh _classified
     """,
     TEXT: """
         automaton/machine/trace.py: MachineTrace.read MachineTrace.end MachineTrace._leave
