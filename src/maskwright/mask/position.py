@@ -17,21 +17,32 @@ def unpacked(packed: int) -> Configuration:
 
 class Position:
     """A configuration with what has been computed about it. Each configuration of a machine has one
-    position, so equal positions are one object."""
+    position, so equal positions are one object; but within a property name that must differ from
+    others, it has one position for each set of endings that the text excludes."""
 
     __slots__ = (
         "accepting",
         "complete",
         "configuration",
+        "excluded",
         "forced_byte",
         "moves",
         "record",
         "row",
         "sufficient_budget",
+        "variant",
     )
 
-    def __init__(self, configuration: Configuration) -> None:
+    def __init__(
+        self, configuration: Configuration, excluded: frozenset[bytes] = frozenset()
+    ) -> None:
         self.configuration: Final = configuration
+        self.excluded: Final = excluded
+        """Within a property name: the beginnings of tokens, each up to the closing quote, that would
+        repeat a name of the object. The mask has no token that begins so (see
+        `mask.name_positions`)."""
+        self.variant = 0
+        """Which of the positions of the configuration this is: 0 where nothing is excluded."""
         self.moves: Final[dict[int, Position]] = {}
         """The position after each token that was accepted here, unless it depends on the text."""
         self.row = -1

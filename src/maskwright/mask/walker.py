@@ -13,6 +13,7 @@ from maskwright.automaton.leaf.rows import DEAD
 from maskwright.automaton.machine.arrays import REQUESTS
 from maskwright.automaton.machine.exits import Configuration
 from maskwright.limits import spend
+from maskwright.mask.name_positions import NamePositions
 from maskwright.mask.position import Position, unpacked
 from maskwright.mask.ready_rows.runs import CharacterRun
 from maskwright.mask.recognizer import Recognizer
@@ -58,6 +59,7 @@ class Walker:
         self.tables: Final = recognizer.tables
         self._node_bounds = recognizer.shared.node_bounds
         self._limits = recognizer.shared.limits
+        self.names: Final = NamePositions(recognizer)
 
     def find(self, position: Position, read_prefix: Callable[[], bytes | bytearray]) -> None:
         """Compute the mask row of a position, if it isn't known.
@@ -80,6 +82,8 @@ class Walker:
             position.sufficient_budget = 1 + max(int(self.tables.scratch.state[MOST_NEEDED]), most)
 
     def _set_row(self, position: Position, row: int) -> None:
+        if position.excluded:
+            row = self.tables.rows.without(row, self.names.tokens(position))
         position.row = row
         position.record = self.tables.rows.address(row)
 
@@ -94,10 +98,20 @@ class Walker:
         here, by_text = recognizer.take_token(position.configuration, token, read_prefix)
         if here is None:
             return None
+        if self.names.apply(here):
+            text = bytes(read_prefix()) + recognizer.vocabulary.spellings[token]
+            return self.position(here, text)
         following = recognizer.position(here)
         if not by_text:
             position.moves[token] = following
         return following
+
+    def position(self, here: Configuration, text: bytes) -> Position:
+        """The position after `text`, which has led to a configuration."""
+        if not self.names.apply(here):
+            return self.recognizer.position(here)
+        with self.tables.lock:
+            return self.names.of(here, text)
 
     def row(self, here: Configuration) -> int:
         """Return the number of the mask row at a configuration."""

@@ -26,7 +26,9 @@ class Owner:
     def gate(self, context: int) -> tuple[int, int] | None:
         return self.number, context
 
-    def finish(self, contexts: list[int], leaf: int, before: bytes) -> Ending:
+    def finish(
+        self, contexts: list[int], leaf: int, before: bytes, *, names: bool = True
+    ) -> Ending:
         return Ending(b"%d" % self.number)
 
     def bound(self, context: int) -> None:

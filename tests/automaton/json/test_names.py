@@ -9,6 +9,7 @@ import pytest
 from maskwright import compile_json_schema
 from maskwright.automaton.json.names import NameReader
 from maskwright.automaton.json.plain_names import plain_shapes
+from maskwright.automaton.json.remembered_names import RememberedNames
 from maskwright.automaton.satisfy.solver import Solver
 from maskwright.automaton.value.level import Thread
 from maskwright.automaton.value.progress import ObjectProgress, PropertyOrder
@@ -23,8 +24,9 @@ SMALL_SET: dict[str, Any] = {"patternProperties": {"^[xy]$": {}}, "additionalPro
 
 def reader(progresses: list[ObjectProgress], order: PropertyOrder = "any") -> NameReader:
     solving = Solver(order, DEFAULT_LIMITS)
+    all_names = RememberedNames(solving.values.names, None)
     threads = tuple(Thread(tag, each) for tag, each in enumerate(progresses))
-    return NameReader.of(threads, solving, plain_shapes(solving))
+    return NameReader.of(threads, solving, plain_shapes(solving, all_names), all_names)
 
 
 WORDS: list[tuple[list[dict[str, Any]], str, bool]] = [

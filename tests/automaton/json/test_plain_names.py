@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from maskwright.automaton.json.plain_names import PlainReader, places, plain_shapes
+from maskwright.automaton.json.remembered_names import RememberedNames
 from maskwright.automaton.satisfy.solver import Solver
 from maskwright.automaton.value.equality import equality_candidates
 from maskwright.automaton.value.level import Thread
@@ -21,7 +22,8 @@ CLOSED: dict[str, Any] = {**A_B_C, "additionalProperties": False}
 def reader(
     progress: ObjectProgress, order: PropertyOrder = "any", solving: Solver | None = None
 ) -> PlainReader | None:
-    plain_shape = plain_shapes(solving or Solver(order, DEFAULT_LIMITS))
+    known = solving or Solver(order, DEFAULT_LIMITS)
+    plain_shape = plain_shapes(known, RememberedNames(known.values.names, None))
     return PlainReader.of((Thread(0, progress),), plain_shape)
 
 
@@ -43,8 +45,8 @@ def test_plain_shapes(schema: dict[str, Any], is_plain: bool) -> None:
 
 
 def test_levels_of_several_threads_and_compared_objects_are_not_plain() -> None:
-    progress = object_(A_B_C)
-    plain_shape = plain_shapes(solver())
+    progress, known = object_(A_B_C), solver()
+    plain_shape = plain_shapes(known, RememberedNames(known.values.names, None))
     assert PlainReader.of((Thread(0, progress), Thread(1, progress)), plain_shape) is None
     candidates = equality_candidates(['{"a":1}'], (), "{")
     for each in (

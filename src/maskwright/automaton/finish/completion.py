@@ -6,16 +6,17 @@ stack know what is still missing.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Hashable
 from typing import Protocol
 
 from maskwright.automaton.finish.bounds import Bound
 from maskwright.automaton.finish.leaf_exits import LeafExits
 from maskwright.automaton.finish.levels import Ending
-from maskwright.automaton.leaf.keys import Entry
+from maskwright.automaton.leaf.keys import ChoiceState, Entry
 from maskwright.automaton.machine.exits import BLOCKED, DONE, DYNAMIC, Configuration, apply_exit
 from maskwright.automaton.machine.machine import Machine
-from maskwright.automaton.value.last_value import last_value
+from maskwright.automaton.value.last_value import closing_quote, last_value, string_start
 from maskwright.automaton.value.level import Level
 from maskwright.limits import Limits
 
@@ -23,10 +24,13 @@ from maskwright.limits import Limits
 class Finisher(Protocol):
     """Contexts that can be completed."""
 
-    def finish(self, contexts: list[int], leaf: int, before: bytes) -> Ending:
+    def finish(
+        self, contexts: list[int], leaf: int, before: bytes, *, names: bool = True
+    ) -> Ending:
         """The shortest text that completes a stack of contexts, the innermost first.
 
         `leaf` is the state in which `exit` entered the innermost, `before` the text so far.
+        `names`: without the names that only the text has.
         """
         ...
 
@@ -64,34 +68,102 @@ class CompletionSearch:
         """What completes a text once a leaf has been left, by node and label, where that depends on
         nothing else."""
         self._known: dict[Configuration, bytes | None] = {}
+        self._by_names: dict[Configuration, bool] = {}
+        """See `depends_on_names`."""
         self._by_text = False
-        """Whether the result of the present search depends on the text so far."""
+        """Whether the result of the present search depends on the text so far, beside names."""
+        self._names = False
+        """Whether the present search leaves out the names that only the text has."""
 
     def find(self, here: Configuration, before: bytes) -> bytes | None:
         """The bytes that complete `here`, b"" if the text is complete; None if nothing does.
 
         `before` is the text so far, which matters only where names or items must differ.
         """
+        found = self.as_if_new(here, before)
+        if found is None or not self.repeats_name(here, before):
+            return found
+        return self._search(here, before, names=True)
+
+    def is_known(self, here: Configuration) -> bool:
+        """Whether the completion has been found, and doesn't depend on the text so far."""
+        return here in self._known and not self.depends_on_names(here, b"")
+
+    def as_if_new(self, here: Configuration, before: bytes) -> bytes | None:
+        """The completion as if the text had no names but those that contexts remember."""
         if here in self._known:
             return self._known[here]
-        self._by_text = False
-        found = self._search(here, before)
+        found = self._search(here, before, names=False)
         if not self._by_text:
             self._known[here] = found
         return found
 
-    def is_known(self, here: Configuration) -> bool:
-        """Whether the completion has been found, and doesn't depend on the text so far."""
-        return here in self._known
+    # Names that only the text has
 
-    def _search(self, here: Configuration, before: bytes) -> bytes | None:
+    def depends_on_names(self, here: Configuration, before: bytes) -> bool:
+        """Whether a completion of `here` must not repeat names that only the text has; `before` is
+        the text so far."""
+        known = self._by_names.get(here)
+        if known is None:
+            known = self._by_names[here] = self._names_next(here, before)
+        return known
+
+    def _names_next(self, here: Configuration, before: bytes) -> bool:
+        machine, context = self._machine, self._context(here)
+        if machine.names_are_in_text(context):
+            return True
+        level = machine.contexts.level(context)
+        if level is None or not level.has_unremembered_names:
+            return False
+        ending = self.as_if_new(here, before) or b""
+        return ending.lstrip()[:1] == b'"'  # a comma has been read
+
+    def repeats_name(self, here: Configuration, before: bytes) -> bool:
+        """Whether the completion of `here`, as if names were new, repeats a name of the text
+        `before`."""
+        if not self.depends_on_names(here, before):
+            return False
+        ending = self.as_if_new(here, before)
+        if ending is None:
+            return False
+        start = self._name_start(here, before)
+        text = (before[start:] + ending).lstrip()
+        name = str(json.loads(text[: closing_quote(text)].decode()))
+        return self._machine.names_before(before, start).has(name)
+
+    def name_rest(self, here: Configuration, before: bytes) -> bytes:
+        """Within a name: what ends it in the completion of `here`, the quote included."""
+        ending = self.as_if_new(here, before)
+        assert ending is not None
+        return ending[: closing_quote(b'"' + ending) - 1]
+
+    def _context(self, here: Configuration) -> int:
+        return int(self._machine.arrays.node_context[here.node])
+
+    def _name_start(self, here: Configuration, before: bytes) -> int:
+        """Where the name begins that `here` is in, or that must come next."""
+        is_before = isinstance(self._machine.leaves.keys[here.leaf], ChoiceState)
+        if is_before or not self._machine.names_are_in_text(self._context(here)):
+            return len(before)
+        return string_start(before, len(before))
+
+    # The search
+
+    def _search(self, here: Configuration, before: bytes, *, names: bool) -> bytes | None:
+        """The completion of `here`. `names`: without the names that only the text has."""
+        self._by_text, self._names = False, names
         stack = self._stack(here.node)
         if stack[0] == DONE:
             return b""
         if isinstance(self._machine.leaves.keys[here.leaf], Entry):
             return self._finish(stack, here.leaf, before)
         best: bytes | None = None
-        for label, text, is_far in self._exits.of(here.leaf, stack[0]):
+        exits = self._exits.of(here.leaf, stack[0])
+        if names and self._machine.names_are_in_text(stack[0]):
+            start = self._name_start(here, before)
+            members = self._machine.names_before(before, start).members
+            exits = self._exits.repeatedly(here.leaf, stack[0], 1 + members)
+        for label, text, is_far in exits:
             # The nearest exit isn't always the best: what follows it may be longer.
             if best is not None and (is_far or len(text) >= len(best)):
                 if label is None:
@@ -112,6 +184,8 @@ class CompletionSearch:
     ) -> bytes | None:
         """The completion after the leaf on top of `stack`, that of `node`, has been left with
         `label`; None if it can't be. `text` is the whole text up to there."""
+        if self._names:
+            return self._find_tail(stack, label, text)
         key = (node, label)
         if key in self._tails:
             return self._tails[key]
@@ -125,9 +199,12 @@ class CompletionSearch:
     def _find_tail(self, stack: list[int], label: Hashable, text: bytes) -> bytes | None:
         while True:
             step = self._machine.contexts.exit(stack[0], label)
-            if step.kind & DYNAMIC and not self._is_last_name(stack[0]):
-                self._by_text = True
-                step = self._machine.contexts.exit(stack[0], label, last_value(text))
+            if step.kind & DYNAMIC:
+                if self._names and self._machine.repeats_name(stack[0], text):
+                    return None
+                if not self._is_last_name(stack[0]):
+                    self._by_text = True
+                    step = self._machine.contexts.exit(stack[0], label, last_value(text))
             if step.kind == BLOCKED:
                 return None
             removed, added = apply_exit(step)
@@ -143,7 +220,7 @@ class CompletionSearch:
         return level is not None and level.bracket == "{" and level.needs_no_names(1)
 
     def _finish(self, stack: list[int], leaf: int, text: bytes) -> bytes | None:
-        ending = self._finisher.finish(stack, leaf, text)
+        ending = self._finisher.finish(stack, leaf, text, names=self._names)
         self._by_text |= ending.by_text
         return ending.text
 

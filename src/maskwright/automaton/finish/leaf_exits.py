@@ -8,7 +8,7 @@ others. Elsewhere a breadth-first search over the leaf's bytes finds the nearest
 from __future__ import annotations
 
 import string
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Hashable, Iterator
 from itertools import product
 from typing import Final, NamedTuple
@@ -80,6 +80,24 @@ class LeafExits:
             yield LeafExit(None, text, seen > most)
             for label, ending in self._at(at, context, tried):
                 yield LeafExit(label, text + ending, seen > most)
+
+    def repeatedly(self, leaf: int, context: int, visits: int) -> Iterator[LeafExit]:
+        """The ways out of a name, the nearest first, up to `visits` of them from each state: where
+        only the text shows which names are taken, as many may be barred but one."""
+        leaves = self._machine.leaves
+        seen = Counter((leaf,))
+        steps = 1
+        queue: deque[tuple[int, bytes]] = deque([(leaf, b"")])
+        while queue:
+            at, text = queue.popleft()
+            yield LeafExit(leaves.label_of(at), text, steps > NEARBY)
+            for byte, target in sorted(leaves.next_states(at).items(), key=_readable_first):
+                if seen[target] < visits and self._machine.gate_open(target, context):
+                    seen[target] += 1
+                    steps += 1
+                    queue.append((target, text + bytes([byte])))
+            if steps > self._limits.witness_search:
+                raise LimitError("a shortest completion was not found", limit="witness_search")
 
     def _only_exit(self, leaf: int) -> LeafExit:
         """The way out of a string of which all ways out have one label.

@@ -15,6 +15,7 @@ from maskwright.automaton.satisfy.solver import Solver
 from maskwright.automaton.value.finite_values import canonical
 from maskwright.automaton.value.last_value import open_bracket
 from maskwright.automaton.value.level import Level, LevelPhase, Thread
+from maskwright.automaton.value.names_read import names_since
 from maskwright.automaton.value.progress import MemberOption, ObjectProgress
 from maskwright.automaton.value.whitespace import Whitespace
 from maskwright.automaton.value.witness_text import (
@@ -61,12 +62,13 @@ class LevelCompletion:
         self._whitespace = whitespace
         self._owners = owners
 
-    def by_tag(self, levels: list[Level], before: bytes) -> Endings:
+    def by_tag(self, levels: list[Level], before: bytes, *, names: bool = True) -> Endings:
         """For each tag of the outermost level that can still be reached, the shortest text.
 
-        `levels` begin with the innermost; `before` is the text so far.
+        `levels` begin with the innermost; `before` is the text so far. `names`: without the
+        names that only the text has.
         """
-        work = _Work(before, _brackets(levels))
+        work = _Work(before, _brackets(levels), names)
         found: dict[int, str] = {}
         for thread in levels[0].threads:
             ending = self._thread(levels[0], thread, levels[1:], "", work)
@@ -81,7 +83,7 @@ class LevelCompletion:
     ) -> tuple[int, str] | None:
         """The tag of the outermost level, and the shortest text that completes one thread and the
         levels below. `begun` is what has been found for the levels above."""
-        rest = self._within_level(level, thread)
+        rest = self._within_level(level, _with_names(level, thread, below, work))
         if rest is None:
             return None
         if not below:
@@ -162,10 +164,11 @@ class LevelCompletion:
         value, and the others, the shortest there are."""
         solver = self._solver
         shape = progress.shape
+        plain = solver.search.without_endless(progress)
         options: list[tuple[str, MemberOption]] = [
             (shape.names[at], option)
             for at in progress.names(solver.values.order)
-            for option in solver.named_options(progress, at)
+            for option in solver.named_options(plain, at)
         ]
         if progress.others_may_come(solver.values.order):
             fresh = (
@@ -174,11 +177,12 @@ class LevelCompletion:
             )
             for name, each in (*fresh, *solver.values.names.of_candidates(progress)):
                 if name is not None:
-                    found = solver.other_options(progress, each, name)
+                    found = solver.other_options(plain, each, name)
                     options += [(name, option) for option in found]
         best: tuple[float, str, Witness, tuple[WitnessPart, ...]] | None = None
         for name, option in options:
-            found = solver.search.completion_after(option.value, option.after, option.by_value)
+            after = option.after._replace(others=progress.others | {name})
+            found = solver.search.completion_after(option.value, after, option.by_value)
             if found is None:
                 continue
             value, rest = found
@@ -186,6 +190,20 @@ class LevelCompletion:
             if best is None or total < best[0]:
                 best = (total, name, value, rest)
         return None if best is None else best[1:]
+
+
+def _with_names(level: Level, thread: Thread, below: list[Level], work: _Work) -> Thread:
+    """The thread of an object with all names that have been read, where its completion must not
+    repeat one that only the text has."""
+    progress = thread.progress
+    is_object = isinstance(progress, ObjectProgress)
+    if not work.names or not is_object or not progress.has_unremembered:
+        return thread
+    if level.phase is not LevelPhase.NAME:
+        return thread  # no name is needed that the shape doesn't list
+    bracket = open_bracket(work.before, work.brackets - _brackets(below))
+    others = progress.others | names_since(work.before, bracket)
+    return thread._replace(progress=progress._replace(others=others))
 
 
 def _parts(found: ArrayWitness | ObjectWitness | None) -> tuple[WitnessPart, ...] | None:
@@ -208,6 +226,8 @@ class _Work:
     """The text so far."""
     brackets: int
     """How many of the levels are arrays or objects."""
+    names: bool
+    """Whether names are left out that only the text has."""
     by_text: bool = False
     """Whether its result depends on the text so far."""
 

@@ -11,8 +11,9 @@ The value of a member, or an item that need not differ from others, is a level o
 over the level that goes on after it. It knows nothing of the object or array around it, so that
 values under equal schemas share their contexts, wherever they stand. Its threads have no progress.
 
-Names that a schema does not list, and items that must be unique, are remembered in the progress of
-a thread. They are known only from the text, so the exits after them are *dynamic*.
+Items that must be unique are remembered in the progress of a thread, and so are some of the names
+that a schema does not list (see `remembered_names`); the others are read off the text where that
+matters. All of these are known only from the text, so the exits after them are *dynamic*.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from maskwright.automaton.json.dominated import drop_dominated
 from maskwright.automaton.json.levels import Levels
 from maskwright.automaton.json.names import NameReader
 from maskwright.automaton.json.plain_names import PlainReader, plain_shapes
+from maskwright.automaton.json.remembered_names import RememberedNames
 from maskwright.automaton.json.values import ReadThread, ValueReader
 from maskwright.automaton.leaf.keys import ChoiceState, End, LiteralState, Padded, Spaced, Text
 from maskwright.automaton.leaf.table import LeafTable
@@ -102,10 +104,12 @@ class JsonContexts:
         *,
         bare: bool = False,
         table: Levels | None = None,
+        within_tokens: frozenset[str] | None = None,
     ) -> None:
         """`price`: an upper bound on the tokens of a text (see `automaton.finish.bounds`). `bare`:
         listed names and strings are written without escapes that JSON doesn't ask for. `table`:
-        numbers the levels; contexts that differ in nothing but the root share one."""
+        numbers the levels; contexts that differ in nothing but the root share one. `within_tokens`:
+        see `remembered_names.names_within`; without it all names are remembered."""
         self._table = table or Levels()
         self.levels: Final = self._table.known
         self._solver = solver
@@ -122,7 +126,8 @@ class JsonContexts:
         self._next_leaves: dict[tuple[bool, bool, str, int], int] = {}
         self._distinguished = DistinguishedValues(solver)
         self._names: dict[int, tuple[NameReader | PlainReader, int]] = {}
-        self._plain_shape = plain_shapes(solver)
+        self._remembered = RememberedNames(solver.values.names, within_tokens)
+        self._plain_shape = plain_shapes(solver, self._remembered)
         self._completion = LevelCompletion(solver, whitespace, self._owners)
         self._bounds = LevelBounds(solver, whitespace, price)
         self._context(Level(LevelPhase.DONE, "", (), 0))
@@ -184,16 +189,21 @@ class JsonContexts:
     def level(self, context: int) -> Level | None:
         return self.levels[context]
 
-    def finish(self, contexts: list[int], leaf: int, before: bytes) -> Ending:
-        found = self.endings(contexts, leaf, before)
+    def finish(
+        self, contexts: list[int], leaf: int, before: bytes, *, names: bool = True
+    ) -> Ending:
+        found = self.endings(contexts, leaf, before, names=names)
         text = min(found.texts.values(), key=len, default=None)
         return Ending(None if text is None else text.encode(), found.by_text)
 
-    def endings(self, contexts: list[int], leaf: int, before: bytes) -> Endings:
-        """For each of the value's schemas, the shortest text that completes it so."""
+    def endings(
+        self, contexts: list[int], leaf: int, before: bytes, *, names: bool = True
+    ) -> Endings:
+        """For each of the value's schemas, the shortest text that completes it so; see `Finisher`
+        for the arguments."""
         levels = [self.levels[context] for context in contexts]
         colon = ":" + self.whitespace.after_colon.decode() if leaf == self._colon else ""
-        found = self._completion.by_tag(levels, before + colon.encode())
+        found = self._completion.by_tag(levels, before + colon.encode(), names=names)
         return found._replace(texts={tag: colon + rest for tag, rest in found.texts.items()})
 
     def value_leaf(self, context: int) -> int:
@@ -552,7 +562,9 @@ class JsonContexts:
         if known is None:
             level = self.levels[context]
             reader = PlainReader.of(level.threads, self._plain_shape)
-            reader = reader or NameReader.of(level.threads, self._solver, self._plain_shape)
+            reader = reader or NameReader.of(
+                level.threads, self._solver, self._plain_shape, self._remembered
+            )
             known = self._names[context] = (reader, self._name_leaf(level, reader))
         return known
 

@@ -26,7 +26,9 @@ class LevelOwner(Protocol):
 
     def gate(self, context: int) -> tuple[int, int] | None: ...
 
-    def finish(self, contexts: list[int], leaf: int, before: bytes) -> Ending: ...
+    def finish(
+        self, contexts: list[int], leaf: int, before: bytes, *, names: bool = True
+    ) -> Ending: ...
 
     def bound(self, context: int) -> Bound | None: ...
 
@@ -102,8 +104,10 @@ class Levels:
     def level(self, context: int) -> Level | None:
         return self.known[context]
 
-    def finish(self, contexts: list[int], leaf: int, before: bytes) -> Ending:
-        return self._owners[contexts[-1]].finish(contexts, leaf, before)
+    def finish(
+        self, contexts: list[int], leaf: int, before: bytes, *, names: bool = True
+    ) -> Ending:
+        return self._owners[contexts[-1]].finish(contexts, leaf, before, names=names)
 
     def bound(self, context: int) -> Bound | None:
         return self._owners[context].bound(context)

@@ -6,6 +6,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 
 from maskwright.automaton.json.plain_names import PlainShapeOf, places
+from maskwright.automaton.json.remembered_names import RememberedNames
 from maskwright.automaton.satisfy.solver import Solver
 from maskwright.automaton.value.level import Thread
 from maskwright.automaton.value.name_classes import NameClass
@@ -42,10 +43,15 @@ class NameReader:
     """Whether some thread allows other names."""
     readers: tuple[_ThreadReader, ...]
     solver: Solver
+    remembered: RememberedNames
 
     @classmethod
     def of(
-        cls, threads: tuple[Thread, ...], solver: Solver, plain_shape: PlainShapeOf
+        cls,
+        threads: tuple[Thread, ...],
+        solver: Solver,
+        plain_shape: PlainShapeOf,
+        remembered: RememberedNames,
     ) -> NameReader:
         parts: dict[Regular, int] = {}
         readers = tuple(_reader(thread, solver, plain_shape, parts) for thread in threads)
@@ -57,7 +63,7 @@ class NameReader:
                 bits |= 1 << word
         trie = word_slice(known) if known.strings else EMPTY
         term = tagged((trie, *(parts or (EMPTY,))), named=True)
-        return cls(term, known.strings, bits, others, readers, solver)
+        return cls(term, known.strings, bits, others, readers, solver, remembered)
 
     def is_other(self, label: Hashable) -> bool:
         """Whether some thread takes the name for one that its shape does not list."""
@@ -73,7 +79,8 @@ class NameReader:
         )
 
     def threads(self, label: Hashable, text: str | None) -> tuple[Thread, ...]:
-        """Where a name leads; `text` is the name, None if it is not known.
+        """Where a name leads; `text` is the name, None if it is not known, and stands for one that
+        is not remembered.
 
         `label`: 1 + the index of the word (0 for another name), then one entry a language.
         """
@@ -99,8 +106,9 @@ class NameReader:
         if reader.open is None or not members[reader.open] or name in reader.taken:
             return []
         mask = tuple(bool(members[at]) for at in reader.languages)
-        each = NameClass(mask, ANYTHING)
-        return list(self.solver.other_options(progress, each, name if text is None else text))
+        name = name if text is None else text
+        options = self.solver.other_options(progress, NameClass(mask, ANYTHING), name)
+        return [each._replace(after=self.remembered.reduced(each.after)) for each in options]
 
 
 @dataclass(frozen=True, slots=True)

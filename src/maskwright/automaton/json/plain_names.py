@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import Final
 
+from maskwright.automaton.json.remembered_names import RememberedNames
 from maskwright.automaton.satisfy.solver import Solver
 from maskwright.automaton.value.level import Thread
 from maskwright.automaton.value.progress import ObjectProgress, PropertyOrder
@@ -42,11 +43,14 @@ class PlainShape:
     """The names with a value that satisfies what the shape asks of it."""
     others: bool
     """Whether names that are not among the shape's may come."""
+    remembered: RememberedNames
     read: frozenset[str] = frozenset()
-    """Other names that an object has; the terms distinguish them too."""
+    """Other names that an object has and that are remembered; the terms distinguish them too."""
 
     @classmethod
-    def of(cls, shape: ObjectShape, solver: Solver) -> PlainShape | None:
+    def of(
+        cls, shape: ObjectShape, solver: Solver, remembered: RememberedNames
+    ) -> PlainShape | None:
         """The shape with what is shared, None if it isn't plain."""
         if shape.some:
             return None
@@ -62,7 +66,7 @@ class PlainShape:
         else:  # all other names are in one class
             others = solver.satisfiable(shape.others(()))
         possible = (at for at, value in enumerate(shape.values) if solver.satisfiable(value))
-        return cls(shape, solver.values.order, _bits(possible), others)
+        return cls(shape, solver.values.order, _bits(possible), others, remembered)
 
     @cached_property
     def indexes(self) -> dict[str | None, int]:
@@ -159,12 +163,12 @@ class PlainShape:
         return sum(self._words_of_names[at] for at in places(names))
 
 
-def plain_shapes(solver: Solver) -> PlainShapeOf:
+def plain_shapes(solver: Solver, remembered: RememberedNames) -> PlainShapeOf:
     """`PlainShape.of` for the shapes of one schema; each is examined once."""
 
     @cache
     def find(shape: ObjectShape) -> PlainShape | None:
-        return PlainShape.of(shape, solver)
+        return PlainShape.of(shape, solver, remembered)
 
     return find
 
@@ -242,6 +246,7 @@ class PlainReader:
         else:
             mask = plain.mask(members)
             option = next(progress.take_other(mask, name if text is None else text, plain.order))
+            option = option._replace(after=plain.remembered.reduced(option.after))
         return (Thread(self.tag, option.after, option.value),)
 
 

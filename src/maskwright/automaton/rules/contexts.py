@@ -302,7 +302,9 @@ class RuleContexts:
             return leaf
         return here.contexts.leaf_without_names(here.number, leaf)
 
-    def finish(self, contexts: list[int], leaf: int, before: bytes) -> Ending:
+    def finish(
+        self, contexts: list[int], leaf: int, before: bytes, *, names: bool = True
+    ) -> Ending:
         """The shortest text that completes a stack of contexts; see `Finisher`."""
         stack = [self._contexts[context] for context in contexts]
         first = stack[0]
@@ -317,7 +319,7 @@ class RuleContexts:
         assert isinstance(first, ValueContext)
         numbers = [c.number for c in stack if isinstance(c, ValueContext)]
         frames = [c.kernel for c in stack if isinstance(c, ReturnFrame)]
-        found = first.contexts.endings(numbers, leaf, before)
+        found = first.contexts.endings(numbers, leaf, before, names=names)
         endings = {tag: text.encode() for tag, text in found.texts.items()}
         values = _in_order(self.sets.closure(frames[0]).values)
         return Ending(self._completion.of_value(endings, values, frames), found.by_text)

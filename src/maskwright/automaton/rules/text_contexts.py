@@ -43,7 +43,9 @@ class TextContexts:
         """None: there is no JSON."""
         return
 
-    def finish(self, contexts: list[int], leaf: int, before: bytes) -> Ending:
+    def finish(
+        self, contexts: list[int], leaf: int, before: bytes, *, names: bool = True
+    ) -> Ending:
         """Nothing is missing once the leaf has been left."""
         return Ending(b"")
 

@@ -25,10 +25,18 @@ bring schemas that have been parsed before."""
 class RuleValues:
     """What the JSON values of one grammar are read with: solvers and contexts."""
 
-    def __init__(self, leaves: LeafTable, limits: Limits, price: Price = len) -> None:
-        """`price`: an upper bound on the tokens of a text (see `automaton.finish.bounds`)."""
+    def __init__(
+        self,
+        leaves: LeafTable,
+        limits: Limits,
+        price: Price = len,
+        within_tokens: frozenset[str] | None = None,
+    ) -> None:
+        """`price`: an upper bound on the tokens of a text (see `automaton.finish.bounds`);
+        `within_tokens`: see `automaton.json.remembered_names`."""
         self._price = price
         self._leaves = leaves
+        self._within_tokens = within_tokens
         self._limits = limits
         self._solvers: dict[str, Solver] = {}
         self._contexts: dict[tuple[str, str, str], JsonContexts] = {}
@@ -58,6 +66,7 @@ class RuleValues:
                 WHITESPACE[value.whitespace],
                 self._price,
                 bare=value.escapes == "needed",
+                within_tokens=self._within_tokens,
             )
         return known
 

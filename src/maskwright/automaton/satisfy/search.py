@@ -74,17 +74,11 @@ class ContainerSearch:
 
     def completion(self, progress: Progress) -> ArrayWitness | ObjectWitness | None:
         """The shortest completion of a container that has been read up to `progress`."""
-        names = self._values.names
-        key = progress
-        if isinstance(progress, ObjectProgress) and progress.others:
-            classes = names.of(progress.shape.languages)
-            if all(names.few(each) is None for each in classes):
-                key = progress._replace(others=frozenset())
+        key = self.without_endless(progress)
         if key not in self._completions:
             self._completions[key] = self.find_completion(key, self._final)
         found = self._completions[key]
-        others = progress.others if isinstance(progress, ObjectProgress) else NOTHING
-        if isinstance(found, ObjectWitness) and any(name in others for name, _ in found.values):
+        if isinstance(found, ObjectWitness) and _repeats(progress, found.values):
             return self.find_completion(progress, self._final)  # with names that are still free
         return found
 
@@ -93,11 +87,25 @@ class ContainerSearch:
     ) -> tuple[Witness, tuple[WitnessPart, ...]] | None:
         """The shortest completion of a container whose next item or member must satisfy `value`:
         that value, and what follows it. `after` and `by_value` are those of an option."""
-        step = ContainerStep("", value, after, by_value)
+        step = ContainerStep("", value, self.without_endless(after), by_value)
         if step not in self._completions_after:
             self._completions_after[step] = self._past_candidates(step, self._final)
         found = self._completions_after[step]
+        if found is not None and _repeats(after, found[1:]):
+            found = self._past_candidates(step._replace(after=after), self._final)
         return None if found is None else (found[0][1], found[1:])
+
+    def without_endless(self, progress: Progress) -> Progress:
+        """A progress without the names of which there are so many that they don't run out."""
+        if isinstance(progress, ArrayProgress) or not (
+            progress.others or progress.has_unremembered
+        ):
+            return progress
+        names, shape = self._values.names, progress.shape
+        listed = [names.few(each) for each in names.of(shape.languages)]
+        few = frozenset(name for each in listed for name in each or ())
+        others = progress.others & few if few else NOTHING
+        return progress._replace(others=others, has_unremembered=False)
 
     def equal_to(self, value: Conjunction, text: str) -> Witness | None:
         """The value with this canonical JSON, None if it doesn't satisfy the conjunction."""
@@ -319,6 +327,13 @@ def _container(progress: Progress, parts: tuple[WitnessPart, ...]) -> ArrayWitne
     if isinstance(progress, ArrayProgress):
         return ArrayWitness(tuple(value for _, value in parts))
     return ObjectWitness(parts)
+
+
+def _repeats(progress: Progress, parts: tuple[WitnessPart, ...]) -> bool:
+    """Whether some of the members to come has a name that an object has already."""
+    if isinstance(progress, ArrayProgress) or not progress.others:
+        return False
+    return any(name in progress.others for name, _ in parts)
 
 
 def _parts(found: ArrayWitness | ObjectWitness) -> tuple[WitnessPart, ...]:

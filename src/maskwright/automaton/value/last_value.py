@@ -10,6 +10,14 @@ def last_value(text: bytes) -> str:
     return text[_start(text) :].decode()
 
 
+def closing_quote(text: bytes) -> int:
+    """The index after the string with which `text` begins."""
+    at = 1
+    while text[at] != ord('"'):
+        at += 1 + (text[at] == ord("\\"))
+    return at + 1
+
+
 def open_bracket(text: bytes, count: int) -> int:
     """The index of the innermost opening bracket without a closing one; for a `count` of 2 that of
     the one around it, and so on. `text` must not end within a string."""
@@ -19,7 +27,7 @@ def open_bracket(text: bytes, count: int) -> int:
         at -= 1
         byte = text[at]
         if byte == ord('"'):
-            at = _string_start(text, at)
+            at = string_start(text, at)
         elif byte in b"]}":
             depth += 1
         elif byte in b"[{":
@@ -33,12 +41,12 @@ def open_bracket(text: bytes, count: int) -> int:
 def _start(text: bytes) -> int:
     at = len(text) - 1
     if text[at] == ord('"'):
-        return _string_start(text, at)
+        return string_start(text, at)
     depth = 0
     while at >= 0:
         byte = text[at]
         if byte == ord('"'):
-            at = _string_start(text, at)
+            at = string_start(text, at)
         elif byte in b"]}":
             depth += 1
         elif byte in b"[{" and depth:
@@ -51,7 +59,7 @@ def _start(text: bytes) -> int:
     return 0
 
 
-def _string_start(text: bytes, end: int) -> int:
+def string_start(text: bytes, end: int) -> int:
     """The opening quote of the string whose closing quote stands at `end`.
 
     Quotes within the string follow a backslash. The opening one follows a separator or a bracket,

@@ -121,3 +121,11 @@ class Level(NamedTuple):
             isinstance(t.progress, ArrayProgress) and t.progress.remembers_items
             for t in self.threads
         )
+
+    @property
+    def has_unremembered_names(self) -> bool:
+        """Whether it is an object some of whose names only the text has."""
+        return any(
+            isinstance(t.progress, ObjectProgress) and t.progress.has_unremembered
+            for t in self.threads
+        )

@@ -11,14 +11,20 @@ from typing import Final, NamedTuple
 from maskwright.automaton.value.equality import names
 from maskwright.automaton.value.progress import ObjectProgress
 from maskwright.errors import LimitError
-from maskwright.grammar.regular.derivative import contains, is_live
-from maskwright.grammar.regular.enumerate import few
+from maskwright.grammar.regular.derivative import arcs, contains, derivative, is_live
+from maskwright.grammar.regular.enumerate import few, first
 from maskwright.grammar.regular.shortest import shortest
 from maskwright.grammar.regular.terms import ANYTHING, Regular, complement, intersection, words
-from maskwright.limits import Limits
+from maskwright.limits import Limits, spend
 
 _MOST_NAMES: Final = 256
 """Names of one class that are listed one by one; classes of more names don't run out."""
+_MOST_TAKEN: Final = 64
+"""Names that are excluded from a class by its language; among more, a free one is picked out."""
+_ENDLESS: Final = 1_000_000
+"""Strings of a language that no text has room for."""
+_MOST_LEVELS: Final = 2_000
+"""Lengths of strings that are looked at before a language is taken for one that may run out."""
 
 
 class NameClass(NamedTuple):
@@ -35,6 +41,8 @@ class NameClasses:
         self._limits = limits
         self._classes: dict[tuple[Regular, ...], tuple[NameClass, ...]] = {}
         self._few: dict[Regular, tuple[str, ...] | None] = {}
+        self._endless: dict[Regular, bool] = {}
+        self._shortest: dict[Regular, tuple[int, tuple[str, ...]]] = {}
         self._fresh: dict[tuple[Regular, tuple[str, ...]], str | None] = {}
 
     def of(self, languages: tuple[Regular, ...]) -> tuple[NameClass, ...]:
@@ -43,6 +51,10 @@ class NameClasses:
         if languages not in self._classes:
             self._classes[languages] = tuple(self._partition(languages))
         return self._classes[languages]
+
+    def with_mask(self, languages: tuple[Regular, ...], mask: tuple[bool, ...]) -> NameClass:
+        """The class of the names that lie in the languages that `mask` says."""
+        return next(each for each in self.of(languages) if each.mask == mask)
 
     def _partition(self, languages: tuple[Regular, ...]) -> Iterator[NameClass]:
         found: list[tuple[tuple[bool, ...], Regular]] = [((), ANYTHING)]
@@ -69,13 +81,23 @@ class NameClasses:
             self._few[each.language] = few(each.language, _MOST_NAMES)
         return self._few[each.language]
 
+    def is_endless_after(self, each: NameClass, name: str) -> bool:
+        """Whether so many names of a class begin with `name` that no text uses them up."""
+        if each.language is ANYTHING:
+            return True
+        rest = derivative(each.language, name)
+        known = self._endless.get(rest)
+        if known is None:
+            known = self._endless[rest] = _is_endless(rest)
+        return known
+
     def of_candidates(self, progress: ObjectProgress) -> Iterator[tuple[str, NameClass]]:
         """The names that some candidate still has and that the shape doesn't list."""
         shape = progress.shape
         for name in names(progress.candidates):
             if name not in shape.names and name not in progress.others:
                 mask = tuple(contains(language, name) for language in shape.languages)
-                yield name, next(c for c in self.of(shape.languages) if c.mask == mask)
+                yield name, self.with_mask(shape.languages, mask)
 
     def fresh(self, progress: ObjectProgress, each: NameClass) -> str | None:
         """The shortest name of a class that the shape doesn't list, that hasn't been read, and that
@@ -85,9 +107,48 @@ class NameClasses:
         so a completion gets no longer while a name is being read that isn't known yet.
         """
         taken = ("", *progress.shape.names, *sorted(progress.others), *names(progress.candidates))
+        if len(taken) > _MOST_TAKEN:
+            free = frozenset(taken)
+            found = next((n for n in self._shortest_of(each, len(taken)) if n not in free), None)
+            if found is not None:
+                return found
         key = (each.language, taken)
         if key not in self._fresh:
             free = intersection(each.language, complement(words(taken)))
             most = self._limits.witness_search
             self._fresh[key] = shortest(free, most) if is_live(free, most) else None
         return self._fresh[key]
+
+    def _shortest_of(self, each: NameClass, least: int) -> tuple[str, ...]:
+        """More than `least` of the shortest names of a class, if it has so many."""
+        length, found = self._shortest.get(each.language, (0, ()))
+        if length <= least:
+            length = 2 * least
+            found = first(each.language, length)
+            self._shortest[each.language] = length, found
+        return found
+
+
+def _is_endless(term: Regular) -> bool:
+    """Whether a language has more strings than any text has room for.
+
+    The beginnings of each length are counted by state; different ones end in different strings. A
+    set of states that comes again belongs to a cycle, so that there is no end of strings.
+    """
+    level = {term: 1}
+    seen: set[frozenset[Regular]] = set()
+    for _ in range(_MOST_LEVELS):
+        spend(1 + len(level))
+        states = frozenset(level)
+        if sum(level.values()) > _ENDLESS or (level and states in seen):
+            return True
+        if not level:
+            return False
+        seen.add(states)
+        following: dict[Regular, int] = {}
+        for state, count in level.items():
+            for low, high, target in arcs(state):
+                surrogates = max(0, min(high, 0xDFFF) - max(low, 0xD800) + 1)
+                following[target] = following.get(target, 0) + count * (high - low + 1 - surrogates)
+        level = {state: count for state, count in following.items() if count}
+    return False

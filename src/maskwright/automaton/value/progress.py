@@ -167,10 +167,18 @@ class ObjectProgress(NamedTuple):
     fulfilled: int = 0
     """The requirements in `shape.some` that are fulfilled, as a bit set."""
     others: frozenset[str] = NO_NAMES
-    """The names read that the shape doesn't list."""
+    """The names read that the shape doesn't list, as far as they are remembered here."""
     candidates: EqualityCandidates = NONE
     """See `ArrayProgress`."""
     must_equal_one: bool = False
+    has_unremembered: bool = False
+    """Whether names have been read that are neither listed nor in `others`: only the text has them
+    (see `automaton.json.remembered_names`)."""
+
+    @property
+    def may_need_others(self) -> bool:
+        """Whether names may be needed that the shape doesn't list."""
+        return self.count < self.shape.least or self.fulfilled != (1 << len(self.shape.some)) - 1
 
     def required_left(self) -> list[int]:
         """The required names still to come, in order."""
@@ -241,7 +249,7 @@ class ObjectProgress(NamedTuple):
 
     def with_member(self, at: int, order: PropertyOrder) -> ObjectProgress:
         """The progress after the member with name `at`; what its value fulfils is left open."""
-        shape, position, seen, _, fulfilled, others, candidates, must_equal_one = self
+        shape, position, seen, _, fulfilled, others, candidates, must_equal_one, forgotten = self
         if order == "schema" and at < shape.declared:
             passed, position = at, at + 1
         else:
@@ -251,7 +259,7 @@ class ObjectProgress(NamedTuple):
             fulfilled = self.passed(passed).fulfilled
         count = self._next_count()
         return ObjectProgress(
-            shape, position, seen, count, fulfilled, others, candidates, must_equal_one
+            shape, position, seen, count, fulfilled, others, candidates, must_equal_one, forgotten
         )
 
     def _by_value(self, name: str, after: ObjectProgress) -> CandidatesByValue:

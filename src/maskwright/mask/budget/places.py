@@ -62,7 +62,7 @@ class Places:
 
     def of(self, here: Configuration, prefix: bytes) -> Place:
         """The place of a configuration after the text `prefix`."""
-        if self.depends_on_text(here):
+        if self.depends_on_text(here) or self.repeats_name(here, prefix):
             return here, blake2b(prefix, digest_size=16).digest()
         return self.plain(here)
 
@@ -77,6 +77,24 @@ class Places:
             return False
         level = self._level(here.node)
         return level is not None and level.phase in _NAMING and not level.needs_no_names(1)
+
+    def repeats_name(self, here: Configuration, prefix: bytes) -> bool:
+        """Whether the completion of a configuration, as if all names were new that contexts don't
+        remember, repeats a name of the text `prefix`."""
+        if not self._may_meet_names(here):
+            return False
+        with self._recognizer.question:
+            completion = self._recognizer.shared.completion
+            return completion.repeats_name(self.plain(here), prefix)
+
+    def depends_on_names(self, here: Configuration) -> bool:
+        """Whether other names that have been read may make a difference to the completion of a
+        configuration: names that contexts remember, or names that the text has."""
+        return self.plain(here) != here or self._may_meet_names(here)
+
+    def _may_meet_names(self, here: Configuration) -> bool:
+        level = None if here.node < 0 else self._level(here.node)
+        return level is not None and level.has_unremembered_names
 
     def plain(self, here: Configuration) -> Configuration:
         """The configuration without the names that make no difference. Where the vocabulary lacks
@@ -121,7 +139,7 @@ class Places:
             return _NextName.LISTED  # there is no comma yet: only names that are required follow
         if self._is_beyond(here.leaf):
             return _NextName.OWN
-        text = self._recognizer.shared.completion.find(here, b"")
+        text = self._recognizer.shared.completion.as_if_new(here, b"")
         assert text is not None
         rest = text.decode()
         rest = rest.lstrip() if begun is None else '"' + rest

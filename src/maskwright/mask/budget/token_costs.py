@@ -95,6 +95,32 @@ class TokenCosts:
         """The key under which costs are remembered; see `Places`."""
         return self.places.of(here, prefix)
 
+    def repeating(
+        self,
+        here: Configuration,
+        prefix: bytes,
+        target: Configuration,
+        tokens: Sequence[int],
+    ) -> list[int]:
+        """The places in `tokens`, which lead from `here` to `target`, of those after which the
+        usual completion may repeat a name."""
+        first = prefix + self._spellings[tokens[0]]
+        with self._recognizer.question:
+            if not self._completion.depends_on_names(target, first):
+                return []
+        spellings = self._spellings
+        places: Sequence[int] = range(len(tokens))
+        if self.walker.names.stays_within(here, target):
+            with self._recognizer.question:
+                ending = self._completion.name_rest(target, first)
+            wanted = self.walker.names.spellings_before(here, prefix, ending)
+            if wanted is not None:
+                read = (spellings[token] for token in tokens)
+                places = [at for at, data in enumerate(read) if data in wanted or b"\\" in data]
+        return [
+            at for at in places if self.places.repeats_name(target, prefix + spellings[tokens[at]])
+        ]
+
     def successors(self, here: Configuration, prefix: bytes) -> Iterator[tuple[Configuration, int]]:
         """The configurations that one token leads to after the text `prefix`, each with a token."""
         for _, token in self.walker.successors(here):
@@ -109,7 +135,7 @@ class TokenCosts:
         for token in tokens:
             data = self._spellings[token]
             following = self._recognizer.advance(here, data, prefix)
-            if following is None or self.places.plain(following) != following:
+            if following is None or self.places.depends_on_names(following):
                 return False
             here, prefix = following, prefix + data
             places.append(self.place(here, prefix))

@@ -2,7 +2,8 @@
 
 Tokens that lead to one configuration mostly share a verdict, so the first speaks for its group.
 Where items must differ, the text makes a difference too: the tokens of small groups are checked
-one by one, and in others the first speaks for all if it passes with a margin.
+one by one, and in others the first speaks for all if it passes with a margin. Tokens after which
+the usual completion would repeat a name of the text are always checked one by one.
 """
 
 from __future__ import annotations
@@ -44,6 +45,14 @@ def verdicts(
     stops = np.searchsorted(group[order], np.arange(len(targets)), side="right").tolist()
     for start, stop, target in zip([0, *stops], stops, targets, strict=False):
         members = order[start:stop]
+        apart = costs.repeating(here, prefix, target, tokens[members].tolist())
+        for at in members[apart].tolist():
+            data = spellings[int(tokens[at])]
+            reached = advance(here, data, prefix)
+            passed[at] = reached is not None and verdict(reached, prefix + data, 0)
+        members = np.delete(members, apart)
+        if not len(members):
+            continue
         if costs.places.shares_costs(here, target):
             passed[members] = verdict(target, prefix + spellings[int(tokens[members[0]])], 0)
             continue

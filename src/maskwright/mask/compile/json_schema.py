@@ -134,6 +134,7 @@ class _Source(NamedTuple):
                 self.vocabulary.price,
                 bare=self.escapes == "needed",
                 table=levels,
+                within_tokens=tables.names_within_tokens,
             )
             return Beginning(tables, shared, contexts.start())
 

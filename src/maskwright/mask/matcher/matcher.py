@@ -67,8 +67,10 @@ class Matcher:
 
     @property
     def state(self) -> tuple[int, ...]:
-        """The configuration of the machine after the text. Equal texts have equal states."""
-        return tuple(self._path[-1].configuration)
+        """The configuration of the machine after the text, with the number of the position where a
+        configuration has several. Equal texts have equal states, and equal states equal masks."""
+        here = self._path[-1]
+        return (*here.configuration, here.variant) if here.variant else tuple(here.configuration)
 
     def fill_mask(self, out: npt.NDArray[np.int32], budget: int | None = None) -> None:
         """Write the mask to `out`: bit i of word w (int32, ceil(V/32)) allows token 32*w+i.
@@ -145,7 +147,7 @@ class Matcher:
             here = following
             taken += 1
         if taken:
-            self._path.append(recognizer.position(here))
+            self._path.append(self._walker.position(here, bytes(text) + data[:taken]))
             self._steps.append(data[:taken])
         return taken
 
@@ -180,7 +182,11 @@ class Matcher:
         """The bytes that may come next, in ascending order."""
         if self.terminated:
             return b""
-        return self._recognizer.next_bytes(self._path[-1].configuration)
+        here = self._path[-1]
+        found = self._recognizer.next_bytes(here.configuration)
+        if b'"' in here.excluded:
+            return found.replace(b'"', b"")
+        return found
 
     def forced_tokens(self) -> list[int]:
         """Return the tokens that must come next, whatever the model prefers, in the tokenizer's

@@ -11,6 +11,7 @@ import numpy as np
 
 from maskwright.automaton.finish.distinct_bounds import UNFINISHED
 from maskwright.automaton.json.levels import Levels
+from maskwright.automaton.json.remembered_names import names_within
 from maskwright.automaton.leaf.keys import Entry, Text
 from maskwright.automaton.leaf.table import LeafTable
 from maskwright.grammar.number.spellings import number
@@ -137,6 +138,19 @@ class VocabularyTables:
     def has_every_byte(self) -> bool:
         """See `VocabularyParts`."""
         return self.parts.has_every_byte
+
+    @cached_property
+    def tokens_with_quotes(self) -> list[int]:
+        """The tokens that may end a name or a string."""
+        return [t for t, data in enumerate(self.vocabulary.spellings) if b'"' in data]
+
+    @cached_property
+    def names_within_tokens(self) -> frozenset[str] | None:
+        """The names that contexts have to remember for the tokens' sake (see
+        `automaton.json.remembered_names`); None for all, where some text can't be spelled."""
+        if not self.has_every_byte:
+            return None
+        return names_within(self.vocabulary.spellings[t] for t in self.tokens_with_quotes)
 
     @cached_property
     def texts(self) -> TextRows:

@@ -118,6 +118,18 @@ class RowTable:
                 return int(number)
             self.grow()
 
+    def without(self, number: int, tokens: npt.NDArray[np.int32]) -> int:
+        """The number of a row without some `tokens` (int32 [n]); the ready row on which it is based
+        must have none of them."""
+        added, touched = np.zeros(self.words, np.int32), np.empty(self.words, np.int32)
+        work = np.empty(2 * self.words, np.int32)
+        while True:
+            record = self.address(number)
+            found = row_without(self.arrays, record, tokens, added, touched, work)
+            if found != TABLE_FULL:
+                return int(found)
+            self.grow()
+
     def grow(self) -> None:
         """Make room for further rows."""
         slots, records, page, counts = self.arrays
@@ -217,6 +229,32 @@ def row_number(rows, fingerprint, base, added, touched, count, whole):
     rows.counts[WORDS_USED] = used + HEADER + count
     rows.slots[slot] = number
     return number
+
+
+@compiled
+def row_without(rows, record, tokens, added, touched, whole):
+    """The number of the row of a record without `tokens` (int32 [n]); TABLE_FULL without room for
+    it. `added` and `touched` (int32 [words]) are to work in, `whole` as in `row_number`."""
+    head = int64s(record, HEADER)
+    fingerprint, base, count = head[FINGERPRINT], head[BASE], head[PATCHES]
+    patches = int64s(record + 8 * HEADER, count)
+    words = int32s(base, len(added))
+    for at in range(count):
+        word = patches[at] >> 32
+        bits = np.int32(patches[at] & 0xFFFFFFFF)
+        added[word] = bits & ~words[word] if base else bits
+    for token in tokens:
+        bit = np.int32(1) << np.int32(token & 31)
+        if added[token >> 5] & bit:
+            added[token >> 5] &= ~bit
+            fingerprint -= scattered(token)
+    left = 0
+    for at in range(count):
+        word = patches[at] >> 32
+        if added[word] != 0:
+            touched[left] = word
+            left += 1
+    return row_number(rows, fingerprint, base, added, touched, left, whole)
 
 
 @compiled

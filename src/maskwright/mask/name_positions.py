@@ -1,0 +1,147 @@
+"""Positions within a name that must differ from names that only the text has.
+
+The configuration does not show which names an object has (see `automaton.json.remembered_names`),
+so its mask is that of a new name. Where the text has a name that begins as the present one does, a
+token that would complete that name is taken out of the mask. There is one position for each set of
+*endings* taken out: the beginnings of tokens up to the closing quote.
+"""
+
+from __future__ import annotations
+
+import json
+from itertools import count, islice
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from maskwright.automaton.leaf.keys import ChoiceState
+from maskwright.automaton.machine.arrays import BYTES_READ, STOP_NODE
+from maskwright.automaton.machine.exits import Configuration
+from maskwright.automaton.value.last_value import string_start
+from maskwright.automaton.value.names_read import decoded
+from maskwright.mask.position import Position
+from maskwright.mask.recognizer import Recognizer
+from maskwright.mask.walk.walk import DEPENDS_ON_TEXT, PENDING, take_token
+
+_MOST_POSITIONS: Final = 10_000
+_QUOTE: Final = b'"'
+
+Endings = dict[bytes, list[int]]
+"""By ending: the tokens that begin with it."""
+
+
+class NamePositions:
+    """The positions of one recognizer. Not thread-safe: the lock of its tables guards it."""
+
+    def __init__(self, recognizer: Recognizer) -> None:
+        self._recognizer = recognizer
+        self._endings: dict[Configuration, Endings] = {}
+        self._rests: dict[Configuration, dict[str, list[bytes]]] = {}
+        self._variants = count(1)
+        self._positions: dict[tuple[Configuration, frozenset[bytes]], Position] = {}
+
+    def apply(self, here: Configuration) -> bool:
+        """Whether the position of a configuration depends on the text."""
+        machine = self._recognizer.machine
+        return here.node >= 0 and machine.names_are_in_text(
+            int(machine.arrays.node_context[here.node])
+        )
+
+    def of(self, here: Configuration, text: bytes) -> Position:
+        """The position after `text`, which has led to the configuration."""
+        excluded = self._excluded(here, text)
+        if not excluded:
+            return self._recognizer.position(here)
+        key = (here, excluded)
+        known = self._positions.get(key)
+        if known is None:
+            if len(self._positions) >= _MOST_POSITIONS:
+                self._positions.clear()
+            known = self._positions[key] = Position(here, excluded)
+            known.variant = next(self._variants)
+        return known
+
+    def tokens(self, position: Position) -> npt.NDArray[np.int32]:
+        """The tokens that a position excludes."""
+        endings = self._endings_at(position.configuration)
+        found = [token for ending in position.excluded for token in endings[ending]]
+        return np.array(sorted(found), np.int32)
+
+    def stays_within(self, here: Configuration, target: Configuration) -> bool:
+        """Whether both are within one name."""
+        keys = self._recognizer.machine.leaves.keys
+        is_begun = self.apply(here) and not isinstance(keys[here.leaf], ChoiceState)
+        return is_begun and here.node == target.node
+
+    def spellings_before(
+        self, here: Configuration, text: bytes, ending: bytes
+    ) -> frozenset[bytes] | None:
+        """Within a name: the spellings without escapes of what, between the name so far and an
+        ending, makes a name that the object has already. None if the name so far, or the ending,
+        is not a whole number of characters."""
+        start = string_start(text, len(text))
+        begun, is_whole = decoded(text[start:])
+        rest = _name(_QUOTE + ending)
+        if not is_whole or rest is None:
+            return None
+        names = self._recognizer.machine.names_before(text, start)
+        left = (name.removesuffix(rest) for name in names.rests(begun) if name.endswith(rest))
+        return frozenset(each.encode() for each in left)
+
+    def _excluded(self, here: Configuration, text: bytes) -> frozenset[bytes]:
+        machine = self._recognizer.machine
+        if isinstance(machine.leaves.keys[here.leaf], ChoiceState):
+            return frozenset()  # no token holds both quotes of a name that isn't remembered
+        start = string_start(text, len(text))
+        names = machine.names_before(text, start)
+        begun, is_whole = decoded(text[start:])
+        if next(names.rests(begun), None) is None:
+            return frozenset()
+        if is_whole:
+            endings = self._rests_at(here)
+            few = list(islice(names.rests(begun), len(endings)))
+            if len(few) == len(endings):
+                few = [rest for rest in endings if names.has(begun + rest)]
+            return frozenset(each for rest in few for each in endings.get(rest, ()))
+        spelled = text[start:]
+        found = {ending: _name(spelled + ending) for ending in self._endings_at(here)}
+        return frozenset(e for e, name in found.items() if name is not None and names.has(name))
+
+    def _rests_at(self, here: Configuration) -> dict[str, list[bytes]]:
+        """The endings at a configuration between two characters, by the characters that they are
+        without the quote."""
+        known = self._rests.get(here)
+        if known is None:
+            known = self._rests[here] = {}
+            for ending in self._endings_at(here):
+                rest = str(json.loads((_QUOTE + ending).decode()))
+                known.setdefault(rest, []).append(ending)
+        return known
+
+    def _endings_at(self, here: Configuration) -> Endings:
+        """The endings of a name at a configuration: how tokens begin that end it, if it is new."""
+        known = self._endings.get(here)
+        if known is None:
+            known = self._endings[here] = self._find_endings(here)
+        return known
+
+    def _find_endings(self, here: Configuration) -> Endings:
+        recognizer = self._recognizer
+        found: Endings = {_QUOTE: []}
+        for token in recognizer.tables.tokens_with_quotes:
+            while (target := take_token(recognizer.address(), *here, token)) == PENDING:
+                recognizer.machine.serve_requests()
+            registers = recognizer.machine.arrays.registers
+            if target == DEPENDS_ON_TEXT and int(registers[STOP_NODE]) == here.node:
+                ending = recognizer.vocabulary.spellings[token][: int(registers[BYTES_READ])]
+                found.setdefault(bytes(ending), []).append(token)
+        return found
+
+
+def _name(spelled: bytes) -> str | None:
+    """The name with this spelling, None if it is not one."""
+    try:
+        return str(json.loads(spelled.decode()))
+    except ValueError:  # a quote can't end a character or an escape that is not complete
+        return None
