@@ -74,7 +74,7 @@ class ContainerSearch:
 
     def completion(self, progress: Progress) -> ArrayWitness | ObjectWitness | None:
         """The shortest completion of a container that has been read up to `progress`."""
-        key = self.without_endless(progress)
+        key = self.without_endless(progress) if isinstance(progress, ObjectProgress) else progress
         if key not in self._completions:
             self._completions[key] = self.find_completion(key, self._final)
         found = self._completions[key]
@@ -87,7 +87,8 @@ class ContainerSearch:
     ) -> tuple[Witness, tuple[WitnessPart, ...]] | None:
         """The shortest completion of a container whose next item or member must satisfy `value`:
         that value, and what follows it. `after` and `by_value` are those of an option."""
-        step = ContainerStep("", value, self.without_endless(after), by_value)
+        key = self.without_endless(after) if isinstance(after, ObjectProgress) else after
+        step = ContainerStep("", value, key, by_value)
         if step not in self._completions_after:
             self._completions_after[step] = self._past_candidates(step, self._final)
         found = self._completions_after[step]
@@ -95,11 +96,9 @@ class ContainerSearch:
             found = self._past_candidates(step._replace(after=after), self._final)
         return None if found is None else (found[0][1], found[1:])
 
-    def without_endless(self, progress: Progress) -> Progress:
+    def without_endless(self, progress: ObjectProgress) -> ObjectProgress:
         """A progress without the names of which there are so many that they don't run out."""
-        if isinstance(progress, ArrayProgress) or not (
-            progress.others or progress.has_unremembered
-        ):
+        if not progress.others and not progress.has_unremembered:
             return progress
         names, shape = self._values.names, progress.shape
         listed = [names.few(each) for each in names.of(shape.languages)]
