@@ -81,7 +81,7 @@ class Places:
     def repeats_name(self, here: Configuration, prefix: bytes) -> bool:
         """Whether the completion of a configuration, as if all names were new that contexts don't
         remember, repeats a name of the text `prefix`."""
-        if not self._may_meet_names(here):
+        if not self.may_repeat_names(here):
             return False
         with self._recognizer.question:
             completion = self._recognizer.shared.completion
@@ -90,9 +90,10 @@ class Places:
     def depends_on_names(self, here: Configuration) -> bool:
         """Whether other names that have been read may make a difference to the completion of a
         configuration: names that contexts remember, or names that the text has."""
-        return self.plain(here) != here or self._may_meet_names(here)
+        return self.plain(here) != here or self.may_repeat_names(here)
 
-    def _may_meet_names(self, here: Configuration) -> bool:
+    def may_repeat_names(self, here: Configuration) -> bool:
+        """Whether names have been read on the innermost level that only the text has."""
         level = None if here.node < 0 else self._level(here.node)
         return level is not None and level.has_unremembered_names
 

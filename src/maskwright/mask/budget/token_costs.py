@@ -104,19 +104,20 @@ class TokenCosts:
     ) -> list[int]:
         """The places in `tokens`, which lead from `here` to `target`, of those after which the
         usual completion may repeat a name."""
-        first = prefix + self._spellings[tokens[0]]
-        with self._recognizer.question:
-            if not self._completion.depends_on_names(target, first):
-                return []
-        spellings = self._spellings
+        if not self.places.may_repeat_names(target):
+            return []
+        spellings, plain = self._spellings, self.places.plain(target)
         places: Sequence[int] = range(len(tokens))
-        if self.walker.names.stays_within(here, target):
-            with self._recognizer.question:
-                ending = self._completion.name_rest(target, first)
-            wanted = self.walker.names.spellings_before(here, prefix, ending)
-            if wanted is not None:
-                read = (spellings[token] for token in tokens)
-                places = [at for at, data in enumerate(read) if data in wanted or b"\\" in data]
+        with self._recognizer.question:
+            first = prefix + spellings[tokens[0]]
+            if not self._completion.depends_on_names(plain, first):
+                return []
+            if self.walker.names.stays_within(here, target):
+                ending = self._completion.name_rest(plain, first)
+                wanted = self.walker.names.spellings_before(here, prefix, ending)
+                if wanted is not None:
+                    read = (spellings[token] for token in tokens)
+                    places = [at for at, data in enumerate(read) if data in wanted or b"\\" in data]
         return [
             at for at in places if self.places.repeats_name(target, prefix + spellings[tokens[at]])
         ]

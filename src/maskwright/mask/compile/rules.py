@@ -47,9 +47,7 @@ def compile_rules(
         def begin(*, check_values: bool = False) -> Beginning:
             tables = tables_of(vocab)
             with Work(limits):
-                values = RuleValues(
-                    tables.leaves, limits, vocab.price, tables.names_within_tokens
-                )
+                values = RuleValues(tables.leaves, limits, vocab.price, tables.names_within_tokens)
                 network = RuleNetwork(written, values.is_satisfiable, limits)
                 with tables.lock:
                     contexts = RuleContexts(network, values, tables.leaves, limits)
