@@ -2,15 +2,34 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
+from maskwright import compile_json_schema
 from maskwright.errors import LimitError
 from maskwright.grammar.schema.tree import AllOf, AnyOf, If, Json, Not, OneOf
 from maskwright.grammar.shape.one_of import ExclusiveUnions
 from maskwright.grammar.shape.unevaluated import ResolvedAssertions
 from maskwright.grammar.shape.unions import Branches
-from maskwright.limits import Limits
+from maskwright.limits import Limits, Work
 from tests.grammar.shape.semantics import VALUES, kind, satisfies, schema
+from tests.matching import EVERY_BYTE, matches
+
+PAIRS = [("a", "b"), ("a", "c"), ("b", "c"), ("ab", "a"), ("c", "ab"), ("b", "ab")]
+REQUIRED: Json = {
+    "allOf": [
+        *({"anyOf": [{"required": [one]}, {"required": [other]}]} for one, other in PAIRS),
+        {"anyOf": [{"required": ["a", "b"]}, {"required": ["c"]}, {"required": ["ab", "a"]}]},
+    ]
+}
+DOUBLED: Json = {
+    "$defs": {
+        "40": {"type": "object"},
+        **{str(n): {"anyOf": 2 * [{"$ref": f"#/$defs/{n + 1}"}]} for n in range(40)},
+    },
+    "$ref": "#/$defs/0",
+}
 
 COUNTS: list[tuple[Json, str, int]] = [
     ({}, "number", 1),
@@ -42,6 +61,9 @@ COUNTS: list[tuple[Json, str, int]] = [
         "object",
         3,
     ),
+    (REQUIRED, "object", 1),  # as assertions: multiplied out these are 192
+    (REQUIRED, "number", 1),
+    ({**REQUIRED, "required": ["a", "b", "c", "ab"]}, "object", 1),
     ({"$ref": "#"}, "object", 0),
     ({"anyOf": [{"$ref": "#"}, {"type": "null"}]}, "null", 1),
 ]
@@ -87,3 +109,26 @@ def test_too_many_branches_are_refused() -> None:
     with pytest.raises(LimitError, match="multiply to more than 100") as raised:
         branches(Limits(alternatives=100)).branches(root, "number")
     assert raised.value.limit == "alternatives"
+
+
+def test_options_that_refer_to_one_schema_are_one() -> None:
+    with Work(Limits(work=500)):
+        assert len(branches().branches(frozenset([schema(DOUBLED)]), "object")) == 1
+
+
+@pytest.mark.parametrize("order", ["schema", "any"])
+@pytest.mark.parametrize("unions", [12, 40])
+def test_many_unions_of_required_names_compile_with_little_work(unions: int, order: Any) -> None:
+    pairs = [{"anyOf": [{"required": [f"{n}a"]}, {"required": [f"{n}b"]}]} for n in range(unions)]
+    document: Json = {
+        "type": "object",
+        "properties": {f"{n}{side}": {"type": "integer"} for n in range(unions) for side in "ab"},
+        "allOf": pairs,
+        "additionalProperties": False,
+    }
+    grammar = compile_json_schema(
+        document, EVERY_BYTE, property_order=order, whitespace="compact", limits=Limits(work=20_000)
+    )
+    members = [f'"{n}{"ab"[n % 2]}":1' for n in range(unions)]
+    assert matches(grammar, "{" + ",".join(members) + "}")
+    assert not matches(grammar, "{" + ",".join(members[:-1]) + "}")

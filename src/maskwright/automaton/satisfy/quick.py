@@ -10,6 +10,7 @@ from typing import Final
 
 from maskwright.automaton.satisfy.schema_values import SchemaValues
 from maskwright.automaton.value.progress import ArrayProgress, ObjectProgress, Progress
+from maskwright.grammar.schema.tree import Schema
 from maskwright.grammar.shape.disjoint import is_clearly_satisfiable
 from maskwright.grammar.shape.shape import Conjunction
 
@@ -54,6 +55,11 @@ def makes_progress(before: ObjectProgress, after: ObjectProgress) -> bool:
     )
 
 
+def _is_any(schemas: tuple[Schema, ...]) -> bool:
+    """Whether a requirement takes every value."""
+    return any(not schema.assertions and not schema.never for schema in schemas)
+
+
 class QuickCheck:
     """Confirms that values and completions exist. A negative answer means nothing."""
 
@@ -95,7 +101,32 @@ class QuickCheck:
         lacking = needed_values(progress)
         if lacking is not None:
             return all(self._has_value(value, fuel) for value in lacking)
-        return isinstance(progress, ObjectProgress) and self._takes_members(progress, fuel)
+        if not isinstance(progress, ObjectProgress):
+            return False
+        return self._takes_wanted(progress, fuel) or self._takes_members(progress, fuel)
+
+    def _takes_wanted(self, here: ObjectProgress, fuel: list[int]) -> bool:
+        """Whether an object is completed by all required names and all those of which some are
+        wanted, whatever their values."""
+        shape = here.shape
+        coming = sum(1 << at for at in here.required_left())
+        for k, wanted in enumerate(shape.some):
+            if not here.fulfilled >> k & 1:
+                free = (
+                    at for at in wanted.names if at >= here.position and not here.seen >> at & 1
+                )
+                found = next((at for at in free if _is_any(wanted.names[at])), None)
+                if found is None:
+                    return False
+                coming |= 1 << found
+        count = here.count + coming.bit_count()
+        if count < shape.least or (shape.most is not None and count > shape.most):
+            return False
+        return all(
+            self._has_value(value, fuel)
+            for at, value in enumerate(shape.values)
+            if coming >> at & 1
+        )
 
     def _takes_members(self, here: ObjectProgress, fuel: list[int]) -> bool:
         """Whether an object is completed greedily: name by name, by the first option that makes

@@ -294,6 +294,8 @@ class ContainerSearch:
                     continue
                 seen = option.after.seen >> (at + 1) << (at + 1)
                 after = option.after._replace(position=at + 1, seen=seen)
+                if after.lacks_requirement():
+                    continue
                 yield ContainerStep(here.shape.names[at], option.value, after, option.by_value)
         if here.others_may_come("schema"):
             fresh = ((names.fresh(here, c), c) for c in names.of(here.shape.languages))

@@ -210,6 +210,15 @@ class ObjectProgress(NamedTuple):
             for k, each in enumerate(self.shape.some)
         )
 
+    def lacks_requirement(self) -> bool:
+        """Whether some requirement can no longer be fulfilled, if only names from `position` on may
+        come beside those that the shape doesn't list."""
+        return any(
+            not (self.fulfilled >> k & 1 or each.absent or each.languages)
+            and not any(at >= self.position and not self.seen >> at & 1 for at in each.names)
+            for k, each in enumerate(self.shape.some)
+        )
+
     @property
     def is_full(self) -> bool:
         return self.shape.most is not None and self.count >= self.shape.most

@@ -9,6 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import product
+from math import prod
+from typing import Final
 
 from maskwright.errors import LimitError
 from maskwright.grammar.schema.tree import (
@@ -21,6 +24,7 @@ from maskwright.grammar.schema.tree import (
     Properties,
     Required,
     Schema,
+    SomeMember,
     TypeIs,
     Values,
     negated,
@@ -32,6 +36,10 @@ from maskwright.grammar.shape.one_of import ExclusiveUnions
 from maskwright.grammar.shape.shape import Conjunction, in_order
 from maskwright.grammar.shape.unevaluated import ResolvedAssertions
 from maskwright.limits import Limits, spend
+
+_MANY: Final = 64
+"""Branches from which on unions of required names are no longer multiplied out."""
+_ANYTHING: Final = Schema("")
 
 Path = frozenset[Schema]
 """The schemas whose assertions led to a place: meeting one of them again there is recursion without
@@ -87,6 +95,8 @@ class Branches:
                 self._absorb(branch, kind)
             if not branch.alive:
                 continue
+            if prod(len(union.options) for union, _ in branch.unions) > _MANY:
+                self._require(branch, kind)
             if not branch.unions:
                 done.append(branch.assertions)
                 continue
@@ -103,6 +113,40 @@ class Branches:
                     limit="alternatives",
                 )
         return done
+
+    def _require(self, branch: _Branch, kind: str) -> None:
+        """Turn unions that only say which properties are required into assertions, without
+        multiplying them: some member must have one of the names of each clause of their conjunctive
+        normal form."""
+        kept: list[tuple[AnyOf, Path]] = []
+        for union, path in branch.unions:
+            clauses = self._clauses(union)
+            if clauses is None:
+                kept.append((union, path))
+            elif kind == "object":
+                branch.assertions += [
+                    SomeMember(dict.fromkeys(clause, _ANYTHING), ())
+                    for clause in clauses
+                    if branch.required.isdisjoint(clause)
+                ]
+        branch.unions = kept
+
+    def _clauses(self, union: AnyOf) -> list[tuple[str, ...]] | None:
+        """The names of which each object of a union has at least one, for each way to choose one of
+        each option; None if the union says more than that, or there are many ways."""
+        required: list[list[str]] = []
+        for option in union.options:
+            assertions = () if option.never else self._resolved.assertions(option)
+            names = [
+                name for each in assertions if isinstance(each, Required) for name in each.names
+            ]
+            if not names or not all(isinstance(each, Required) for each in assertions):
+                return None
+            required.append(names)
+        if prod(map(len, required)) > _MANY:
+            return None
+        spend(prod(map(len, required)))
+        return list(product(*required))
 
     def _absorb(self, branch: _Branch, kind: str) -> None:
         """Take the next schema into a branch."""
@@ -128,7 +172,7 @@ class Branches:
             case AllOf(parts=parts):
                 branch.schemas = (*((part, path) for part in parts), *branch.schemas)
             case AnyOf():
-                branch.unions.append((assertion, path))
+                branch.unions.append((_without_copies(assertion), path))
             case OneOf():
                 branch.unions.append((self._exclusive.union(assertion, kind), path))
             case Not(schema=schema) if not schema.never:
@@ -158,6 +202,24 @@ class Branches:
                 branch.alive = not (branch.required & branch.absent)
             case _:
                 branch.assertions.append(assertion)
+
+
+def _without_copies(union: AnyOf) -> AnyOf:
+    """A union in which no two options are references to one schema."""
+    options = tuple(dict.fromkeys(map(_referenced, union.options)))
+    return union if options == union.options else AnyOf(options)
+
+
+def _referenced(schema: Schema) -> Schema:
+    """What a schema that consists of a reference refers to; the schema itself if it is another."""
+    seen: set[Schema] = set()
+    while schema not in seen and len(schema.assertions) == 1:
+        seen.add(schema)
+        (assertion,) = schema.assertions
+        if not isinstance(assertion, AllOf) or len(assertion.parts) != 1:
+            break
+        (schema,) = assertion.parts
+    return schema
 
 
 def _contradictory(left: Mapping[str, Schema], right: Mapping[str, Schema]) -> set[str]:
