@@ -95,7 +95,8 @@ REASONS = {
         mask/shared/budget_cache.py: BudgetCache.keep_masks
         mask/shared/generations.py: Generations._make_room
         mask/shared/known_tools.py: KnownTools._keep
-        mask/walk/row_table.py: RowTable.number
+        mask/walk/row_table.py: RowTable.number RowTable.without
+        automaton/value/names_read.py: NamesMemory._forget
         mask/walker.py: Walker._widest_run
     """,
     ROUND: """
@@ -103,13 +104,15 @@ REASONS = {
         automaton/json/precheck.py: precheck_alternatives
         automaton/leaf/table.py: LeafTable.expand
         mask/budget/token_costs.py: TokenCosts._follow
+        automaton/value/names_read.py: NamesMemory.before
         mask/matcher/forced.py: forced_bytes
         mask/matcher/matcher.py: Matcher.accept_bytes
         mask/ready_rows/strings.py: StringRows._walk_afresh _classified
     """,
     TEXT: """
         automaton/machine/trace.py: MachineTrace.read MachineTrace.end MachineTrace._leave
-        automaton/value/last_value.py: open_bracket _start _string_start
+        automaton/value/last_value.py: open_bracket _start string_start closing_quote
+        automaton/value/names_read.py: _comma_before _name_before
         mask/walk/ends.py: _ends
     """,
 }

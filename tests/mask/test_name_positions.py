@@ -93,25 +93,23 @@ def test_masks_are_those_of_contexts_that_remember_each_name(
 
 @pytest.mark.parametrize("budget", [7, 24])
 @pytest.mark.parametrize("name", ["open", "map", "patterns", "a name that runs out"])
-def test_masks_within_budgets_lose_nothing_that_ends_in_time(name: str, budget: int) -> None:
-    by_text, remembering = _grammars(SCHEMAS[name])
+def test_every_token_within_a_budget_leaves_enough_for_the_rest(name: str, budget: int) -> None:
+    grammar, _ = _grammars(SCHEMAS[name])
     for seed in range(4):
         random = Random(seed)
-        here, there = by_text.matcher(), remembering.matcher()
+        matcher = grammar.matcher()
         for left in range(budget, 0, -1):
-            mask = _mask(here, left)
+            mask = sorted(_mask(matcher, left))
             assert mask
-            for token in _mask(there, left) - mask:
-                following = here.fork()
+            for token in random.sample(mask, min(8, len(mask))):
+                following = matcher.fork()
                 assert following.accept(token)
-                assert following.min_tokens > left - 1, TOKENS[token]
-            assert here.min_tokens <= left
+                assert following.min_tokens < left, TOKENS[token]
             liked = [token for token in mask if TOKENS[token] in FAVOURITES]
-            token = random.choice(liked if liked and random.random() < 0.8 else sorted(mask))
-            assert here.accept(token)
-            if here.terminated or not there.accept(token):
+            assert matcher.accept(random.choice(liked if liked and random.random() < 0.8 else mask))
+            if matcher.terminated:
                 break
-        assert here.terminated or here.accepting or here.min_tokens <= budget
+        assert matcher.terminated or matcher.accepting
 
 
 REPEATS: list[tuple[bytes, bytes, bool]] = [

@@ -89,6 +89,7 @@ class LeafExits:
         steps = 1
         queue: deque[tuple[int, bytes]] = deque([(leaf, b"")])
         while queue:
+            spend()
             at, text = queue.popleft()
             yield LeafExit(leaves.label_of(at), text, steps > NEARBY)
             for byte, target in sorted(leaves.next_states(at).items(), key=_readable_first):

@@ -214,6 +214,7 @@ def _referenced(schema: Schema) -> Schema:
     """What a schema that consists of a reference refers to; the schema itself if it is another."""
     seen: set[Schema] = set()
     while schema not in seen and len(schema.assertions) == 1:
+        spend()
         seen.add(schema)
         (assertion,) = schema.assertions
         if not isinstance(assertion, AllOf) or len(assertion.parts) != 1:

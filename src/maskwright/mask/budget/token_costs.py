@@ -7,6 +7,7 @@ within it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from heapq import heappop, heappush
 from itertools import count
@@ -20,6 +21,8 @@ from maskwright.mask.shared.budget_cache import NO_TOKEN, Place
 from maskwright.mask.walk.ends import pieces
 from maskwright.mask.walker import Walker
 
+_ODD: Final = re.compile(rb'["\\\\]')
+"""What a token holds that spells a character of a name by an escape, or ends the name."""
 MOST_DETOURS: Final = 300
 """Configurations expanded in search of any spelling, where the shortest completion has none."""
 
@@ -117,7 +120,9 @@ class TokenCosts:
                 wanted = self.walker.names.spellings_before(here, prefix, ending)
                 if wanted is not None:
                     read = (spellings[token] for token in tokens)
-                    places = [at for at, data in enumerate(read) if data in wanted or b"\\" in data]
+                    places = [
+                        at for at, data in enumerate(read) if data in wanted or _ODD.search(data)
+                    ]
         return [
             at for at in places if self.places.repeats_name(target, prefix + spellings[tokens[at]])
         ]
