@@ -40,7 +40,7 @@ class Position:
         self.excluded: Final = excluded
         """Within a property name: the beginnings of tokens, each up to the closing quote, that
         would repeat a name of the object. The mask has no token that begins so (see
-        `mask.name_positions`)."""
+        `mask.names.positions`)."""
         self.variant = 0
         """Which of the positions of the configuration this is: 0 where nothing is excluded."""
         self.moves: Final[dict[int, Position]] = {}

@@ -13,7 +13,7 @@ from maskwright.automaton.leaf.rows import DEAD
 from maskwright.automaton.machine.arrays import REQUESTS
 from maskwright.automaton.machine.exits import Configuration
 from maskwright.limits import spend
-from maskwright.mask.name_positions import NamePositions
+from maskwright.mask.names.positions import NamePositions
 from maskwright.mask.position import Position, unpacked
 from maskwright.mask.ready_rows.runs import CharacterRun
 from maskwright.mask.recognizer import Recognizer
