@@ -62,6 +62,7 @@ class Row:
 
 
 ROWS = [
+    Row("benchmarks/budgets.py", "--cases map --answers 1 --tokens 60", "without mean us"),
     Row(
         "benchmarks/conformance.py",
         "--draft draft7 --file boolean_schema.json --list",
