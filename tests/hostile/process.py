@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -19,8 +20,8 @@ from typing import IO, Final
 from maskwright.cli.serve import serve
 
 ROOT: Final = Path(__file__).resolve().parent.parent.parent
-START_SECONDS: Final = 300.0
-"""Until a server answers: the first start on a machine compiles."""
+START_SECONDS: Final = 200.0
+"""Until a server is ready: the first start on a machine compiles."""
 STOP_SECONDS: Final = 20.0
 
 
@@ -91,13 +92,14 @@ def serving(*options: str) -> Iterator[ServerProcess]:
 def _address(server: ServerProcess) -> str:
     """The address that the server prints when it is ready."""
     assert server.process.stdout is not None
-    end = time.monotonic() + START_SECONDS
-    while time.monotonic() < end:
-        line = server.process.stdout.readline()
-        if found := re.search(r"ready: .* at (http://\S+)/v1", line):
-            return found[1]
-        if not line and not server.alive:
-            break
+    patience = threading.Timer(START_SECONDS, server.process.kill)
+    patience.start()
+    try:
+        for line in server.process.stdout:
+            if found := re.search(r"ready: .* at (http://\S+)/v1", line):
+                return found[1]
+    finally:
+        patience.cancel()
     raise RuntimeError(f"the server did not start:\n{server.log_tail()}")
 
 
