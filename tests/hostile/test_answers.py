@@ -65,6 +65,13 @@ def test_verdict(shape: HostileShape, text: str, complaint: str | None) -> None:
         assert regex.search(complaint, said)
 
 
+def test_what_negates_an_unchecked_format_is_no_fault() -> None:
+    no_uri = MADE.schema("no uri", {"type": "string", "not": {"format": "uri"}})
+    assert verdict(no_uri, {"content": '"é:"'}) == UNCHECKED
+    no_date = MADE.schema("no date", {"type": "string", "not": {"format": "date"}})
+    assert "invalid" in verdict(no_date, {"content": '"2020-01-01"'})
+
+
 def call(name: str, arguments: Any) -> dict[str, Any]:
     return {"function": {"name": name, "arguments": json.dumps(arguments)}}
 

@@ -54,6 +54,7 @@ UNBOUNDED: Final = frozenset(
         "counts: 150 to 160 items, each of its own kind",
         "counts: a multiple of 2,477",
         "counts: no multiple of 2, 3, 5, 7, 11 or 13",
+        "formats: a regex of 40 characters",
         "formats: an idn-hostname that is no hostname",
         "grammars: JSON values one after another",
         "grammars: GBNF with counted groups",
