@@ -56,6 +56,11 @@ class ServerProcess:
             if pid != self.process.pid and "resource_tracker" not in command_line(pid)
         ]
 
+    def forked(self) -> list[int]:
+        """The workers that another worker has started; all workers where there is none such."""
+        workers = self.workers()
+        return [pid for pid in workers if parent(pid) != self.process.pid] or workers
+
     def resident_bytes(self) -> int:
         """Memory that all processes hold together. Pages that several of them share count once."""
         return sum(map(proportional_bytes, self.pids()))
@@ -125,11 +130,22 @@ def in_session(session: int) -> list[int]:
 
 def _session(pid: int) -> int | None:
     """The session of a process; None if it has ended, waited for or not."""
+    fields = _stat(pid)
+    return None if fields[0] == "Z" else int(fields[3])
+
+
+def parent(pid: int) -> int | None:
+    """The parent of a process; None if the process has ended, waited for or not."""
+    fields = _stat(pid)
+    return None if fields[0] == "Z" else int(fields[1])
+
+
+def _stat(pid: int) -> list[str]:
+    """The state of a process and the fields after it, as in `/proc`; "Z" alone if there is none."""
     with suppress(OSError):
         # The name in parentheses may hold anything, so fields are counted from its end.
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-        return None if fields[0] == "Z" else int(fields[3])
-    return None
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return ["Z"]
 
 
 def command_line(pid: int) -> str:

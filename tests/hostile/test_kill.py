@@ -1,7 +1,7 @@
 """Grammar processes that are killed cost time, and nothing else.
 
-Thirty-two constrained streams with fixed seeds run at once, while processes of the server other
-than its own are killed at random moments. Asserted: every answer is whole and valid, and where the
+Thirty-two constrained streams with fixed seeds run at once, while processes that work on grammars
+are killed at random moments. Asserted: every answer is whole and valid, and where the
 metric `batch_invariant` promises equal bits it equals the answer of a server that nobody disturbed;
 afterwards as many grammar processes run as before, and the server holds no block of keys and values
 and no more open files than before.
@@ -128,7 +128,7 @@ class Killer:
         """Kill until there are no kills left, or this is cancelled."""
         while self.left:
             await asyncio.sleep(self._draw.uniform(0, LONGEST_WAIT))
-            workers = self._server.workers()
+            workers = self._server.forked()
             if workers:
                 with suppress(ProcessLookupError):  # it has ended by itself
                     os.kill(self._draw.choice(workers), signal.SIGKILL)

@@ -13,6 +13,7 @@ import pytest
 
 from tests.bounds import wait_until
 from tests.hostile.process import command_line, in_session, proportional_bytes
+from tests.hostile.process import parent as parent_of
 from tests.hostile.scripted import scripted
 from tests.hostile.watch import Gap, Watch, longest_ms, p99_ms
 
@@ -80,6 +81,7 @@ def test_every_process_of_a_session_is_found() -> None:
         pids = in_session(parent.pid)
         assert len(pids) == 2
         assert pids[0] == parent.pid
+        assert parent_of(pids[1]) == parent.pid
         assert "bytearray" in command_line(pids[1])
         assert proportional_bytes(pids[1]) > 45_000_000
         parent.kill()
