@@ -36,7 +36,7 @@ class NamePositions:
 
     def __init__(self, recognizer: Recognizer) -> None:
         self._recognizer = recognizer
-        self._endings: dict[Configuration, Endings] = {}
+        self._endings = recognizer.shared.name_endings
         self._rests: dict[Configuration, dict[str, list[bytes]]] = {}
         self._variants = count(1)
         self._positions: dict[tuple[Configuration, frozenset[bytes]], Position] = {}

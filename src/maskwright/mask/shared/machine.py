@@ -84,6 +84,8 @@ class SharedMachine:
         self.completion: Final = CompletionSearch(self.machine, contexts, limits)
         self.budget_cache: Final = BudgetCache()
         self.directory: Final = Directory()
+        self.name_endings: Final[dict[Configuration, dict[bytes, list[int]]]] = {}
+        """Within names: see `mask.names.positions`."""
 
     def __del__(self) -> None:
         """Break the cycles of references between positions, and between contexts and what they are
