@@ -66,18 +66,18 @@ REASONS = {
         grammar/dialects/spelling.py: _pattern
         grammar/number/multiples.py: Multiples.residue Multiples.least_exponent multiples
         grammar/regular/byte_alphabet.py: _alphabet
-        grammar/regular/character_classes.py: _concatenation
+        grammar/regular/beginnings.py: _least_length _way_to_end beginning_alike
+        grammar/regular/character_classes.py: overlap
         grammar/regular/character_dfa.py: CharacterDfa.complete
         grammar/regular/derivative.py: _derive_concat _decide
         grammar/regular/length_bounds.py: counted
-        grammar/regular/terms.py: _concat
+        grammar/regular/terms.py: _concat _find_counter
         grammar/regular/word_lists.py: word_arcs
         grammar/rules/fold.py: _length
         automaton/events/captures.py: CaptureReader._calling
         automaton/finish/completion.py: CompletionSearch._find_tail CompletionSearch._stack
         automaton/finish/leaf_exits.py: LeafExits._only_exit
         automaton/json/plain_names.py: places
-        automaton/leaf/utf8_sets.py: _overlap
         mask/budget/places.py: Places._is_settled
         mask/budget/token_costs.py: TokenCosts._levels
         mask/ready_rows/runs.py: _is_finite
@@ -87,7 +87,8 @@ REASONS = {
         grammar/dialects/lower.py: _single_text
         grammar/dialects/write.py: _Writer.write_states
         grammar/pattern/casing.py: _holds
-        grammar/regular/character_classes.py: _lives
+        grammar/regular/derivative.py: _lives
+        grammar/regular/terms.py: counting_set
         automaton/finish/leaf_exits.py: _unlisted
         automaton/leaf/rows.py: LeafRows.make_room LeafRows.override LeafRows.override_all
         automaton/machine/machine.py: Machine._enter_exit Machine.know_context
@@ -107,7 +108,7 @@ REASONS = {
         automaton/value/names_read.py: NamesMemory.before
         mask/matcher/forced.py: forced_bytes
         mask/matcher/matcher.py: Matcher.accept_bytes
-        mask/ready_rows/strings.py: StringRows._walk_afresh _classified
+        mask/ready_rows/strings.py: _classified
     """,
     TEXT: """
         automaton/machine/trace.py: MachineTrace.read MachineTrace.end MachineTrace._leave

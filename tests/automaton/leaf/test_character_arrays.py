@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from maskwright.automaton.leaf.character_arrays import NOWHERE, UNKNOWN, Characters
+from maskwright.automaton.leaf.character_arrays import FOUND, NOWHERE, UNKNOWN, Characters
 from maskwright.grammar.pattern.translate import full_match
 from maskwright.grammar.regular.character_dfa import CharacterDfa
-from maskwright.grammar.regular.derivative import arcs
+from maskwright.grammar.regular.derivative import split
+from maskwright.grammar.regular.terms import EMPTY
 
 PATTERNS = [
     "[a-z]+[0-9]{2}",
@@ -20,13 +22,14 @@ PATTERNS = [
 
 
 def automaton(pattern: str) -> CharacterDfa:
-    return CharacterDfa(full_match(pattern), arcs)
+    return CharacterDfa(full_match(pattern), split)
 
 
 def target(found: CharacterDfa, state: int, point: int) -> int:
-    steps = found.steps[state]
+    steps = found.splits[state]
     assert steps is not None
-    return next((to for low, high, to in steps if low <= point <= high), NOWHERE)
+    after = steps.after(point)
+    return NOWHERE if after is EMPTY else found.number(after)
 
 
 POINTS = [*range(128), 0x80, 0xE8, 0xE9, 0xEA, 0x65E5, 0xD7FF, 0xE000, 0x10FFFF]
@@ -42,9 +45,10 @@ def test_transitions_are_those_of_the_automaton(pattern: str) -> None:
     arrays = characters.arrays
     for state in found.found:
         assert arrays.ascii[state].tolist() == [target(found, state, p) for p in range(128)]
-        spans = slice(arrays.start[state], arrays.stop[state])
-        listed = zip(arrays.low[spans], arrays.high[spans], arrays.target[spans], strict=True)
-        assert tuple((int(a), int(b), int(c)) for a, b, c in listed) == found.steps[state]
+        for point in POINTS[128:]:
+            interval = int(np.searchsorted(arrays.start, point, side="right")) - 1
+            after = arrays.beyond[state, arrays.of_interval[interval]]
+            assert after == target(found, state, point)
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
@@ -70,10 +74,10 @@ def test_states_that_have_not_been_explored_are_unknown() -> None:
     arrays = characters.update()
     others = [state for state in range(len(found.terms)) if state not in found.found]
     assert others
-    assert {int(arrays.start[state]) for state in others} == {UNKNOWN}
+    assert {int(arrays.known[state]) for state in others} == {UNKNOWN}
     assert {int(each) for state in others for each in arrays.ascii[state]} == {UNKNOWN}
     found.find(others[-1])
     arrays = characters.update()
-    assert arrays.start[others[-1]] >= 0
-    assert [int(arrays.start[state]) for state in others[:-1]] == [UNKNOWN] * (len(others) - 1)
+    assert arrays.known[others[-1]] == FOUND
+    assert [int(arrays.known[state]) for state in others[:-1]] == [UNKNOWN] * (len(others) - 1)
     assert characters.nbytes == sum(array.nbytes for array in arrays)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from maskwright.grammar.pattern.translate import full_match
-from maskwright.grammar.regular.character_classes import split
-from maskwright.grammar.regular.derivative import arcs
+from maskwright.grammar.regular.derivative import arcs, split
 from maskwright.grammar.regular.parallel import parallel_start
 from maskwright.grammar.regular.terms import Regular, complement, intersection, words
 from maskwright.grammar.tags.free_text import text_until, text_without

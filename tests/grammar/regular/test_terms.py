@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
+import re
+from itertools import product
+from random import Random
+
 import pytest
 
 from maskwright.grammar.pattern.translate import full_match
-from maskwright.grammar.regular.derivative import arcs, contains
+from maskwright.grammar.regular.derivative import arcs, contains, derivative
+from maskwright.grammar.regular.shortest import shortest
 from maskwright.grammar.regular.terms import (
+    ANYTHING,
     EMPTY,
+    Alt,
+    Chars,
+    CountingSet,
     Regular,
+    alt,
     char,
     complement,
     concat,
+    counting_set,
+    exactly_one,
     intersection,
     repeat,
     words,
 )
+from tests.properties.patterns import counted_pattern
 
 A, B = char("a"), words(["ab", "b"])
 
@@ -61,3 +74,84 @@ def test_many_optional_characters_are_few_terms() -> None:
         [(_, _, term), _] = arcs(term)
     assert contains(term, "b")
     assert not contains(term, "ab")
+
+
+ALL = ["".join(text) for size in range(7) for text in product("ab", repeat=size)]
+COUNTED = [
+    "[ab]{0,10}a[ab]{0,10}b[ab]{0,3}",
+    "(?:[ab]*a[ab]{3}){2}",
+    "(?:a|ab|b){1,5}b{0,3}(?:a{2}){1,2}",
+    "(?:a{1,2}b{0,2}){1,3}",
+    "(?:(?:a|b){2,3}b){2,}",
+    "(?:a?){3}(?:ab?){2,4}",
+]
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [*COUNTED, *dict.fromkeys(counted_pattern(Random(n), "ab", 3 + n % 5) for n in range(60))],
+)
+def test_counted_repeats_match_what_they_say(pattern: str) -> None:
+    term, compiled = full_match(pattern), re.compile(pattern)
+    for text in ALL:
+        assert contains(term, text) == (compiled.fullmatch(text) is not None), text
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "most"),
+    [
+        ("[^]{0,1000}a[^]{0,1000}b[^]{0,12}", "xyaabxbaay" * 60, 6),
+        ("(?:[^]*a[^]{300}){3}", "baab" * 300, 100),
+        ("\\p{L}{1,200}(?:\\p{Lu}|\\p{N}){3,90}", "aB1éÀ"[:4] * 40, 4),
+        ("(?:(?:a|ab|b){1,50}c{0,30}){1,40}", "ababbacc" * 30, 50),
+        ("(?:\\w{1,63}\\.){1,100}\\w{2,20}", "abc.x1." * 30, 4),
+    ],
+)
+def test_places_where_a_counter_may_have_begun_do_not_pile_up(
+    pattern: str, text: str, most: int
+) -> None:
+    """The alternatives in a derivative stay few, wherever the text stands."""
+    term = full_match(pattern)
+    for character in text:
+        term = derivative(term, character)
+        if term is EMPTY:
+            break
+        assert len(term.options if isinstance(term, Alt) else [term]) <= most
+
+
+def test_sets_of_counts() -> None:
+    a, tail = char("a"), words(["b"])
+    assert isinstance(a, Chars)
+    numbers = (0, 3, 5, 8, 9, 12)
+    term = alt(*(concat(repeat(a, n, n), tail) for n in numbers))
+    assert isinstance(term, CountingSet)
+    assert [n for n in range(20) if contains(term, "a" * n + "b")] == list(numbers)
+    assert term is counting_set(a, sum(1 << n for n in numbers), tail)
+    assert contains(concat(term, tail), "aaabb")
+    assert not contains(concat(term, tail), "aaab")
+    assert alt(term, concat(repeat(a, 1, 20), tail)) is concat(repeat(a, 0, 20), tail)
+    assert shortest(intersection(term, repeat(alt(a, tail), 5))) == "aaaaab"
+    assert alt(concat(repeat(a, 2, 4), tail), concat(repeat(a, 5, 9), tail)) is concat(
+        repeat(a, 2, 9), tail
+    )
+    assert alt(concat(repeat(a, 1, 4), tail), tail) is concat(repeat(a, 0, 4), tail)
+
+
+@pytest.mark.parametrize("patterns", [("a*b", "[ab]{2}", "b*", "(ab)*"), ("a", "a", "[ab]"), ("",)])
+def test_exactly_one_of_several(patterns: tuple[str, ...]) -> None:
+    term = exactly_one(map(full_match, patterns))
+    for text in ALL:
+        matched = sum(re.fullmatch(pattern, text) is not None for pattern in patterns)
+        assert contains(term, text) == (matched == 1), text
+    with_more = exactly_one(map(full_match, patterns), excluded=full_match("b.*"))
+    for text in ALL:
+        right = contains(term, text) and not text.startswith("b")
+        assert contains(with_more, text) == right, text
+
+
+def test_what_another_option_finds_anywhere_is_no_option() -> None:
+    found = concat(ANYTHING, char("b"), ANYTHING)
+    longer = concat(ANYTHING, char("a"), found)
+    assert alt(longer, found) is found
+    assert alt(found, concat(char("c"), char("b"), ANYTHING)) is found
+    assert alt(longer, concat(ANYTHING, char("c"))) is not longer

@@ -11,7 +11,7 @@ import pytest
 from maskwright.automaton.leaf.character_arrays import Characters
 from maskwright.grammar.pattern.translate import full_match
 from maskwright.grammar.regular.character_dfa import NEVER, CharacterDfa
-from maskwright.grammar.regular.derivative import arcs
+from maskwright.grammar.regular.derivative import split
 from maskwright.mask.ready_rows.inside import (
     ANY_BYTES,
     ANY_DIGITS,
@@ -48,7 +48,7 @@ def walked(
 ) -> tuple[list[bytes], int]:
     """The tokens that stay inside a string of `pattern`, of which `part` of a character has been
     read, with its least and most characters; and the room that they need."""
-    automaton = CharacterDfa(full_match(pattern), arcs)
+    automaton = CharacterDfa(full_match(pattern), split)
     automaton.explore(1_000)
     fewest = np.zeros((0, 0), np.int32)
     if bounds is not None:
@@ -136,7 +136,7 @@ def test_subtrees_taken_as_a_whole_hold_what_each_token_says(pattern: str, most:
 
 
 def test_states_without_transitions_are_listed_once() -> None:
-    automaton = CharacterDfa(full_match("a(b|c)x"), arcs)
+    automaton = CharacterDfa(full_match("a(b|c)x"), split)
     automaton.explore(1)
     tokens = [b"a", b"ab", b"ac", b"abx", b"acx", b"b"]
     trie = Trie.build(tokens)

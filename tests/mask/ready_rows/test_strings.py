@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
+from random import Random
 from typing import Any
 
+import numpy as np
 import pytest
 
-from maskwright import RegexError, UnsatisfiableSchemaError, compile_json_schema, compile_regex
-from tests.matching import EVERY_BYTE, after, matches, spelled, vocabulary
+from maskwright import (
+    LimitError,
+    Limits,
+    RegexError,
+    UnsatisfiableSchemaError,
+    compile_json_schema,
+    compile_regex,
+)
+from maskwright.automaton.leaf.keys import Text
+from maskwright.grammar.pattern.translate import full_match
+from maskwright.grammar.regular.charset import of
+from maskwright.grammar.regular.terms import Scale, weighed
+from maskwright.limits import Work
+from maskwright.mask.ready_rows.strings import StringRows
+from tests.matching import EVERY_BYTE, after, allowed, matches, spelled, vocabulary
+from tests.properties.patterns import counted_pattern
 
 CLOSED: dict[str, Any] = {
     "type": "object",
@@ -117,3 +133,132 @@ def test_half_a_surrogate_pair_is_no_text(schema: Any) -> None:
 def test_nor_is_a_pattern_of_it() -> None:
     with pytest.raises(RegexError):
         compile_regex("a\ud800", EVERY_BYTE)
+
+
+_RANDOM = Random(7)
+_LETTERS = ["a", "b", "A", "1", ".", "-", " ", "é", "ü", "א", "日", "l", "·", "\\n", "\\u0061"]
+PIECES = vocabulary(
+    *{"".join(_RANDOM.choices(_LETTERS[:9], k=_RANDOM.randint(2, 6))) for _ in range(150)},
+    *{"".join(_RANDOM.choices(_LETTERS, k=_RANDOM.randint(2, 4))) for _ in range(100)},
+    *{"".join(_RANDOM.choices("ab1.", k=_RANDOM.randint(1, 3))) + '"' for _ in range(20)},
+    *["é".encode()[1:] + b"a", b"a" + "日".encode()[:2], "aaaaaaaaaaaa", "bbbbbbbb", "ü.ü.ü"],
+)
+COUNTERS: list[dict[str, Any]] = [
+    {"pattern": pattern}
+    for pattern in (
+        "^.{0,40}a.{0,30}b.{0,3}$",
+        "(.*a.{7}){2}",
+        r"^\p{L}{1,20}(\p{Lu}|\p{N}){3,9}$",
+        r"(\p{L}+\s){3}",
+        r"^(\w{1,9}\.){1,4}\w{2,5}$",
+        "^((a|ab|b){1,9}1{0,7}){1,6}$",
+        "^a{2,30}b$",
+        "^[aé]{4,}-{2}[^-]{1,12}$",
+    )
+] + [
+    {"format": "idn-hostname"},
+    {"format": "hostname"},
+    {"pattern": "a.{3}b", "maxLength": 12},
+    {"pattern": "^[ab]{1,20}1{2}$", "minLength": 6, "maxLength": 14},
+    {"anyOf": [{"pattern": "^a{1,9}$", "maxLength": 7}, {"format": "hostname"}]},
+    {"oneOf": [{"pattern": each} for each in ("a.*b", "^[ab]+$", "1", "^.{2,5}$", "b.*1")]},
+    *({"pattern": f"^{counted_pattern(Random(n), 'ab1', 4 + n % 4)}$"} for n in range(25)),
+]
+
+
+@pytest.mark.parametrize("schema", COUNTERS, ids=str)
+def test_rows_hold_the_tokens_whose_bytes_the_machine_reads(schema: dict[str, Any]) -> None:
+    """Ready rows of counters and of weights are found without the states that the machine goes
+    through byte by byte; those that it reads are right by other tests."""
+    grammar = compile_json_schema({"type": "string", **schema}, PIECES)
+    random = Random(3)
+    for _ in range(6):
+        matcher = grammar.matcher()
+        for _ in range(14):
+            here = allowed(matcher)
+            for token, data in enumerate(PIECES.tokens):
+                if data:
+                    fork = matcher.fork()
+                    assert (fork.accept_bytes(data) == len(data)) == (token in here), data
+            assert allowed(matcher, 500) == here
+            longer = [t for t in here if b'"' not in PIECES.tokens[t] and len(PIECES.tokens[t]) > 1]
+            token = random.choice(longer or sorted(here))
+            if not PIECES.tokens[token]:
+                break
+            assert matcher.accept(token)
+
+
+def test_rows_whose_lengths_were_not_measured_are_no_others() -> None:
+    """A pattern without bounds and the same pattern near its last character share an automaton."""
+    open_ended = compile_json_schema({"type": "string", "pattern": "^[ab]+1?$"}, PIECES)
+    bounded = compile_json_schema(
+        {"type": "string", "pattern": "^[ab]+1?$", "maxLength": 5}, PIECES
+    )
+    for grammar, most in ((open_ended, 12), (bounded, 2)):
+        matcher = after(grammar, '"aab')
+        assert matcher is not None
+        longest = max(len(text) for text in spelled(matcher) if set(text) <= set(b"ab"))
+        assert longest <= most
+    matcher = after(bounded, '"aab')
+    assert matcher is not None
+    assert b"aaaaaaaaaaaa" not in spelled(matcher)
+
+
+FEW_STEPS: list[tuple[dict[str, Any], str]] = [
+    ({"pattern": "^.{0,1000}a.{0,1000}b.{0,12}$"}, "xyab" * 40),
+    ({"pattern": "(.*a.{300}){3}"}, "baab" * 40),
+    ({"pattern": r"^\p{L}{1,200}(\p{Lu}|\p{N}){3,90}$"}, "aBé" * 30 + "AB12" * 10),
+    ({"pattern": r"(\p{L}+\s){500}"}, "ab é " * 40),
+    ({"pattern": r"^(\w{1,63}\.){1,100}\w{2,20}$"}, "ab.a." * 30),
+    ({"format": "idn-hostname"}, "aü-b" * 4 + ".日.ab" + "a" * 30),
+]
+
+
+@pytest.mark.parametrize(("schema", "text"), FEW_STEPS, ids=lambda value: str(value)[:40])
+def test_masks_under_counters_take_few_steps(schema: dict[str, Any], text: str) -> None:
+    """Each mask along a text, with a budget, stays within a fraction of what a mask may take."""
+    limits = Limits(work=100_000, leaf_states=20_000)
+    matcher = compile_json_schema({"type": "string", **schema}, PIECES, limits=limits).matcher()
+    out = np.zeros(PIECES.words, np.int32)
+    assert matcher.accept_bytes(b'"') == 1
+    for character in text:
+        matcher.fill_mask(out, 10_000)
+        assert matcher.accept_bytes(character.encode()) == len(character.encode())
+
+
+def test_what_a_product_of_patterns_takes_is_counted() -> None:
+    pairs = zip("abcdefghijkl", "bcdefghijklm", strict=True)
+    options = [{"pattern": f"{one}.*{other}"} for one, other in pairs]
+    schema = {"type": "string", "oneOf": options}
+    with pytest.raises(LimitError, match="steps"):
+        walk(compile_json_schema(schema, PIECES, limits=Limits(work=300)).matcher())
+
+
+def walk(matcher: Any) -> None:
+    out = np.zeros(PIECES.words, np.int32)
+    for character in '"acegik':
+        matcher.fill_mask(out, 1_000)
+        assert matcher.accept_bytes(character.encode())
+
+
+def test_a_row_that_was_abandoned_is_found_later() -> None:
+    """Within its limits, from what the rows that exceeded them have left."""
+    vocab = vocabulary("aé", "é.a", "bü", "yya", "aaabb", alphabet='ab."xyéü')
+    core = full_match("(?:[aé]{3}[bü]{2}(?:x|yy)){1,40}(?:\\.[aébü]{2,9}(?:x|yy)){0,3}")
+    term = weighed(core, 60, Scale(most=60, beyond=5, between=of(".")))
+    keys = [Text(inside=True, term=term)]
+    rows = StringRows(vocab)
+    found = None
+    abandoned = 0
+    for work in range(20, 20_000, 20):
+        try:
+            with Work(Limits(work=work)):
+                found = rows.ready(0, keys)
+                break
+        except LimitError:
+            abandoned += 1
+    assert abandoned > 5
+    assert found is not None
+    assert found.tolist() == StringRows(vocab).ready(0, keys).tolist()
+    held = {text for at, text in enumerate(vocab.tokens) if found[at >> 5] >> (at & 31) & 1}
+    assert held == {b"a", "é".encode()[:1], "aé".encode(), b"aaabb"}

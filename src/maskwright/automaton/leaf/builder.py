@@ -43,9 +43,9 @@ from maskwright.automaton.leaf.utf8 import (
     must_escape,
 )
 from maskwright.automaton.leaf.utf8_sets import SpelledSets
-from maskwright.grammar.regular.character_classes import split
+from maskwright.grammar.regular.character_classes import BEYOND_ASCII, size
 from maskwright.grammar.regular.charset import LAST
-from maskwright.grammar.regular.derivative import arcs, label
+from maskwright.grammar.regular.derivative import label, split
 from maskwright.grammar.regular.length_bounds import counted
 from maskwright.grammar.regular.terms import (
     ANYTHING,
@@ -211,24 +211,20 @@ class LeafBuilder:
 
     def _build_text(self, state: int, key: Text) -> None:
         inside, term = key
-        transitions = arcs(term)
+        found = split(term)
         row = np.full(256, DEAD, np.int32)
-        for low, high, target in transitions:
+        states = {target: self._state(Text(inside, target)) for target in found.targets}
+        for low, high, target in found.ascii:
             first = max(low, 0x20) if inside else low
-            if first <= min(high, 0x7F):
-                row[first : min(high, 0x7F) + 1] = self._state(Text(inside, target))
-        if transitions:
-            low, high, target = transitions[-1]
-            if low <= 0x80 and high == LAST:
-                row[FIRST_LEAD : LAST_LEAD + 1] = self._spelled.tail(
-                    self._state(Text(inside, target))
-                )
-            elif high > 0x7F:
-                for byte, follow in self._spelled.lead_bytes(inside, term).items():
-                    row[byte] = follow
+            if first <= high:
+                row[first : high + 1] = states[target]
+        if len(found.beyond) == 1 and size(found.beyond[0][0]) == BEYOND_ASCII:
+            row[FIRST_LEAD : LAST_LEAD + 1] = self._spelled.tail(states[found.beyond[0][1]])
+        elif found.beyond:
+            self._spelled.lead_bytes(row, inside, term)
         if inside:
             row[QUOTE] = row[BACKSLASH] = DEAD
-            if escapable(term):
+            if any(escapable(term)):
                 row[BACKSLASH] = self._state(Escape(term))
             name = label(term)
             if name:

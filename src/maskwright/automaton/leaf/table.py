@@ -46,7 +46,7 @@ from maskwright.automaton.leaf.keys import (
     Within,
 )
 from maskwright.automaton.leaf.rows import DEAD, UNBUILT, LeafArrays, LeafRows, Row
-from maskwright.automaton.leaf.utf8 import open_arcs
+from maskwright.automaton.leaf.utf8 import open_targets
 from maskwright.automaton.leaf.word_tries import ENDED, HIGH, LOW, NameLanguage, WordTrie, trie_of
 from maskwright.grammar.regular.derivative import label
 from maskwright.grammar.regular.terms import EMPTY, Parallel, Regular, Tagged, Words
@@ -151,7 +151,7 @@ class LeafTable:
             case Partial() | Escape() | Hex() | LowHex() | LowSurrogate():
                 targets: list[Regular] = []
                 if isinstance(key.term, Tagged) and key.term.named:
-                    targets = [target for _, _, target in open_arcs(key)]
+                    targets = [target for target, _ in open_targets(key)]
                 number = self._new(typed)
                 self._set_gate(number, targets)
             case End(label=name):

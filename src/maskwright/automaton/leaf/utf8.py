@@ -5,9 +5,9 @@ Given a language over characters, this module computes the rows of the states wi
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Callable
-from typing import Final
+from functools import lru_cache
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -24,8 +24,9 @@ from maskwright.automaton.leaf.keys import (
     Text,
 )
 from maskwright.automaton.leaf.rows import DEAD, Row
-from maskwright.grammar.regular.derivative import Arc, arcs
-from maskwright.grammar.regular.terms import Regular
+from maskwright.grammar.regular.character_classes import Split, overlap
+from maskwright.grammar.regular.derivative import split
+from maskwright.grammar.regular.terms import EMPTY, Chars, Regular
 from maskwright.grammar.regular.word_lists import has_minimal_escapes
 
 Int32 = npt.NDArray[np.int32]
@@ -88,56 +89,45 @@ class SpelledCharacters:
             self._tails[target] = known
         return known
 
-    def lead_bytes(self, inside: bool, term: Regular) -> Row:
-        row: Row = {}
-        for byte in range(FIRST_LEAD, LAST_LEAD + 1):
-            left = 1 if byte < 0xE0 else 2 if byte < 0xF0 else 3
-            base = (byte & (0x3F >> left)) << (6 * left)
-            target = self._partial(inside, term, base, left)
-            if target != DEAD:
-                row[byte] = target
-        return row
-
-    def _partial(self, inside: bool, term: Regular, base: int, left: int) -> int:
-        """The state after the bytes that leave the code points of a block of 64**left open."""
-        size = 1 << (6 * left)
-        overlong = base < (0x80, 0x800, 0x10000)[left - 1]
-        surrogates = base < 0xE000 and base + size > 0xD800
-        key = Partial(inside, term, base, left)
-        found = open_arcs(key)
-        if not found:
-            return DEAD
-        if len(found) == 1 and not (overlong or surrogates) and base + size <= 0x110000:
-            low, high, target = found[0]
-            if low <= base and high >= base + size - 1:
-                return self._state(Continuation(False, left, self._state(Text(inside, target))))
-        return self._state(key)
+    def lead_bytes(self, row: Int32, inside: bool, term: Regular) -> None:
+        """Enter into `row` (int32 [256]) the states after the bytes that begin a character outside
+        ASCII, at a character boundary of `term`."""
+        found = split(term)
+        mixed, whole = _lead_bytes(tuple([some for some, _ in found.beyond]))
+        for byte, left, base in mixed:
+            row[byte] = self._state(Partial(inside, term, base, left))
+        for only, left, bytes_ in whole:
+            target = self._state(Text(inside, found.beyond[only][1]))
+            row[bytes_] = self._state(Continuation(False, left, target))
 
     def _partial_row(self, key: Partial) -> Row:
+        inside, term, base, left = key
+        found = split(term)
+        states = [self._state(Text(inside, target)) for _, target in found.beyond]
         row: Row = {}
-        step = 1 << (6 * (key.left - 1))
+        step = 1 << (6 * (left - 1))
         for at in range(64):
-            low = key.base + at * step
-            high = low + step - 1
-            overlong = (key.left == 2 and low < 0x800) or (key.left == 3 and low < 0x10000)
-            if low > 0x10FFFF or 0xD800 <= low < 0xE000 or overlong:
+            low = base + at * step
+            if low < (0, 0, 0x800, 0x10000)[left]:  # a longer form of a short one
                 continue
-            if key.left > 1:
-                target = self._partial(key.inside, key.term, low, key.left - 1)
+            fits = _fit(tuple([some for some, _ in found.beyond]), low, left - 1)
+            if fits is None:
+                continue
+            if fits < 0:
+                row[0x80 + at] = self._state(Partial(inside, term, low, left - 1))
+            elif left > 1:
+                row[0x80 + at] = self._state(Continuation(False, left - 1, states[fits]))
             else:
-                found = _covering(arcs(key.term), low, high)
-                target = self._state(Text(key.inside, found[0][2])) if found else DEAD
-            if target != DEAD:
-                row[0x80 + at] = target
+                row[0x80 + at] = states[fits]
         return row
 
     def _escape_row(self, term: Regular) -> Row:
         row: Row = {}
         transitions = escapable(term)
         for byte, point in SHORT_ESCAPES.items():
-            found = _covering(transitions, point, point)
-            if found:
-                row[byte] = self._state(Text(True, found[0][2]))
+            target = transitions.after(point)
+            if target is not EMPTY:
+                row[byte] = self._state(Text(True, target))
         unit = self._hex(Hex(term, 0, 4))
         if unit != DEAD:
             row[LETTER_U] = unit
@@ -145,16 +135,15 @@ class SpelledCharacters:
 
     def _hex(self, key: Hex | LowHex) -> int:
         """The state at which the code units of a block of 16**left are open."""
-        blocks = _code_points(key)
-        found = open_arcs(key)
+        found = open_targets(key)
         if not found:
             return DEAD
         if isinstance(key, Hex) and key.left == 0 and 0xD800 <= key.base < 0xDC00:
             return self._state(LowSurrogate(key.term, key.base, 0))
-        target = found[0][2]
+        blocks = _code_points(key)
+        target, count = found[0]
         low, high = blocks[0]
-        whole = len(blocks) == 1 and high - low + 1 == 1 << (4 * key.left)
-        if whole and found[0][0] <= low and found[0][1] >= high:
+        if len(blocks) == 1 and high - low + 1 == 1 << (4 * key.left) == count:
             state = self._state(Text(True, target))
             return self._state(Continuation(True, key.left, state)) if key.left else state
         return self._state(key)
@@ -170,18 +159,71 @@ class SpelledCharacters:
         return row
 
 
-def open_arcs(key: Partial | Escape | Hex | LowHex | LowSurrogate) -> list[Arc]:
-    """The transitions of a key's term by the code points that a character begun can become."""
-    transitions = arcs(key.term) if isinstance(key, Partial) else escapable(key.term)
-    return [arc for low, high in _code_points(key) for arc in _covering(transitions, low, high)]
+def open_targets(
+    key: Partial | Escape | Hex | LowHex | LowSurrogate,
+) -> list[tuple[Regular, int]]:
+    """Where the code points lead that a character begun can become, and how many lead there."""
+    found = split(key.term) if isinstance(key, Partial) else escapable(key.term)
+    return [pair for low, high in _code_points(key) for pair in found.within(low, high)]
 
 
-def escapable(term: Regular) -> tuple[Arc, ...]:
+def escapable(term: Regular) -> Split:
     """The transitions of a term by characters that may be escaped: all of them, unless its words
     are bare."""
+    found = split(term)
     if not has_minimal_escapes(term):
-        return arcs(term)
-    return tuple((low, high, target) for low, high, target in arcs(term) if must_escape(low))
+        return found
+    points = [
+        (point, point, target)
+        for low, high, target in found.ascii
+        for point in range(low, high + 1)
+        if must_escape(point)
+    ]
+    return Split(tuple(points), ())
+
+
+class _LeadBytes(NamedTuple):
+    """The bytes that begin a character in one of several sets."""
+
+    mixed: list[tuple[int, int, int]]
+    """(byte, bytes that are missing, first code point) where the bytes that follow decide on the
+    set."""
+    whole: list[tuple[int, int, Int32]]
+    """(set, bytes that are missing, bytes) where all characters are in one set."""
+
+
+@lru_cache(1024)
+def _lead_bytes(sets: tuple[Chars, ...]) -> _LeadBytes:
+    mixed: list[tuple[int, int, int]] = []
+    whole: dict[tuple[int, int], list[int]] = {}
+    for byte in range(FIRST_LEAD, LAST_LEAD + 1):
+        left = 1 if byte < 0xE0 else 2 if byte < 0xF0 else 3
+        base = (byte & (0x3F >> left)) << (6 * left)
+        fits = _fit(sets, base, left)
+        if fits == _SEVERAL:
+            mixed.append((byte, left, base))
+        elif fits is not None:
+            whole.setdefault((fits, left), []).append(byte)
+    return _LeadBytes(
+        mixed, [(*which, np.array(bytes_, np.int32)) for which, bytes_ in whole.items()]
+    )
+
+
+_SEVERAL: Final = -1
+
+
+@lru_cache(1 << 14)
+def _fit(sets: tuple[Chars, ...], base: int, left: int) -> int | None:
+    """The index of the set that all 64**left code points from `base` on are in, `_SEVERAL` if only
+    some of them are in a set or they are in more than one; None if none of them is in any."""
+    block = 1 << (6 * left)
+    low, high = max(base, (0x80, 0x80, 0x800, 0x10000)[left]), min(base + block - 1, 0x10FFFF)
+    parts = [(low, min(high, 0xD7FF)), (max(low, 0xE000), high)]
+    counts = [sum(overlap(some, *part) for part in parts if part[0] <= part[1]) for some in sets]
+    within = [at for at, count in enumerate(counts) if count]
+    if not within:
+        return None
+    return within[0] if counts[within[0]] == block else _SEVERAL
 
 
 def must_escape(point: int) -> bool:
@@ -215,19 +257,3 @@ def _code_points(
                 pairs = 0x10000 + ((first - 0xD800) << 10)
                 parts.append((pairs, 0x10000 + ((last - 0xD800) << 10) + 0x3FF))
     return [part for part in parts if part[0] <= part[1]]
-
-
-def _covering(transitions: tuple[Arc, ...], low: int, high: int) -> list[Arc]:
-    """The transitions that overlap low..high."""
-    at = bisect_right(transitions, low, key=_start) - 1
-    found: list[Arc] = []
-    for arc in transitions[max(at, 0) :]:
-        if arc[0] > high:
-            break
-        if arc[1] >= low:
-            found.append(arc)
-    return found
-
-
-def _start(arc: Arc) -> int:
-    return arc[0]

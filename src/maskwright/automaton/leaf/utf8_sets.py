@@ -6,13 +6,13 @@ and equal targets share it.
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Callable
 from functools import lru_cache
 
 from maskwright.automaton.leaf.keys import Continuation, Key, Within
 from maskwright.automaton.leaf.rows import DEAD, Row
 from maskwright.automaton.leaf.utf8 import FIRST_LEAD, LAST_LEAD
+from maskwright.grammar.regular.character_classes import overlap
 from maskwright.grammar.regular.charset import LAST
 from maskwright.grammar.regular.terms import Chars
 
@@ -44,7 +44,7 @@ class SpelledSets:
             if key.left > 1:
                 target = self._after(key.sets, low, key.left - 1)
             else:
-                target = next((s for some, s in key.sets if _overlap(some, low, low)), DEAD)
+                target = next((s for some, s in key.sets if overlap(some, low, low)), DEAD)
             if target != DEAD:
                 row[0x80 + at] = target
         return row
@@ -64,15 +64,4 @@ def _spelled(some: Chars, base: int, left: int) -> int:
     """How many characters of a set are spelled with `left` more bytes, from `base` on."""
     low = max(base, (0x80, 0x800, 0x10000)[left - 1])
     high = base + (1 << (6 * left)) - 1
-    return _overlap(some, low, min(high, 0xD7FF)) + _overlap(some, max(low, 0xE000), high)
-
-
-def _overlap(some: Chars, low: int, high: int) -> int:
-    """How many code points from `low` to `high` are in a set."""
-    ranges = some.ranges
-    at = max(bisect_right(ranges, (low, LAST)) - 1, 0)
-    found = 0
-    while at < len(ranges) and ranges[at][0] <= high:
-        found += max(0, min(high, ranges[at][1]) - max(low, ranges[at][0]) + 1)
-        at += 1
-    return found
+    return overlap(some, low, min(high, 0xD7FF)) + overlap(some, max(low, 0xE000), high)

@@ -45,7 +45,7 @@ from maskwright.automaton.rules.value_places import value_places
 from maskwright.automaton.rules.values import RuleValues
 from maskwright.automaton.value.level import Level
 from maskwright.errors import UnsupportedGrammarError
-from maskwright.grammar.regular.character_classes import split
+from maskwright.grammar.regular.derivative import split
 from maskwright.grammar.regular.parallel import parallel_start
 from maskwright.grammar.regular.terms import EMPTY, Parallel, Regular, intersection, length
 from maskwright.grammar.rules.tree import JsonValue, SpecialToken

@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import partial
 
 from maskwright.grammar.regular import charset
-from maskwright.grammar.regular.derivative import Arc, transitions
+from maskwright.grammar.regular.character_classes import Arc
+from maskwright.grammar.regular.derivative import transitions
 from maskwright.grammar.regular.terms import EMPTY, Regular, alt, state
 
 

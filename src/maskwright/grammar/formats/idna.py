@@ -16,13 +16,17 @@ import unicodedata
 from dataclasses import dataclass
 from functools import cache, lru_cache, partial
 from itertools import chain
+from operator import itemgetter
 from typing import Final
 
 from maskwright.grammar.formats.hosts import MOST_NAME, plain_label
 from maskwright.grammar.regular import charset
+from maskwright.grammar.regular.character_classes import Arc, Split
 from maskwright.grammar.regular.charset import Ranges
 from maskwright.grammar.regular.terms import (
+    Chars,
     Regular,
+    Scale,
     alt,
     chars,
     concat,
@@ -30,6 +34,7 @@ from maskwright.grammar.regular.terms import (
     length,
     repeat,
     state,
+    weighed,
 )
 
 _MOST_COST: Final = 57
@@ -39,8 +44,12 @@ _COST: Final = 5
 """Octets of Punycode that one character outside ASCII takes at most."""
 _LOOKAHEAD: Final = 2
 """A label that can end at all can end within so many characters: no rule asks for more."""
+_MOST_TO_END: Final = 4 * _LOOKAHEAD
+"""Bytes of these characters."""
 
-_DOTS: Final = chars(charset.of(".\u3002\uff0e\uff61"))
+_BETWEEN_LABELS: Final = charset.of(".\u3002\uff0e\uff61")
+_DOTS: Final = chars(_BETWEEN_LABELS)
+_OCTETS: Final = Scale(most=_MOST_COST, beyond=_COST, between=_BETWEEN_LABELS)
 _ALWAYS: Final = frozenset("\u00df\u03c2\u06fd\u06fe\u0f0b\u3007")
 _NEVER: Final = frozenset("\u0640\u07fa\u302e\u302f\u3031\u3032\u3033\u3034\u3035\u303b")
 _CONTEXT: Final = frozenset(
@@ -98,17 +107,17 @@ class _CharacterKind:
 class _LabelState:
     """What the rest of a label depends on: a state of its automaton.
 
-    `rule`: "" if the name has no right-to-left character, else the label's direction. `room`:
-    octets that are left. `at`: how many characters have been read, up to four. `ends`: whether the
-    rule lets the label end here. `owes`: what has to come next. `kana`: "needs" after a Katakana
-    middle dot with nothing that justifies it, "has" after such a character. `digits`: which of the
-    two kinds of digits that must not be mixed.
+    `rule`: "" if the name has no right-to-left character, else the label's direction. `at`: how
+    many characters have been read, up to four. `last`: what of the last character matters to the
+    next (see `_remembered`). `ends`: whether the rule lets the label end here. `owes`: what has to
+    come next. `kana`: "needs" after a Katakana middle dot with nothing that justifies it, "has"
+    after such a character. `digits`: which of the two kinds of digits that must not be mixed in a
+    label from right to left.
     """
 
     rule: str
-    room: int = _MOST_COST
     at: int = 0
-    last: _CharacterKind = _CharacterKind()
+    last: str = ""
     ends: bool = False
     owes: str = ""
     kana: str = ""
@@ -116,29 +125,29 @@ class _LabelState:
 
     @property
     def may_end(self) -> bool:
-        return self.ends and not self.owes and self.kana != "needs" and self.last.named != "-"
+        return self.ends and not self.owes and self.kana != "needs" and self.last != "-"
 
     def after(self, kind: _CharacterKind) -> _LabelState | None:
         """The state after one more character; None if it must not stand here."""
         directed = _directed(self.rule, kind, self.at == 0)
-        digits = kind.bidi if kind.bidi in ("AN", "EN") else self.digits
+        digits = self.digits
+        if self.rule == "rtl" and kind.bidi in ("AN", "EN"):
+            digits = kind.bidi
         owes = _owed(self.last, kind)
         if (
-            kind.cost > self.room
-            or (self.at == 0 and (kind.mark or kind.named == "-"))
-            or (self.at == 3 and kind.named == "-" == self.last.named)
-            or (kind.reorders and self.last.reorders)
+            (self.at == 0 and (kind.mark or kind.named == "-"))
+            or (self.at == 3 and kind.named == "-" == self.last)
+            or (kind.reorders and self.last in ("mark", "virama"))
             or (self.owes and self.owes not in (kind.named, kind.script, _joining(kind)))
-            or (self.rule == "rtl" and self.digits not in ("", digits))
+            or self.digits not in ("", digits)
             or not directed
             or owes is None
         ):
             return None
         return _LabelState(
             self.rule,
-            self.room - kind.cost,
             min(self.at + 1, 4),
-            kind,
+            _remembered(kind),
             self.ends if kind.bidi == "NSM" else _closes(self.rule, kind),
             owes,
             "has"
@@ -157,8 +166,14 @@ def idn_hostname() -> Regular:
     ascii_name = concat(plain_label(), repeat(concat(_DOTS, plain_label())))
     return alt(
         intersection(length(1, MOST_NAME), ascii_name),
-        _name(_label(_LabelState(""))),
-        _name(alt(_label(_LabelState("ltr")), _label(_LabelState("rtl")))),
+        weighed(
+            alt(
+                _name(_label(_LabelState(""))),
+                _name(alt(_label(_LabelState("ltr")), _label(_LabelState("rtl")))),
+            ),
+            _OCTETS.most,
+            _OCTETS,
+        ),
     )
 
 
@@ -167,44 +182,53 @@ def _name(label: Regular) -> Regular:
 
 
 def _label(seen: _LabelState) -> Regular:
-    return state((_LabelState, seen), seen.may_end, partial(_moves, seen), plain=True)
+    return state(
+        (_LabelState, seen),
+        seen.may_end,
+        partial(_moves, seen),
+        plain=True,
+        to_end=_MOST_TO_END,
+        weight=_fewest_octets(seen, _LOOKAHEAD) or 0,
+    )
 
 
-def _moves(seen: _LabelState) -> list[tuple[int, int, Regular]]:
-    states = {kind: seen.after(kind) for kind in _kinds()}
-    targets = {
-        kind: _label(state)
-        for kind, state in states.items()
-        if state is not None and _completes(state, _LOOKAHEAD)
-    }
-    moves: list[tuple[int, int, Regular]] = []
-    for low, high, kind in _spans():
-        target = targets.get(kind)
-        if target is None:
-            continue
-        if moves and moves[-1][1] + 1 == low and moves[-1][2] is target:
-            moves[-1] = (moves[-1][0], high, target)
-        else:
-            moves.append((low, high, target))
-    return moves
+def _moves(seen: _LabelState) -> Split:
+    by_target: dict[Regular, list[_CharacterKind]] = {}
+    for kind in _kinds():
+        following = seen.after(kind)
+        if following is not None and _fewest_octets(following, _LOOKAHEAD) is not None:
+            by_target.setdefault(_label(following), []).append(kind)
+    ascii_arcs: list[Arc] = []
+    beyond: list[tuple[Chars, Regular]] = []
+    for target, kinds in by_target.items():
+        low, high = _characters(tuple(kinds))
+        ascii_arcs += [(first, last, target) for first, last in low]
+        if isinstance(high, Chars):
+            beyond.append((high, target))
+    return Split(tuple(sorted(ascii_arcs, key=itemgetter(0))), tuple(beyond))
 
 
-@cache
-def _spans() -> tuple[tuple[int, int, _CharacterKind], ...]:
-    """The ranges of characters of all kinds, ascending, each with its kind."""
-    spans = [(low, high, kind) for kind, ranges in _kinds().items() for low, high in ranges]
-    return tuple(sorted(spans, key=lambda span: span[0]))
+@lru_cache(maxsize=1024)
+def _characters(kinds: tuple[_CharacterKind, ...]) -> tuple[Ranges, Regular]:
+    """The characters of some kinds: those in ASCII, and the others as a set."""
+    every = charset.union(*(_kinds()[kind] for kind in kinds))
+    low = tuple((first, last) for first, last in every if last < 0x80)
+    return low, chars(tuple((first, last) for first, last in every if last >= 0x80))
 
 
 @lru_cache(maxsize=65_536)
-def _completes(seen: _LabelState, most: int) -> bool:
-    """Whether a label can end after at most `most` more characters."""
-    return seen.may_end or (
-        most > 0
-        and any(
-            state is not None and _completes(state, most - 1) for state in map(seen.after, _kinds())
-        )
-    )
+def _fewest_octets(seen: _LabelState, most: int) -> int | None:
+    """The fewest octets with which a label can end after at most `most` more characters; None if it
+    can't."""
+    if seen.may_end:
+        return 0
+    ways: list[int] = []
+    for kind in _kinds() if most else ():
+        following = seen.after(kind)
+        rest = None if following is None else _fewest_octets(following, most - 1)
+        if rest is not None:
+            ways.append(kind.cost + rest)
+    return min(ways, default=None)
 
 
 def _directed(rule: str, kind: _CharacterKind, first: bool) -> bool:
@@ -223,20 +247,31 @@ def _closes(rule: str, kind: _CharacterKind) -> bool:
     return rule == "" or kind.bidi in (("L", "EN") if rule == "ltr" else ("R", "EN", "AN"))
 
 
-def _owed(last: _CharacterKind, kind: _CharacterKind) -> str | None:
+def _remembered(kind: _CharacterKind) -> str:
+    """What of a character matters to the one after it."""
+    if kind.named in ("-", "l"):
+        return kind.named
+    if kind.reorders:
+        return "virama" if kind.virama else "mark"
+    if kind.joins_left:
+        return "joins"
+    return kind.script if kind.script == "hebrew" else ""
+
+
+def _owed(last: str, kind: _CharacterKind) -> str | None:
     """What has to follow a character of `kind` after one of `last` (RFC 5892, appendix A); empty:
     anything; None: it must not stand there."""
     match kind.named:
         case "\u00b7":
-            return "l" if last.named == "l" else None
+            return "l" if last == "l" else None
         case "\u0375":
             return "greek"
         case "\u05f3" | "\u05f4":
-            return "" if last.script == "hebrew" else None
+            return "" if last == "hebrew" else None
         case "\u200d":
-            return "" if last.virama else None
+            return "" if last == "virama" else None
         case "\u200c":
-            return "" if last.virama else "join" if last.joins_left else None
+            return "" if last == "virama" else "join" if last == "joins" else None
         case _:
             return ""
 

@@ -38,8 +38,9 @@ from maskwright.grammar.pattern.tree import (
     is_plain,
 )
 from maskwright.grammar.regular import charset
+from maskwright.grammar.regular.character_classes import Arc
 from maskwright.grammar.regular.charset import Ranges
-from maskwright.grammar.regular.derivative import Arc, arcs
+from maskwright.grammar.regular.derivative import arcs
 from maskwright.grammar.regular.terms import (
     ANY_CHAR,
     ANYTHING,
@@ -138,6 +139,7 @@ class _Translation:
             states = waiting.pop()
             spend()
             if states not in self._steps:
+                spend(1 + len(states))
                 self._steps[states] = _step_all(states)
                 waiting.extend(target for _, target in self._steps[states])
             if len(self._steps) > self._limits.lookbehind_states:
@@ -162,6 +164,7 @@ class _Translation:
         return before.states[self._looks[look]].nullable
 
     def translate(self, node: Pattern, after: After, before: Before) -> Regular:
+        spend()
         if len({id(follow) for follow in after.values()}) == 1 and is_plain(node):
             return concat(_plain(node), after[before])
         match node:

@@ -5,6 +5,7 @@ Equal terms are one object, so that whatever is computed for a language is share
 that contains it. Automata are found lazily, by derivatives: a term is a state, and its derivative
 by a character is the next one.
 
+- `beginnings`: Simpler languages whose strings begin alike, and bounds on the way to an end.
 - `byte_alphabet`: The bytes with which the characters of a language begin, as a set of bits.
 - `character_classes`: Transitions by classes of characters that lead to one target.
 - `character_dfa`: The DFA of a term, written out.

@@ -14,6 +14,7 @@ from maskwright.grammar.regular.terms import (
     Alt,
     Chars,
     Concat,
+    CountingSet,
     Intersection,
     LengthBounded,
     Regular,
@@ -39,6 +40,8 @@ def _alphabet(term: Regular) -> int:
             return bytes_of(ranges)
         case Repeat(body=body) | LengthBounded(core=body):
             return alphabet(body)
+        case CountingSet(body=body, tail=tail):
+            return alphabet(body) | alphabet(tail)
         case Concat():
             found = 0
             while isinstance(term, Concat):

@@ -1,4 +1,4 @@
-"""Transitions by sets of characters: what `derivative.arcs` lists range by range.
+"""Transitions by classes of characters, the form in which derivatives are computed.
 
 A class of Unicode has hundreds of ranges, and they move together: `\\w` in a dozen terminals side
 by side is one set with a dozen targets. So beyond ASCII, transitions are pairs of a set and a
@@ -7,37 +7,20 @@ target, and where terms are combined it is their sets that are overlaid, each co
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
 from maskwright.grammar.regular import charset
-from maskwright.grammar.regular.derivative import Arc, is_live, spread, transitions
-from maskwright.grammar.regular.parallel import reading_on
-from maskwright.grammar.regular.terms import (
-    ANYTHING,
-    EMPTY,
-    EPSILON,
-    Alt,
-    Chars,
-    Complement,
-    Concat,
-    Intersection,
-    Parallel,
-    Regular,
-    Repeat,
-    alt,
-    chars,
-    complement,
-    concat,
-    intersection,
-    repeat,
-)
+from maskwright.grammar.regular.terms import EMPTY, Chars, Regular, chars
+from maskwright.limits import spend
 
 LAST_ASCII: Final = 0x7F
-NEARBY: Final = 16
-"""Terms looked at on one way to a text, before all ways are searched."""
+BEYOND_ASCII: Final = charset.LAST - LAST_ASCII - 0x800
+"""How many characters there are outside ASCII; surrogates are none."""
 
+Arc = tuple[int, int, Regular]
 Pair = tuple[Chars, Regular]
 Join = Callable[[dict[int, Regular]], Regular]
 
@@ -57,94 +40,50 @@ class Split(NamedTuple):
         """With other targets; `EMPTY` is none."""
         known = {target: change(target) for target in self.targets}
         return Split(
-            tuple((low, high, known[t]) for low, high, t in self.ascii if known[t] is not EMPTY),
-            tuple((some, known[t]) for some, t in self.beyond if known[t] is not EMPTY),
+            tuple([(low, high, known[t]) for low, high, t in self.ascii if known[t] is not EMPTY]),
+            tuple([(some, known[t]) for some, t in self.beyond if known[t] is not EMPTY]),
         )
 
+    def arcs(self) -> list[Arc]:
+        """The transitions by ranges, ascending; neighbours with one target are one range."""
+        ranges = list(self.ascii)
+        if len(self.beyond) == 1:
+            ((some, target),) = self.beyond
+            ranges += [(low, high, target) for low, high in some.ranges]
+        elif self.beyond:
+            beyond = [(low, high, t) for some, t in self.beyond for low, high in some.ranges]
+            ranges += sorted(beyond, key=_low)
+        spend(len(ranges) // 16)
+        return _joined(ranges)
 
-def split(term: Regular) -> Split:
-    """The transitions of a term to living targets."""
-    found = _all(term)
-    return found if term.plain else found.mapped(lambda t: t if _lives(t) else EMPTY)
+    def after(self, point: int) -> Regular:
+        """The target of one character."""
+        if point <= LAST_ASCII:
+            at = bisect_right(self.ascii, point, key=_low) - 1
+            return self.ascii[at][2] if at >= 0 and self.ascii[at][1] >= point else EMPTY
+        return next((t for some, t in self.beyond if overlap(some, point, point)), EMPTY)
 
-
-def _all(term: Regular) -> Split:
-    """Also those to targets that may turn out to be dead."""
-    if term.split is None:
-        term.split = _split(term)
-    assert isinstance(term.split, Split)
-    return term.split
-
-
-def _lives(term: Regular) -> bool:
-    """As `is_live`, from one living term to the next, as far as they are known."""
-    path: list[Regular] = []
-    while term.live is None and not term.nullable and len(path) < NEARBY:
-        path.append(term)
-        targets = _all(term).targets
-        term = next((t for t in targets if t.live or t.nullable), targets[0] if targets else EMPTY)
-    if not term.live and not term.nullable:
-        return is_live(path[0] if path else term)
-    for each in (*path, term):
-        each.live = True
-    return True
-
-
-def _split(term: Regular) -> Split:
-    match term:
-        case Chars(ranges=ranges):
-            return _parted([(low, high, EPSILON) for low, high in ranges])
-        case Repeat(body=body, least=least, most=most):
-            rest = repeat(body, max(0, least - 1), None if most is None else most - 1)
-            return _all(body).mapped(lambda target: concat(target, rest))
-        case Concat():
-            return _concatenation(term)
-        case Alt(options=options):
-            return _overlay([_all(option) for option in options], lambda t: alt(*t.values()))
-        case Intersection(parts=parts):
-            count = len(parts)
-            return _overlay(
-                [_all(part) for part in parts],
-                lambda t: intersection(*t.values()) if len(t) == count else EMPTY,
-            )
-        case Complement(body=body):
-            return _complement(_all(body))
-        case Parallel(parts=(part,)):
-            return split(part).mapped(lambda target: reading_on(term, {0: target}))
-        case Parallel(parts=parts):
-            return _overlay([split(part) for part in parts], lambda t: reading_on(term, t))
-        case _:
-            return _parted(transitions(term))
+    def within(self, low: int, high: int) -> list[tuple[Regular, int]]:
+        """The targets of the characters from `low` to `high`, and how many characters lead to each;
+        a target may occur more than once."""
+        found: list[tuple[Regular, int]] = []
+        if low <= LAST_ASCII:
+            for at in range(bisect_left(self.ascii, low, key=_high), len(self.ascii)):
+                first, last, target = self.ascii[at]
+                if first > high:
+                    break
+                found.append((target, min(last, high) - max(first, low) + 1))
+        if high > LAST_ASCII:
+            counts = ((target, overlap(some, low, high)) for some, target in self.beyond)
+            found += [(target, count) for target, count in counts if count]
+        return found
 
 
-def _concatenation(term: Concat) -> Split:
-    columns: list[Split] = []
-    rest: Regular = term
-    while isinstance(rest, Concat):
-        tail = rest.tail
-        columns.append(_all(rest.head).mapped(lambda target, tail=tail: concat(target, tail)))
-        if not rest.head.nullable:
-            break
-        rest = tail
-    else:
-        columns.append(_all(rest))
-    return columns[0] if len(columns) == 1 else _overlay(columns, lambda t: alt(*t.values()))
+NOWHERE: Final = Split((), ())
 
 
-def _complement(inner: Split) -> Split:
-    taken = tuple((low, high) for low, high, _ in inner.ascii)
-    gaps = [(low, min(high, LAST_ASCII), EMPTY) for low, high in charset.complement(taken)]
-    arcs = [arc for arc in (*inner.ascii, *gaps) if arc[0] <= LAST_ASCII]
-    rest = _remainder(tuple(some for some, _ in inner.beyond))
-    beyond = [(some, complement(target)) for some, target in inner.beyond]
-    if isinstance(rest, Chars):
-        beyond.append((rest, ANYTHING))
-    return Split(
-        tuple((low, high, complement(t)) for low, high, t in sorted(arcs, key=_low)), tuple(beyond)
-    ).mapped(lambda target: target)
-
-
-def _parted(arcs: Sequence[Arc]) -> Split:
+def parted(arcs: Sequence[Arc]) -> Split:
+    """Transitions that are listed by ranges."""
     ascii_arcs: list[Arc] = []
     beyond: dict[Regular, list[tuple[int, int]]] = {}
     for low, high, target in arcs:
@@ -153,38 +92,91 @@ def _parted(arcs: Sequence[Arc]) -> Split:
         if high > LAST_ASCII:
             beyond.setdefault(target, []).append((max(low, LAST_ASCII + 1), high))
     pairs = [(chars(tuple(ranges)), target) for target, ranges in beyond.items()]
-    return Split(tuple(ascii_arcs), tuple((s, t) for s, t in pairs if isinstance(s, Chars)))
+    return Split(
+        tuple(_joined(ascii_arcs)), tuple((s, t) for s, t in pairs if isinstance(s, Chars))
+    )
 
 
-def _overlay(columns: Sequence[Split], join: Join) -> Split:
+def overlaid(columns: Sequence[Split], join: Join) -> Split:
     """Several at once: `join` gets the columns that have a target for a character."""
     members: dict[Chars, list[tuple[int, Regular]]] = {}
     for column, each in enumerate(columns):
         for some, target in each.beyond:
             members.setdefault(some, []).append((column, target))
-    sets = tuple(members)
-    joined: dict[Regular, list[Chars]] = {}
-    for part, within in _partition(sets):
-        target = join({column: t for at in within for column, t in members[sets[at]]})
+    by_columns: dict[frozenset[tuple[int, Regular]], Regular] = {}
+
+    def joined(current: dict[int, Regular]) -> Regular:
+        key = frozenset(current.items())
+        target = by_columns.get(key)
+        if target is None:
+            spend(1 + len(current) // 2)
+            target = by_columns[key] = join(current)
+        return target
+
+    together: dict[Regular, list[Chars]] = {}
+    for part, within in _partition(tuple(members)):
+        target = joined({column: t for at in within for column, t in members[at]})
         if target is not EMPTY:
-            joined.setdefault(target, []).append(part)
+            together.setdefault(target, []).append(part)
     return Split(
-        tuple(spread([column.ascii for column in columns], join)),
-        tuple((_union(tuple(some)), target) for target, some in joined.items()),
+        tuple(_spread([column.ascii for column in columns], joined)),
+        tuple([(_union(tuple(some)), target) for target, some in together.items()]),
     )
 
 
+def inverted(inner: Split, change: Callable[[Regular], Regular], otherwise: Regular) -> Split:
+    """The targets changed, and `otherwise` for the characters that have none."""
+    taken = tuple((low, high) for low, high, _ in inner.ascii)
+    gaps = [(low, min(high, LAST_ASCII), EMPTY) for low, high in charset.complement(taken)]
+    arcs = [arc for arc in (*inner.ascii, *gaps) if arc[0] <= LAST_ASCII]
+    rest = _remainder(tuple(some for some, _ in inner.beyond))
+    beyond = [(some, change(target)) for some, target in inner.beyond]
+    if isinstance(rest, Chars):
+        beyond.append((rest, otherwise))
+    changed = ((low, high, change(t)) for low, high, t in sorted(arcs, key=_low))
+    return Split(
+        tuple(_joined([arc for arc in changed if arc[2] is not EMPTY])),
+        tuple([(some, target) for some, target in beyond if target is not EMPTY]),
+    )
+
+
+def overlap(some: Chars, low: int, high: int) -> int:
+    """How many code points from `low` to `high` are in a set."""
+    ranges = some.ranges
+    at = max(bisect_right(ranges, (low, charset.LAST)) - 1, 0)
+    found = 0
+    while at < len(ranges) and ranges[at][0] <= high:
+        found += max(0, min(high, ranges[at][1]) - max(low, ranges[at][0]) + 1)
+        at += 1
+    return found
+
+
 @lru_cache(4096)
-def _partition(sets: tuple[Chars, ...]) -> tuple[tuple[Chars, tuple[int, ...]], ...]:
+def size(some: Chars) -> int:
+    """How many characters are in a set."""
+    return sum(h - low + 1 for low, h in some.ranges) - overlap(some, 0xD800, 0xDFFF)
+
+
+@lru_cache(4096)
+def sample(some: Chars) -> int:
+    """A character of a set that reads well."""
+    return charset.most_readable(some.ranges)
+
+
+@lru_cache(4096)
+def _partition(sets: tuple[Chars, ...]) -> tuple[tuple[Chars, tuple[Chars, ...]], ...]:
     """The coarsest parts that are within or outside each of the sets, with those they are in."""
     if len(sets) == 1:
-        return ((sets[0], (0,)),)
+        return ((sets[0], sets),)
+    if len(sets) == 0:
+        return ()
     events = sorted(
         event
         for at, some in enumerate(sets)
         for low, high in some.ranges
         for event in ((low, at), (high + 1, at))
     )
+    spend(len(events))
     inside: set[int] = set()
     parts: dict[frozenset[int], list[tuple[int, int]]] = {}
     before = 0
@@ -193,11 +185,11 @@ def _partition(sets: tuple[Chars, ...]) -> tuple[tuple[Chars, tuple[int, ...]], 
             parts.setdefault(frozenset(inside), []).append((before, point - 1))
         inside ^= {at}
         before = point
-    found: list[tuple[Chars, tuple[int, ...]]] = []
+    found: list[tuple[Chars, tuple[Chars, ...]]] = []
     for within, ranges in parts.items():
         some = chars(charset.normal(ranges))
         if isinstance(some, Chars):  # halves of surrogate pairs are no characters
-            found.append((some, tuple(sorted(within))))
+            found.append((some, tuple(sets[at] for at in sorted(within))))
     return tuple(found)
 
 
@@ -217,5 +209,49 @@ def _remainder(sets: tuple[Chars, ...]) -> Regular:
     return chars(charset.complement(taken))
 
 
+def _spread(columns: list[tuple[Arc, ...]], join: Join) -> list[Arc]:
+    """Overlay several lists of ranges, most of which have a gap at most places: `join` gets the
+    others."""
+    events: list[tuple[int, bool, int, Regular]] = []
+    for column, entries in enumerate(columns):
+        for low, high, target in entries:
+            events.append((low, True, column, target))
+            events.append((high + 1, False, column, target))
+    events.sort(key=_place)
+    spend(len(events) // 16)
+    current: dict[int, Regular] = {}
+    merged: list[Arc] = []
+    for at, (start, begins, column, target) in enumerate(events):
+        if begins:
+            current[column] = target
+        else:
+            del current[column]
+        if not current or events[at + 1][0] == start:
+            continue
+        joined = join(current)
+        if joined is not EMPTY:
+            merged.append((start, events[at + 1][0] - 1, joined))
+    return _joined(merged)
+
+
+def _joined(found: Sequence[Arc]) -> list[Arc]:
+    """Join neighbouring ranges with one target."""
+    joined: list[Arc] = []
+    for low, high, target in found:
+        if joined and joined[-1][2] is target and joined[-1][1] + 1 == low:
+            joined[-1] = (joined[-1][0], high, target)
+        else:
+            joined.append((low, high, target))
+    return joined
+
+
+def _place(event: tuple[int, bool, int, Regular]) -> tuple[int, bool]:
+    return event[:2]
+
+
 def _low(arc: Arc) -> int:
     return arc[0]
+
+
+def _high(arc: Arc) -> int:
+    return arc[1]

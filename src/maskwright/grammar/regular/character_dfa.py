@@ -9,7 +9,7 @@ length can still follow.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cached_property
 from typing import Final
 from weakref import ref
@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from maskwright.grammar.regular import charset
+from maskwright.grammar.regular.character_classes import BEYOND_ASCII, Split, sample, size
 from maskwright.grammar.regular.terms import Regular
 from maskwright.limits import CHEAP, spend
 
@@ -28,25 +29,23 @@ MOST_LENGTHS: Final = 1 << 20
 NEVER: Final = 1 << 30
 """More characters than any string has."""
 
-Arc = tuple[int, int, Regular]
 Int32 = npt.NDArray[np.int32]
 
 _ESCAPE: Final = 6
 """Bytes of `\\u0000`."""
 
-_SURROGATES: Final = ((0xD800, 0xDFFF),)
-
 
 class CharacterDfa:
     """What has been seen of the automaton of `root`; state 0 is `root` itself. Grows only."""
 
-    def __init__(self, root: Regular, arcs: Callable[[Regular], Sequence[Arc]]) -> None:
+    def __init__(self, root: Regular, split: Callable[[Regular], Split]) -> None:
         self.terms: list[Regular] = []
-        self.steps: list[tuple[tuple[int, int, int], ...] | None] = []
-        """By state: (low, high, target), None where it has not been asked for."""
+        self.splits: list[Split | None] = []
+        """By state: its transitions, None where they have not been asked for."""
         self.found: list[int] = []
         """The states whose transitions are known, in the order in which they were found."""
-        self._arcs = arcs
+        self._successors: dict[int, tuple[int, ...]] = {}
+        self._split = split
         self._numbers: dict[Regular, int] = {}
         self._seen: deque[int] = deque()
         self._reference = ref(self)
@@ -55,7 +54,7 @@ class CharacterDfa:
     @property
     def complete(self) -> bool:
         """Whether every state's transitions are known."""
-        while self._seen and self.steps[self._seen[0]] is not None:
+        while self._seen and self.splits[self._seen[0]] is not None:
             self._seen.popleft()
         return not self._seen
 
@@ -67,11 +66,16 @@ class CharacterDfa:
 
     def find(self, state: int) -> None:
         """Find the transitions of one state."""
-        if self.steps[state] is None:
+        if self.splits[state] is None:
             spend()
-            found = self._arcs(self.terms[state])
-            self.steps[state] = tuple((low, high, self._number(t)) for low, high, t in found)
+            found = self._split(self.terms[state])
+            self._successors[state] = tuple(map(self._number, found.targets))
+            self.splits[state] = found
             self.found.append(state)
+
+    def number(self, term: Regular) -> int:
+        """The number of a state."""
+        return self._numbers[term]
 
     def can_measure(self, least: int) -> bool:
         """Whether `fewest` can be asked for this length."""
@@ -89,9 +93,10 @@ class CharacterDfa:
     @cached_property
     def _lengths(self) -> Int32:
         """The first row, by search backwards from the ends."""
+        spend(1 + len(self.terms) // 16)
         before: list[list[int]] = [[] for _ in self.terms]
-        for state, steps in enumerate(self.steps):
-            for _, _, target in steps or ():
+        for state, targets in self._successors.items():
+            for target in targets:
                 before[target].append(state)
         found = np.full((1, len(self.terms)), NEVER, np.int32)
         near = [state for state, term in enumerate(self.terms) if term.nullable]
@@ -106,7 +111,7 @@ class CharacterDfa:
     @cached_property
     def _edges(self) -> tuple[Int32, Int32]:
         """(source, target) of all transitions, by source."""
-        pairs = sorted({(s, t) for s, steps in enumerate(self.steps) for _, _, t in steps or ()})
+        pairs = sorted((s, t) for s, targets in self._successors.items() for t in targets)
         edges = np.array(pairs, np.int32).reshape(-1, 2)
         return edges[:, 0], edges[:, 1]
 
@@ -119,15 +124,10 @@ class CharacterDfa:
     @cached_property
     def free(self) -> frozenset[int]:
         """The states after which any characters may come, for ever. Asked for when complete."""
-        total = {
-            state
-            for state, steps in enumerate(self.steps)
-            if charset.union(tuple((low, high) for low, high, _ in steps or ()), _SURROGATES)
-            == charset.EVERY
-        }
+        total = {state for state, found in enumerate(self.splits) if found and is_total(found)}
         while True:
             spend(CHEAP * len(total))
-            kept = {s for s in total if all(t in total for _, _, t in self.steps[s] or ())}
+            kept = {s for s in total if all(t in total for t in self._successors[s])}
             if kept == total:
                 return frozenset(kept)
             total = kept
@@ -136,7 +136,11 @@ class CharacterDfa:
     def widest(self) -> int:
         """Bytes that a character of a shortest string takes at most, as JSON spells it. Asked for
         when complete."""
-        points = {charset.readable(low, high) for s in self.steps for low, high, _ in s or ()}
+        known = [found for found in self.splits if found is not None]
+        points = {charset.readable(low, high) for found in known for low, high, _ in found.ascii}
+        points.update(
+            sample(some) for some in {some for found in known for some, _ in found.beyond}
+        )
         escaped = any(point < 0x20 or point in (0x22, 0x5C) for point in points)
         wide = max((len(chr(p).encode("utf-8", "surrogatepass")) for p in points), default=1)
         return wide * (_ESCAPE if escaped else 1)
@@ -147,7 +151,7 @@ class CharacterDfa:
             return known
         number = self._numbers[term] = len(self.terms)
         self.terms.append(term)
-        self.steps.append(None)
+        self.splits.append(None)
         self._seen.append(number)
         if known_place(term) is None:
             term.place = (self._reference, number)
@@ -160,3 +164,11 @@ def known_place(term: Regular) -> tuple[CharacterDfa, int] | None:
         return None
     automaton = term.place[0]()
     return None if automaton is None else (automaton, term.place[1])
+
+
+def is_total(found: Split) -> bool:
+    """Whether every character has a transition."""
+    return (
+        sum(high - low + 1 for low, high, _ in found.ascii) == 0x80
+        and sum(size(some) for some, _ in found.beyond) == BEYOND_ASCII
+    )

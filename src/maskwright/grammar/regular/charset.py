@@ -11,6 +11,9 @@ EVERY: Ranges = ((0, LAST),)
 NONE: Ranges = ()
 
 
+_READABLE = (0x61, 0x30, 0x41, 0x20)
+
+
 def normal(ranges: Iterable[tuple[int, int]]) -> Ranges:
     """Sort and join `ranges`, which may overlap or touch."""
     joined: list[tuple[int, int]] = []
@@ -54,7 +57,22 @@ def of(characters: str) -> Ranges:
 
 def readable(low: int, high: int) -> int:
     """A character of a range that reads well: a letter or digit if there is one."""
-    for point in (0x61, 0x30, 0x41, 0x20):
+    for point in _READABLE:
         if low <= point <= high:
             return point
     return 0xE000 if 0xD800 <= low < 0xE000 <= high else low
+
+
+def most_readable(ranges: Ranges) -> int:
+    """A character of a set that reads well and is short as JSON spells it: a letter or digit if
+    there is one, no control character if that can be avoided."""
+    for point in _READABLE:
+        if any(low <= point <= high for low, high in ranges):
+            return point
+    for low, high in ranges:
+        for point in range(max(low, 0x20), min(high, max(low, 0x20) + 3) + 1):
+            if point not in (0x22, 0x5C) and not 0xD800 <= point < 0xE000:
+                return point
+        if low < 0xE000 <= high:
+            return 0xE000
+    return readable(*ranges[0])

@@ -1,27 +1,32 @@
 """From terms to automata: transitions, labels and emptiness of a `Regular`.
 
-`arcs(term)` lists the Brzozowski derivatives of a term for all characters at once, as disjoint
-ascending ranges; only living targets are kept, so that a state without arcs that is not nullable
-never appears. Each result is stored in the term.
+`split(term)` has the Brzozowski derivatives of a term for all characters at once, by classes of
+characters, and `arcs(term)` as disjoint ascending ranges; only living targets are kept, so that a
+state without arcs that is not nullable never appears. Each result is stored in the term.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from heapq import heappop, heappush
 from itertools import count
+from typing import Final
 
 from maskwright.errors import LimitError
+from maskwright.grammar.regular import character_classes
+from maskwright.grammar.regular.beginnings import least_weight
+from maskwright.grammar.regular.character_classes import NOWHERE, Arc, Split, overlaid, parted
 from maskwright.grammar.regular.character_dfa import NEVER, CharacterDfa, known_place
-from maskwright.grammar.regular.charset import LAST, complement
 from maskwright.grammar.regular.parallel import reading_on
 from maskwright.grammar.regular.terms import (
+    ANYTHING,
     EMPTY,
     EPSILON,
     Alt,
     Chars,
     Complement,
     Concat,
+    CountingSet,
+    ExactlyOne,
     Intersection,
     LengthBounded,
     Loop,
@@ -30,28 +35,54 @@ from maskwright.grammar.regular.terms import (
     Repeat,
     State,
     Tagged,
+    Weighed,
     Words,
     alt,
+    complement,
     concat,
+    counting_set,
+    exactly_one,
     intersection,
     length_bounded,
     repeat,
     tagged,
+    weighed,
 )
-from maskwright.grammar.regular.terms import complement as negation
 from maskwright.grammar.regular.word_lists import word_arcs
 from maskwright.limits import DEFAULT_LIMITS, spend
 
-Arc = tuple[int, int, Regular]
 Label = int | tuple[int, ...]
+
+MOST_KEPT: Final = 64
+"""Ranges of transitions up to which they are kept with the term."""
+NEARBY: Final = 16
+"""Terms looked at on one way to a text, before all ways are searched."""
 
 
 def arcs(term: Regular) -> tuple[Arc, ...]:
     """Transitions (low, high, target), inclusive, disjoint, ascending, to living targets only."""
-    if term.arcs is None:
-        found = transitions(term)
-        term.arcs = found if term.plain else tuple(arc for arc in found if is_live(arc[2]))
-    return term.arcs
+    if term.arcs is not None:
+        return term.arcs
+    found = tuple(split(term).arcs())
+    if len(found) <= MOST_KEPT:
+        term.arcs = found
+    return found
+
+
+def split(term: Regular) -> Split:
+    """The transitions of a term to living targets, by classes of characters."""
+    if term.split is None:
+        found = all_transitions(term)
+        if not term.plain:
+            found = found.mapped(lambda target: target if _lives(target) else EMPTY)
+        term.split = found
+    assert isinstance(term.split, Split)
+    return term.split
+
+
+def transitions(term: Regular) -> tuple[Arc, ...]:
+    """All transitions by ranges, also those to targets that may turn out to be dead."""
+    return tuple(all_transitions(term).arcs())
 
 
 def label(term: Regular) -> Label:
@@ -90,17 +121,18 @@ def contains(term: Regular, text: str) -> bool:
 def derivative(term: Regular, text: str) -> Regular:
     """What may follow after `text`; `EMPTY` if nothing may."""
     for character in text:
-        point = ord(character)
-        term = next((t for low, high, t in arcs(term) if low <= point <= high), EMPTY)
+        term = split(term).after(ord(character))
     return term
 
 
-def transitions(term: Regular) -> tuple[Arc, ...]:
+def all_transitions(term: Regular) -> Split:
     """All transitions, also those to targets that may turn out to be dead."""
     if term.steps is None:
-        term.steps = tuple(_joined(_derive(term)))
-        _tally.made += len(term.steps)
-        spend(1 + len(term.steps) // 4)
+        found = term.steps = _derive(term)
+        steps = len(found.ascii) + len(found.beyond)
+        _tally.made += steps
+        spend(1 + steps)
+    assert isinstance(term.steps, Split)
     return term.steps
 
 
@@ -116,55 +148,88 @@ def made() -> int:
     return _tally.made
 
 
-def _derive(term: Regular) -> Sequence[Arc]:
+def _derive(term: Regular) -> Split:  # noqa: C901 (one case a kind of term)
     match term:
-        case Chars():
-            return [(low, high, EPSILON) for low, high in term.ranges]
+        case Chars(ranges=ranges):
+            return parted([(low, high, EPSILON) for low, high in ranges])
         case Words():
-            return list(word_arcs(term))
+            return parted(word_arcs(term))
         case Concat():
             return _derive_concat(term)
         case Repeat(body=body, least=least, most=most):
             left = None if most is None else most - 1
             rest = repeat(body, max(0, least - 1), left)
-            return [(low, high, concat(t, rest)) for low, high, t in transitions(body)]
+            return all_transitions(body).mapped(lambda target: concat(target, rest))
+        case CountingSet(body=body, counts=counts, tail=tail):
+            rest = counting_set(body, counts >> 1, tail)
+            column = all_transitions(body).mapped(lambda _: rest)
+            return _either([column, all_transitions(tail)] if counts & 1 else [column])
         case Alt(options=options):
-            return spread([transitions(o) for o in options], lambda t: alt(*t.values()))
+            return _either([all_transitions(option) for option in options])
         case Intersection(parts=parts):
-            return _merge([transitions(p) for p in parts], lambda t: intersection(*t), EMPTY)
+            size = len(parts)
+            return overlaid(
+                [all_transitions(part) for part in parts],
+                lambda t: intersection(*t.values()) if len(t) == size else EMPTY,
+            )
+        case ExactlyOne(options=options, excluded=excluded):
+            last = len(options)
+            return overlaid(
+                [*map(all_transitions, options), all_transitions(excluded)],
+                lambda t: exactly_one(
+                    (target for at, target in t.items() if at < last), t.get(last, EMPTY)
+                ),
+            )
         case LengthBounded():
             return _length_bounded_steps(term)
+        case Weighed():
+            return _weighed_steps(term)
         case Complement(body=body):
-            inner = list(transitions(body))
-            gaps = complement(tuple((low, high) for low, high, _ in inner))
-            inner += [(low, high, EMPTY) for low, high in gaps]
-            return [(low, high, negation(t)) for low, high, t in sorted(inner, key=_low)]
+            return character_classes.inverted(all_transitions(body), complement, ANYTHING)
         case Loop(unfold=unfold):
-            return transitions(unfold())
-        case State(moves=moves):
-            return moves()
+            return all_transitions(unfold())
+        case State():
+            return _moves_of(term)
+        case Parallel(parts=(part,)):
+            return split(part).mapped(lambda target: reading_on(term, {0: target}))
         case Parallel(parts=parts):
-            return spread([arcs(p) for p in parts], lambda t: reading_on(term, t))
+            return overlaid([split(part) for part in parts], lambda t: reading_on(term, t))
         case Tagged(parts=parts, named=named):
-            return _merge(
-                [transitions(p) for p in parts], lambda t: tagged(tuple(t), named=named), EMPTY
+            columns = [all_transitions(part) for part in parts]
+            return overlaid(
+                columns,
+                lambda t: tagged(
+                    tuple([t.get(at, EMPTY) for at in range(len(parts))]), named=named
+                ),
             )
         case _:
-            return []
+            return NOWHERE
 
 
-def _derive_concat(term: Concat) -> Sequence[Arc]:
-    columns: list[Sequence[Arc]] = []
+def _moves_of(term: State) -> Split:
+    found = term.moves()
+    return found if isinstance(found, Split) else parted(found)
+
+
+def _either(columns: list[Split]) -> Split:
+    """The transitions of a union, given those of its options."""
+    return columns[0] if len(columns) == 1 else overlaid(columns, lambda t: alt(*t.values()))
+
+
+def _derive_concat(term: Concat) -> Split:
+    columns: list[Split] = []
     rest: Regular = term
     while isinstance(rest, Concat):
         tail = rest.tail
-        columns.append([(low, high, concat(t, tail)) for low, high, t in transitions(rest.head)])
+        columns.append(
+            all_transitions(rest.head).mapped(lambda target, tail=tail: concat(target, tail))
+        )
         if not rest.head.nullable:
             break
         rest = tail
     else:
-        columns.append(transitions(rest))
-    return columns[0] if len(columns) == 1 else spread(columns, lambda t: alt(*t.values()))
+        columns.append(all_transitions(rest))
+    return _either(columns)
 
 
 def place(term: Regular) -> tuple[CharacterDfa, int]:
@@ -174,111 +239,63 @@ def place(term: Regular) -> tuple[CharacterDfa, int]:
     """
     known = known_place(term)
     if known is None:
-        term.automaton = CharacterDfa(term, arcs)
+        term.automaton = CharacterDfa(term, split)
         known = (term.automaton, 0)
     return known
 
 
-def _length_bounded_steps(term: LengthBounded) -> list[Arc]:
+def _length_bounded_steps(term: LengthBounded) -> Split:
     """Those of the core after which a string of the wanted length can come."""
     least, most = max(term.least - 1, 0), None if term.most is None else term.most - 1
-    automaton, state = place(term.core)
+    automaton, _ = place(term.core)
+    found = split(term.core)
     if not automaton.can_measure(term.least):
-        return [(low, high, length_bounded(t, least, most)) for low, high, t in arcs(term.core)]
-    automaton.find(state)
-    fewest = automaton.fewest(least)[least].tolist()
+        return found.mapped(lambda target: length_bounded(target, least, most))
+    fewest = automaton.fewest(least)[least]
     longest = NEVER - 1 if most is None else most
-    found: list[Arc] = []
-    targets: dict[int, Regular] = {}
-    for low, high, number in automaton.steps[state] or ():
-        if fewest[number] <= longest:
-            target = targets.get(number)
-            if target is None:
-                target = targets[number] = length_bounded(automaton.terms[number], least, most)
-                target.live = True
-            found.append((low, high, target))
-    return found
+
+    def bounded(target: Regular) -> Regular:
+        if fewest[automaton.number(target)] > longest:
+            return EMPTY
+        found = length_bounded(target, least, most)
+        found.live = True
+        return found
+
+    return found.mapped(bounded)
 
 
-def _low(arc: Arc) -> int:
-    return arc[0]
+def _weighed_steps(term: Weighed) -> Split:
+    """Those of the core after which the part that is being read can end within its bound."""
+    core, room, scale = term.core, term.room, term.scale
+    found = split(core)
+
+    def after(target: Regular, first: int, weight: int) -> Regular:
+        separates = any(low <= first <= high for low, high in scale.between)
+        left = scale.most if separates else room - weight
+        return weighed(target, left, scale) if least_weight(target, scale) <= left else EMPTY
+
+    ascii_arcs = [(low, high, after(target, low, 1)) for low, high, target in found.ascii]
+    beyond = [(some, after(t, some.ranges[0][0], scale.beyond)) for some, t in found.beyond]
+    return Split(
+        tuple([arc for arc in ascii_arcs if arc[2] is not EMPTY]),
+        tuple([pair for pair in beyond if pair[1] is not EMPTY]),
+    )
 
 
-def _merge(
-    columns: list[Sequence[Arc]],
-    join: Callable[[list[Regular]], Regular],
-    missing: Regular,
-) -> list[Arc]:
-    """Overlay several transition lists: `join` gets one target a column, `missing` in a gap."""
-    events: list[tuple[int, int, Regular]] = []
-    for column, entries in enumerate(columns):
-        for low, high, target in entries:
-            events.append((low, column, target))
-            events.append((high + 1, column, missing))
-    events.sort(key=lambda event: (event[0], event[2] is not missing))
-    spend(len(events) // 16)
-    current = [missing] * len(columns)
-    merged: list[Arc] = []
-    memo: dict[tuple[Regular, ...], Regular] = {}
-    for at, (start, column, target) in enumerate(events):
-        current[column] = target
-        stop = events[at + 1][0] if at + 1 < len(events) else LAST + 1
-        if stop == start:
-            continue
-        key = tuple(current)
-        joined = memo.get(key)
-        if joined is None:
-            spend(len(current) // 2)
-            joined = memo[key] = join(current)
-        if joined is not EMPTY:
-            merged.append((start, stop - 1, joined))
-    return merged
-
-
-def spread(
-    columns: list[Sequence[Arc]], join: Callable[[dict[int, Regular]], Regular]
-) -> list[Arc]:
-    """As `_merge`, for columns most of which have a gap at most places: `join` gets the others."""
-    events: list[tuple[int, bool, int, Regular]] = []
-    for column, entries in enumerate(columns):
-        for low, high, target in entries:
-            events.append((low, True, column, target))
-            events.append((high + 1, False, column, target))
-    events.sort(key=_place)
-    spend(len(events) // 16)
-    current: dict[int, Regular] = {}
-    merged: list[Arc] = []
-    memo: dict[frozenset[tuple[int, Regular]], Regular] = {}
-    for at, (start, begins, column, target) in enumerate(events):
-        if begins:
-            current[column] = target
-        else:
-            del current[column]
-        if not current or events[at + 1][0] == start:
-            continue
-        key = frozenset(current.items())
-        joined = memo.get(key)
-        if joined is None:
-            spend(len(current) // 16)
-            joined = memo[key] = join(current)
-        if joined is not EMPTY:
-            merged.append((start, events[at + 1][0] - 1, joined))
-    return merged
-
-
-def _place(event: tuple[int, bool, int, Regular]) -> tuple[int, bool]:
-    return event[:2]
-
-
-def _joined(found: Sequence[Arc]) -> list[Arc]:
-    """Join neighbouring ranges with one target."""
-    joined: list[Arc] = []
-    for low, high, target in found:
-        if joined and joined[-1][2] is target and joined[-1][1] + 1 == low:
-            joined[-1] = (joined[-1][0], high, target)
-        else:
-            joined.append((low, high, target))
-    return joined
+def _lives(term: Regular) -> bool:
+    """As `is_live`, from one living term to the next, as far as they are known."""
+    path: list[Regular] = []
+    while term.live is None and not term.nullable and len(path) < NEARBY:
+        if isinstance(term, LengthBounded):
+            break
+        path.append(term)
+        targets = all_transitions(term).targets
+        term = next((t for t in targets if t.live or t.nullable), targets[0] if targets else EMPTY)
+    if not term.live and not term.nullable:
+        return is_live(path[0] if path else term)
+    for each in (*path, term):
+        each.live = True
+    return True
 
 
 def _decide(term: Regular, limit: int) -> None:
@@ -300,7 +317,7 @@ def _decide(term: Regular, limit: int) -> None:
                 step = came_from[step]
             return
         spend()
-        for _, _, target in transitions(state):
+        for target in all_transitions(state).targets:
             if target not in came_from and target.live is not False:
                 came_from[target] = state
                 heappush(queue, _turn(target, next(tie)))

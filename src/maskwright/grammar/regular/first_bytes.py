@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from maskwright.grammar.regular.byte_alphabet import bytes_of
-from maskwright.grammar.regular.character_classes import split
+from maskwright.grammar.regular.derivative import split
 from maskwright.grammar.regular.terms import Regular
 
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from heapq import heappop, heappush
 from itertools import count
 
+from maskwright.grammar.regular.character_classes import Arc, Split, sample
 from maskwright.grammar.regular.character_dfa import known_place
-from maskwright.grammar.regular.charset import readable
-from maskwright.grammar.regular.derivative import arcs, check_searched, shortest_length
+from maskwright.grammar.regular.charset import most_readable, readable
+from maskwright.grammar.regular.derivative import check_searched, shortest_length, split
 from maskwright.grammar.regular.terms import (
     Alt,
     Chars,
     Concat,
+    CountingSet,
     LengthBounded,
     Regular,
     Repeat,
@@ -50,9 +53,9 @@ def _of_length(term: Regular, length: int) -> str:
     while length:
         spend(CHEAP)
         length -= 1
-        for low, high, target in arcs(term):
+        for character, target in _moves(split(term)):
             if shortest_length(target)[0] == length:
-                text += chr(readable(low, high))
+                text += character
                 term = target
                 break
     return text
@@ -71,12 +74,25 @@ def _search(term: Regular, limit: int) -> str | None:
         if state in seen:
             continue
         seen.add(state)
-        for low, high, target in arcs(state):
+        spend()
+        for character, target in _moves(split(state)):
             if target not in seen:
-                character = chr(readable(low, high))
                 heappush(queue, (size + _bytes(character), next(tie), target, text + character))
         check_searched(len(seen), limit)
     return None
+
+
+def _moves(found: Split) -> Iterator[tuple[str, Regular]]:
+    """A character for each range of ASCII and each set beyond, with the state after it."""
+    for low, high, target in sorted(found.ascii, key=_holds_control_characters):
+        yield chr(readable(low, high)), target
+    for some, target in found.beyond:
+        yield chr(sample(some)), target
+
+
+def _holds_control_characters(arc: Arc) -> bool:
+    """Whether a range is one of those that are tried last, for JSON writes them at length."""
+    return arc[0] < 0x20 and arc[1] < 0x61
 
 
 def _bytes(text: str) -> int:
@@ -89,7 +105,7 @@ def _compose(term: Regular, limit: int) -> str | None:
         return term.short or ""
     match term:
         case Chars():
-            return chr(readable(*term.ranges[0]))
+            return chr(most_readable(term.ranges))
         case Words(table=table, low=low, high=high, depth=depth):
             return min(table.strings[low:high], key=_bytes)[depth:]
         case State(shortest=found) if found is not None:
@@ -101,6 +117,10 @@ def _compose(term: Regular, limit: int) -> str | None:
             each = _compose(body, limit)
             check_searched(0 if each is None else len(each) * least, limit)
             return None if each is None else each * least
+        case CountingSet(body=body, counts=counts, tail=tail):
+            rest = _compose(tail, limit)
+            rounds = (counts & -counts).bit_length() - 1
+            return None if rest is None else chr(most_readable(body.ranges)) * rounds + rest
         case Alt(options=options):
             found = [_compose(option, limit) for option in options]
             known = [each for each in found if each is not None]

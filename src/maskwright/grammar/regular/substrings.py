@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from maskwright.grammar.regular.terms import EMPTY, EPSILON, Regular, alt, state
+from maskwright.limits import spend
 
 Unit = Literal["char", "word", "line"]
 UNITS: Final = get_args(Unit)
@@ -85,6 +86,7 @@ class _Document:
         """The characters found at `places`, each with the state after it."""
         places = places[places < self.last_end]
         characters = self.characters[places]
+        spend(1 + len(places) // 256)
         order = np.argsort(characters, kind="stable")
         places, characters = places[order] + 1, characters[order]
         cuts = np.flatnonzero(np.diff(characters)) + 1

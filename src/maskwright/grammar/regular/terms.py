@@ -11,9 +11,9 @@ them into automata.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import count
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from weakref import ReferenceType, WeakValueDictionary
 
 from maskwright.grammar.regular import charset
@@ -32,7 +32,9 @@ class Regular:
         "alphabet",
         "arcs",
         "automaton",
+        "counter",
         "heads",
+        "least_length",
         "live",
         "nullable",
         "number",
@@ -41,24 +43,31 @@ class Regular:
         "short",
         "split",
         "steps",
+        "way",
     )
 
     def __init__(self, nullable: bool, plain: bool) -> None:
         self.nullable = nullable
         self.plain = plain
         self.number = next(_numbers)
-        # Computed on demand by `derivative` and `shortest`: all transitions, those to languages
-        # that are not empty, whether this language is not empty, and a shortest string of it.
-        self.steps: tuple[tuple[int, int, Regular], ...] | None = None
+        # Computed on demand by `derivative` and `shortest`: all transitions (a `Split`), those to
+        # languages that are not empty, by classes of characters (a `Split`) and by ranges, whether
+        # this language is not empty, and a shortest string of it.
+        self.steps: tuple[Any, ...] | None = None
+        self.split: tuple[Any, ...] | None = None
         self.arcs: tuple[tuple[int, int, Regular], ...] | None = None
         self.live: bool | None = True if plain else None
         self.short: str | None = None
-        # Computed on demand by `character_classes`: the transitions by classes of characters.
-        self.split: tuple[Any, ...] | None = None
         # Computed on demand by `byte_alphabet` and `first_bytes`: the bytes with which characters,
         # and strings, of the language begin.
         self.alphabet: int | None = None
         self.heads: int | None = None
+        # Computed on demand by `alt`: the first counted repeat, () where there is none.
+        self.counter: Any = None
+        # Computed on demand by `beginnings`: a lower bound on the characters of a string, and upper
+        # bounds on the bytes to an end (a `WayToEnd`, () where there is none).
+        self.least_length: int | None = None
+        self.way: Any = None
         # Computed on demand by `derivative`: the DFA that begins with this term.
         self.automaton: Any = None
         # Set by `character_dfa`: a DFA of which this term is a state, and the state's number. The
@@ -150,6 +159,24 @@ class Alt(Regular):
         self.options = options
 
 
+class CountingSet(Regular):
+    """`body` n times for one of several n, then `tail`: bit n of `counts` is set for each n.
+
+    Alternatives that differ in how often a character may still come are one term, as in the
+    counting-set automata of Turoňová et al. (2020): after `a.{300}` has begun at a hundred places,
+    there are a hundred numbers instead of a hundred terms. Few runs of numbers are written as
+    repeats (see `counting_set`).
+    """
+
+    __slots__ = ("body", "counts", "tail")
+
+    def __init__(self, body: Chars, counts: int, tail: Regular) -> None:
+        super().__init__(bool(counts & 1) and tail.nullable, tail.plain)
+        self.body = body
+        self.counts = counts
+        self.tail = tail
+
+
 class Intersection(Regular):
     """Intersection of all `parts`."""
 
@@ -158,6 +185,21 @@ class Intersection(Regular):
     def __init__(self, parts: tuple[Regular, ...]) -> None:
         super().__init__(all(p.nullable for p in parts), plain=False)
         self.parts = parts
+
+
+class ExactlyOne(Regular):
+    """The strings that are in one of `options` and in no other, and not in `excluded`.
+
+    The union of each option without the others says as much with the square of the terms.
+    """
+
+    __slots__ = ("excluded", "options")
+
+    def __init__(self, options: tuple[Regular, ...], excluded: Regular) -> None:
+        nullable = sum(option.nullable for option in options) == 1 and not excluded.nullable
+        super().__init__(nullable, plain=False)
+        self.options = options
+        self.excluded = excluded
 
 
 class LengthBounded(Regular):
@@ -174,6 +216,35 @@ class LengthBounded(Regular):
         self.core = core
         self.least = least
         self.most = most
+
+
+class Scale(NamedTuple):
+    """Weights of characters, and what the parts of a string may weigh together."""
+
+    most: int
+    """What a part may weigh."""
+    beyond: int
+    """What a character outside ASCII weighs; one in ASCII weighs 1."""
+    between: Ranges
+    """The characters between parts, which weigh nothing."""
+
+
+class Weighed(Regular):
+    """The strings of `core` whose parts weigh no more than a scale says, and the first part no
+    more than `room`.
+
+    As with `LengthBounded`, weighing needs no states of its own: from any place in a part of `core`
+    an end must be within `least_weight` (see `beginnings`).
+    """
+
+    __slots__ = ("core", "room", "scale")
+
+    def __init__(self, core: Regular, room: int, scale: Scale) -> None:
+        super().__init__(core.nullable, plain=False)
+        self.core = core
+        self.room = room
+        self.scale = scale
+        self.live = True
 
 
 class Complement(Regular):
@@ -207,22 +278,33 @@ class Loop(Regular):
         self.unfold = unfold
 
 
-Moves = Callable[[], Sequence[tuple[int, int, Regular]]]
+Moves = Callable[[], Sequence[Any]]
 
 
 class State(Regular):
     """A state of an automaton that is given by its transitions: `moves()` lists them as (low, high,
-    target), disjoint and ascending. It is plain if no target may be empty. `shortest()` gives a
-    shortest string where searching for one would take long."""
+    target), disjoint and ascending, or is a `character_classes.Split` of them. It is plain if no
+    target may be empty. `shortest()` gives a shortest string where searching for one would take
+    long. `to_end` is an upper bound on the bytes, as JSON spells them, that a string of this state,
+    or of any after it, still needs, and `weight` what a string of it weighs at least (see `Scale`).
+    """
 
-    __slots__ = ("moves", "shortest")
+    __slots__ = ("moves", "shortest", "to_end", "weight")
 
     def __init__(
-        self, nullable: bool, moves: Moves, plain: bool, shortest: Callable[[], str] | None
+        self,
+        nullable: bool,
+        moves: Moves,
+        plain: bool,
+        shortest: Callable[[], str] | None,
+        to_end: int | None,
+        weight: int,
     ) -> None:
         super().__init__(nullable, plain)
         self.moves = moves
         self.shortest = shortest
+        self.to_end = to_end
+        self.weight = weight
 
 
 class Tagged(Regular):
@@ -327,6 +409,8 @@ def _concat(head: Regular, tail: Regular) -> Regular:
         for part in (head, *reversed(parts)):
             tail = _concat(part, tail)
         return tail
+    if isinstance(head, CountingSet):
+        return counting_set(head.body, head.counts, _concat(head.tail, tail))
     if isinstance(head, Repeat):
         after, rest = (tail.head, tail.tail) if isinstance(tail, Concat) else (tail, EPSILON)
         if isinstance(after, Repeat) and after.body is head.body:  # r{a,b} r{c,d} = r{a+c,b+d}
@@ -367,6 +451,8 @@ def alt(*options: Regular) -> Regular:
         return ANYTHING
     if EPSILON in flat and any(o.nullable for o in flat if o is not EPSILON):
         flat.discard(EPSILON)
+    if len(flat) > 1:
+        flat = _with_joined_counters(_without_covered(flat))
     if not flat:
         return EMPTY
     if len(flat) == 1:
@@ -374,6 +460,156 @@ def alt(*options: Regular) -> Regular:
     ordered = tuple(sorted(flat, key=_number))
     key = (Alt, _numbers_of(ordered))
     return _terms.get(key) or _keep(key, Alt(ordered))
+
+
+_MOST_PARTS: Final = 32
+"""Parts of an option that are looked at for an end that another option finds anywhere."""
+
+
+def _without_covered(flat: set[Regular]) -> set[Regular]:
+    """Options without those that another covers: any string that ends as `x` is one of `.*x`."""
+    ends = {
+        option.tail for option in flat if isinstance(option, Concat) and option.head is ANYTHING
+    }
+    return {option for option in flat if not _is_covered(option, ends)} if ends else flat
+
+
+def _is_covered(option: Regular, ends: set[Regular]) -> bool:
+    rest = option.tail if isinstance(option, Concat) and option.head is ANYTHING else option
+    if rest is not option:  # its own end; a later one may be another option's
+        rest = rest.tail if isinstance(rest, Concat) else EMPTY
+    for _ in range(_MOST_PARTS):
+        if rest in ends:
+            return True
+        if not isinstance(rest, Concat):
+            return False
+        rest = rest.tail
+    return False
+
+
+_MOST_BEFORE: Final = 8
+"""Parts before a repeat up to which it is compared with other options' repeats."""
+MOST_RUNS: Final = 4
+"""Runs of numbers that are written as repeats."""
+MOST_COUNTED: Final = 1 << 16
+"""Numbers in a counting set are smaller."""
+
+Rounds = tuple[int, int | None]
+"""How often a body is repeated: at least, and at most (None: any number of times)."""
+
+
+class _Counter(NamedTuple):
+    """An option of a union as `before`, then `body` so often as a range or a set says, `tail`."""
+
+    before: tuple[Regular, ...]
+    body: Regular
+    tail: Regular
+
+
+def _counter(term: Regular) -> tuple[_Counter, Rounds | int] | None:
+    """The first counted repeat in a term, and its range or set; None if there is none near its
+    start."""
+    if term.counter is None:
+        term.counter = _find_counter(term) or ()
+    return term.counter or None
+
+
+def _find_counter(term: Regular) -> tuple[_Counter, Rounds | int] | None:
+    before: list[Regular] = []
+    while isinstance(term, Concat) and not _is_counted(term.head):
+        if len(before) == _MOST_BEFORE:
+            return None
+        before.append(term.head)
+        term = term.tail
+    if isinstance(term, CountingSet):
+        return _Counter(tuple(before), term.body, term.tail), term.counts
+    head, tail = (term.head, term.tail) if isinstance(term, Concat) else (term, EPSILON)
+    if not isinstance(head, Repeat) or not _is_counted(head):
+        return None
+    return _Counter(tuple(before), head.body, tail), (head.least, head.most)
+
+
+def _is_counted(term: Regular) -> bool:
+    return isinstance(term, Repeat) and (term.least > 0 or term.most is not None)
+
+
+def _with_joined_counters(flat: set[Regular]) -> set[Regular]:
+    """Options that differ only in how often one part is repeated become one: the derivatives of a
+    counted repeat would otherwise pile up, one for each place where it may have begun."""
+    groups: dict[_Counter, dict[Regular, Rounds | int]] = {}
+    for option in flat:
+        found = (option.counter or None) if option.counter is not None else _counter(option)
+        if found is not None:
+            groups.setdefault(found[0], {})[option] = found[1]
+    joined = flat
+    for counter, options in groups.items():
+        _, body, tail = counter
+        if not counter.before and tail in flat:
+            options[tail] = 0, 0
+        if not counter.before and isinstance(body, Chars):
+            once = body if tail is EPSILON else _terms.get((Concat, body.number, tail.number))
+            if once in flat:
+                options[once] = 1, 1
+        if len(options) > 1:
+            joined = joined.difference(options).union(_joined_rounds(counter, options.values()))
+    return joined
+
+
+def _joined_rounds(counter: _Counter, found: Iterable[Rounds | int]) -> list[Regular]:
+    """As few terms as say how often the body of a counter may come."""
+    before, body, tail = counter
+    counts = 0
+    ranges: list[Rounds] = []
+    for rounds in found:
+        if isinstance(rounds, int):
+            counts |= rounds
+        else:
+            ranges.append(rounds)
+    runs = _touching(ranges)
+    limited = [(least, most) for least, most in runs if most is not None and most < MOST_COUNTED]
+    if isinstance(body, Chars) and (counts or len(limited) > MOST_RUNS):
+        for least, most in limited:
+            counts |= (2 << most) - (1 << least)
+        runs = [run for run in runs if run not in limited]
+    terms = [_concat(repeat(body, *run), tail) for run in runs]
+    if counts and isinstance(body, Chars):
+        for least, most in runs:
+            counts &= ((1 << least) - 1) | (0 if most is None else -1 << (most + 1))
+        some = counting_set(body, counts, tail)
+        terms += some.options if isinstance(some, Alt) else [some] if some is not EMPTY else []
+    return [concat(*before, term) for term in terms]
+
+
+def _touching(ranges: list[Rounds]) -> list[Rounds]:
+    """The ranges, ascending, with those that overlap or touch as one."""
+    joined: list[Rounds] = []
+    for least, most in sorted(ranges, key=_least):
+        last = joined[-1] if joined else None
+        if last is None or (last[1] is not None and least > last[1] + 1):
+            joined.append((least, most))
+        elif last[1] is not None:
+            joined[-1] = (last[0], None if most is None else max(most, last[1]))
+    return joined
+
+
+def _least(rounds: Rounds) -> int:
+    return rounds[0]
+
+
+def counting_set(body: Chars, counts: int, tail: Regular) -> Regular:
+    """`body` n times for each n whose bit is set in `counts`, then `tail`; see `CountingSet`."""
+    if tail is EMPTY or counts == 0:
+        return EMPTY
+    if (counts & ~(counts << 1)).bit_count() <= MOST_RUNS:
+        options: list[Regular] = []
+        at = 0
+        while counts >> at:
+            least = at + ((counts >> at) & -(counts >> at)).bit_length() - 1
+            at = least + (~(counts >> least) & ((counts >> least) + 1)).bit_length() - 1
+            options.append(_concat(repeat(body, least, at - 1), tail))
+        return alt(*options)
+    key = (CountingSet, body.number, counts, tail.number)
+    return _terms.get(key) or _keep(key, CountingSet(body, counts, tail))
 
 
 def intersection(*parts: Regular) -> Regular:
@@ -445,6 +681,14 @@ def length_bounded(core: Regular, least: int, most: int | None) -> Regular:
     return _terms.get(key) or _keep(key, LengthBounded(core, least, most))
 
 
+def weighed(core: Regular, room: int, scale: Scale) -> Regular:
+    """See `Weighed`; `core` has a string whose first part weighs no more than `room`."""
+    if core is EMPTY:
+        return EMPTY
+    key = (Weighed, core.number, room, scale)
+    return _terms.get(key) or _keep(key, Weighed(core, room, scale))
+
+
 def complement(body: Regular) -> Regular:
     if isinstance(body, Complement):
         return body.body
@@ -456,6 +700,28 @@ def complement(body: Regular) -> Regular:
         return intersection(*(complement(each) for each in body.options))
     key = (Complement, body.number)
     return _terms.get(key) or _keep(key, Complement(body))
+
+
+def exactly_one(options: Iterable[Regular], excluded: Regular = EMPTY) -> Regular:
+    """The strings that are in one of `options` and in no other, and not in `excluded`; an option
+    that is listed twice excludes its strings."""
+    once: set[Regular] = set()
+    twice: set[Regular] = set()
+    for option in options:
+        if option is not EMPTY:
+            (twice if option in once else once).add(option)
+    once -= twice
+    if twice:
+        excluded = alt(excluded, *twice)
+    if excluded is ANYTHING or not once:
+        return EMPTY
+    if ANYTHING in once:
+        return complement(alt(excluded, *(once - {ANYTHING})))
+    ordered = tuple(sorted(once, key=_number))
+    if len(ordered) == 1:
+        return ordered[0] if excluded is EMPTY else intersection(ordered[0], complement(excluded))
+    key = (ExactlyOne, _numbers_of(ordered), excluded.number)
+    return _terms.get(key) or _keep(key, ExactlyOne(ordered, excluded))
 
 
 def words(strings: list[str] | tuple[str, ...]) -> Regular:
@@ -520,10 +786,12 @@ def state(
     *,
     plain: bool,
     shortest: Callable[[], str] | None = None,
+    to_end: int | None = None,
+    weight: int = 0,
 ) -> Regular:
     """The state known by `key`; see `State`."""
     full = (State, *key)
-    return _terms.get(full) or _keep(full, State(nullable, moves, plain, shortest))
+    return _terms.get(full) or _keep(full, State(nullable, moves, plain, shortest, to_end, weight))
 
 
 def length(least: int, most: int | None) -> Regular:

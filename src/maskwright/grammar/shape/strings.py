@@ -6,11 +6,26 @@ multiplied out for strings, and negation needs no rewriting.
 
 from __future__ import annotations
 
+from typing import Final
+
 from maskwright.errors import SchemaError
-from maskwright.grammar.regular.terms import ANYTHING, EMPTY, Regular, alt, complement, intersection
+from maskwright.grammar.regular.terms import (
+    ANYTHING,
+    EMPTY,
+    Complement,
+    Regular,
+    Words,
+    alt,
+    complement,
+    exactly_one,
+    intersection,
+)
 from maskwright.grammar.schema.tree import AllOf, AnyOf, Assertion, If, Not, OneOf, Schema, TypeIs
 from maskwright.grammar.shape.scalars import strings_of
 from maskwright.grammar.shape.unevaluated import ResolvedAssertions
+
+_FEW: Final = 3
+"""Options of `oneOf` that are each combined with the complement of the others."""
 
 
 class StringLanguages:
@@ -71,6 +86,8 @@ def _exactly_one(languages: list[Regular]) -> Regular:
     live = [language for language in languages if language is not EMPTY]
     if len(live) < 2:  # as in most `oneOf`: one option is for strings, the others for other types
         return alt(*live)
+    if len(live) > _FEW and not any(isinstance(each, Words | Complement) for each in live):
+        return exactly_one(live)
     exclusive: list[Regular] = []
     for at, language in enumerate(live):
         others = alt(*(other for k, other in enumerate(live) if k != at))

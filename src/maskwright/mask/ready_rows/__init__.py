@@ -5,6 +5,7 @@ A ready row holds the tokens that stay inside; it depends on the text's language
 rest of the grammar. A walk then adds the tokens that leave the text, which have a small trie.
 
 - `inside`: Which tokens stay inside a JSON string.
+- `reach`: How many characters of a string one token may hold.
 - `runs`: Sets of characters that may come again and again in a text.
 - `strings`: Ready rows.
 - `subtrees`: What the trie's subtrees hold, so that a walk may take one as a whole.

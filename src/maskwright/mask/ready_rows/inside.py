@@ -36,16 +36,25 @@ ANY_DIGITS: Final = 20
 """With a number added: so many bytes or digits are missing, and all of them lead to one state."""
 
 _LISTED = -3
-"""In `start`: not known, and already in the list."""
+"""In `known`: not known, and already in the list."""
+
+
+_NONE: Final = np.zeros(0, np.int32)
 
 
 class Measure(NamedTuple):
     """Bounds on the characters of a string, and what says whether they can be kept."""
 
     fewest: npt.NDArray[np.int32]
-    """[lengths, states], see `Explored.fewest`; no rows where nothing is bounded."""
+    """[lengths, states], see `CharacterDfa.fewest`; no rows where nothing is bounded."""
     least: int
     most: int
+    begun: int = 0
+    """What has been counted before the walk."""
+    beyond: int = 1
+    """What a character outside ASCII counts."""
+    between: npt.NDArray[np.int32] = _NONE
+    """Characters after which counting begins anew."""
 
 
 class Path(NamedTuple):
@@ -74,14 +83,25 @@ def _alive(measure: Measure, state: int, count: int) -> bool:
     return count + measure.fewest[missing, state] <= measure.most
 
 
+@compiled(nogil=True, inline="always")
+def _counted(measure: Measure, count: int, point: int) -> int:
+    """The count after one more character."""
+    if len(measure.between) == 0:
+        return count + 1
+    for other in measure.between:
+        if point == other:
+            return 0
+    return count + (1 if point < 0x80 else measure.beyond)
+
+
 @compiled(nogil=True)
-def _first(characters: CharacterArrays, state: int, point: int) -> int:
-    """The first transition of a state whose range ends at `point` or later."""
-    low, high = characters.start[state], characters.stop[state]
-    while low < high:
+def _interval(start: np.ndarray, point: int) -> int:
+    """The interval that a character outside ASCII falls into; see `CharacterArrays`."""
+    low, high = 0, len(start)
+    while high - low > 1:
         middle = (low + high) // 2
-        if characters.high[middle] < point:
-            low = middle + 1
+        if start[middle] <= point:
+            low = middle
         else:
             high = middle
     return low
@@ -89,10 +109,10 @@ def _first(characters: CharacterArrays, state: int, point: int) -> int:
 
 @compiled(nogil=True)
 def _after(characters: CharacterArrays, state: int, point: int) -> int:
-    at = _first(characters, state, point)
-    if at < characters.stop[state] and characters.low[at] <= point:
-        return characters.target[at]
-    return -1
+    if point < 0x80:
+        return characters.ascii[state, point]
+    at = _interval(characters.start, point)
+    return characters.beyond[state, characters.of_interval[at]]
 
 
 @compiled(nogil=True)
@@ -100,13 +120,20 @@ def _some(
     characters: CharacterArrays, measure: Measure, state: int, count: int, low: int, high: int
 ) -> bool:
     """Whether one of the characters from `low` to `high`, but a surrogate, may follow."""
-    for at in range(_first(characters, state, low), characters.stop[state]):
-        first, last = max(characters.low[at], low), min(characters.high[at], high)
-        if first > high:
-            return False
-        spelled = first <= last and (first < 0xD800 or last > 0xDFFF)
-        if spelled and _alive(measure, characters.target[at], count + 1):
+    for point in range(low, min(high, 0x7F) + 1):
+        target = characters.ascii[state, point]
+        if target >= 0 and _alive(measure, target, _counted(measure, count, point)):
             return True
+    if high < 0x80:
+        return False
+    start = characters.start
+    at = _interval(start, max(low, 0x80))
+    while at < len(start) and start[at] <= high:
+        target = characters.beyond[state, characters.of_interval[at]]
+        point = max(low, start[at])
+        if target >= 0 and _alive(measure, target, _counted(measure, count, point)):
+            return True
+        at += 1
     return False
 
 
@@ -285,7 +312,7 @@ def walk_string(  # noqa: C901 (split, `.{3,80}` took 19-25 ms instead of 10)
     of these states, other elements stay as they are; `out` is not complete then), and how many
     characters a string must have room for so that each of these tokens can be followed by an end.
     """
-    ascii_rows, start = characters.ascii, characters.start
+    ascii_rows, known = characters.ascii, characters.known
     trie_byte, trie_depth, trie_skip, trie_token = trie.byte, trie.depth, trie.skip, trie.token
     states, parts, values, counts = path.state, path.part, path.value, path.read
     loop_low, loop_high = characters.loop_low, characters.loop_high
@@ -293,7 +320,7 @@ def walk_string(  # noqa: C901 (split, `.{3,80}` took 19-25 ms instead of 10)
     bounded = len(measure.fewest) > 0
     states[0] = state
     parts[0], values[0] = part, value
-    counts[0] = 0
+    counts[0] = measure.begun
     lacking = listed = 0
     needed = 0
     at = 0
@@ -302,9 +329,9 @@ def walk_string(  # noqa: C901 (split, `.{3,80}` took 19-25 ms instead of 10)
         depth = trie_depth[at] - 1
         byte = trie_byte[at]
         here, part, value, count = states[depth], parts[depth], values[depth], counts[depth]
-        if start[here] < 0:
-            if start[here] == UNKNOWN and listed < len(missing):
-                start[here] = _LISTED
+        if known[here] < 0:
+            if known[here] == UNKNOWN and listed < len(missing):
+                known[here] = _LISTED
                 missing[listed] = here
                 listed += 1
             lacking += 1
@@ -315,7 +342,7 @@ def walk_string(  # noqa: C901 (split, `.{3,80}` took 19-25 ms instead of 10)
             and subtree_low[at] & ~loop_low[here] == 0
             and subtree_high[at] & ~loop_high[here] == 0
         ):
-            longest = count + subtrees.height[at]
+            longest = count + measure.beyond * subtrees.height[at]
             fits = True
             if bounded:
                 # All lengths up to the longest occur; with a least length, some may not do.
@@ -333,14 +360,14 @@ def walk_string(  # noqa: C901 (split, `.{3,80}` took 19-25 ms instead of 10)
             part = 0
             if byte >= 0x20 and byte != 0x22:
                 target = ascii_rows[here, byte]
-                count += 1
+                count = _counted(measure, count, byte)
         else:
             part, value = _read(byte, part, value)
             if part == 0 and value < 0:
                 target = here
             elif part == 0:
                 target = _after(characters, here, value)
-                count += 1
+                count = _counted(measure, count, value)
             elif part > 0 and (
                 trie_token[at] < 0 or _goes_on(characters, measure, here, count, part, value)
             ):

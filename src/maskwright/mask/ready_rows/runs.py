@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from maskwright.grammar.regular.character_classes import Split, split
+from maskwright.grammar.regular.character_classes import Split
 from maskwright.grammar.regular.charset import LAST
+from maskwright.grammar.regular.derivative import split
 from maskwright.grammar.regular.terms import (
     EMPTY,
     EPSILON,

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from maskwright.automaton.leaf.character_arrays import Characters
+from maskwright.automaton.leaf.character_arrays import UNKNOWN, Characters
 from maskwright.automaton.leaf.keys import (
     Continuation,
     Escape,
@@ -22,6 +22,8 @@ from maskwright.automaton.leaf.keys import (
 )
 from maskwright.automaton.leaf.rows import DEAD
 from maskwright.automaton.leaf.table import LeafTable
+from maskwright.grammar.regular.beginnings import beginning_alike, least_weight, way_to_end
+from maskwright.grammar.regular.byte_alphabet import alphabet
 from maskwright.grammar.regular.character_dfa import NEVER, CharacterDfa
 from maskwright.grammar.regular.derivative import place, split_length_bounds
 from maskwright.grammar.regular.length_bounds import counted
@@ -38,8 +40,11 @@ from maskwright.grammar.regular.terms import (
     Regular,
     Repeat,
     Tagged,
+    Weighed,
     Words,
+    alt,
 )
+from maskwright.limits import spend
 from maskwright.mask.ready_rows.inside import (
     ANY_BYTES,
     ANY_DIGITS,
@@ -52,6 +57,7 @@ from maskwright.mask.ready_rows.inside import (
     Path,
     walk_string,
 )
+from maskwright.mask.ready_rows.reach import Reach
 from maskwright.mask.ready_rows.subtrees import Subtrees
 from maskwright.mask.walk.row_table import packed
 from maskwright.mask.walk.walk import classify
@@ -66,9 +72,14 @@ as much."""
 AT_ONCE: Final = 64
 """States explored before the first walk, so that a small automaton is complete by then."""
 
+_PER_WALK: Final = 256
+"""Steps as which a walk over the trie counts that found out what it lacks."""
+
 Row = npt.NDArray[np.int32]
 
-_UNBOUNDED: Final = Measure(np.zeros((0, 0), np.int32), 0, NEVER)
+_COUNTING: Final = (LengthBounded, Weighed)
+_UNBOUNDED: Final = Measure(np.zeros((0, 0), np.int32), 0, NEVER + 1)
+"""No other measure is as wide, so that its rows, whose length was not measured, are its own."""
 
 
 class _Walked(NamedTuple):
@@ -109,13 +120,13 @@ class StringRows:
         self._others = ~packed(marks)
         self._subtrees = Subtrees.of(self._trie, self._stays)
         self._path = Path.of_height(self._trie.height)
+        self._reach = Reach(self._trie)
         self._by_length: dict[int, Row] = {}
         self._walked: OrderedDict[CharacterDfa, _Walked] = OrderedDict()
         """By automaton, the least recently used first."""
         self._held = 0
-        self._of_term(
-            EPSILON, BETWEEN, 0
-        )  # loads the code of the walk, which takes longer than any row
+        self._reach.characters(0)  # loads code, which takes longer than any row
+        self._of_term(EPSILON, BETWEEN, 0)  # likewise
 
     def ready(self, leaf: int, keys: Sequence[Key]) -> Row:
         """The row of the tokens that stay inside from `leaf`, a place within a string, without
@@ -146,7 +157,15 @@ class StringRows:
 
     def farthest(self, term: Regular) -> int | None:
         """Return an upper bound in bytes on ending a string from any place between two characters
-        of `term`; None if the automaton is too large to find one."""
+        of `term`; None if its parts don't show one and the automaton is too large to find one."""
+        if term.plain or isinstance(term, Weighed):
+            way = way_to_end(term.core if isinstance(term, Weighed) else term)
+            if way is not None:
+                return way.farthest
+        if isinstance(term, Alt):
+            options = [self.farthest(option) for option in term.options]
+            known = [each for each in options if each is not None]
+            return max(known) if len(known) == len(options) else None
         core, least, _ = split_length_bounds(term)
         automaton, _ = place(core)
         if not automaton.can_measure(least):
@@ -174,9 +193,36 @@ class StringRows:
             bound = characters_left(term)
             if bound != NARROW:
                 return self._of_length(bound)
+        if term.plain:
+            simpler = beginning_alike(term, self._most_characters(term, part))
+            if simpler is not term:
+                return self._after_alike(simpler, part, value)
+        return self._after_alike(term, part, value)
+
+    def _most_characters(self, term: Regular, part: int) -> int:
+        """More characters than a token can add to a string of `term`."""
+        if BETWEEN <= part < BACKSLASH:
+            return self._reach.characters(alphabet(term)) + 1
+        return self._longest + 2
+
+    def _after_alike(self, term: Regular, part: int, value: int) -> Row:
+        """As `_after`, of a term without counters that no token can exhaust."""
+        if part == BETWEEN:
+            bound = characters_left(term)
+            if bound != NARROW:
+                return self._of_length(bound)
         if isinstance(term, Tagged):  # a string continues if it does in one of the languages
             rows = [self._after(p, part, value) for p in set(term.parts) if p is not EMPTY]
             return np.bitwise_or.reduce(rows)
+        if isinstance(term, Weighed):
+            return self._of_weighed(term, part, value)
+        if isinstance(term, Alt) and any(isinstance(p, _COUNTING) for p in term.options):
+            # Each option counts by itself; together they would have a state for each combination of
+            # what is left to them.
+            options = [p for p in term.options if isinstance(p, _COUNTING)]
+            others = alt(*(p for p in term.options if not isinstance(p, _COUNTING)))
+            options += [others] if others is not EMPTY else []
+            return np.bitwise_or.reduce([self._after(p, part, value) for p in options])
         return self._of_term(counted(term), part, value)
 
     def _of_term(self, term: Regular, part: int, value: int) -> Row:
@@ -200,38 +246,78 @@ class StringRows:
         measure = Measure(fewest, least, NEVER - 1 if most is None else most)
         return self._walk(automaton, state, part, value, measure)[0]
 
+    def _of_weighed(self, term: Weighed, part: int, value: int) -> Row:
+        automaton, state = place(term.core)
+        scale = term.scale
+        between = np.array(
+            [p for low, high in scale.between for p in range(low, high + 1)], np.int32
+        )
+
+        def measure() -> Measure:
+            fewest = [least_weight(each, scale) for each in automaton.terms]
+            return Measure(
+                np.array([fewest], np.int32),
+                0,
+                scale.most,
+                scale.most - term.room,
+                scale.beyond,
+                between,
+            )
+
+        key = (state, part, value, -1, term.room)
+        return self._row(automaton, key, measure, lean=True)[0]
+
     def _unmeasured(self, automaton: CharacterDfa, state: int, part: int, value: int) -> Row:
         automaton.explore(max(0, AT_ONCE - len(automaton.found)))
         measure = _UNBOUNDED
         if automaton.complete:
             if part == BETWEEN and state in automaton.free:
                 return self._of_length(None)
-            measure = Measure(automaton.fewest(0)[:1], 0, NEVER)
+            if not automaton.terms[state].plain:
+                measure = Measure(automaton.fewest(0)[:1], 0, NEVER)
         return self._walk(automaton, state, part, value, measure)[0]
 
     def _walk(
         self, automaton: CharacterDfa, state: int, part: int, value: int, measure: Measure
     ) -> tuple[Row, int]:
         """The tokens that stay within `measure`, and the room that all of them need."""
+        key = (state, part, value, measure.least, measure.most)
+        return self._row(automaton, key, lambda: measure)
+
+    def _row(
+        self,
+        automaton: CharacterDfa,
+        key: tuple[int, int, int, int, int],
+        measure: Callable[[], Measure],
+        *,
+        lean: bool = False,
+    ) -> tuple[Row, int]:
+        """The row for a key of `_Walked.rows`, computed once. `lean`: no states are explored but
+        those that the walk meets."""
         walked = self._walked.get(automaton)
         if walked is None:
             walked = self._walked[automaton] = _Walked(Characters(automaton), {})
             self._held += walked.nbytes
         self._walked.move_to_end(automaton)
-        key = (state, part, value, measure.least, measure.most)
         known = walked.rows.get(key)
         if known is None:
             before = walked.nbytes
             try:
-                known = self._walk_afresh(walked.characters, state, part, value, measure)
+                known = self._walk_afresh(walked.characters, key, measure, lean=lean)
                 walked.rows[key] = known
             finally:  # the arrays grow even if the walk is abandoned
                 self._held += walked.nbytes - before
         return known
 
     def _walk_afresh(
-        self, characters: Characters, state: int, part: int, value: int, measure: Measure
+        self,
+        characters: Characters,
+        key: tuple[int, int, int, int, int],
+        measure: Callable[[], Measure],
+        *,
+        lean: bool,
     ) -> tuple[Row, int]:
+        state, part, value = key[:3]
         missing = np.zeros(AT_ONCE, np.int32)
         while True:
             row = np.zeros(self._vocabulary.words, np.int32)
@@ -240,7 +326,7 @@ class StringRows:
                 self._trie,
                 self._subtrees,
                 characters.update(),
-                measure,
+                measure(),
                 self._path,
                 state,
                 part,
@@ -250,9 +336,13 @@ class StringRows:
             )
             if not lacking:
                 return row & self._others, needed
-            for other in missing[missing >= 0].tolist():
+            listed = missing[missing >= 0]
+            characters.arrays.known[listed] = UNKNOWN  # finding them may be abandoned
+            spend(_PER_WALK)
+            for other in listed.tolist():
                 characters.automaton.find(other)
-            characters.automaton.explore(AT_ONCE)  # which the next row would need
+            if not lean:
+                characters.automaton.explore(AT_ONCE)  # which the next row would need
 
 
 def term_within(leaf: int, keys: Sequence[Key]) -> Regular:

@@ -1,0 +1,195 @@
+"""Simpler languages whose strings begin alike, and how far it is from any beginning to an end.
+
+Which tokens may stand somewhere depends on no more characters than the longest of them has. So a
+counter that can't run out within as many characters need not be counted: `[a-z]{3,90}x` may begin
+with the same 20 characters wherever 40 or 60 of the 90 are left.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from maskwright.grammar.regular.charset import most_readable
+from maskwright.grammar.regular.terms import (
+    EPSILON,
+    Alt,
+    Chars,
+    Concat,
+    CountingSet,
+    Regular,
+    Repeat,
+    Scale,
+    State,
+    Words,
+    alt,
+    concat,
+    counting_set,
+    repeat,
+    state,
+)
+from maskwright.limits import spend
+
+_OUT_OF_REACH: Final = state(("out of reach",), nullable=False, moves=list, plain=True)
+"""What stands for all that no text of the length in question reaches."""
+
+_ESCAPE: Final = 6
+"""Bytes of `\\u0000`."""
+
+
+def beginning_alike(term: Regular, most: int) -> Regular:
+    """A term whose strings begin with just the texts of up to `most` characters with which those of
+    `term` do.
+
+    `term` is plain: each text that it can read is the beginning of one of its strings. The strings
+    of up to `most` - 1 characters are those of `term`, too, so that parts can be replaced one by
+    one.
+    """
+    assert term.plain
+    spend()
+    if most <= 0:
+        return _OUT_OF_REACH
+    match term:
+        case Concat():
+            parts: list[Regular] = []
+            while isinstance(term, Concat) and most > 0:
+                parts.append(beginning_alike(term.head, most))
+                most -= least_length(term.head)
+                term = term.tail
+            return concat(*parts, beginning_alike(term, most))
+        case Repeat(body=body, least=least, most=rounds):
+            each = max(1, least_length(body))
+            simpler = beginning_alike(body, most)
+            if least * each >= most:
+                return concat(repeat(simpler), _OUT_OF_REACH)
+            endless = rounds is None or rounds * each >= most
+            return repeat(simpler, least, None if endless else rounds)
+        case CountingSet(body=body, counts=counts, tail=tail):
+            options = [concat(repeat(body), _OUT_OF_REACH)] if counts >> most else []
+            near = counts & ((1 << most) - 1)
+            if near:
+                fewest = (near & -near).bit_length() - 1
+                options.append(counting_set(body, near, beginning_alike(tail, most - fewest)))
+            return alt(*options)
+        case Alt(options=options):
+            return alt(*(beginning_alike(option, most) for option in options))
+        case _:
+            return term
+
+
+def least_length(term: Regular) -> int:
+    """A lower bound on the characters of a plain term's strings, by its look."""
+    if term.nullable:
+        return 0
+    if term.least_length is None:
+        term.least_length = _least_length(term)
+    return term.least_length
+
+
+def _least_length(term: Regular) -> int:
+    match term:
+        case Words(table=table, low=low, high=high, depth=depth):
+            return min(len(table.strings[at]) for at in range(low, high)) - depth
+        case Concat():
+            total = 0
+            while isinstance(term, Concat):
+                total += least_length(term.head)
+                term = term.tail
+            return total + least_length(term)
+        case Repeat(body=body, least=least):
+            return least * least_length(body)
+        case CountingSet(counts=counts, tail=tail):
+            return (counts & -counts).bit_length() - 1 + least_length(tail)
+        case Alt(options=options):
+            return min(map(least_length, options))
+        case _:
+            return 1
+
+
+def least_weight(term: Regular, scale: Scale) -> int:
+    """What the shortest string of a plain term weighs, by its look: of a `State` it is known, all
+    else is put together from its parts."""
+    if term.nullable:
+        return 0
+    match term:
+        case State(weight=weight):
+            return weight
+        case Chars(ranges=ranges):
+            return 1 if ranges[0][0] < 0x80 else scale.beyond
+        case Concat(head=head, tail=tail):
+            return least_weight(head, scale) + least_weight(tail, scale)
+        case Repeat(body=body, least=least):
+            return least * least_weight(body, scale)
+        case Alt(options=options):
+            return min(least_weight(option, scale) for option in options)
+        case _:
+            raise AssertionError(f"{type(term).__name__} is not weighed")
+
+
+class WayToEnd(NamedTuple):
+    """Upper bounds on bytes, as JSON spells them."""
+
+    shortest: int
+    """Of a shortest string."""
+    farthest: int
+    """Of what a shortest string adds to any beginning of one."""
+
+
+def way_to_end(term: Regular) -> WayToEnd | None:
+    """How far it is to an end in a plain term; None if its look doesn't show it."""
+    if term.way is None:
+        term.way = _way_to_end(term) or ()
+    return term.way or None
+
+
+def _way_to_end(term: Regular) -> WayToEnd | None:
+    match term:
+        case Chars(ranges=ranges):
+            size = _spelled(most_readable(ranges))
+            return WayToEnd(size, size)
+        case Words(table=table, low=low, high=high, depth=depth):
+            size = _ESCAPE * (max(len(table.strings[at]) for at in range(low, high)) - depth)
+            return WayToEnd(size, size)
+        case Concat():
+            parts: list[Regular] = []
+            while isinstance(term, Concat):
+                parts.append(term.head)
+                term = term.tail
+            return _one_after_the_other([*parts, term])
+        case Repeat(body=body, least=least):
+            each = way_to_end(body)
+            return each and WayToEnd(
+                least * each.shortest, each.farthest + max(0, least - 1) * each.shortest
+            )
+        case CountingSet(body=body, counts=counts, tail=tail):
+            each, rest = way_to_end(body), way_to_end(tail)
+            if each is None or rest is None:
+                return None
+            rounds = (counts & -counts).bit_length() - 1, counts.bit_length() - 1
+            shortest, longest = (n * each.shortest + rest.shortest for n in rounds)
+            return WayToEnd(shortest, max(longest, rest.farthest))
+        case Alt(options=options):
+            ways = [way_to_end(option) for option in options]
+            known = [way for way in ways if way is not None]
+            if len(known) < len(ways):
+                return None
+            return WayToEnd(max(w.shortest for w in known), max(w.farthest for w in known))
+        case State(to_end=size) if size is not None:
+            return WayToEnd(size, size)
+        case _:
+            return WayToEnd(0, 0) if term is EPSILON else None
+
+
+def _one_after_the_other(parts: list[Regular]) -> WayToEnd | None:
+    shortest = farthest = 0
+    for part in reversed(parts):
+        way = way_to_end(part)
+        if way is None:
+            return None
+        farthest = max(farthest, way.farthest + shortest)
+        shortest += way.shortest
+    return WayToEnd(shortest, farthest)
+
+
+def _spelled(point: int) -> int:
+    """Bytes of a character as JSON spells it."""
+    return _ESCAPE if point < 0x20 or point in (0x22, 0x5C) else len(chr(point).encode())

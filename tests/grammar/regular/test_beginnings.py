@@ -1,0 +1,139 @@
+"""Languages that begin alike, and bounds on the way to an end, against brute force."""
+
+from __future__ import annotations
+
+from itertools import product
+from random import Random
+
+import pytest
+
+from maskwright.automaton.value.witness_text import spelled
+from maskwright.grammar.formats.idna import idn_hostname
+from maskwright.grammar.pattern.translate import full_match
+from maskwright.grammar.regular.beginnings import (
+    beginning_alike,
+    least_length,
+    least_weight,
+    way_to_end,
+)
+from maskwright.grammar.regular.charset import of
+from maskwright.grammar.regular.derivative import contains, derivative, split
+from maskwright.grammar.regular.shortest import shortest
+from maskwright.grammar.regular.terms import (
+    EMPTY,
+    Chars,
+    Regular,
+    Scale,
+    char,
+    counting_set,
+    repeat,
+    weighed,
+    words,
+)
+from tests.properties.patterns import counted_pattern
+
+TEXTS = ["".join(text) for size in range(6) for text in product("ab", repeat=size)]
+WRITTEN = [
+    "[ab]{0,6}a[ab]{0,6}b[ab]{0,2}",
+    "(?:[ab]*a[ab]{3}){3}",
+    "(?:a{2,9}b){1,7}",
+    "(?:a*b{9})*a",
+    "(?:a?b?){0,9}a{3}",
+    "a{4}b|a{6}b|ba{2,}",
+    "(?:aab|ab){3,}",
+]
+RANDOM = [counted_pattern(Random(seed), "ab", 3 + seed % 4) for seed in range(24)]
+
+
+@pytest.mark.parametrize("pattern", [*WRITTEN, *dict.fromkeys(RANDOM)])
+def test_texts_begin_alike(pattern: str) -> None:
+    term = full_match(pattern)
+    for start in {derivative(term, text) for text in TEXTS[:5]} - {EMPTY}:
+        for most in (0, 1, 3, 5):
+            simpler = beginning_alike(start, most)
+            for text in TEXTS:
+                if len(text) <= most:
+                    begins = derivative(start, text) is not EMPTY
+                    assert (derivative(simpler, text) is not EMPTY) == begins, (most, text)
+                if len(text) < most:
+                    assert contains(simpler, text) == contains(start, text), (most, text)
+
+
+def test_a_counting_set_begins_as_its_options_do() -> None:
+    a, tail = char("a"), words(["b", "ba"])
+    assert isinstance(a, Chars)
+    counts = sum(1 << n for n in (0, 2, 4, 6, 8, 10, 40))
+    for most in range(9):
+        simpler = beginning_alike(counting_set(a, counts, tail), most)
+        for text in TEXTS:
+            if len(text) <= most:
+                begins = any(("a" * n + "ba").startswith(text) for n in (0, 2, 4, 6, 8, 10, 40))
+                assert (derivative(simpler, text) is not EMPTY) == begins, (most, text)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("a{3,90}x", "a{7,60}x"),
+        (r"[^]{0,90}a[^]{0,1000}b", r"[^]{0,40}a[^]{0,900}b"),
+        ("(?:a{30}b){50}", "(?:a{30}b){20}"),
+    ],
+)
+def test_counters_out_of_reach_make_no_difference(one: str, other: str) -> None:
+    most = 3 if one.startswith("a") else 20
+    assert beginning_alike(full_match(one), most) is beginning_alike(full_match(other), most)
+
+
+@pytest.mark.parametrize(
+    "pattern", [*WRITTEN, *dict.fromkeys(RANDOM), "é{3}|\\x01", r"\"{2}(a|\n)"]
+)
+def test_no_beginning_is_farther_from_an_end_than_the_bound(pattern: str) -> None:
+    term = full_match(pattern)
+    way = way_to_end(term)
+    assert way is not None
+    seen: set[Regular] = {term}
+    waiting = [term]
+    while waiting and len(seen) < 60:
+        here = waiting.pop()
+        text = shortest(here)
+        assert text is not None
+        assert least_length(here) <= len(text)
+        assert len(spelled(text)[1:-1].encode()) <= way.farthest
+        waiting += [target for target in split(here).targets if target not in seen]
+        seen.update(waiting)
+
+
+def test_states_tell_how_far_an_end_is() -> None:
+    way = way_to_end(full_match("[0-9]{2,}"))
+    assert way is not None
+    assert way == (2, 2)
+    assert way_to_end(repeat(words(["ab", "c"]), 2)) == (24, 24)
+
+
+SCALE = Scale(most=9, beyond=4, between=of("."))
+
+
+def weight(text: str) -> int:
+    return sum(1 if character < "\x80" else 4 for character in text)
+
+
+def test_weighed_strings_are_those_whose_parts_are_light() -> None:
+    term = weighed(full_match("[aé]+(?:\\.[aé]+)*"), SCALE.most, SCALE)
+    assert least_weight(full_match("éa{2}b"), SCALE) == 7
+    for size in range(8):
+        for letters in product("aé.", repeat=size):
+            text = "".join(letters)
+            parts = text.split(".")
+            right = all(parts) and all(weight(part) <= SCALE.most for part in parts)
+            assert contains(term, text) == right, text
+            begins = all(parts[:-1]) and all(weight(part) <= SCALE.most for part in parts)
+            assert (derivative(term, text) is not EMPTY) == begins, text
+
+
+def test_the_bound_of_a_host_name_holds_after_every_beginning() -> None:
+    language = idn_hostname()
+    for text in ("é", "א", "l·", "α͵", "a・", "x" * 50, "ü" * 11, "ü.", "日本。"):
+        rest = derivative(language, text)
+        ending = shortest(rest)
+        assert ending is not None
+        assert len(ending.encode()) <= 8
