@@ -29,6 +29,7 @@ from benchmarks.report import Report, percentile, some_of
 from benchmarks.vocabularies import tekken, tekken_encoding
 from maskwright import Grammar, Vocabulary, compile_tools
 from maskwright.grammar.tools.formats import tool_format
+from maskwright.processes import Build
 from maskwright.server.grammars.cache import GrammarStore
 from maskwright.server.grammars.recipes import Recipe
 from maskwright.server.observe.metrics import Metrics
@@ -74,8 +75,8 @@ def first_mask(offered: list[Any], choice: str, vocab: Vocabulary, format: str) 
 
 def kept(offered: list[Any], vocab: Vocabulary, format: str) -> float:
     """Milliseconds to the first mask of a request that the server has seen before."""
-    store = GrammarStore(1 << 30, Metrics(cast(Any, None), "none"))
-    recipe = Recipe("tools", lambda: compile_tools(offered, "auto", vocab, format=format))
+    store = GrammarStore(1 << 30, Metrics(cast(Any, None), "none"), vocab)
+    recipe = Recipe("tools", Build(compile_tools, (offered, "auto"), {"format": format}), None)
     row = np.zeros(vocab.words, np.int32)
 
     async def ask() -> float:

@@ -7,9 +7,23 @@ with a 400 whose body contains `message`, `param` and `code`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 
 class MaskwrightError(Exception):
-    """The base class of all errors that this package raises."""
+    """The base class of all errors that this package raises. They can be pickled, and so
+    sent from one process to another, whatever arguments their classes take."""
+
+    def __reduce__(self) -> tuple[Callable[..., MaskwrightError], tuple[object, ...]]:
+        return _restored, (type(self), self.args, self.__dict__)
+
+
+def _restored(
+    kind: type[MaskwrightError], args: tuple[object, ...], attributes: dict[str, object]
+) -> MaskwrightError:
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(attributes)
+    return error
 
 
 class InputError(MaskwrightError):

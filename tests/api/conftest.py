@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import openai
 import pytest
 
-from maskwright.cli.serve import warm_up
+from maskwright.cli.serve import GRAMMAR_PROCESSES, grammar_work, warm_up
 from maskwright.engine import Engine, EngineConfig
 from maskwright.models import DEMO_PATH, load
 from maskwright.server import create_app
@@ -37,9 +37,13 @@ class Served:
 @pytest.fixture(scope="session")
 def served() -> Iterator[Served]:
     """Warmed up as `maskwright serve` does: no client waits for what is compiled once."""
-    with Engine(load(DEMO_PATH), EngineConfig(max_running=32)) as engine:
-        warm_up(engine)
-        with live_server(create_app(engine)) as url:
+    loaded = load(DEMO_PATH)
+    with (
+        grammar_work(loaded.vocab, GRAMMAR_PROCESSES, 10.0, 512 << 20) as processes,
+        Engine(loaded, EngineConfig(max_running=32)) as engine,
+    ):
+        warm_up(engine, processes)
+        with live_server(create_app(engine, processes=processes)) as url:
             yield Served(url, engine)
 
 

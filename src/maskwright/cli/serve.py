@@ -5,8 +5,9 @@ from __future__ import annotations
 import errno
 import json
 import socket
-from collections.abc import Iterable
-from contextlib import ExitStack
+import sys
+from collections.abc import Generator, Iterable
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -31,8 +32,10 @@ from maskwright.errors import AddressError, InputError
 from maskwright.kernels.kv_pool import KvDtype
 from maskwright.mask import compile_json_schema
 from maskwright.models import DEMO_PATH, Backend, load
+from maskwright.processes import AnyGrammar, Build, GrammarProcesses
 from maskwright.sampling import SamplingParams
 from maskwright.server import ServerConfig, TraceFile, create_app
+from maskwright.vocab import Vocabulary
 
 if TYPE_CHECKING:
     from maskwright.server.observe.spans import Spans
@@ -40,6 +43,9 @@ if TYPE_CHECKING:
 ENGINE = EngineConfig()
 SERVER = ServerConfig()
 SHUTDOWN_SECONDS = 5
+
+GRAMMAR_PROCESSES = 1 if sys.platform == "linux" else 0
+"""They are forked, and watched by what Linux says of a process."""
 
 SEND_BYTES = 1 << 17
 """Size of the send buffer of a connection, in bytes: about a thousand events of a stream."""
@@ -188,6 +194,24 @@ def serve(
     reader_seconds: Annotated[
         float, typer.Option(help="Seconds after which a paused request is ended.")
     ] = ENGINE.reader_seconds,
+    grammar_processes: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            help="Processes that compile grammars and compute masks, which most grammars share. "
+            "With 0 the engine's process does so itself.",
+        ),
+    ] = GRAMMAR_PROCESSES,
+    shape_seconds: Annotated[
+        float,
+        typer.Option(
+            min=0.1, help="Most processor time of one compile or mask in a grammar process."
+        ),
+    ] = 10.0,
+    shape_bytes: Annotated[
+        int,
+        typer.Option(min=1 << 20, help="Most memory of a grammar that has a process of its own."),
+    ] = 512 << 20,
     threads: Annotated[
         int | None,
         typer.Option(
@@ -253,13 +277,16 @@ def serve(
         for sink in sinks:
             closing.callback(sink.close)
         listening = closing.enter_context(listen(host, port, reader_seconds))
+        processes = closing.enter_context(
+            grammar_work(loaded.vocab, grammar_processes, shape_seconds, shape_bytes)
+        )
         engine = closing.enter_context(Engine(loaded, engine_config, adapters))
         typer.echo(f"memory: {engine.capacity.report()}", err=True)
         closing.enter_context(collecting(lambda: engine.idle))
         # After `collecting` has frozen what there is: this makes tables of grammars, which are
         # replaced later, and what is frozen would never be freed.
-        warm_up(engine)
-        app = create_app(engine, server_config, sinks)
+        warm_up(engine, processes)
+        app = create_app(engine, server_config, sinks, processes)
         config = uvicorn.Config(
             app,
             host=host,
@@ -269,6 +296,21 @@ def serve(
             timeout_graceful_shutdown=SHUTDOWN_SECONDS,
         )
         Announcing(config, name or loaded.name).run([listening])
+
+
+@contextmanager
+def grammar_work(
+    vocabulary: Vocabulary, count: int, seconds: float, nbytes: int
+) -> Generator[GrammarProcesses | None]:
+    """`count` shared grammar processes while the block runs; None if there are to be none."""
+    if count == 0:
+        yield None
+        return
+    processes = GrammarProcesses(vocabulary, count=count, seconds=seconds, nbytes=nbytes)
+    try:
+        yield processes
+    finally:
+        processes.close()
 
 
 def adapter_folders(given: list[str]) -> dict[str, Path]:
@@ -359,10 +401,14 @@ def listen(host: str, port: int, reader_seconds: float = SERVER.reader_seconds) 
     return listener
 
 
-def warm_up(engine: Engine) -> None:
+def warm_up(engine: Engine, processes: GrammarProcesses | None = None) -> None:
     """Generate one short answer, so that the first client doesn't wait for what is compiled or read
     only once. If the context has no room for it, nothing is generated."""
-    grammar = compile_json_schema(SCHEMA, engine.loaded.vocab)
+    grammar: AnyGrammar
+    if processes is None:
+        grammar = compile_json_schema(SCHEMA, engine.loaded.vocab)
+    else:
+        grammar = processes.compile(Build(compile_json_schema, (SCHEMA,), {})).result()
     prompt = engine.loaded.vocab.encode(b"{")
     tokens = min(2 * grammar.min_tokens, engine.max_context - len(prompt))
     if tokens >= grammar.min_tokens:

@@ -13,6 +13,7 @@ from starlette.exceptions import HTTPException
 
 from maskwright.engine import Engine
 from maskwright.errors import InputError, MaskwrightError
+from maskwright.processes import GrammarProcesses
 from maskwright.server.answer.answers import Envelope, Usage, model_card
 from maskwright.server.answer.choices import Choices
 from maskwright.server.answer.streaming import ChatStream
@@ -38,13 +39,17 @@ MOST_WARNINGS = 10
 
 
 def create_app(
-    engine: Engine, config: ServerConfig | None = None, sinks: Sequence[TraceSink] = ()
+    engine: Engine,
+    config: ServerConfig | None = None,
+    sinks: Sequence[TraceSink] = (),
+    processes: GrammarProcesses | None = None,
 ) -> FastAPI:
     """Return the application for a started engine, which the caller has to stop. `sinks` get the
-    trace of every choice."""
+    trace of every choice. Grammars are compiled and followed in `processes`, or else in this
+    process."""
     config = config or ServerConfig()
-    metrics = Metrics(engine, config.model_name or engine.loaded.name)
-    routes = Routes(engine, config, metrics)
+    metrics = Metrics(engine, config.model_name or engine.loaded.name, processes)
+    routes = Routes(engine, config, metrics, processes)
     app = FastAPI(title="Maskwright", openapi_url=None, redirect_slashes=False)
     for prefix in ("/v1", ""):
         app.add_api_route(f"{prefix}/chat/completions", routes.chat, methods=["POST"])
@@ -63,7 +68,13 @@ def create_app(
 class Routes:
     """The endpoints of one engine."""
 
-    def __init__(self, engine: Engine, config: ServerConfig, metrics: Metrics) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        config: ServerConfig,
+        metrics: Metrics,
+        processes: GrammarProcesses | None,
+    ) -> None:
         self._engine = engine
         self._config = config
         self._name = config.model_name or engine.loaded.name
@@ -75,7 +86,7 @@ class Routes:
             )
         self._created = int(time.time())
         self._metrics = metrics
-        self._completions = ChatCompletions(engine, config, metrics)
+        self._completions = ChatCompletions(engine, config, metrics, processes)
 
     async def chat(self, http: Request) -> Response:
         """Parse, check, compile and submit the request, and only then begin the answer."""

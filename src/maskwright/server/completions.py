@@ -13,8 +13,9 @@ from jinja2 import TemplateError
 
 from maskwright.engine import Engine, Generation, Request
 from maskwright.errors import BudgetError, InputError
-from maskwright.mask import Grammar
+from maskwright.processes import AnyGrammar, GrammarProcesses
 from maskwright.server.answer.choices import Choices
+from maskwright.server.answer.event_source import events_of
 from maskwright.server.answer.logprobs import ScoreReader
 from maskwright.server.answer.parts import PartReader, ToolReader, WordReader
 from maskwright.server.answer.token_trace import TokenTrace
@@ -38,12 +39,18 @@ SEED_STRIDE = 0x9E3779B97F4A7C15
 class ChatCompletions:
     """Starts chat requests on one engine. To be used from one event loop."""
 
-    def __init__(self, engine: Engine, config: ServerConfig, metrics: Metrics) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        config: ServerConfig,
+        metrics: Metrics,
+        processes: GrammarProcesses | None = None,
+    ) -> None:
         self._engine = engine
         self._loaded = engine.loaded
         tool_format = config.tool_format or tool_format_of(engine.loaded.chat_template)
-        self._recipes = Recipes(engine.loaded.vocab, config.whitespace, tool_format)
-        self._grammars = GrammarStore(config.grammar_bytes, metrics)
+        self._recipes = Recipes(config.whitespace, tool_format)
+        self._grammars = GrammarStore(config.grammar_bytes, metrics, engine.loaded.vocab, processes)
         self._log_prompts = config.log_prompts
         # One thread, because a fast tokenizer can't be used by two threads at once.
         self._renderer = ThreadPoolExecutor(1, thread_name_prefix="render")
@@ -66,6 +73,8 @@ class ChatCompletions:
             log.info("the prompt of %d tokens", len(prompt), extra={"fields": {"prompt": text}})
         limit = self._limit(request, len(prompt))
         if grammar is not None:
+            if grammar.min_tokens > limit:  # other texts are tried, which may take long
+                await loop.run_in_executor(None, grammar.least_tokens, limit)
             _check_budget(request, grammar, limit)
         submitted = self._submit(request, prompt, limit, grammar)
         exchange.generations = generations = [generation for _, generation in submitted]
@@ -105,7 +114,7 @@ class ChatCompletions:
                 f"n is {request.n}; this server takes at most {most} answers at a time", param="n"
             )
 
-    async def _grammar(self, request: ChatRequest, exchange: Exchange) -> Grammar | None:
+    async def _grammar(self, request: ChatRequest, exchange: Exchange) -> AnyGrammar | None:
         recipe = self._recipes.of(request.shape, request.tool_use, request.stop)
         if recipe is None:
             return None
@@ -158,7 +167,7 @@ class ChatCompletions:
         return room if request.limit is None else min(request.limit.tokens, room)
 
     def _submit(
-        self, request: ChatRequest, prompt: list[int], limit: int, grammar: Grammar | None
+        self, request: ChatRequest, prompt: list[int], limit: int, grammar: AnyGrammar | None
     ) -> list[tuple[Request, Generation]]:
         """Submit n generations; if one is refused, the earlier ones are cancelled."""
         submitted: list[tuple[Request, Generation]] = []
@@ -188,10 +197,10 @@ class ChatCompletions:
         return submitted
 
 
-def _reader(use: ToolUse | None, grammar: Grammar | None) -> Callable[[], PartReader]:
+def _reader(use: ToolUse | None, grammar: AnyGrammar | None) -> Callable[[], PartReader]:
     if use is None or grammar is None or not use.constrains:
         return WordReader
-    return lambda: ToolReader(grammar)
+    return lambda: ToolReader(events_of(grammar))
 
 
 def choice_seed(seed: int | None, index: int) -> int | None:
@@ -200,7 +209,7 @@ def choice_seed(seed: int | None, index: int) -> int | None:
     return None if seed is None else (seed + index * SEED_STRIDE) % (1 << SEED_BITS)
 
 
-def _check_budget(request: ChatRequest, grammar: Grammar, limit: int) -> None:
+def _check_budget(request: ChatRequest, grammar: AnyGrammar, limit: int) -> None:
     needed = grammar.least_tokens(limit)
     if needed <= limit:
         return

@@ -70,7 +70,7 @@ def read_tokenizer(tokenizer: object) -> ReadTokenizer:
 
     tokens = tuple(map(text, range(max(pieces) + 1)))
     eos = cast("int | None", getattr(tokenizer, "eos_token_id", None))
-    return ReadTokenizer(tokens, special, eos, _encoder(backend, serialised, tokens))
+    return ReadTokenizer(tokens, special, eos, CanonicalEncoder(type(backend), serialised, tokens))
 
 
 def _backend(tokenizer: object) -> Backend:
@@ -103,46 +103,52 @@ def _special(description: Mapping[str, Any], backend: Backend) -> Iterable[int]:
 _ANCHORS = ("\n", "\x02", "\ue000")
 
 
-def _encoder(
-    backend: Backend, serialised: str, tokens: tuple[bytes, ...]
-) -> Callable[[bytes], list[int] | None]:
-    """Return a function that divides bytes into the tokenizer's own tokens, with a private copy of
-    it.
+class CanonicalEncoder:
+    """Cuts bytes as the tokenizer itself does, by a private copy of it.
 
     The copy never truncates or pads, and reads the names of special tokens as plain text. What the
-    owner of the original does with it in other threads doesn't affect the copy.
+    owner of the original does with it in other threads doesn't affect the copy. It can be pickled,
+    and so sent to other processes.
     """
-    copy = cast(Backend, cast(Any, type(backend)).from_str(serialised))
-    copy.no_truncation()
-    copy.no_padding()
-    copy.encode_special_tokens = True
 
-    def ids_of(text: str) -> list[int]:
-        return copy.encode(text, add_special_tokens=False).ids
+    def __init__(self, kind: type, serialised: str, tokens: tuple[bytes, ...]) -> None:
+        """`kind` is the class of the tokenizer, `serialised` its `to_str()`."""
+        self._made_from = kind, serialised, tokens
+        self._tokens = tokens
+        self._copy = copy = cast(Backend, cast(Any, kind).from_str(serialised))
+        copy.no_truncation()
+        copy.no_padding()
+        copy.encode_special_tokens = True
 
-    def spelled(ids: list[int]) -> bytes:
-        return b"".join([tokens[i] for i in ids])
+    def __reduce__(self) -> tuple[type[CanonicalEncoder], tuple[type, str, tuple[bytes, ...]]]:
+        return CanonicalEncoder, self._made_from
 
-    def ending(ids: list[int], size: int) -> list[int]:
-        """Return the fewest last `ids` that have at least `size` bytes together."""
-        at = len(ids)
-        while at and size > 0:
-            at -= 1
-            size -= len(tokens[ids[at]])
-        return ids[at:]
-
-    def encode(data: bytes) -> list[int] | None:
+    def __call__(self, data: bytes) -> list[int] | None:
+        """The ids into which `data` is cut in the middle of a text; None if it is no UTF-8, or the
+        tokenizer does not keep every byte of it."""
         try:
             text = data.decode()
         except UnicodeDecodeError:
             return None
-        ids = ids_of(text)
-        if spelled(ids) == data:
+        ids = self._ids(text)
+        if self._spelled(ids) == data:
             return ids
         for anchor in _ANCHORS:
-            ids = ending(ids_of(anchor + text), len(data))
-            if spelled(ids) == data:
+            ids = self._ending(self._ids(anchor + text), len(data))
+            if self._spelled(ids) == data:
                 return ids
         return None
 
-    return encode
+    def _ids(self, text: str) -> list[int]:
+        return self._copy.encode(text, add_special_tokens=False).ids
+
+    def _spelled(self, ids: list[int]) -> bytes:
+        return b"".join([self._tokens[i] for i in ids])
+
+    def _ending(self, ids: list[int], size: int) -> list[int]:
+        """As few of the last `ids` as have at least `size` bytes together."""
+        at = len(ids)
+        while at and size > 0:
+            at -= 1
+            size -= len(self._tokens[ids[at]])
+        return ids[at:]

@@ -188,6 +188,10 @@ class Vocabulary:
     def _texts(self) -> Spellings:
         return Spellings.of(self.tokens)
 
+    def __getstate__(self) -> dict[str, object]:
+        """What is pickled: everything but what masks share, which another process makes anew."""
+        return {**self.__dict__, "shared": None}
+
     def __repr__(self) -> str:
         return f"Vocabulary({self.size} tokens, {len(self.special)} special, eos={self.eos})"
 

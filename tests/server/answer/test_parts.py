@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 
 import pytest
 
 from maskwright import Vocabulary, compile_tools
+from maskwright.server.answer.event_source import LocalEvents
 from maskwright.server.answer.parts import ArgumentsText, Part, ToolReader, WholeAnswer, WordReader
 from tests.server.test_tools import TOOLS
 
@@ -33,13 +35,17 @@ ANSWERS: dict[str, str] = {
 
 def read(text: str, format: str, size: int, **options: str) -> list[Part]:
     """The parts of a whole answer that comes `size` bytes at a time."""
-    reader = ToolReader(compile_tools(TOOLS, "auto", VOCABULARY, format=format, **options))
+    grammar = compile_tools(TOOLS, "auto", VOCABULARY, format=format, **options)
+    return asyncio.run(read_pieces(ToolReader(LocalEvents(grammar)), text, size))
+
+
+async def read_pieces(reader: ToolReader, text: str, size: int) -> list[Part]:
     data = text.encode()
     parts: list[Part] = []
     for at in range(0, len(data), size):
         piece = data[at : at + size]
-        parts += reader.read(piece.decode(errors="replace"), list(piece), final=False)
-    return parts + reader.read("", [256], final=True)
+        parts += await reader.read(piece.decode(errors="replace"), list(piece), final=False)
+    return parts + await reader.read("", [256], final=True)
 
 
 def message_of(parts: list[Part]) -> WholeAnswer:
@@ -87,5 +93,6 @@ def test_reasoning_and_words_stand_apart(size: int) -> None:
 def test_without_tools_everything_is_words() -> None:
     reader = WordReader()
     text = ANSWERS["hermes"]
-    assert message_of(reader.read(text, list(text.encode()), final=True)).words == text
-    assert reader.read("", [256], final=True) == []
+    parts = asyncio.run(reader.read(text, list(text.encode()), final=True))
+    assert message_of(parts).words == text
+    assert asyncio.run(reader.read("", [256], final=True)) == []

@@ -9,10 +9,13 @@ import pytest
 
 from maskwright.errors import SchemaError
 from maskwright.mask import Grammar
+from maskwright.processes import Build
 from maskwright.server.grammars.cache import GrammarStore
 from maskwright.server.grammars.recipes import Recipe
 from maskwright.server.observe.metrics import Metrics
+from maskwright.vocab import Vocabulary
 from tests.bounds import PATIENCE
+from tests.matching import EVERY_BYTE
 
 METRICS = Metrics(cast(Any, None), "none")  # no engine is read before somebody asks for a page
 
@@ -26,9 +29,10 @@ class Compiler:
         self.go.set()
 
     def of(self, text: str) -> Recipe:
-        return Recipe(text, lambda: self._compile(text))
+        return Recipe(text, Build(self._compile, (text,), {}), None)
 
-    def _compile(self, text: str) -> Grammar:
+    def _compile(self, text: str, vocabulary: Vocabulary) -> Grammar:
+        assert vocabulary is EVERY_BYTE
         self.compiled.append(text)
         assert self.go.wait(PATIENCE)
         if text.startswith("!"):
@@ -38,7 +42,7 @@ class Compiler:
 
 def test_the_least_recently_used_goes_first() -> None:
     compiler = Compiler()
-    store = GrammarStore(room=200, metrics=METRICS)
+    store = GrammarStore(room=200, metrics=METRICS, vocabulary=EVERY_BYTE)
 
     async def ask(*texts: str) -> None:
         for text in texts:
@@ -50,7 +54,7 @@ def test_the_least_recently_used_goes_first() -> None:
 
 def test_one_grammar_is_kept_however_large() -> None:
     compiler = Compiler()
-    store = GrammarStore(room=50, metrics=METRICS)
+    store = GrammarStore(room=50, metrics=METRICS, vocabulary=EVERY_BYTE)
 
     async def ask(*texts: str) -> None:
         for text in texts:
@@ -63,7 +67,7 @@ def test_one_grammar_is_kept_however_large() -> None:
 def test_identical_requests_share_one_compilation() -> None:
     compiler = Compiler()
     compiler.go.clear()
-    store = GrammarStore(room=200, metrics=METRICS)
+    store = GrammarStore(room=200, metrics=METRICS, vocabulary=EVERY_BYTE)
 
     async def ask() -> set[int]:
         asking = [asyncio.create_task(store.get(compiler.of("a"))) for _ in range(10)]
@@ -81,7 +85,7 @@ def test_identical_requests_share_one_compilation() -> None:
 def test_the_first_to_ask_may_leave() -> None:
     compiler = Compiler()
     compiler.go.clear()
-    store = GrammarStore(room=200, metrics=METRICS)
+    store = GrammarStore(room=200, metrics=METRICS, vocabulary=EVERY_BYTE)
 
     async def ask() -> Any:
         first = asyncio.create_task(store.get(compiler.of("a")))
@@ -98,7 +102,7 @@ def test_the_first_to_ask_may_leave() -> None:
 
 def test_failures_reach_everyone_and_are_not_kept() -> None:
     compiler = Compiler()
-    store = GrammarStore(room=200, metrics=METRICS)
+    store = GrammarStore(room=200, metrics=METRICS, vocabulary=EVERY_BYTE)
 
     async def ask() -> list[Any]:
         return await asyncio.gather(
@@ -114,7 +118,7 @@ def test_failures_reach_everyone_and_are_not_kept() -> None:
 def test_the_event_loop_goes_on_while_compiling() -> None:
     compiler = Compiler()
     compiler.go.clear()
-    store = GrammarStore(room=200, metrics=METRICS)
+    store = GrammarStore(room=200, metrics=METRICS, vocabulary=EVERY_BYTE)
 
     async def ask() -> None:
         task = asyncio.create_task(store.get(compiler.of("a")))

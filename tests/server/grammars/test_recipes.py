@@ -17,7 +17,7 @@ from tests.matching import EVERY_BYTE, matches
 from tests.server.scripted import Client, ScriptedEngine
 from tests.server.test_tools import CALLS, NOW, TOOLS, WEATHER, says
 
-RECIPES = Recipes(EVERY_BYTE, "flexible", "hermes")
+RECIPES = Recipes("flexible", "hermes")
 
 
 def recipe(body: dict[str, Any]) -> Recipe | None:
@@ -126,7 +126,7 @@ MADE: list[tuple[dict[str, Any], list[str], list[str]]] = [
 def test_what_is_built(body: dict[str, Any], accepted: list[str], refused: list[str]) -> None:
     made = recipe(body)
     assert made is not None
-    grammar = made.build()
+    grammar = made.build(EVERY_BYTE)
     assert [text for text in accepted if not matches(grammar, text)] == []
     assert [text for text in refused if matches(grammar, text)] == []
 

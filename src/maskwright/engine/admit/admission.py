@@ -20,8 +20,8 @@ from maskwright.engine.request.request import Request
 from maskwright.engine.request.stops import StopAutomaton
 from maskwright.engine.schedule.sequence import Sequence
 from maskwright.errors import BudgetError, InputError
-from maskwright.mask import Grammar
 from maskwright.models import LoadedModel
+from maskwright.processes import AnyGrammar
 
 
 class Admission:
@@ -80,7 +80,7 @@ class Admission:
         if request.grammar is not None and not isinstance(request.grammar, Future):
             self.check_grammar(request, request.grammar)
 
-    def check_grammar(self, request: Request, grammar: Grammar) -> None:
+    def check_grammar(self, request: Request, grammar: AnyGrammar) -> None:
         """As `check`, for the compiled grammar alone."""
         if grammar.vocabulary.digest != self._vocab.digest:
             raise InputError(
@@ -101,7 +101,7 @@ class Admission:
         rank = self._ranks[request.service]
         return Claim(rank, request.client, len(request.prompt), request.max_tokens)
 
-    def admit(self, request: Request, generation: Generation, grammar: Grammar | None) -> Active:
+    def admit(self, request: Request, generation: Generation, grammar: AnyGrammar | None) -> Active:
         """Make the active request, with matcher, sequence and emitter. The caller has checked
         it."""
         config = self._config

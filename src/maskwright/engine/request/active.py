@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -22,6 +23,8 @@ from maskwright.engine.request.request import Delta, FinishReason, Request
 from maskwright.engine.schedule.sequence import Sequence
 from maskwright.errors import GenerationError
 from maskwright.mask import Matcher
+from maskwright.processes import Follower
+from maskwright.processes.follower import Heard, Taught
 from maskwright.sampling import CANONICAL, NOWHERE, Place, SampleRow, TokenScore
 
 
@@ -70,7 +73,7 @@ class Active:
     request: Request
     generation: Generation
     sequence: Sequence
-    matcher: Matcher | None
+    matcher: Matcher | Follower | None
     free_words: NDArray[np.int32]
     eos: frozenset[int]
     texts: tuple[bytes, ...]
@@ -98,6 +101,11 @@ class Active:
     def complete(self) -> bool:
         """Whether the grammar allows nothing more."""
         return self.matcher is not None and self.matcher.complete
+
+    @property
+    def closed(self) -> bool:
+        """Whether the request has ended."""
+        return self._closed
 
     def sample_row(self, draft: list[int]) -> SampleRow:
         """The sampler's parameters for the token after those of the sequence and of `draft`."""
@@ -133,6 +141,8 @@ class Active:
 
     def close(self, reason: FinishReason, error: Exception | None = None) -> Delta:
         """Close the stream and return its last delta; nothing is published after it."""
+        if isinstance(self.matcher, Follower):
+            self.matcher.close()
         with self._lock:
             self._closed = True
             if error is not None:
@@ -153,6 +163,31 @@ class Active:
         record.cached = sequence.cached_tokens
         record.preemptions = sequence.preemptions
         record.peak = sequence.blocks_peak
+
+    # A grammar that lives in another process ----------------------------------------------------
+
+    def knows(self, tokens: list[int]) -> bool:
+        """Whether `advance` with these sampled tokens, and `prepare` after it, have all that they
+        need of the grammar."""
+        matcher = self.matcher
+        if not isinstance(matcher, Follower):
+            return True
+        if len(self._run) > len(tokens):  # the next mask allows the next token of the run
+            return matcher.knows(tokens, 0, canonical=False)
+        left = self._left - len(tokens)
+        return matcher.knows(tokens, left, canonical=self._writes_forced_text)
+
+    def ask(self, tokens: list[int], then: Callable[[Heard], None]) -> None:
+        """Ask the grammar's process for what `knows` lacks; `then` is called in another thread."""
+        matcher = self.matcher
+        assert isinstance(matcher, Follower)
+        left = self._left - len(tokens)
+        matcher.ask(tokens, left, canonical=self._writes_forced_text, then=then)
+
+    def take_in(self, taught: Taught) -> None:
+        """Learn what the grammar's process has answered."""
+        assert isinstance(self.matcher, Follower)
+        self.matcher.take_in(taught)
 
     # The matcher and the end --------------------------------------------------------------------
 
@@ -193,30 +228,22 @@ class Active:
 
     # What comes next ----------------------------------------------------------------------------
 
+    @property
+    def _writes_forced_text(self) -> bool:
+        """Whether text that the grammar forces may be written without the model: then nothing but
+        the grammar may restrict tokens."""
+        params = self.request.params
+        return self.canonical and not (params.bad_words or params.no_repeat_ngram)
+
     def _canonical_run(self, left: int) -> list[int]:
-        """The canonical tokens of the text that the grammar forces next, empty if there are none or
-        they may not be written without the model: nothing but the grammar may restrict tokens, and
-        the rest of the `left` tokens must suffice to complete the text."""
+        """The canonical tokens of the text that the grammar forces next, empty if there are none,
+        they may not be written without the model, or the rest of the `left` tokens would not
+        suffice to complete the text."""
         if self._run:
             return self._run
-        params = self.request.params
-        if self.matcher is None or not self.canonical:
+        if self.matcher is None or not self._writes_forced_text:
             return []
-        if params.bad_words or params.no_repeat_ngram:
-            return []
-        run = self.matcher.forced_tokens()
-        if not run or len(run) > left:
-            return []
-        taken = 0
-        try:
-            while taken < len(run) and self.matcher.accept(run[taken]):
-                taken += 1
-            fits = taken == len(run) and (
-                self.matcher.complete or self.matcher.min_tokens <= left - taken
-            )
-        finally:
-            self.matcher.rollback(taken)
-        return run if fits else []
+        return self.matcher.forced_run(left)
 
     def _draft(self, forced: list[int]) -> list[int]:
         """Draft tokens for the positions after `forced`, each allowed by the grammar. A draft ends
@@ -251,8 +278,10 @@ class Active:
             return False
         fits = False
         try:
-            certain = matcher.complete or matcher.min_tokens > left or self._canonical_run(left)
-            fits = not certain
+            known = matcher.knows((), left, canonical=self._writes_forced_text)
+            fits = known and not (
+                matcher.complete or not matcher.ends_within(left) or self._canonical_run(left)
+            )
         finally:
             if not fits:
                 matcher.rollback(1)

@@ -8,7 +8,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 
 from maskwright.errors import InputError
-from maskwright.mask import Grammar
+from maskwright.processes import AnyGrammar
 from maskwright.sampling import SamplingParams, TokenScore
 
 
@@ -49,7 +49,7 @@ class Request:
     params: SamplingParams
     max_tokens: int
     stop: tuple[str, ...] = ()
-    grammar: Grammar | Future[Grammar] | None = None
+    grammar: AnyGrammar | Future[AnyGrammar] | None = None
     eos: tuple[int, ...] | None = None
     service: str = "interactive"
     client: str = ""

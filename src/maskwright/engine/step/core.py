@@ -121,7 +121,8 @@ class Core:
         self._reader_seconds = reader_seconds
         self._clock = clock
         self._active: dict[int, Active] = {}
-        self._advancing: set[int] = set()
+        self._advancing: dict[int, float] = {}
+        """When each request began to advance, by `time.perf_counter`."""
         self._held: dict[int, Held] = {}
 
     @property
@@ -152,7 +153,7 @@ class Core:
         number = active.sequence.arrival
         self._active[number] = active
         self.scheduler.add(active.sequence)
-        self._advancing.add(number)
+        self._advancing[number] = time.perf_counter()
         self._post_step_work.start(active, [])
         self._settle()
 
@@ -201,7 +202,7 @@ class Core:
         active = self._active.pop(number, None)
         if active is None:
             return
-        self._advancing.discard(number)
+        self._advancing.pop(number, None)
         self._held.pop(number, None)
         self.scheduler.end(active.sequence)
         last = active.close(reason, error)
@@ -219,7 +220,7 @@ class Core:
         after the forward is sampled."""
         begin = time.perf_counter()
         self.expire()
-        self._await(lambda: bool(self._advancing))
+        self._await(self._expects_advance)
         waited = time.perf_counter()
         if self._draft_model is not None:
             self._guess(self._draft_model)
@@ -275,6 +276,12 @@ class Core:
             if self._settle(left):
                 deadline = time.perf_counter() + GRACE
 
+    def _expects_advance(self) -> bool:
+        """Whether a request may be about to advance: the plan waits for it. Not for one that has
+        taken longer already, whose grammar may take seconds."""
+        begin = time.perf_counter() - GRACE
+        return any(at > begin for at in self._advancing.values())
+
     def _guess(self, draft_model: DraftModel) -> None:
         """Have the draft model propose tokens for the decoding sequences. It needs their masks,
         so the step waits briefly for post-step work; sequences without a mask then go without a
@@ -305,7 +312,7 @@ class Core:
                     active.generation.record.pause(self._clock())
                     self.scheduler.pause(active.sequence)
             case Advance(reason, forced, draft):
-                self._advancing.discard(number)
+                self._advancing.pop(number, None)
                 self.counts.forced += len(forced)
                 active.generation.record.forced += len(forced)
                 self.scheduler.extend(active.sequence, forced)
@@ -411,7 +418,7 @@ class Core:
         active.masks = None
         active.sequence.draft = []
         self.scheduler.confirm(active.sequence, tokens)
-        self._advancing.add(active.sequence.arrival)
+        self._advancing[active.sequence.arrival] = time.perf_counter()
         self._post_step_work.start(active, tokens)
 
     def _judge(self, active: Active, drafted: int, accepted: int) -> None:

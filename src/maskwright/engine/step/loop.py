@@ -161,7 +161,7 @@ class Engine:
         """End the thread after the current step; live requests end with `EngineStoppedError`."""
         with self._wake:
             self._stopping = True
-            self._wake.notify()
+            self._wake_up()
         if self._thread.ident is not None:
             self._thread.join()
 
@@ -235,7 +235,7 @@ class Engine:
                 self._compiling.add(request, generation, grammar)
             self._submitted_requests += 1
             self._prompt_tokens += len(request.prompt)
-            self._wake.notify()
+            self._wake_up()
         generation.when_ended(self._left)
 
     def _left(self, trace: Trace) -> None:
@@ -313,16 +313,22 @@ class Engine:
     def _cancel(self, number: int) -> None:
         with self._wake:
             self._cancelled.add(number)
-            self._wake.notify()
+            self._wake_up()
 
     def _resume(self, number: int) -> None:
         with self._wake:
             self._resumed.add(number)
-            self._wake.notify()
+            self._wake_up()
 
     def _notify(self) -> None:
         with self._wake:
-            self._wake.notify()
+            self._wake_up()
+
+    def _wake_up(self) -> None:
+        """End the wait of the engine's thread, which may be for work or for a late mask. The caller
+        holds `_wake`."""
+        self._wake.notify()
+        self._post_step_work.wake()
 
     # The thread ---------------------------------------------------------------------------------
 

@@ -16,6 +16,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from maskwright.engine.request.active import Active, Advance, Masks
+from maskwright.errors import GenerationError
+from maskwright.processes.follower import Heard
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,15 +36,33 @@ class Failed:
 
 StepResult = Advance | Prepared | Failed
 
+MOST_QUESTIONS = 4
+"""Questions to a grammar's process after one step of a request. One answer suffices, unless
+what has been learned was forgotten meanwhile."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Answered:
+    """The process of a request's grammar has answered what is needed to go on with `tokens`."""
+
+    active: Active
+    tokens: list[int]
+    heard: Heard
+    questions: int
+
 
 class PostStepWork:
     """Runs `Active.advance` and `Active.prepare` of requests passed to `start`: at once, or with
-    `overlap` in a thread of its own. The engine's thread takes the results with `collect`."""
+    `overlap` in a thread of its own. The engine's thread takes the results with `collect`.
+
+    Where a request's grammar lives in another process and has not been followed to here before,
+    that process is asked first; nothing but this request waits for the answer."""
 
     def __init__(self, *, overlap: bool) -> None:
         self.busy = 0.0
         """Seconds spent on this work so far."""
-        self._done: queue.SimpleQueue[tuple[Active, StepResult]] = queue.SimpleQueue()
+        self._done: queue.SimpleQueue[tuple[Active, StepResult] | _Answered | None]
+        self._done = queue.SimpleQueue()
         self._todo: queue.SimpleQueue[tuple[Active, list[int]] | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
         if overlap:
@@ -54,6 +74,12 @@ class PostStepWork:
     def start(self, active: Active, tokens: list[int]) -> None:
         """Process `tokens`, which have been sampled for `active`; an empty list at its
         beginning."""
+        self._start(active, tokens, 0)
+
+    def _start(self, active: Active, tokens: list[int], questions: int) -> None:
+        if not active.knows(tokens):
+            self._ask(active, tokens, questions + 1)
+            return
         if self._thread is not None:
             self._todo.put((active, tokens))
             return
@@ -63,15 +89,42 @@ class PostStepWork:
             self._prepare(active, advanced)
         self.busy += time.perf_counter() - begin
 
+    def _ask(self, active: Active, tokens: list[int], questions: int) -> None:
+        if questions > MOST_QUESTIONS:
+            error = GenerationError("The grammar's process does not answer what it is asked.")
+            self._done.put((active, Failed(error)))
+            return
+        active.ask(
+            tokens, lambda heard: self._done.put(_Answered(active, tokens, heard, questions))
+        )
+
     def collect(self, wait: float = 0.0) -> Iterator[tuple[Active, StepResult]]:
         """Yield the results since the last call, in order; if there is none, wait up to `wait`
-        seconds for the first."""
+        seconds for the first, or until `wake` is called."""
         try:
-            yield self._done.get(timeout=wait) if wait else self._done.get_nowait()
+            done = self._done.get(timeout=wait) if wait else self._done.get_nowait()
             while True:
-                yield self._done.get_nowait()
+                if isinstance(done, _Answered):
+                    self._go_on(done)
+                elif done is not None:
+                    yield done
+                done = self._done.get_nowait()
         except queue.Empty:
             return
+
+    def wake(self) -> None:
+        """End the wait of `collect`, from any thread."""
+        self._done.put(None)
+
+    def _go_on(self, answered: _Answered) -> None:
+        active, heard = answered.active, answered.heard
+        if active.closed:
+            return
+        if isinstance(heard, Exception):
+            self._done.put((active, Failed(heard)))
+            return
+        active.take_in(heard)
+        self._start(active, answered.tokens, answered.questions)
 
     def stop(self) -> None:
         """End the thread after the item that it is working on."""

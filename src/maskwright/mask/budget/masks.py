@@ -60,6 +60,16 @@ class BudgetMasks:
                     needed=needed,
                 )
 
+    def scope(self, position: Position, budget: int) -> tuple[int, int, bool]:
+        """The lowest and the highest budget under which a mask that has been filled under `budget`
+        stays what it is, and whether it does so for every text at the position."""
+        if budget >= position.sufficient_budget:
+            return position.sufficient_budget, UNKNOWN, True
+        masks = self._cache.masks.get(position)
+        if masks is None:
+            return budget, budget, False
+        return *masks.scope(budget), True
+
     def _masks_by_budget(self, position: Position, prefix: bytes) -> MasksByBudget | None:
         """The masks of a position under every budget, remembered; None where they are found for
         each budget anew."""

@@ -23,6 +23,10 @@ class CountingMatcher(Matcher):
         self._counts = counts
         self._tokens = [0]
 
+    @property
+    def by_position(self) -> bool:
+        return False
+
     def fill_mask(self, out: npt.NDArray[np.int32], budget: int | None = None) -> None:
         here = self._path[-1]
         if budget is None or not isinstance(here, Unfinished):

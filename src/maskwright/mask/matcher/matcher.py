@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
 import numpy as np
@@ -71,6 +72,28 @@ class Matcher:
         configuration has several. Equal texts have equal states, and equal states equal masks."""
         here = self._path[-1]
         return (*here.configuration, here.variant) if here.variant else tuple(here.configuration)
+
+    @property
+    def position(self) -> Position:
+        """Where the text stands; equal texts stand at one position."""
+        return self._path[-1]
+
+    @property
+    def by_position(self) -> bool:
+        """Whether masks without a budget, and what may follow, depend on the position alone."""
+        return True
+
+    @property
+    def costs_depend_on_text(self) -> bool:
+        """Whether the tokens that complete the text depend on what it says so far, and not on the
+        position alone."""
+        here = self._path[-1].configuration
+        return self._budgets.costs.place(here, bytes(self._read())) != here
+
+    def mask_scope(self, budget: int) -> tuple[int, int, bool]:
+        """The lowest and the highest budget under which the mask is the one that has just been
+        filled under `budget`; and whether that holds for every text at this position."""
+        return self._budgets.scope(self._path[-1], budget)
 
     def fill_mask(self, out: npt.NDArray[np.int32], budget: int | None = None) -> None:
         """Write the mask to `out`: bit i of word w (int32, ceil(V/32)) allows token 32*w+i.
@@ -197,6 +220,31 @@ class Matcher:
         if here.forced_byte == b"":
             return []
         return forced_tokens(self._recognizer, here.configuration, bytes(self._read()))
+
+    def forced_run(self, left: int) -> list[int]:
+        """The forced tokens, if the rest of `left` tokens suffices to complete the text after them;
+        otherwise none."""
+        run = self.forced_tokens()
+        if not run or len(run) > left:
+            return []
+        taken = 0
+        try:
+            while taken < len(run) and self.accept(run[taken]):
+                taken += 1
+            fits = taken == len(run) and (self.complete or self.ends_within(left - taken))
+        finally:
+            self.rollback(taken)
+        return run if fits else []
+
+    def ends_within(self, left: int) -> bool:
+        """Whether the text can certainly be completed within `left` tokens."""
+        return self.min_tokens <= left
+
+    def knows(self, tokens: Iterable[int], left: int, *, canonical: bool) -> bool:
+        """Whether everything is known that is needed after `tokens`: always, since what is not
+        known yet is computed when it is asked for. See `processes.follower` for another answer."""
+        del tokens, left, canonical
+        return True
 
     def events(self, *, final: bool = False) -> list[Event]:
         """Return the events of the text accepted since the last call: captures and the structure

@@ -25,6 +25,9 @@ MOST_ROW_BYTES: Final = 8 << 20
 
 NO_TOKEN: Final = -1
 
+MOST_BUDGET: Final = 1 << 60
+"""A budget that nobody has."""
+
 Place = Configuration | tuple[Configuration, bytes]
 """The key of an entry: a configuration without the names that make no difference (see
 `mask.budget.places`), with a digest of the text if that does."""
@@ -59,6 +62,12 @@ class MasksByBudget(NamedTuple):
     def mask(self, budget: int) -> npt.NDArray[np.int32]:
         """The mask of a text that may go on for `budget` tokens, the next one included."""
         return self.rows[bisect_right(self.needs, budget - 1)]
+
+    def scope(self, budget: int) -> tuple[int, int]:
+        """The lowest and the highest budget that has the mask of `budget`."""
+        step = bisect_right(self.needs, budget - 1)
+        low = self.needs[step - 1] + 1 if step else 0
+        return low, self.needs[step] if step < len(self.needs) else MOST_BUDGET
 
 
 class BudgetCache:

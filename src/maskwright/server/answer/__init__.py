@@ -2,6 +2,7 @@
 
 - `answers`: The bodies of whole answers.
 - `choices`: The n generations of one request, merged into one sequence of (index, delta).
+- `event_source`: The events of an answer's text, wherever its grammar lives.
 - `logprobs`: Log-probabilities of tokens in OpenAI's form, each with the text of its token.
 - `parts`: Splits an answer, while it is generated, into words, reasoning and tool calls.
 - `streaming`: Answers as server-sent events, in the order on which clients rely.

@@ -73,7 +73,9 @@ class Choices:
         ended = await asyncio.gather(*(generation.aresult() for generation in self._generations))
         for trace, one in zip(self.token_traces or (), ended, strict=False):
             trace.take(one.scores)
-        return [_answer(*each) for each in zip(ended, self._readers, self._scores, strict=True)]
+        return [
+            await _answer(*each) for each in zip(ended, self._readers, self._scores, strict=True)
+        ]
 
     def deltas(self, idle: float) -> AsyncGenerator[ChoiceDelta | None]:
         """Return an iterator over all deltas in the order of their arrival, and None after each
@@ -109,7 +111,7 @@ class Choices:
                 if delta.error is not None:
                     raise delta.error
                 final = delta.finish_reason is not None
-                parts = self._readers[index].read(delta.text, delta.token_ids, final=final)
+                parts = await self._readers[index].read(delta.text, delta.token_ids, final=final)
                 if self.token_traces is not None:
                     self.token_traces[index].take(delta.scores)
                 scores = self._scores[index]
@@ -137,9 +139,9 @@ async def _read(
         await arrived.put((index, error))
 
 
-def _answer(completion: Completion, reader: PartReader, scores: ScoreReader | None) -> Answer:
+async def _answer(completion: Completion, reader: PartReader, scores: ScoreReader | None) -> Answer:
     message = WholeAnswer()
-    for part in reader.read(completion.text, completion.token_ids, final=True):
+    for part in await reader.read(completion.text, completion.token_ids, final=True):
         message.add(part)
     reason = _openai_reason(completion.finish_reason, called=bool(message.calls))
     logprobs = None

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from typing import Final, Protocol, TypeAlias
 
 from maskwright.grammar.tools.python_literals import json_text
-from maskwright.mask import CaptureBegun, CaptureEnded, CaptureText, Event, Grammar
+from maskwright.mask import CaptureBegun, CaptureEnded, CaptureText, Event
+from maskwright.server.answer.event_source import EventSource
 
 _ID_LETTERS: Final = string.ascii_letters + string.digits
 
@@ -52,7 +53,7 @@ Part: TypeAlias = TextPart | Reasoning | CallBegun | ArgumentsText
 class PartReader(Protocol):
     """Splits one answer, which it reads from its beginning."""
 
-    def read(self, text: str, token_ids: Sequence[int], *, final: bool) -> list[Part]:
+    async def read(self, text: str, token_ids: Sequence[int], *, final: bool) -> list[Part]:
         """Return the parts of the next text and tokens; `final` if they are the last ones."""
         ...
 
@@ -60,23 +61,20 @@ class PartReader(Protocol):
 class WordReader:
     """Takes the whole answer as words."""
 
-    def read(self, text: str, token_ids: Sequence[int], *, final: bool) -> list[Part]:
+    async def read(self, text: str, token_ids: Sequence[int], *, final: bool) -> list[Part]:
         return [TextPart(text)] if text else []
 
 
 class ToolReader:
     """Distinguishes calls from words by the events of the answer's grammar."""
 
-    def __init__(self, grammar: Grammar) -> None:
-        self._matcher = grammar.matcher()
+    def __init__(self, events: EventSource) -> None:
+        self._events = events
         self._call = -1
         self._members = 0
 
-    def read(self, text: str, token_ids: Sequence[int], *, final: bool) -> list[Part]:
-        for token in token_ids:
-            accepted = self._matcher.accept(token)
-            assert accepted, "the engine sampled a token that the grammar forbids"
-        events = self._matcher.events(final=final)
+    async def read(self, text: str, token_ids: Sequence[int], *, final: bool) -> list[Part]:
+        events = await self._events.read(token_ids, final=final)
         return [part for event in events for part in self._parts(event)]
 
     def _parts(self, event: Event) -> Iterator[Part]:

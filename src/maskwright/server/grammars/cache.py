@@ -7,10 +7,11 @@ import time
 from collections import OrderedDict
 from concurrent.futures import ThreadPoolExecutor
 
-from maskwright.mask import Grammar
+from maskwright.processes import AnyGrammar, Build, GrammarProcesses
 from maskwright.server.exchange import GrammarSource
 from maskwright.server.grammars.recipes import Recipe
 from maskwright.server.observe.metrics import Metrics
+from maskwright.vocab import Vocabulary
 
 
 class GrammarStore:
@@ -20,14 +21,24 @@ class GrammarStore:
     client that began it disconnects. Errors aren't kept. To be used from one event loop.
     """
 
-    def __init__(self, room: int, metrics: Metrics) -> None:
+    def __init__(
+        self,
+        room: int,
+        metrics: Metrics,
+        vocabulary: Vocabulary,
+        processes: GrammarProcesses | None = None,
+    ) -> None:
+        """`processes` compile the grammars and answer for them; without, they are compiled in a
+        thread of this process."""
         self._room = room
+        self._vocabulary = vocabulary
+        self._processes = processes
         self._metrics = metrics
-        self._ready: OrderedDict[str, Grammar] = OrderedDict()
-        self._pending: dict[str, asyncio.Task[Grammar]] = {}
+        self._ready: OrderedDict[str, AnyGrammar] = OrderedDict()
+        self._pending: dict[str, asyncio.Task[AnyGrammar]] = {}
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="compile")
 
-    async def get(self, recipe: Recipe) -> tuple[GrammarSource, Grammar]:
+    async def get(self, recipe: Recipe) -> tuple[GrammarSource, AnyGrammar]:
         """Return the grammar and where it came from. Raises the InputError of the compilation."""
         grammar = self._ready.get(recipe.key)
         if grammar is not None:
@@ -45,24 +56,31 @@ class GrammarStore:
         self._metrics.got_grammar(source)
         return source, grammar
 
-    async def _compile_and_keep(self, recipe: Recipe) -> Grammar:
+    async def _compile_and_keep(self, recipe: Recipe) -> AnyGrammar:
+        begin, failed = time.perf_counter(), True
         try:
-            loop = asyncio.get_running_loop()
-            grammar = await loop.run_in_executor(self._thread, self._built, recipe)
+            grammar = await self._compile(recipe)
+            failed = False
+        except Exception as error:
+            recipe.name_place(error)
+            raise
         finally:
+            self._metrics.compiled(time.perf_counter() - begin, failed=failed)
             del self._pending[recipe.key]
         self._ready[recipe.key] = grammar
         self._make_room()
         return grammar
 
-    def _built(self, recipe: Recipe) -> Grammar:
-        begin, failed = time.perf_counter(), True
-        try:
-            grammar = recipe.build()
-            _ = grammar.min_tokens  # measured in this thread, and not in the event loop
-            failed = False
-        finally:
-            self._metrics.compiled(time.perf_counter() - begin, failed=failed)
+    async def _compile(self, recipe: Recipe) -> AnyGrammar:
+        if self._processes is not None:
+            return await asyncio.wrap_future(self._processes.compile(recipe.build))
+        return await asyncio.get_running_loop().run_in_executor(
+            self._thread, self._built, recipe.build
+        )
+
+    def _built(self, build: Build) -> AnyGrammar:
+        grammar = build(self._vocabulary)
+        _ = grammar.min_tokens  # counted here, and not on the event loop
         return grammar
 
     def _make_room(self) -> None:
@@ -74,7 +92,7 @@ class GrammarStore:
             held -= oldest.size
 
 
-def _mark_retrieved(task: asyncio.Task[Grammar]) -> None:
+def _mark_retrieved(task: asyncio.Task[AnyGrammar]) -> None:
     """Mark the error of a task as handled, because no request may be left that waits for it."""
     if not task.cancelled():
         task.exception()

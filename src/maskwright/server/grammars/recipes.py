@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any, Final
 
 from maskwright.automaton.value.whitespace import WhitespaceName
 from maskwright.errors import (
@@ -16,7 +16,6 @@ from maskwright.errors import (
     StructuralTagError,
 )
 from maskwright.mask import (
-    Grammar,
     compile_choice,
     compile_grammar,
     compile_json_schema,
@@ -24,6 +23,7 @@ from maskwright.mask import (
     compile_structural_tag,
     compile_tools,
 )
+from maskwright.processes import Build
 from maskwright.server.request.shape import (
     ChoiceShape,
     FreeText,
@@ -34,22 +34,35 @@ from maskwright.server.request.shape import (
     TagShape,
 )
 from maskwright.server.request.tool_use import ToolUse
-from maskwright.vocab import Vocabulary
+
+FAULTS_OF_SHAPES: Final = (SchemaError, RegexError, GrammarError, StructuralTagError, LimitError)
+"""Errors that say what is wrong with a shape."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """How to compile a grammar. Equal keys mean equal grammars. `build` may take long."""
+    """How to compile a grammar. Equal keys mean equal grammars. `build` may take long, and can be
+    sent to another process. `place` is the field of the request from which the
+    grammar comes; None where errors name their own."""
 
     key: str
-    build: Callable[[], Grammar] = field(compare=False)
+    build: Build = field(compare=False)
+    place: str | None = field(compare=False)
+    beside_tools: bool = False
+    """Whether the shape stands beside tools, whose errors name their own place."""
+
+    def name_place(self, error: Exception) -> None:
+        """Have an error of `build` name the field of the request."""
+        if self.place is None or not isinstance(error, FAULTS_OF_SHAPES):
+            return
+        if error.param is None or not self.beside_tools:
+            error.param = self.place
 
 
 @dataclass(frozen=True, slots=True)
 class Recipes:
     """Makes the recipes for one model."""
 
-    vocab: Vocabulary
     whitespace: WhitespaceName
     tool_format: str
 
@@ -80,58 +93,42 @@ class Recipes:
                 code="conflicting_constraints",
             )
 
-        def build() -> Grammar:
-            try:
-                return compile_tools(
-                    use.tools,
-                    use.choice,
-                    self.vocab,
-                    format=self.tool_format,
-                    parallel=use.parallel,
-                    stop=stop,
-                    response_schema=None if answer is None else answer.text,
-                    whitespace=self.whitespace,
-                    integers="digits",
-                    escapes="needed",
-                )
-            except (SchemaError, LimitError, RegexError) as error:
-                if error.param is None and answer is not None:
-                    error.param = answer.place
-                raise
-
+        build = Build(
+            compile_tools,
+            (use.tools, use.choice),
+            {
+                "format": self.tool_format,
+                "parallel": use.parallel,
+                "stop": stop,
+                "response_schema": None if answer is None else answer.text,
+                **self._json_options,
+            },
+        )
         said = "" if answer is None else answer.text
-        return Recipe(f"tools {use.key()} {json.dumps(stop)} {said}", build)
+        key = f"tools {use.key()} {json.dumps(stop)} {said}"
+        return Recipe(key, build, None if answer is None else answer.place, beside_tools=True)
+
+    @property
+    def _json_options(self) -> dict[str, Any]:
+        """How JSON is written: one spelling of each value."""
+        return {"whitespace": self.whitespace, "integers": "digits", "escapes": "needed"}
 
     def _shape(
         self, shape: JsonShape | RegexShape | ChoiceShape | GrammarShape | TagShape
     ) -> Recipe:
-        key, compiled = self._compiler(shape)
-
-        def build() -> Grammar:
-            try:
-                return compiled()
-            except (SchemaError, RegexError, GrammarError, StructuralTagError, LimitError) as error:
-                error.param = shape.place
-                raise
-
-        return Recipe(key, build)
-
-    def _compiler(
-        self, shape: JsonShape | RegexShape | ChoiceShape | GrammarShape | TagShape
-    ) -> tuple[str, Callable[[], Grammar]]:
-        vocab, whitespace = self.vocab, self.whitespace
         match shape:
             case JsonShape(text=text):
-                return f"json {text}", lambda: compile_json_schema(
-                    text, vocab, whitespace=whitespace, integers="digits", escapes="needed"
-                )
+                key, build = f"json {text}", Build(compile_json_schema, (text,), self._json_options)
             case RegexShape(pattern=pattern):
-                return f"regex {pattern}", lambda: compile_regex(pattern, vocab)
+                key, build = f"regex {pattern}", Build(compile_regex, (pattern,), {})
             case ChoiceShape(strings=strings):
-                return f"choice {json.dumps(strings)}", lambda: compile_choice(strings, vocab)
+                key, build = f"choice {json.dumps(strings)}", Build(compile_choice, (strings,), {})
             case GrammarShape(grammar=text, dialect=dialect):
-                return f"{dialect} {text}", lambda: compile_grammar(text, vocab, dialect=dialect)
-            case TagShape(text=text):
-                return f"tag {text}", lambda: compile_structural_tag(
-                    text, vocab, whitespace=whitespace, integers="digits", escapes="needed"
+                key, build = (
+                    f"{dialect} {text}",
+                    Build(compile_grammar, (text,), {"dialect": dialect}),
                 )
+            case TagShape(text=text):
+                options = self._json_options
+                key, build = f"tag {text}", Build(compile_structural_tag, (text,), options)
+        return Recipe(key, build, shape.place)

@@ -8,8 +8,10 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from prometheus_client.exposition import choose_encoder
 
 from maskwright.engine import Engine
+from maskwright.processes import GrammarProcesses
 from maskwright.server.exchange import Exchange, GrammarSource
 from maskwright.server.observe.engine_metrics import EngineMetrics
+from maskwright.server.observe.process_metrics import ProcessMetrics
 from maskwright.server.observe.traces import RequestTrace
 
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0)
@@ -20,9 +22,13 @@ PER_TOKEN = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.
 class Metrics:
     """The metrics of one server. Can be used from any thread."""
 
-    def __init__(self, engine: Engine, model: str) -> None:
+    def __init__(
+        self, engine: Engine, model: str, processes: GrammarProcesses | None = None
+    ) -> None:
         self._registry = registry = CollectorRegistry()
         registry.register(EngineMetrics(engine))
+        if processes is not None:
+            registry.register(ProcessMetrics(processes))
         about = Gauge("maskwright_info", "What runs.", ["version", "model"], registry=registry)
         about.labels(version("maskwright"), model).set(1)
         self._requests = Counter(

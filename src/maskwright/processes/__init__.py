@@ -1,0 +1,23 @@
+"""Grammar work in processes of its own: one shape never harms another.
+
+The engine's process follows what it has learned of a grammar (`follower`). What is new is asked of
+a grammar process (`worker`), which is forked from a nursery that has everything loaded.
+
+- `ahead`: Expands a grammar ahead of its texts.
+- `connected`: A running grammar process, as the engine's process sees it.
+- `follower`: What the engine's process knows of a grammar that lives in a grammar process.
+- `holdings`: What a grammar process holds, as the engine's process knows it.
+- `lessons`: Answers questions about texts of one grammar, with a matcher a request.
+- `messages`: What the engine's process and a grammar process send each other.
+- `nest`: The engine's side of the nursery.
+- `nursery`: The process from which grammar processes are forked.
+- `processes`: Starts and replaces grammar processes, and passes jobs and answers on.
+- `tasks`: Jobs as the engine's process keeps them.
+- `worker`: A grammar process.
+"""
+
+from maskwright.processes.follower import AnyGrammar, FollowedGrammar, Follower
+from maskwright.processes.messages import Build
+from maskwright.processes.processes import GrammarProcesses, ProcessStats
+
+__all__ = ["AnyGrammar", "Build", "FollowedGrammar", "Follower", "GrammarProcesses", "ProcessStats"]

@@ -1,0 +1,124 @@
+"""A running grammar process, as the engine's process sees it."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections import deque
+from contextlib import suppress
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Final
+
+from maskwright.processes.follower import FollowedGrammar
+from maskwright.processes.holdings import Holdings
+from maskwright.processes.messages import Answer, Heavy, Job
+from maskwright.processes.tasks import CompileAgainTask, CompileTask, PendingJob
+
+_TICKS: Final = os.sysconf("SC_CLK_TCK")
+_PAGE: Final = os.sysconf("SC_PAGE_SIZE")
+
+
+class Connected:
+    """The connection to a grammar process, what it has been asked, and what it holds.
+
+    `own` is the grammar that has this process to itself, None for a shared process. The lock of
+    `GrammarProcesses` guards it.
+    """
+
+    def __init__(
+        self, number: int, connection: Connection, pid: int, own: FollowedGrammar | None
+    ) -> None:
+        self.holds: Final = Holdings(number)
+        self.connection: Final = connection
+        self.pid: Final = pid
+        self.own: Final = own
+        self.queue: deque[PendingJob] = deque()
+        """Tasks that have not been sent."""
+        self.sent: deque[PendingJob] = deque()
+        """Tasks that have been sent, in the order in which their answers come."""
+        self.began = (0.0, 0.0)
+        """When the first of `sent` was begun, in seconds of a clock and of the process's own."""
+        self.used = 0.0
+        """When the last task was sent or answered, in seconds of a clock."""
+        self._first_bytes = self.memory()
+        self.most_grown = 0
+        """The most bytes by which the process had grown when somebody looked."""
+        self._pidfd = -1  # a number that no other process can have, unlike `pid`
+        with suppress(OSError):
+            self._pidfd = os.pidfd_open(pid)
+
+    @property
+    def idle(self) -> bool:
+        """Whether it has nothing to do."""
+        return not (self.queue or self.sent)
+
+    def pump(self, now: float) -> None:
+        """Send what is queued, in one message, if everything sent before has been answered. Raises
+        `OSError` if the process has ended."""
+        if self.sent or not self.queue:
+            return
+        jobs: list[Job] = []
+        forget = self.holds.take_forgotten()
+        if forget is not None:
+            jobs.append(forget)
+        while self.queue:
+            task = self.queue.popleft()
+            grammar = task.grammar
+            if grammar.number not in self.holds.grammars and not isinstance(task, CompileTask):
+                again = CompileAgainTask(grammar)
+                jobs.append(again.job(self.holds))
+                self.sent.append(again)
+            jobs.append(task.job(self.holds))
+            self.sent.append(task)
+        self.begin(now)
+        self.connection.send(jobs)
+
+    def begin(self, now: float) -> None:
+        """The process begins the first of `sent`."""
+        self.used = now
+        self.began = (now, self.cpu_seconds())
+
+    def answered(self, answer: Answer, now: float) -> PendingJob:
+        """The task that the answer which has just come belongs to."""
+        task = self.sent.popleft()
+        self.begin(now)
+        if isinstance(answer, Heavy) or (
+            isinstance(answer, Exception) and isinstance(task, CompileTask)
+        ):
+            self.holds.grammars.discard(task.grammar.number)
+        return task
+
+    def cpu_seconds(self) -> float:
+        """Seconds of processor time that the process has taken; 0 if it has ended."""
+        with suppress(OSError, IndexError):
+            fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
+            return (int(fields[11]) + int(fields[12])) / _TICKS
+        return 0.0
+
+    def memory(self) -> int:
+        """Bytes of physical memory that the process has; 0 if it has ended."""
+        with suppress(OSError, IndexError):
+            return int(Path(f"/proc/{self.pid}/statm").read_text().split()[1]) * _PAGE
+        return 0
+
+    def note_memory(self) -> None:
+        """Look how much memory the process has."""
+        self.most_grown = max(self.most_grown, self.grown)
+
+    @property
+    def grown(self) -> int:
+        """Bytes of physical memory that have come since the process began."""
+        return self.memory() - self._first_bytes
+
+    def kill(self) -> None:
+        """End the process at once, if it has not ended."""
+        with suppress(OSError):
+            signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
+
+    def close(self) -> None:
+        """Close the connection, at which an idle process ends."""
+        self.connection.close()
+        if self._pidfd >= 0:
+            os.close(self._pidfd)
+            self._pidfd = -1

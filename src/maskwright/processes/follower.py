@@ -1,0 +1,444 @@
+"""What the engine's process knows of a grammar that lives in a grammar process.
+
+It is a token-level automaton that is learned as texts are written: positions, where tokens lead,
+masks, and forced text. Along what is known a text moves without asking anybody.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future
+from typing import Final, NamedTuple, Protocol, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from maskwright.grammar.schema.tree import Report
+from maskwright.mask import Event, Grammar
+from maskwright.processes.lessons import fits
+from maskwright.processes.messages import (
+    ENDLESS,
+    OWN,
+    Build,
+    Description,
+    Expansion,
+    ForcedRun,
+    Lesson,
+    Scope,
+)
+from maskwright.vocab import Vocabulary
+
+Row = npt.NDArray[np.int32]
+"""A mask, int32 `[words]`."""
+
+POSITION_BYTES: Final = 700
+"""Bytes of a learned position with its moves, estimated."""
+
+MOST_BYTES: Final = 32 << 20
+"""Bytes of one grammar that are remembered; beyond that it is learned afresh."""
+
+
+_numbers = itertools.count()
+
+
+class LearnedPosition:
+    """A position of a grammar as far as it has been learned."""
+
+    __slots__ = (
+        *("accepting", "bounded", "complete", "groups", "moves", "row", "row_number", "run"),
+        *("state", "sufficient_budget", "targets"),
+    )
+
+    def __init__(self, description: Description) -> None:
+        self.state: Final = description.state
+        self.accepting: Final = description.accepting
+        self.complete: Final = description.complete
+        self.moves: Final[dict[int, LearnedPosition]] = {}
+        """Where tokens lead from here, whatever the text before."""
+        self.run: ForcedRun | None = None
+        """The forced run, None if it hasn't been learned."""
+        self.row: Row | None = None
+        """The mask under `sufficient_budget` and more."""
+        self.row_number = -1
+        self.sufficient_budget = 0
+        self.bounded: Final[list[tuple[Scope, Row]]] = []
+        """Masks under smaller budgets."""
+        self.targets: Final[list[LearnedPosition]] = []
+        self.groups: npt.NDArray[np.uint8] | None = None
+        """[V]: tokens lead to `targets` of these numbers; 255 where that isn't known. None if the
+        position has not been expanded."""
+
+    def after(self, token: int) -> LearnedPosition | None:
+        """Where a token leads whatever the text before; None if that isn't known."""
+        following = self.moves.get(token)
+        if following is None and self.groups is not None and token < len(self.groups):
+            number = int(self.groups[token])
+            if number < len(self.targets):
+                following = self.moves[token] = self.targets[number]
+        return following
+
+    def learn(self, description: Description, rows: dict[int, Row]) -> None:
+        """Take in what of a description holds for every text."""
+        run, scope = description.run, description.scope
+        if run is not None and description.run_shared:
+            self.run = run
+        if description.row is None or scope is None or not scope.shared:
+            return
+        row = rows[description.row]
+        if scope.high >= ENDLESS:
+            if self.row is None or scope.low < self.sufficient_budget:
+                self.row_number = description.row
+                self.sufficient_budget = scope.low
+                self.row = row
+        elif all(scope != known for known, _ in self.bounded):
+            self.bounded.append((scope, row))
+
+    def mask(self, budget: int) -> Row | None:
+        """The mask for a text that may go on for `budget` tokens; None if it hasn't been
+        learned."""
+        if self.row is not None and budget >= self.sufficient_budget:
+            return self.row
+        for scope, row in self.bounded:
+            if scope.low <= budget <= scope.high:
+                return row
+        return None
+
+
+class Taught(NamedTuple):
+    """A lesson that a process gave, and the masks that it names."""
+
+    process: int
+    lesson: Lesson
+    rows: dict[int, Row]
+
+
+Heard: TypeAlias = Taught | Exception
+"""What comes of a question."""
+
+
+class Teacher(Protocol):
+    """What answers for grammars: `processes.GrammarProcesses`."""
+
+    def ask(
+        self,
+        follower: Follower,
+        text: list[int],
+        new: int,
+        left: int,
+        *,
+        canonical: bool,
+        then: Callable[[Heard], None],
+    ) -> None:
+        """Ask what comes next in a text, of which the last `new` tokens are not yet the
+        follower's."""
+
+    def least_tokens(self, grammar: FollowedGrammar, enough: int) -> Future[int]:
+        """The fewest tokens of any text."""
+        ...
+
+    def reader(self, grammar: FollowedGrammar) -> Reader:
+        """A reader of events at the start of a text."""
+        ...
+
+    def events(self, reader: Reader, tokens: list[int], *, final: bool) -> Future[list[Event]]:
+        """The events of the next tokens."""
+        ...
+
+    def forget_text(self, follower: Follower) -> None:
+        """The text of a follower has ended."""
+
+    def forget_reader(self, reader: Reader) -> None:
+        """The text of a reader has ended."""
+
+
+class FollowedGrammar:
+    """A compiled grammar that lives in a grammar process. Immutable to its users and thread-safe;
+    what its followers learn is kept.
+
+    `report` says what was done with each keyword, `vocabulary` is the one it was compiled for,
+    `min_tokens` is as that of `mask.grammar.Grammar`.
+    """
+
+    def __init__(
+        self,
+        processes: Teacher,
+        number: int,
+        build: Build,
+        vocabulary: Vocabulary,
+    ) -> None:
+        self.processes: Final = processes
+        self.number: Final = number
+        self.build: Final = build
+        self.vocabulary: Final = vocabulary
+        self.report = Report((), ())
+        self.min_tokens = 0
+        self.heavy = False
+        """Whether it needs a process of its own."""
+        self.start: LearnedPosition | None = None
+        self._positions: dict[tuple[int, int], LearnedPosition] = {}
+        self._rows: dict[int, Row] = {}
+        self._row_bytes = 0
+        self._least: dict[int, int] = {}
+
+    @property
+    def size(self) -> int:
+        """Estimated bytes of what has been learned."""
+        return POSITION_BYTES * (1 + len(self._positions)) + self._row_bytes
+
+    def matcher(self) -> Follower:
+        """A follower at the start of a text."""
+        return Follower(self)
+
+    def least_tokens(self, enough: int) -> int:
+        """The fewest tokens found for any text; see `mask.grammar.Grammar.least_tokens`."""
+        if self.min_tokens <= enough:
+            return self.min_tokens
+        known = self._least.get(enough)
+        if known is None:
+            known = self._least[enough] = self.processes.least_tokens(self, enough).result()
+        return known
+
+    def forget(self) -> None:
+        """Forget what has been learned; texts that are being written keep their positions."""
+        self.start = None
+        self._positions = {}
+        self._rows = {}
+        self._row_bytes = 0
+
+    def take_in(self, process: int, expansion: Expansion, rows: dict[int, Row]) -> None:
+        """Learn where tokens lead from a position; `rows` has the masks that the expansion names.
+        Called in another thread than what follows texts: what is put in last makes the rest
+        visible."""
+        here = self._positions.get((process, expansion.position))
+        if here is None or here.groups is not None or self.size > MOST_BYTES:
+            return
+        for description in expansion.targets:
+            target = self.position(process, description)
+            target.learn(description, rows)
+            here.targets.append(target)
+            if description.row is not None:
+                self.row(rows[description.row])
+        here.groups = np.frombuffer(expansion.groups, np.uint8)
+        self._row_bytes += here.groups.nbytes
+
+    def position(self, process: int, description: Description) -> LearnedPosition:
+        """The position that a description of `process` is about."""
+        if description.number == OWN:
+            return LearnedPosition(description)
+        key = (process, description.number)
+        known = self._positions.get(key)
+        if known is None:
+            known = self._positions[key] = LearnedPosition(description)
+        return known
+
+    def row(self, row: Row) -> Row:
+        """Remember a mask; equal ones are one array."""
+        known = self._rows.get(id(row))
+        if known is None:
+            known = self._rows[id(row)] = row
+            self._row_bytes += row.nbytes
+        return known
+
+
+class Follower:
+    """A position in a followed grammar, moved by tokens: a matcher whose knowledge comes from
+    lessons. Where something has not been learned yet, `knows` is False, and `ask` asks for it.
+
+    To be used from one thread at a time.
+    """
+
+    __slots__ = ("_at", "_own_masks", "_own_moves", "_own_runs", "_path", "_steps", "grammar",
+                 "number", "process", "synced")  # fmt: skip
+
+    def __init__(self, grammar: FollowedGrammar) -> None:
+        self.grammar: Final = grammar
+        self.number: Final = next(_numbers)
+        self.process = -1
+        """The process that has read this text, by its number."""
+        self.synced = 0
+        """Tokens of the text that it has read."""
+        self._path: list[LearnedPosition] = [] if grammar.start is None else [grammar.start]
+        self._steps: list[int] = []
+        # What holds for this text alone, by the number of tokens before it:
+        self._own_moves: dict[int, tuple[int, LearnedPosition]] = {}
+        self._own_runs: dict[int, ForcedRun] = {}
+        self._own_masks: dict[int, tuple[Scope, Row]] = {}
+
+    # What a matcher tells
+
+    @property
+    def accepting(self) -> bool:
+        """Whether the text so far is complete."""
+        return self._path[-1].accepting
+
+    @property
+    def complete(self) -> bool:
+        """Whether the text is complete and nothing but an end token may follow."""
+        return bool(self._path) and self._path[-1].complete
+
+    @property
+    def known(self) -> bool:
+        """Whether the present mask has been learned: always, where a mask may be filled."""
+        return True
+
+    @property
+    def row(self) -> int:
+        """The number of the present mask, as the grammar process counts them."""
+        return self._path[-1].row_number
+
+    @property
+    def state(self) -> tuple[int, ...]:
+        """Where the text stands, in the machine's numbers; equal texts have equal ones."""
+        return self._path[-1].state
+
+    def fill_mask(self, out: npt.NDArray[np.int32], budget: int) -> None:
+        """Write the mask (int32 `[words]`) of a text that may go on for `budget` tokens, which must
+        have been learned."""
+        row = self._mask(budget)
+        assert row is not None, "a mask that has not been learned"
+        out[:] = row
+
+    def accept(self, token: int) -> bool:
+        """Move on by a token; False, and nothing changes, if it is not known to be allowed."""
+        following = self._after(self._path[-1], len(self._steps), token)
+        if following is None:
+            return False
+        self._path.append(following)
+        self._steps.append(token)
+        return True
+
+    def rollback(self, count: int) -> None:
+        """Undo the last `count` accepted tokens."""
+        left = len(self._steps) - count
+        del self._path[left + 1 :]
+        del self._steps[left:]
+
+    def forced_run(self, left: int) -> list[int]:
+        """The canonical tokens of the text that the grammar forces, if there are any and the rest
+        of `left` tokens suffices to complete the text after them."""
+        run = self._run(len(self._steps), self._path[-1])
+        return list(run.tokens) if run is not None and fits(run, left) else []
+
+    def forced_tokens(self) -> list[int]:
+        """The forced tokens as far as they have been learned."""
+        run = self._run(len(self._steps), self._path[-1])
+        return [] if run is None else list(run.tokens)
+
+    def ends_within(self, left: int) -> bool:
+        """Whether the text can be completed within `left` tokens: there is a mask then."""
+        return self._mask(left) is not None
+
+    # What has been learned
+
+    def knows(self, tokens: Iterable[int], left: int, *, canonical: bool) -> bool:
+        """Whether everything is known that is needed after `tokens`: where they lead, and the text
+        that the grammar forces there, if that is wanted, and the mask at the end of it. `left`
+        tokens may come after `tokens`."""
+        if not self._path:
+            return False
+        here, at = self._path[-1], len(self._steps)
+        for token in tokens:
+            following = self._after(here, at, token)
+            if following is None:
+                return False
+            here, at = following, at + 1
+        while canonical and left and not here.complete:
+            run = self._run(at, here)
+            if run is None:
+                return False
+            if not fits(run, left):
+                break
+            for token in run.tokens:
+                following = self._after(here, at, token)
+                if following is None:
+                    return False
+                here, at = following, at + 1
+            left -= len(run.tokens)
+        return here.complete or not left or self._mask_at(at, here, left) is not None
+
+    def ask(
+        self, tokens: list[int], left: int, *, canonical: bool, then: Callable[[Heard], None]
+    ) -> None:
+        """Ask the grammar process what `knows` lacks. `then` is called in another thread with what
+        came of it: an error, or a lesson to be taken in by the thread that uses this follower."""
+        text = [*self._steps, *tokens]
+        self.grammar.processes.ask(self, text, len(tokens), left, canonical=canonical, then=then)
+
+    def close(self) -> None:
+        """The text has ended: the grammar process may forget it."""
+        self.grammar.processes.forget_text(self)
+
+    def take_in(self, taught: Taught) -> None:
+        """Learn from a lesson about the text so far and the tokens that come next."""
+        process, lesson, rows = taught
+        grammar, at = self.grammar, len(self._steps)
+        if grammar.size > MOST_BYTES:
+            grammar.forget()
+        if not self._path:
+            start = grammar.start = grammar.start or grammar.position(process, lesson.here)
+            self._path.append(start)
+        here = self._path[-1]
+        self._describe(here, at, lesson.here, rows)
+        for step in lesson.steps:
+            following = here.after(step.token)
+            if following is None:
+                following = grammar.position(process, step.reached)
+                if step.shared:
+                    here.moves[step.token] = following
+                else:
+                    self._own_moves[at] = step.token, following
+            here, at = following, at + 1
+            self._describe(here, at, step.reached, rows)
+
+    def _describe(
+        self, here: LearnedPosition, at: int, description: Description, rows: dict[int, Row]
+    ) -> None:
+        run, scope = description.run, description.scope
+        here.learn(description, rows)
+        if run is not None and not description.run_shared:
+            self._own_runs[at] = run
+        if description.row is None or scope is None:
+            return
+        if scope.shared:
+            self.grammar.row(rows[description.row])
+        else:
+            self._own_masks[at] = scope, rows[description.row]
+
+    def _after(self, here: LearnedPosition, at: int, token: int) -> LearnedPosition | None:
+        following = here.after(token)
+        if following is None:
+            own = self._own_moves.get(at)
+            if own is not None and own[0] == token:
+                return own[1]
+        return following
+
+    def _run(self, at: int, here: LearnedPosition) -> ForcedRun | None:
+        return here.run if here.run is not None else self._own_runs.get(at)
+
+    def _mask(self, budget: int) -> Row | None:
+        return self._mask_at(len(self._steps), self._path[-1], budget)
+
+    def _mask_at(self, at: int, here: LearnedPosition, budget: int) -> Row | None:
+        row = here.mask(budget)
+        if row is None:
+            own = self._own_masks.get(at)
+            if own is not None and own[0].low <= budget <= own[0].high:
+                return own[1]
+        return row
+
+
+class Reader:
+    """Reads the events of one text, some tokens at a time. To be closed when the text has ended."""
+
+    def __init__(self, grammar: FollowedGrammar, number: int) -> None:
+        self.grammar = grammar
+        self.number = number
+        self.process = -1
+        """The process that has read this text, by its number."""
+        self.earlier: list[list[int]] = []
+        """The tokens of all calls that have been answered."""
+
+
+AnyGrammar: TypeAlias = Grammar | FollowedGrammar
+"""A compiled grammar, in this process or in a grammar process."""

@@ -1,0 +1,70 @@
+"""What a grammar process holds, as the engine's process knows it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from maskwright.processes.follower import FollowedGrammar, Row
+from maskwright.processes.messages import Description, Expansion, Forget, Lesson
+
+
+class Holdings:
+    """The numbers of the grammars, texts and readers that a process knows, and the masks that it
+    has sent. `number` is the process's own, which no other ever has."""
+
+    def __init__(self, number: int) -> None:
+        self.number: Final = number
+        self.grammars: set[int] = set()
+        self.texts: set[int] = set()
+        self.readers: set[int] = set()
+        self._forget = Forget([], [], [])
+        self._rows: dict[int, Row] = {}
+
+    def take_forgotten(self) -> Forget | None:
+        """What the process is to forget with the next message; None for nothing."""
+        if not any(self._forget):
+            return None
+        forget, self._forget = self._forget, Forget([], [], [])
+        return forget
+
+    def forget(
+        self, *, text: int | None = None, reader: int | None = None, grammar: int | None = None
+    ) -> None:
+        """Have the process forget what has ended, with the next message."""
+        for number, held, told in (
+            (text, self.texts, self._forget.requests),
+            (reader, self.readers, self._forget.readers),
+            (grammar, self.grammars, self._forget.grammars),
+        ):
+            if number is not None and number in held:
+                held.discard(number)
+                told.append(number)
+
+    def take_rows(self, lesson: Lesson) -> dict[int, Row]:
+        """Keep the masks that come with a lesson, and return those that it names."""
+        self._keep(lesson.rows)
+        named = self._named([lesson.here, *(step.reached for step in lesson.steps)])
+        self._drop(lesson.forgotten)
+        return named
+
+    def take_expansion(self, expansion: Expansion, grammar: FollowedGrammar | None) -> None:
+        """Keep the masks that come with an expansion, and have its grammar, if there still is one,
+        learn from it."""
+        self._keep(expansion.rows)
+        if grammar is not None:
+            grammar.take_in(self.number, expansion, self._named(expansion.targets))
+        self._drop(expansion.forgotten)
+
+    def _named(self, described: list[Description]) -> dict[int, Row]:
+        """The masks that descriptions name."""
+        return {one.row: self._rows[one.row] for one in described if one.row is not None}
+
+    def _keep(self, rows: list[tuple[int, bytes]]) -> None:
+        for number, data in rows:
+            self._rows[number] = np.frombuffer(data, np.int32)
+
+    def _drop(self, numbers: list[int]) -> None:
+        for number in numbers:
+            self._rows.pop(number, None)

@@ -1,0 +1,176 @@
+"""What the engine's process and a grammar process send each other: plain data, pickled.
+
+A grammar process answers jobs in the order in which they come. Numbers of positions and rows are
+its own: another process gives the same position another number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeAlias
+
+from maskwright.grammar.schema.tree import Report
+from maskwright.mask import Event, Grammar
+from maskwright.vocab import Vocabulary
+
+
+class Build(NamedTuple):
+    """Compiles a grammar: the arguments of one of the functions of `maskwright.mask` that compile,
+    but for the vocabulary, which comes after `given`."""
+
+    compile: Callable[..., Grammar]
+    given: tuple[Any, ...]
+    options: dict[str, Any]
+
+    def __call__(self, vocabulary: Vocabulary) -> Grammar:
+        return self.compile(*self.given, vocabulary, **self.options)
+
+
+ENDLESS = 1 << 60
+"""A budget that nobody has."""
+
+OWN = -1
+"""The number of a position that stands for one text alone."""
+
+
+# Jobs
+
+
+class Compile(NamedTuple):
+    """Compile a grammar, which is then known by its number."""
+
+    grammar: int
+    build: Build
+
+
+class LeastTokens(NamedTuple):
+    """The fewest tokens found for any text, see `Grammar.least_tokens`."""
+
+    grammar: int
+    enough: int
+
+
+class TextQuestion(NamedTuple):
+    """What comes next in the text of a request.
+
+    `tokens` follow the first `known` ones, which the process has read already; the last `new` of
+    them are to be described. After them `left` tokens may come. `canonical`: text that the grammar
+    forces is written without the model, so what comes after it is asked for.
+    """
+
+    grammar: int
+    request: int
+    known: int
+    tokens: list[int]
+    new: int
+    left: int
+    canonical: bool
+
+
+class ReadEvents(NamedTuple):
+    """The events of the next tokens of a text. `earlier` are the tokens of the calls before, if the
+    process has not read them."""
+
+    grammar: int
+    reader: int
+    earlier: list[list[int]] | None
+    tokens: list[int]
+    final: bool
+
+
+class Forget(NamedTuple):
+    """Requests and readers that have ended, and grammars that nobody holds. It has no answer."""
+
+    requests: list[int]
+    readers: list[int]
+    grammars: list[int]
+
+
+Job: TypeAlias = Compile | LeastTokens | TextQuestion | ReadEvents | Forget
+
+
+# Answers
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """A grammar has been compiled."""
+
+    report: Report
+    min_tokens: int
+
+
+class ForcedRun(NamedTuple):
+    """The canonical tokens of the text that the grammar forces at a position, empty if there are
+    none. After them the text is `complete`, or can be completed within `needs` tokens."""
+
+    tokens: tuple[int, ...]
+    complete: bool
+    needs: int
+
+
+class Scope(NamedTuple):
+    """The budgets, `low` to `high`, under which a mask is the one that was filled; `shared`: for
+    every text that leads to its position."""
+
+    low: int
+    high: int
+    shared: bool
+
+
+class Description(NamedTuple):
+    """What is known of a position; what was not asked for is None."""
+
+    number: int
+    state: tuple[int, ...]
+    accepting: bool
+    complete: bool
+    run: ForcedRun | None = None
+    run_shared: bool = True
+    row: int | None = None
+    scope: Scope | None = None
+
+
+class Step(NamedTuple):
+    """A token, and the position after it; `shared`: it leads there whatever the text before."""
+
+    token: int
+    shared: bool
+    reached: Description
+
+
+class Lesson(NamedTuple):
+    """The answer to a question: the position before the new tokens, and the way from there along
+    them and the text that the grammar forces after them.
+
+    `rows` are masks, int32 words as bytes, that have not been sent before; the numbers of
+    `forgotten` ones are not used again.
+    """
+
+    here: Description
+    steps: list[Step]
+    rows: list[tuple[int, bytes]]
+    forgotten: list[int]
+
+
+class Expansion(NamedTuple):
+    """Where the tokens lead that a mask allows, told unasked: `position` is where they are taken.
+
+    `groups` holds a byte a token: token t leads to `targets[groups[t]]`, or if that is 255 it isn't
+    said where. `rows` and `forgotten`: see `Lesson`.
+    """
+
+    grammar: int
+    position: int
+    groups: bytes
+    targets: list[Description]
+    rows: list[tuple[int, bytes]]
+    forgotten: list[int]
+
+
+class Heavy(NamedTuple):
+    """The job was abandoned because it took longer than the shared process gives to any."""
+
+
+Answer: TypeAlias = Expansion | Compiled | int | Lesson | list[Event] | Heavy | Exception

@@ -1,0 +1,83 @@
+"""The process from which grammar processes are forked.
+
+It runs one thread, has imported everything and laid out the vocabulary, so that a grammar process
+is there within milliseconds and shares these pages. `python -m maskwright.processes.nursery FD`
+begins it: `FD` is the socket to the engine's process.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import signal
+import sys
+from multiprocessing.connection import Connection
+from multiprocessing.reduction import recv_handle
+
+import numpy as np
+
+from maskwright.mask import compile_grammar, compile_json_schema, compile_regex
+from maskwright.processes.worker import Terms, begin
+from maskwright.vocab import Vocabulary
+
+_SCHEMA = {
+    "type": "object",
+    "properties": {
+        "text": {"type": "string"},
+        "short": {"type": "string", "maxLength": 9, "pattern": "^[a-z]"},
+        "numbers": {"type": "array", "items": {"type": "number"}, "uniqueItems": True},
+        "kind": {"enum": ["a", "b"]},
+        "when": {"type": "string", "format": "date-time"},
+    },
+    "required": ["text"],
+}
+_TEXT = b'{"text": "a\\n", "short": "a", "numbers": [1, 2.5], "kind": "a"'
+
+
+def warm_up(vocabulary: Vocabulary) -> None:
+    """Load what every grammar needs: compiled functions, and the tables of the vocabulary."""
+    row = np.zeros(vocabulary.words, np.int32)
+    for grammar, text in (
+        (compile_json_schema(_SCHEMA, vocabulary), _TEXT),
+        (compile_regex("[a-z]{2,5} [0-9]+", vocabulary), b"ab "),
+        (compile_grammar('start: "a" /[b-d]+/ | "(" start ")"', vocabulary), b"((a"),
+    ):
+        matcher = grammar.matcher()
+        for at in range(len(text) + 1):
+            matcher.fill_mask(row, 200)
+            matcher.forced_tokens()
+            matcher.accept_bytes(text[at : at + 1])
+        matcher.fill_mask(row, matcher.min_tokens + 1)
+        matcher.events()
+
+
+def run(connection: Connection) -> None:
+    """Fork a grammar process for each pair of terms and socket that comes, and answer with its
+    number; until the connection is closed."""
+    vocabulary: Vocabulary = connection.recv()
+    warm_up(vocabulary)
+    gc.collect()
+    gc.freeze()  # so that no collection writes to the pages that the forks share
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the system clears away forks that have ended
+    connection.send(os.getpid())
+    while True:
+        try:
+            terms: Terms = connection.recv()
+            handle = recv_handle(connection)
+        except EOFError:
+            return
+        number = os.fork()
+        if number == 0:
+            connection.close()
+            try:
+                begin(Connection(handle), vocabulary, terms)
+            finally:
+                os._exit(0)
+        os.close(handle)
+        connection.send(number)
+
+
+if __name__ == "__main__":
+    # The terminal's interrupt goes to every process of its group; the engine's ends the others.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    run(Connection(int(sys.argv[1])))

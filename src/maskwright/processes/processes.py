@@ -1,0 +1,457 @@
+"""Grammar processes: starts and replaces them, and passes jobs to them and answers on.
+
+Grammars share a process until a job of one takes longer there than a slice; that grammar then gets
+a process of its own, with limits of time and memory. A process that ends is replaced, and what it
+knew of the texts under way is made again from their tokens.
+"""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import threading
+import time
+import weakref
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, Pipe, wait
+from typing import Final, TypeAlias
+
+from maskwright.errors import EngineStoppedError, LimitError
+from maskwright.mask import Event
+from maskwright.processes.connected import Connected
+from maskwright.processes.follower import FollowedGrammar, Follower, Heard, Reader
+from maskwright.processes.messages import Answer, Build, Expansion, Heavy
+from maskwright.processes.nest import Nest
+from maskwright.processes.tasks import (
+    CompileAgainTask,
+    CompileTask,
+    EventsTask,
+    LeastTokensTask,
+    LessonTask,
+    PendingJob,
+)
+from maskwright.processes.worker import Terms, too_much_memory
+from maskwright.vocab import Vocabulary
+
+STUCK_SECONDS: Final = 0.06
+"""Processor time after which the shared process is ended for a job that it did not abandon."""
+
+IDLE_SECONDS: Final = 5.0
+"""After so long without a job a process of a single grammar is ended."""
+
+log = logging.getLogger(__name__)
+
+MOST_OWN: Final = 8
+"""Most processes of single grammars at a time."""
+
+SHARED_BYTES: Final = 192 << 20
+"""Memory that a shared process may add; then a fresh one takes its place."""
+
+MOST_DEATHS: Final = 20
+"""Processes of its own that a job may bring to an end. They may have been ended from outside."""
+
+MOST_WALL: Final = 5
+"""How many times as long as its processor time a job may take where the machine is busy."""
+
+TICK: Final = 0.02
+"""Seconds between two looks at processes that have something to do."""
+
+
+@dataclass(slots=True)
+class ProcessStats:
+    """Counts since the start.
+
+    `running`: processes at this moment, the one that forks the others not counted. `restarts`:
+    processes replaced because they had ended or had to be ended. `questions` about texts and `jobs`
+    of every kind that were sent; `heavy`: grammars that got a process of their own; `limits`: jobs
+    that met a limit of time or memory.
+    """
+
+    running: int = 0
+    restarts: int = 0
+    jobs: int = 0
+    questions: int = 0
+    heavy: int = 0
+    limits: int = 0
+
+
+class GrammarProcesses:
+    """The grammar processes of one vocabulary. May be used from any thread; `close` ends all."""
+
+    def __init__(
+        self,
+        vocabulary: Vocabulary,
+        *,
+        count: int = 1,
+        seconds: float = 10.0,
+        nbytes: int = 512 << 20,
+    ) -> None:
+        """`count` shared processes. A grammar with a process of its own may take `seconds` of
+        processor time for a job, and `nbytes` of memory."""
+        self.vocabulary: Final = vocabulary
+        self._count = count
+        self._seconds = seconds
+        self._nbytes = nbytes
+        self._nest = Nest(vocabulary)
+        self._stats = ProcessStats()
+        self._lock = threading.RLock()
+        self._numbers = itertools.count(1)
+        self._shared: list[Connected | None] = [None] * count
+        self._own: dict[int, Connected] = {}
+        self._grammars: weakref.WeakValueDictionary[int, FollowedGrammar]
+        self._grammars = weakref.WeakValueDictionary()
+        self._homeless: deque[PendingJob] = deque()
+        """Tasks whose process does not run yet."""
+        self._busy_at = 0.0
+        """When the last task came, in seconds of a clock."""
+        self._sleeps = False
+        """Whether the thread waits without an end, and has to be woken to watch processes."""
+        self._closed = False
+        self._wake_reader, self._wake_writer = Pipe(duplex=False)
+        self._thread = threading.Thread(
+            target=self._run, name="maskwright-grammar-processes", daemon=True
+        )
+        self._thread.start()
+
+    # Jobs
+
+    def compile(self, build: Build) -> Future[FollowedGrammar]:
+        """Compile a grammar. The future raises what compiling raises, and `LimitError` where that
+        takes too much time or memory."""
+        number = next(self._numbers)
+        grammar = FollowedGrammar(self, number, build, self.vocabulary)
+        self._grammars[number] = grammar
+        weakref.finalize(grammar, self._dropped, number).atexit = False
+        task = CompileTask(grammar)
+        self._submit(task)
+        return task.future
+
+    def least_tokens(self, grammar: FollowedGrammar, enough: int) -> Future[int]:
+        """See `FollowedGrammar.least_tokens`."""
+        task = LeastTokensTask(grammar, enough)
+        self._submit(task)
+        return task.future
+
+    def ask(
+        self,
+        follower: Follower,
+        text: list[int],
+        new: int,
+        left: int,
+        *,
+        canonical: bool,
+        then: Callable[[Heard], None],
+    ) -> None:
+        """Ask what comes next in a text, of which the last `new` tokens are not yet the follower's;
+        see `Follower.ask`."""
+        self._stats.questions += 1
+        self._submit(LessonTask(follower, text, new, left, canonical=canonical, then=then))
+
+    def reader(self, grammar: FollowedGrammar) -> Reader:
+        """A reader of events at the start of a text, for `events`."""
+        return Reader(grammar, next(self._numbers))
+
+    def events(self, reader: Reader, tokens: list[int], *, final: bool) -> Future[list[Event]]:
+        """The events of the next tokens; `final`: the text goes no further. A reader's next call
+        comes after the answer to the one before."""
+        task = EventsTask(reader, tokens, final=final)
+        self._submit(task)
+        return task.future
+
+    def forget_text(self, follower: Follower) -> None:
+        """The text of a follower has ended."""
+        with self._lock:
+            for process in self._processes():
+                process.holds.forget(text=follower.number)
+
+    def forget_reader(self, reader: Reader) -> None:
+        """The text of a reader has ended."""
+        with self._lock:
+            for process in self._processes():
+                process.holds.forget(reader=reader.number)
+
+    def _dropped(self, grammar: int) -> None:
+        with self._lock:
+            for process in self._processes():
+                process.holds.forget(grammar=grammar)
+
+    @property
+    def stats(self) -> ProcessStats:
+        """The counts so far."""
+        self._stats.running = len(self._processes())
+        return self._stats
+
+    @property
+    def memory(self) -> int:
+        """Bytes of physical memory of all grammar processes; pages that they share count for
+        each."""
+        with self._lock:
+            return self._nest.memory() + sum(process.memory() for process in self._processes())
+
+    @property
+    def pids(self) -> list[int]:
+        """The system's numbers of the processes at this moment."""
+        with self._lock:
+            return [process.pid for process in self._processes()]
+
+    def close(self) -> None:
+        """End all processes. Jobs that have not been answered fail."""
+        with self._lock:
+            if self._closed:
+                return
+            self._closed = True
+            self._wake()
+        self._thread.join()
+        error = EngineStoppedError("The grammar processes were ended.")
+        with self._lock:
+            tasks = [*self._homeless]
+            for process in self._processes():
+                tasks += [*process.sent, *process.queue]
+                process.kill()
+                process.close()
+            self._nest.close()
+        for task in tasks:
+            task.fail(error)
+
+    # Inside
+
+    def _processes(self) -> list[Connected]:
+        return [*filter(None, self._shared), *self._own.values()]
+
+    def _submit(self, task: PendingJob) -> None:
+        with self._lock:
+            if not self._closed:
+                self._stats.jobs += 1
+                self._place(task)
+                return
+        task.fail(EngineStoppedError("The grammar processes have ended."))
+
+    def _place(self, task: PendingJob) -> None:
+        """Queue a task at its process, and send it if that has nothing else to do."""
+        process = self._home(task)
+        if process is None:
+            self._homeless.append(task)
+            self._wake()
+            return
+        process.queue.append(task)
+        self._busy_at = time.monotonic()
+        if self._sleeps:
+            self._sleeps = False
+            self._wake()
+        try:
+            process.pump(time.monotonic())
+        except OSError:
+            self._wake()  # the thread sees its end, and starts another
+
+    def _home(self, task: PendingJob) -> Connected | None:
+        number = task.grammar.number
+        return self._own.get(number) if task.grammar.heavy else self._shared[number % self._count]
+
+    def _wake(self) -> None:
+        self._wake_writer.send(None)
+
+    # The thread
+
+    def _run(self) -> None:
+        while True:
+            with self._lock:
+                if self._closed:
+                    return
+                by_connection = {process.connection: process for process in self._processes()}
+                patience = self._patience()
+                self._sleeps = patience is None or patience > TICK
+            ready = wait([self._wake_reader, *by_connection], patience)
+            while self._wake_reader.poll():
+                self._wake_reader.recv()
+            failed: list[Failure] = []
+            for connection in ready:
+                process = by_connection.get(connection)  # pyright: ignore[reportArgumentType]
+                if process is not None:
+                    failed += self._receive(process)
+            with self._lock:
+                if self._closed:
+                    return
+                failed += self._watch()
+                missing = self._missing()
+            for own in missing:  # without the lock, since forking takes some milliseconds
+                try:
+                    forked = self._nest.fork(self._terms(own))
+                except (OSError, EOFError) as error:
+                    self._give_up(error)
+                    return
+                self._install(own, forked)
+            for task, error in failed:
+                task.fail(error)
+
+    def _patience(self) -> float | None:
+        """Seconds until processes have to be looked at; None for any time."""
+        if None in self._shared:
+            return 0.0
+        if time.monotonic() - self._busy_at < 1.0 or any(
+            process.sent for process in self._processes()
+        ):
+            return TICK
+        return IDLE_SECONDS / 4 if self._own else None
+
+    def _receive(self, process: Connected) -> list[Failure]:
+        """Pass on all answers that have come from a process. Returns the tasks that are given up
+        because it has ended."""
+        try:
+            while process.connection.poll():
+                answer: Answer = process.connection.recv()
+                if isinstance(answer, Expansion):
+                    process.holds.take_expansion(answer, self._grammars.get(answer.grammar))
+                    continue
+                with self._lock:
+                    task = process.answered(answer, time.monotonic())
+                    if isinstance(answer, Heavy):
+                        self._make_heavy(task.grammar)
+                        if not isinstance(task, CompileAgainTask):
+                            self._place(task)
+                        continue
+                if isinstance(answer, Exception):
+                    task.fail(answer)
+                else:
+                    task.take(process.holds, answer)
+            with self._lock:
+                process.pump(time.monotonic())
+        except (EOFError, OSError):
+            with self._lock:
+                return self._ended(process)
+        return []
+
+    def _make_heavy(self, grammar: FollowedGrammar) -> None:
+        if grammar.heavy:
+            return
+        grammar.heavy = True
+        self._stats.heavy += 1
+        for process in filter(None, self._shared):
+            moving = [task for task in process.queue if task.grammar is grammar]
+            for task in moving:
+                process.queue.remove(task)
+                self._place(task)
+
+    def _ended(self, process: Connected) -> list[Failure]:
+        """A process has ended: its tasks go to others. Returns those that are given up."""
+        if process not in self._processes():
+            return []
+        self._remove(process)
+        self._stats.restarts += 1
+        failed: list[Failure] = []
+        tasks = [*process.sent, *process.queue]
+        if process.sent:
+            first = tasks[0]
+            first.deaths += 1
+            if process.own is None and first.deaths > 1:
+                self._make_heavy(first.grammar)
+            elif process.own is not None and (
+                first.deaths > MOST_DEATHS or 2 * process.most_grown > self._nbytes
+            ):
+                self._stats.limits += 1
+                failed.append((tasks.pop(0), too_much_memory(self._nbytes)))
+        for task in tasks:
+            if not isinstance(task, CompileAgainTask):
+                self._place(task)
+        return failed
+
+    def _remove(self, process: Connected) -> None:
+        if process.own is None:
+            self._shared[self._shared.index(process)] = None
+        else:
+            del self._own[process.own.number]
+        process.close()
+
+    def _watch(self) -> list[Failure]:
+        """End processes that are at one job for too long. Returns the tasks that are given up."""
+        now = time.monotonic()
+        failed: list[Failure] = []
+        for process in self._processes():
+            if not process.sent:
+                continue
+            since, cpu = process.began
+            if now - since < STUCK_SECONDS:
+                continue
+            process.note_memory()
+            spent = process.cpu_seconds() - cpu
+            if process.own is None and spent > STUCK_SECONDS:
+                self._make_heavy(process.sent[0].grammar)
+                process.kill()
+            elif process.own is not None and (
+                spent > self._seconds or now - since > MOST_WALL * self._seconds
+            ):
+                process.kill()
+                self._stats.limits += 1
+                failed.append((process.sent.popleft(), _too_long(self._seconds)))
+        return failed
+
+    def _missing(self) -> list[FollowedGrammar | None]:
+        """Make room, and return for which grammars a process is to be started, None for a shared
+        one. What has nothing to do, or holds too much, is ended."""
+        now = time.monotonic()
+        for shared in filter(None, self._shared):
+            if shared.idle and shared.grown > SHARED_BYTES:
+                self._remove(shared)
+        for own in list(self._own.values()):
+            if own.idle and now - own.used > IDLE_SECONDS:
+                self._remove(own)
+        missing: list[FollowedGrammar | None] = [None] * self._shared.count(None)
+        room = MOST_OWN - len(self._own)
+        for task in self._homeless:
+            grammar = task.grammar
+            if not grammar.heavy or grammar.number in self._own or grammar in missing:
+                continue
+            if room > 0 or self._make_room():
+                room -= 1
+                missing.append(grammar)
+        return missing
+
+    def _make_room(self) -> bool:
+        """End the process of a single grammar that has been idle for longest; False if all have
+        something to do."""
+        idle = [process for process in self._own.values() if process.idle]
+        if not idle:
+            return False
+        self._remove(min(idle, key=lambda process: process.used))
+        return True
+
+    def _give_up(self, cause: Exception) -> None:
+        """No process can be started: fail everything, now and from now on."""
+        log.error("Grammar processes can't be started: %s", cause)
+        with self._lock:
+            self._closed = True
+            tasks, self._homeless = [*self._homeless], deque()
+            for process in self._processes():
+                tasks += [*process.sent, *process.queue]
+                self._remove(process)
+        for task in tasks:
+            task.fail(EngineStoppedError(f"Grammar processes can't be started: {cause}"))
+
+    def _terms(self, own: FollowedGrammar | None) -> Terms:
+        return Terms(own is None, self._nbytes, int(4 * self._seconds) + 60)
+
+    def _install(self, own: FollowedGrammar | None, forked: tuple[Connection, int]) -> None:
+        """Give a new process the tasks that wait for it."""
+        with self._lock:
+            process = Connected(next(self._numbers), *forked, own)
+            if own is None:
+                self._shared[self._shared.index(None)] = process
+            else:
+                self._own[own.number] = process
+            tasks, self._homeless = self._homeless, deque()
+            for task in tasks:
+                self._place(task)
+
+
+Failure: TypeAlias = tuple[PendingJob, Exception]
+"""A task that is given up, and why."""
+
+
+def _too_long(seconds: float) -> LimitError:
+    return LimitError(
+        f"the grammar takes more than {seconds:g} seconds to work out: use fewer alternatives, "
+        "patterns or repeats that overlap",
+        limit="seconds",
+    )

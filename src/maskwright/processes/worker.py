@@ -1,0 +1,215 @@
+"""A grammar process: compiles grammars and answers questions about texts, one after the other."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import resource
+from collections import deque
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from maskwright.errors import GenerationError, LimitError, SliceExceeded
+from maskwright.limits import slice_of
+from maskwright.mask import Event, Grammar, Matcher
+from maskwright.mask.position import Position
+from maskwright.processes.ahead import Ahead
+from maskwright.processes.lessons import Reading, SentRows
+from maskwright.processes.messages import (
+    Answer,
+    Compile,
+    Compiled,
+    Expansion,
+    Forget,
+    Heavy,
+    Job,
+    LeastTokens,
+    ReadEvents,
+    TextQuestion,
+)
+from maskwright.vocab import Vocabulary
+
+SLICE_SECONDS: Final = 0.03
+"""What the shared process gives to one job; the job's grammar then gets a process of its own."""
+
+
+class Terms(NamedTuple):
+    """What a grammar process may take: `nbytes` more memory than it begins with. A `shared` one
+    abandons jobs that take longer than a slice; one for a single grammar lives for `seconds` of
+    processor time."""
+
+    shared: bool
+    nbytes: int
+    seconds: int
+
+
+_position_numbers = itertools.count()
+
+
+class _KnownGrammar:
+    """A grammar, the numbers of its positions, and what has been expanded ahead."""
+
+    def __init__(self, number: int, grammar: Grammar, rows: SentRows) -> None:
+        self.number = number
+        self.grammar = grammar
+        self.ahead = Ahead(grammar, self.number_of, rows)
+        self._numbers: dict[Position, int] = {}
+
+    def number_of(self, position: Position) -> int:
+        """The number by which the other process knows a position. None is ever used again, not even
+        by a grammar that is compiled again."""
+        number = self._numbers.get(position)
+        if number is None:
+            number = self._numbers[position] = next(_position_numbers)
+        return number
+
+
+class Worker:
+    """Serves the jobs that come through a connection, until that is closed."""
+
+    def __init__(self, connection: Connection, vocabulary: Vocabulary, terms: Terms) -> None:
+        self._connection = connection
+        self._vocabulary = vocabulary
+        self._terms = terms
+        self._grammars: dict[int, _KnownGrammar] = {}
+        self._heavy: set[int] = set()
+        self._readings: dict[int, Reading] = {}
+        self._readers: dict[int, Matcher] = {}
+        self._rows = SentRows()
+        self._busy: deque[int] = deque()
+        """Grammars that questions were asked about, to be expanded ahead."""
+
+    def run(self) -> None:
+        """Serve until the other side closes the connection."""
+        while True:
+            try:
+                jobs: list[Job] = self._connection.recv()
+            except EOFError:
+                return
+            for job in jobs:
+                if isinstance(job, Forget):
+                    self._forget(job)
+                else:
+                    self._connection.send(self._answer(job))
+            self._expand_ahead()
+
+    def _expand_ahead(self) -> None:
+        """Expand grammars that questions were asked about, until there is something to do."""
+        while self._busy and not self._connection.poll():
+            kept = self._grammars.get(self._busy[0])
+            expansion = None if kept is None else self._expansion(kept)
+            if expansion is None:
+                self._busy.popleft()
+            else:
+                self._connection.send(expansion)
+                self._busy.rotate(-1)
+
+    def _expansion(self, kept: _KnownGrammar) -> Expansion | None:
+        """The next expansion of a grammar; None where there is none, or it takes too much, which is
+        the matter of the text that gets there."""
+        try:
+            with slice_of(SLICE_SECONDS):
+                expansion = kept.ahead.expand()
+        except Exception:  # as below: it comes again if a text gets there
+            return None
+        return None if expansion is None else expansion._replace(grammar=kept.number)
+
+    def _answer(self, job: Compile | LeastTokens | TextQuestion | ReadEvents) -> Answer:
+        if job.grammar in self._heavy:
+            return Heavy()
+        try:
+            if not self._terms.shared:
+                return self._serve(job)
+            with slice_of(SLICE_SECONDS):
+                return self._serve(job)
+        except (SliceExceeded, MemoryError):
+            self._grammars.pop(job.grammar, None)
+            if not self._terms.shared:
+                return too_much_memory(self._terms.nbytes)
+            self._heavy.add(job.grammar)
+            return Heavy()
+        except Exception as error:  # any error of a grammar is its own request's alone
+            return error
+
+    def _serve(self, job: Compile | LeastTokens | TextQuestion | ReadEvents) -> Answer:
+        match job:
+            case Compile(number, build):
+                if number not in self._grammars:
+                    grammar = build(self._vocabulary)
+                    _ = grammar.min_tokens
+                    self._grammars[number] = _KnownGrammar(number, grammar, self._rows)
+                grammar = self._grammars[number].grammar
+                return Compiled(grammar.report, grammar.min_tokens)
+            case LeastTokens(number, enough):
+                return self._grammars[number].grammar.least_tokens(enough)
+            case TextQuestion():
+                return self._lesson(job)
+            case ReadEvents():
+                return self._events(job)
+
+    def _lesson(self, question: TextQuestion) -> Answer:
+        kept = self._grammars[question.grammar]
+        reading = self._readings.pop(question.request, None)
+        if question.known == 0:
+            reading = Reading(kept.grammar, kept.number_of, self._rows)
+        if reading is None:
+            raise GenerationError("a text that has failed can't go on")
+        lesson = reading.lesson(question)
+        self._readings[question.request] = reading
+        kept.ahead.note(reading.matcher)
+        if kept.number not in self._busy:
+            self._busy.append(kept.number)
+        return lesson
+
+    def _events(self, job: ReadEvents) -> list[Event]:
+        matcher = self._readers.get(job.reader)
+        if matcher is None or job.earlier is not None:
+            matcher = self._readers[job.reader] = self._grammars[job.grammar].grammar.matcher()
+        for tokens in job.earlier or ():
+            for token in tokens:
+                matcher.accept(token)
+            matcher.events()
+        for token in job.tokens:
+            matcher.accept(token)
+        return matcher.events(final=job.final)
+
+    def _forget(self, job: Forget) -> None:
+        for number in job.requests:
+            self._readings.pop(number, None)
+        for number in job.readers:
+            self._readers.pop(number, None)
+        for number in job.grammars:
+            self._grammars.pop(number, None)
+            self._heavy.discard(number)
+
+
+def too_much_memory(nbytes: int) -> LimitError:
+    """The error of a grammar whose process has taken all the memory that it may."""
+    return LimitError(
+        f"the grammar takes more than {nbytes >> 20:,} MiB of memory to work out: use fewer "
+        "alternatives, patterns or repeats that overlap",
+        limit="bytes",
+    )
+
+
+def begin(connection: Connection, vocabulary: Vocabulary, terms: Terms) -> None:
+    """The life of a grammar process that has just been forked."""
+    limit = _data_bytes() + terms.nbytes
+    resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+    if not terms.shared:
+        os.nice(10)  # what is heavy may not slow the model or the shared process
+        # The engine's process ends a job that takes too long. This is for the case that it has
+        # ended itself: what is idle then sees the connection close, what is busy does not.
+        resource.setrlimit(resource.RLIMIT_CPU, (terms.seconds, terms.seconds))
+    Worker(connection, vocabulary, terms).run()
+
+
+def _data_bytes() -> int:
+    """Bytes of this process's own memory, as Linux's limit on them counts."""
+    for line in (
+        Path("/proc/self/status").read_text(encoding="ascii", errors="replace").splitlines()
+    ):
+        if line.startswith("VmData:"):
+            return int(line.split()[1]) << 10
+    return 0

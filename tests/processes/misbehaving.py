@@ -1,0 +1,33 @@
+"""Compilers that take time or memory which no limit counts. They import little, since a grammar
+process imports them with its first job."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+
+from maskwright.mask import Grammar, compile_regex
+from maskwright.vocab import Vocabulary
+
+held: list[bytes] = []
+
+
+def slow(seconds: float, pattern: str, vocabulary: Vocabulary) -> Grammar:
+    """Compile after some seconds of work that no limit counts."""
+    end = time.process_time() + seconds
+    while time.process_time() < end:
+        pass
+    return compile_regex(pattern, vocabulary)
+
+
+def hungry(nbytes: int, vocabulary: Vocabulary) -> Grammar:
+    """Take memory for good, and then compile."""
+    held.append(b"x" * nbytes)
+    return compile_regex("a", vocabulary)
+
+
+def deadly(vocabulary: Vocabulary) -> Grammar:
+    """End the process."""
+    os.kill(os.getpid(), signal.SIGKILL)
+    raise AssertionError(vocabulary)

@@ -1,0 +1,119 @@
+"""The engine with grammars that live in grammar processes: the answers are those of an engine that
+computes masks itself, and a process that ends costs none of them."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+
+import pytest
+
+from maskwright.engine import Completion, Engine, EngineConfig, FinishReason, Request
+from maskwright.models import LoadedModel
+from maskwright.processes import GrammarProcesses
+from maskwright.sampling import SamplingParams
+from tests.processes.shapes import BUILDS
+
+SMALL = EngineConfig(blocks=64, block_size=4, max_running=8, max_batch_tokens=32)
+CONFIGS = {
+    "usual": SMALL,
+    "overlap": EngineConfig(
+        blocks=64, block_size=4, max_running=8, max_batch_tokens=32, overlap=True
+    ),
+    "one token a step": EngineConfig(
+        blocks=64, block_size=4, max_running=8, max_batch_tokens=32, drafts=0
+    ),
+    "no canonical text": EngineConfig(
+        blocks=64, block_size=4, max_running=8, max_batch_tokens=32, canonical=False
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def processes(loaded: LoadedModel) -> Iterator[GrammarProcesses]:
+    processes = GrammarProcesses(loaded.vocab)
+    yield processes
+    processes.close()
+
+
+def answers(
+    loaded: LoadedModel, config: EngineConfig, processes: GrammarProcesses | None, repeats: int
+) -> list[Completion]:
+    """The answers of an engine to requests with every kind of grammar, drawn from fixed seeds."""
+    generations = []
+    with Engine(loaded, config) as engine:
+        for name, build in BUILDS.items():
+            grammar = (
+                build(loaded.vocab) if processes is None else processes.compile(build).result(60)
+            )
+            for seed in range(repeats):
+                limit = max(1, grammar.min_tokens) + (0, 3, 60)[seed % 3]
+                request = Request(
+                    loaded.encode(f"the cat {name}"),
+                    SamplingParams(seed=seed, temperature=2.0),
+                    limit,
+                    grammar=grammar,
+                )
+                generations.append(engine.submit(request))
+        return [generation.result() for generation in generations]
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_answers_are_those_of_masks_computed_here(
+    loaded: LoadedModel, processes: GrammarProcesses, name: str
+) -> None:
+    config = CONFIGS[name]
+    expected = answers(loaded, config, None, 6)
+    for _ in range(2):  # nothing has been learned before the first
+        found = answers(loaded, config, processes, 6)
+        assert [each.token_ids for each in found] == [each.token_ids for each in expected]
+        assert [each.finish_reason for each in found] == [each.finish_reason for each in expected]
+
+
+def test_killed_processes_cost_no_answer(loaded: LoadedModel, processes: GrammarProcesses) -> None:
+    expected = answers(loaded, SMALL, None, 12)
+    restarts = processes.stats.restarts
+    rng, ended = random.Random(0), threading.Event()
+
+    def kill() -> None:
+        while not ended.wait(rng.uniform(0.01, 0.15)):
+            for pid in processes.pids:
+                with suppress(ProcessLookupError):  # it has been replaced meanwhile
+                    os.kill(pid, signal.SIGKILL)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    try:
+        found = answers(loaded, SMALL, processes, 12)
+    finally:
+        ended.set()
+        killer.join()
+    assert [each.token_ids for each in found] == [each.token_ids for each in expected]
+    assert processes.stats.restarts > restarts
+
+
+def test_a_request_that_waits_for_its_grammar_holds_no_other(
+    loaded: LoadedModel, processes: GrammarProcesses
+) -> None:
+    """The processes are stopped in mid-text: what is known goes on, and what is not waits."""
+    grammar = processes.compile(BUILDS["anything"]).result(60)
+    with Engine(loaded, SMALL) as engine:
+        free = engine.submit(Request([66] * 5, SamplingParams(seed=1), 200, eos=()))
+        pids = processes.pids
+        for pid in pids:
+            os.kill(pid, signal.SIGSTOP)
+        try:
+            held = engine.submit(Request([66] * 5, SamplingParams(seed=2), 60, grammar=grammar))
+            assert free.result().finish_reason is FinishReason.LENGTH
+            time.sleep(0.05)
+            assert engine.stats().running == 1, "the other request was to wait"
+        finally:
+            for pid in pids:
+                os.kill(pid, signal.SIGCONT)
+        assert held.result().finish_reason in {FinishReason.GRAMMAR, FinishReason.STOP}
+        assert engine.stats().blocks_used == 0

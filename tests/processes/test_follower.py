@@ -1,0 +1,101 @@
+"""A follower gives the masks, the forced text and the ends that a matcher gives, whatever the text,
+the budget, and what has been learned before."""
+
+from __future__ import annotations
+
+import queue
+import random
+
+import numpy as np
+import pytest
+
+from maskwright.errors import BudgetError, RegexError
+from maskwright.mask import Grammar, compile_regex
+from maskwright.models import LoadedModel
+from maskwright.processes import Build, FollowedGrammar, GrammarProcesses
+from maskwright.processes.follower import Heard
+from tests.processes.shapes import BUILDS
+
+
+def walk(grammar: Grammar, followed: FollowedGrammar, left: int, seed: int) -> int:
+    """Write a random text with a follower and a matcher at once; returns the number of questions
+    that the follower needed."""
+    rng = random.Random(seed)
+    follower, matcher = followed.matcher(), grammar.matcher()
+    row, other = (np.zeros(grammar.vocabulary.words, np.int32) for _ in range(2))
+    answers: queue.SimpleQueue[Heard] = queue.SimpleQueue()
+    new: list[int] = []
+    questions = 0
+    try:
+        while True:
+            if not follower.knows(new, left, canonical=True):
+                follower.ask(new, left, canonical=True, then=answers.put)
+                heard = answers.get(timeout=30)
+                assert not isinstance(heard, Exception), heard
+                follower.take_in(heard)
+                questions += 1
+                assert follower.knows(new, left, canonical=True)
+            for token in new:
+                assert follower.accept(token)
+                assert matcher.accept(token)
+            while run := follower.forced_run(left):
+                assert run == matcher.forced_run(left)
+                for token in run:
+                    assert follower.accept(token)
+                    assert matcher.accept(token)
+                left -= len(run)
+            assert (follower.complete, follower.accepting) == (matcher.complete, matcher.accepting)
+            if follower.complete or matcher.terminated or not left:
+                break
+            assert matcher.forced_run(left) == []
+            follower.fill_mask(row, left)
+            matcher.fill_mask(other, left)
+            assert np.array_equal(row, other)
+            allowed = np.flatnonzero(np.unpackbits(row.view(np.uint8), bitorder="little"))
+            new, left = [int(rng.choice(allowed))], left - 1
+    finally:
+        follower.close()
+    assert matcher.accepting
+    return questions
+
+
+@pytest.mark.parametrize("name", BUILDS)
+@pytest.mark.parametrize("extra", [0, 2, 40])
+def test_masks_are_those_of_a_matcher(
+    loaded: LoadedModel, processes: GrammarProcesses, name: str, extra: int
+) -> None:
+    build = BUILDS[name]
+    grammar = build(loaded.vocab)
+    followed = processes.compile(build).result(60)
+    assert followed.min_tokens == grammar.min_tokens
+    assert followed.report == grammar.report
+    for seed in range(4):
+        walk(grammar, followed, grammar.min_tokens + extra, seed)
+
+
+def test_what_has_been_learned_is_not_asked_again(
+    loaded: LoadedModel, processes: GrammarProcesses
+) -> None:
+    build = BUILDS["order"]
+    grammar, followed = build(loaded.vocab), processes.compile(build).result(60)
+    first = walk(grammar, followed, 200, 1)
+    again = walk(grammar, followed, 200, 1)
+    assert first > again == 0
+
+
+def test_errors_of_compiling_come_back(processes: GrammarProcesses) -> None:
+    with pytest.raises(RegexError) as caught:
+        processes.compile(Build(compile_regex, ("(",), {})).result(60)
+    assert caught.value.position == 0
+
+
+def test_a_budget_that_is_too_small_is_an_error_of_its_text(
+    loaded: LoadedModel, processes: GrammarProcesses
+) -> None:
+    followed = processes.compile(BUILDS["order"]).result(60)
+    follower = followed.matcher()
+    answers: queue.SimpleQueue[Heard] = queue.SimpleQueue()
+    follower.ask([], followed.min_tokens - 1, canonical=False, then=answers.put)
+    heard = answers.get(timeout=30)
+    assert isinstance(heard, BudgetError)
+    assert heard.needed == followed.min_tokens

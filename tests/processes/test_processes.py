@@ -1,0 +1,98 @@
+"""What happens to grammar processes: heavy grammars, limits, deaths, and what nobody needs."""
+
+from __future__ import annotations
+
+import gc
+import os
+import signal
+import time
+from collections.abc import Callable
+from weakref import ref
+
+import pytest
+
+from maskwright.errors import EngineStoppedError, LimitError
+from maskwright.mask import compile_regex
+from maskwright.models import LoadedModel
+from maskwright.processes import Build, GrammarProcesses
+from tests.processes.misbehaving import deadly, held, hungry, slow
+
+
+def until(done: Callable[[], bool], seconds: float = 10.0) -> None:
+    """Wait for something that takes some seconds at most."""
+    end = time.monotonic() + seconds
+    while not done() and time.monotonic() < end:
+        time.sleep(0.02)
+    assert done()
+
+
+def test_a_slow_grammar_gets_a_process_of_its_own(processes: GrammarProcesses) -> None:
+    before = processes.stats.heavy
+    grammar = processes.compile(Build(slow, (0.5, "a+"), {})).result(60)
+    assert grammar.heavy
+    assert processes.stats.heavy == before + 1
+    assert grammar.min_tokens == 1
+    assert len(processes.pids) >= 2
+
+
+def test_others_are_served_while_one_is_slow(processes: GrammarProcesses) -> None:
+    busy = processes.compile(Build(slow, (1.0, "b+"), {}))
+    for number in range(5):
+        processes.compile(Build(compile_regex, (f"c{{{number + 1}}}",), {})).result(60)
+    assert not busy.done(), "the slow one was to take longer than the others together"
+    assert busy.result(60).min_tokens == 1
+
+
+def test_time_is_limited(processes: GrammarProcesses) -> None:
+    with pytest.raises(LimitError) as caught:
+        processes.compile(Build(slow, (60.0, "a"), {})).result(60)
+    assert caught.value.limit == "seconds"
+    assert processes.compile(Build(compile_regex, ("after",), {})).result(60).min_tokens > 0
+
+
+def test_memory_is_limited(processes: GrammarProcesses) -> None:
+    future = processes.compile(Build(hungry, (1 << 30,), {}))
+    with pytest.raises(LimitError) as caught:
+        future.result(60)
+    assert caught.value.limit == "bytes"
+    assert not held
+
+
+def test_what_ends_its_process_each_time_is_refused(processes: GrammarProcesses) -> None:
+    restarts = processes.stats.restarts
+    with pytest.raises(LimitError):
+        processes.compile(Build(deadly, (), {})).result(60)
+    assert processes.stats.restarts > restarts
+    assert processes.compile(Build(compile_regex, ("after",), {})).result(60).min_tokens > 0
+
+
+def test_a_process_that_is_killed_is_replaced(processes: GrammarProcesses) -> None:
+    grammar = processes.compile(Build(compile_regex, ("(ab|cd)+",), {})).result(60)
+    for pid in processes.pids:
+        os.kill(pid, signal.SIGKILL)
+    assert processes.least_tokens(grammar, 0).result(60) == grammar.min_tokens
+
+
+def test_a_dropped_grammar_is_forgotten(processes: GrammarProcesses) -> None:
+    grammar = processes.compile(Build(compile_regex, ("x{3}",), {})).result(60)
+    number, kept = grammar.number, ref(grammar)
+    del grammar
+    until(lambda: gc.collect() >= 0 and kept() is None)
+    for process in processes._processes():
+        assert number not in process.holds.grammars
+
+
+def test_processes_of_single_grammars_end_when_idle(processes: GrammarProcesses) -> None:
+    processes.compile(Build(slow, (0.2, "e+"), {})).result(60)
+    until(lambda: len(processes.pids) == 1, seconds=20)
+
+
+def test_after_the_end_every_job_fails(loaded: LoadedModel) -> None:
+    processes = GrammarProcesses(loaded.vocab)
+    build = Build(compile_regex, ("a",), {})
+    processes.compile(build).result(60)
+    pids = processes.pids
+    processes.close()
+    with pytest.raises(EngineStoppedError):
+        processes.compile(build).result(60)
+    until(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in pids))
