@@ -81,7 +81,9 @@ def test_killed_processes_cost_no_answer(loaded: LoadedModel, processes: Grammar
     rng, ended = random.Random(0), threading.Event()
 
     def kill() -> None:
-        while not ended.wait(rng.uniform(0.01, 0.15)):
+        for _ in range(8):
+            if ended.wait(rng.uniform(0.01, 0.5)):
+                return
             for pid in processes.pids:
                 with suppress(ProcessLookupError):  # it has been replaced meanwhile
                     os.kill(pid, signal.SIGKILL)
