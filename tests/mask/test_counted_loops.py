@@ -110,7 +110,6 @@ REASONS = {
         mask/matcher/matcher.py: Matcher.accept_bytes
         mask/ready_rows/strings.py: _classified
         mask/matcher/matcher.py: Matcher.forced_run
-        mask/ready_rows/strings.py: StringRows._walk_afresh _classified
     """,
     TEXT: """
         automaton/machine/trace.py: MachineTrace.read MachineTrace.end MachineTrace._leave
