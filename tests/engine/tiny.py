@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -155,6 +156,16 @@ class LiteralMatcher:
     def min_tokens(self) -> int:
         rest = self._rest(self.done)
         return self.grammar.shortest(rest) if rest else 0 if self.accepting else 1
+
+    def forced_run(self, left: int) -> list[int]:
+        run = self.forced_tokens()
+        return run if len(run) <= left else []
+
+    def ends_within(self, left: int) -> bool:
+        return self.min_tokens <= left
+
+    def knows(self, tokens: Sequence[int], left: int, *, canonical: bool) -> bool:
+        return True
 
     def forced_tokens(self) -> list[int]:
         """All that is left of a single text, a byte a token."""

@@ -30,6 +30,21 @@ class Asked:
         begin: Callable[[], object] = bool,
     ) -> None:
         self.name, self.log, self.reason, self.fails, self.begin = name, log, reason, fails, begin
+        self.closed = False
+        self.lacks = 0
+        """Answers that are needed before the grammar is known."""
+        self.questions: list[Callable[[Any], None]] = []
+
+    def knows(self, tokens: list[int]) -> bool:
+        return self.lacks <= 0
+
+    def ask(self, tokens: list[int], then: Callable[[Any], None]) -> None:
+        self.note("ask", tokens)
+        self.questions.append(then)
+
+    def take_in(self, heard: object) -> None:
+        self.note("learn", heard)
+        self.lacks -= 1
 
     def advance(self, tokens: list[int]) -> Advance:
         self.begin()
@@ -121,3 +136,57 @@ def test_tokens_of_all_are_taken_in_before_any_mask_is_filled() -> None:
         work.stop()
     assert [entry.split()[1] for entry in log] == ["advance"] * 3 + ["prepare"] * 3
     assert [name for name, _ in found] == list("abcabc"), "each in the order of submission"
+
+
+def test_what_is_not_known_is_asked_first(work: PostStepWork) -> None:
+    log: list[str] = []
+    asked = Asked("a", log)
+    asked.lacks = 1
+    work.start(active(asked), [1, 2])
+    assert list(work.collect()) == []
+    asked.questions[0]("all")
+    assert [kind for kind, _ in results(work, 2)] == ["a", "a"]
+    assert log == ["a ask [1, 2]", "a learn all", "a advance [1, 2]", "a prepare (7,)"]
+
+
+def test_an_error_of_the_process_is_the_requests(work: PostStepWork) -> None:
+    log: list[str] = []
+    asked = Asked("a", log)
+    asked.lacks = 1
+    work.start(active(asked), [])
+    error = ZeroDivisionError("there")
+    asked.questions[0](error)
+    ((_, result),) = work.collect(WAIT)
+    assert result == Failed(error)
+
+
+def test_an_answer_to_a_request_that_has_ended_is_dropped(work: PostStepWork) -> None:
+    log: list[str] = []
+    asked = Asked("a", log)
+    asked.lacks = 1
+    work.start(active(asked), [])
+    asked.closed = True
+    asked.questions[0]("all")
+    assert list(work.collect()) == []
+    assert log == ["a ask []"]
+
+
+def test_a_process_that_never_answers_the_question_ends_the_request(work: PostStepWork) -> None:
+    log: list[str] = []
+    asked = Asked("a", log)
+    asked.lacks = 1_000
+    work.start(active(asked), [])
+    found: list[Any] = []
+    for _ in range(100):
+        found += work.collect()
+        if found:
+            break
+        asked.questions[-1]("nothing new")
+    ((_, result),) = found
+    assert isinstance(result, Failed)
+    assert "does not answer" in str(result.error)
+
+
+def test_a_wait_ends_when_it_is_told_to(work: PostStepWork) -> None:
+    threading.Timer(0.05, work.wake).start()
+    assert list(work.collect(WAIT)) == []

@@ -101,16 +101,19 @@ class PostStepWork:
     def collect(self, wait: float = 0.0) -> Iterator[tuple[Active, StepResult]]:
         """Yield the results since the last call, in order; if there is none, wait up to `wait`
         seconds for the first, or until `wake` is called."""
-        try:
-            done = self._done.get(timeout=wait) if wait else self._done.get_nowait()
-            while True:
-                if isinstance(done, _Answered):
-                    self._go_on(done)
-                elif done is not None:
-                    yield done
-                done = self._done.get_nowait()
-        except queue.Empty:
-            return
+        end = time.perf_counter() + wait
+        while True:
+            left = end - time.perf_counter()
+            try:
+                done = self._done.get(timeout=left) if left > 0 else self._done.get_nowait()
+            except queue.Empty:
+                return
+            if isinstance(done, _Answered):
+                self._go_on(done)
+                continue
+            end = 0.0
+            if done is not None:
+                yield done
 
     def wake(self) -> None:
         """End the wait of `collect`, from any thread."""
