@@ -205,7 +205,9 @@ def serve(
     shape_seconds: Annotated[
         float,
         typer.Option(
-            min=0.1, help="Most processor time of one compile or mask in a grammar process."
+            min=0.1,
+            help="Most processor time to compile a grammar that has a process of its own, and for the "
+            "masks of one answer.",
         ),
     ] = 10.0,
     shape_bytes: Annotated[

@@ -82,7 +82,10 @@ class Connected:
     def answered(self, answer: Answer, now: float) -> PendingJob:
         """The task that the answer which has just come belongs to."""
         task = self.sent.popleft()
+        before = self.began[1]
         self.begin(now)
+        if self.own is not None:
+            task.note_spent(self.began[1] - before)
         if isinstance(answer, Heavy) or (
             isinstance(answer, Exception) and isinstance(task, CompileTask)
         ):

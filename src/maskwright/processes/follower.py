@@ -249,7 +249,7 @@ class Follower:
     """
 
     __slots__ = ("_at", "_own_masks", "_own_moves", "_own_runs", "_path", "_steps", "grammar",
-                 "number", "process", "synced")  # fmt: skip
+                 "number", "process", "spent", "synced")  # fmt: skip
 
     def __init__(self, grammar: FollowedGrammar) -> None:
         self.grammar: Final = grammar
@@ -258,6 +258,8 @@ class Follower:
         """The process that has read this text, by its number."""
         self.synced = 0
         """Tokens of the text that it has read."""
+        self.spent = 0.0
+        """Seconds of processor time that the text has taken in a process of its grammar's own."""
         self._path: list[LearnedPosition] = [] if grammar.start is None else [grammar.start]
         self._steps: list[int] = []
         # What holds for this text alone, by the number of tokens before it:

@@ -53,7 +53,7 @@ SHARED_BYTES: Final = 192 << 20
 MOST_DEATHS: Final = 20
 """Processes of its own that a job may bring to an end. They may have been ended from outside."""
 
-MOST_WALL: Final = 5
+MOST_WALL: Final = 2
 """How many times as long as its processor time a job may take where the machine is busy."""
 
 TICK: Final = 0.02
@@ -90,7 +90,7 @@ class GrammarProcesses:
         nbytes: int = 512 << 20,
     ) -> None:
         """`count` shared processes. A grammar with a process of its own may take `seconds` of
-        processor time for a job, and `nbytes` of memory."""
+        processor time to be compiled, and as much for each text, and `nbytes` of memory."""
         self.vocabulary: Final = vocabulary
         self._count = count
         self._seconds = seconds
@@ -380,7 +380,8 @@ class GrammarProcesses:
                 self._make_heavy(process.sent[0].grammar)
                 process.kill()
             elif process.own is not None and (
-                spent > self._seconds or now - since > MOST_WALL * self._seconds
+                process.sent[0].spent + spent > self._seconds
+                or now - since > MOST_WALL * self._seconds
             ):
                 process.kill()
                 self._stats.limits += 1

@@ -33,6 +33,16 @@ class PendingJob(ABC):
         self.deaths = 0
         """Processes that ended while they worked on this."""
 
+    @property
+    def spent(self) -> float:
+        """Seconds of processor time that a process of its own has spent on the text before."""
+        return 0.0
+
+    def note_spent(self, seconds: float) -> None:
+        """A process of its own has spent this time on the job. It counts where jobs of one text
+        follow each other."""
+        del seconds
+
     @abstractmethod
     def job(self, process: Holdings) -> Job:
         """The message for a process."""
@@ -118,6 +128,13 @@ class LessonTask(PendingJob):
         self._left = left
         self._canonical = canonical
         self._then = then
+
+    @property
+    def spent(self) -> float:
+        return self._follower.spent
+
+    def note_spent(self, seconds: float) -> None:
+        self._follower.spent += seconds
 
     def job(self, process: Holdings) -> Job:
         follower = self._follower

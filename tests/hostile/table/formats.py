@@ -10,6 +10,8 @@ NAMES = (
     "ipv4", "ipv6", "uri", "uri-reference", "iri", "iri-reference", "uri-template", "uuid",
     "json-pointer", "relative-json-pointer", "regex",
 )  # fmt: skip
+HEAVY = frozenset({"idn-hostname", "regex"})
+"""Formats whose masks may take too much work; see the known gaps in docs/json-schema.md."""
 UNSATISFIABLE = frozenset({"unsatisfiable_json_schema"})
 
 
@@ -20,7 +22,9 @@ def text(format: str, **more: object) -> dict[str, object]:
 SHAPES: list[HostileShape] = [
     *(
         FORMAT.schema(
-            f"an object with a string of {name}", closed({"value": text(name)}), outcomes=ALWAYS
+            f"an object with a string of {name}",
+            closed({"value": text(name)}),
+            outcomes=BOUNDED if name in HEAVY else ALWAYS,
         )
         for name in NAMES
     ),
