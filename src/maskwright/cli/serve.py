@@ -206,8 +206,8 @@ def serve(
         float,
         typer.Option(
             min=0.1,
-            help="Most processor time to compile a grammar that has a process of its own, and for the "
-            "masks of one answer.",
+            help="Most processor time to compile a grammar that has a process of its own, and "
+            "for the masks of one answer.",
         ),
     ] = 10.0,
     shape_bytes: Annotated[
