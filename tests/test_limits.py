@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from mmap import mmap
 from time import monotonic
 
 import pytest
@@ -25,10 +26,11 @@ def work_for(seconds: float) -> int:
     return steps
 
 
-def take_memory(kept: list[bytes]) -> None:
-    """Take a gigabyte within half a second."""
+def take_memory(kept: list[mmap]) -> None:
+    """Take a gigabyte within half a second, of which nothing was the process's before."""
     for _ in range(1_000):
-        kept.append(b"x" * (1 << 20))
+        kept.append(mmap(-1, 1 << 20))
+        kept[-1].write(b"x" * (1 << 20))
         work_for(0.0005)
 
 
@@ -61,7 +63,7 @@ def test_seconds_of_the_outer_question_bound_the_inner_one() -> None:
 
 
 def test_bytes_bound_a_question() -> None:
-    kept: list[bytes] = []
+    kept: list[mmap] = []
     before = resident_bytes()
     with pytest.raises(LimitError) as raised, Work(Limits(work=1 << 40, bytes=32 << 20)):
         take_memory(kept)

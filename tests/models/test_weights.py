@@ -51,11 +51,11 @@ REFUSED: list[tuple[tuple[str, ...], Any, str]] = [
     ((ONE,), {"weight_map": {"a": ONE, "b": TWO}}, f"lacks {TWO}"),
     (("../model.safetensors",), {"weight_map": {"a": "../model.safetensors"}}, "lacks ../model"),
     (("model.bin",), {"weight_map": {"a": "model.bin"}}, "lacks model.bin"),
-    ((ONE,), {}, "is no index of shards"),
-    ((ONE,), [], "is no index of shards"),
-    ((ONE,), "{", "is no index of shards"),
-    ((ONE,), {"weight_map": [ONE]}, "is no index of shards"),
-    ((ONE,), {"weight_map": None}, "is no index of shards"),
+    ((ONE,), {}, "is not an index of shards"),
+    ((ONE,), [], "is not an index of shards"),
+    ((ONE,), "{", "is not an index of shards"),
+    ((ONE,), {"weight_map": [ONE]}, "is not an index of shards"),
+    ((ONE,), {"weight_map": None}, "is not an index of shards"),
 ]
 
 
@@ -92,6 +92,6 @@ def test_shards_are_read_into_one(tmp_path: Path) -> None:
 def test_a_file_that_is_not_whole(tmp_path: Path, cut: int) -> None:
     file = folder(tmp_path, ONE) / ONE
     file.write_bytes(file.read_bytes()[:cut])
-    with pytest.raises(InputError, match="no whole safetensors file") as raised:
+    with pytest.raises(InputError, match="not a complete safetensors file") as raised:
         read_tensors(file)
     assert raised.value.param == "model"
