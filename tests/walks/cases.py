@@ -207,7 +207,10 @@ def walk(grammar: Grammar, budget: int, chooser: Chooser, random: Random) -> byt
         if matcher.complete or (matcher.accepting and (left == 0 or random.random() < 0.1)):
             return text
         assert left > 0, f"{text!r} is cut off"
-        token = chooser.draw(allowed(matcher, left) - set(vocab.eos))
+        mask = allowed(matcher, left)
+        if matcher.accepting and mask == set(vocab.eos):
+            return text  # what may follow, like another call, takes more tokens than are left
+        token = chooser.draw(mask - set(vocab.eos))
         assert matcher.accept(token), vocab.tokens[token]
         text += vocab.tokens[token]
         left -= 1

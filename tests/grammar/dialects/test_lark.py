@@ -108,7 +108,7 @@ REFUSED = [
     ("start: /a", 1, 8, "not closed"),
     ('start: ("a"', 1, 8, "')'"),
     ('start: ["a"', 1, 8, "']'"),
-    ('start: "a")', 1, 11, "can't go on"),
+    ('start: "a")', 1, 11, "can't continue with ')'"),
     ('start: "a"\nstart: "b"', 2, 1, "twice, first on line 1"),
     ("start: a", 1, 8, "a is not defined"),
     ('start: "a"\nb: c', 2, 4, "c is not defined"),

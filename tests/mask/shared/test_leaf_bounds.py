@@ -17,6 +17,7 @@ from maskwright import (
     compile_structural_tag,
     compile_tools,
 )
+from maskwright.automaton.machine.exits import Configuration
 from maskwright.mask.position import UNKNOWN, Position
 from maskwright.mask.shared.leaf_bounds import ENDLESS
 from tests.matching import EVERY_BYTE, allowed, vocabulary
@@ -92,16 +93,42 @@ def walked(grammar: Grammar, seed: int) -> list[tuple[Position, bytes]]:
 
 def longest(grammar: Grammar, position: Position, text: bytes) -> int:
     """The tokens of the longest of the shortest completions behind the tokens at a position."""
-    spellings = grammar.vocabulary.spellings
+    vocabulary, costs = grammar.vocabulary, grammar.budgets.costs
     sizes = [
-        len(
-            grammar.vocabulary.spelled(
-                grammar.budgets.costs.shortest(place, text + spellings[token])
-            )
-        )
-        for place, token in grammar.walker.successors(position.configuration)
+        len(vocabulary.spelled(costs.shortest(place, text + vocabulary.spellings[token])))
+        for place, token in steps(grammar, position, text)
     ]
     return max(sizes, default=0)
+
+
+def steps(grammar: Grammar, position: Position, text: bytes) -> list[tuple[Configuration, int]]:
+    """The places to which the tokens at a position lead, each with a token that leads there; where
+    the text excludes names, every token that remains."""
+    here = position.configuration
+    if not position.excluded:
+        return grammar.walker.successors(here)
+    spellings = grammar.vocabulary.spellings
+    reached = (
+        (grammar.recognizer.advance(here, spellings[token], text), token)
+        for token in tokens_of(grammar, position.row)
+    )
+    return [(place, token) for place, token in reached if place is not None]
+
+
+def tokens_of(grammar: Grammar, row: int) -> set[int]:
+    """The tokens of a mask row."""
+    words = grammar.recognizer.tables.rows[row]
+    return set(np.flatnonzero(np.unpackbits(words.view(np.uint8), bitorder="little")).tolist())
+
+
+def repeating(grammar: Grammar, position: Position, text: bytes) -> set[int]:
+    """The tokens that the configuration of a position allows, and `text` refuses."""
+    here, spellings = position.configuration, grammar.vocabulary.spellings
+    return {
+        token
+        for token in tokens_of(grammar, grammar.walker.row(here))
+        if grammar.recognizer.advance(here, spellings[token], text) is None
+    }
 
 
 @pytest.mark.parametrize("order", ["schema", "any"])
@@ -112,7 +139,12 @@ def test_bounds_hold(schema: Any, order: Any, whitespace: Any) -> None:
     bounded = 0
     for position, text in walked(grammar, seed=3):
         grammar.walker.measure(position, bytes)
-        assert position.row == grammar.walker.row(position.configuration)
+        row = grammar.walker.row(position.configuration)
+        if position.excluded:
+            left_out = tokens_of(grammar, row) - tokens_of(grammar, position.row)
+            assert left_out == repeating(grammar, position, text)
+        else:
+            assert position.row == row
         exact = longest(grammar, position, text)
         assert position.sufficient_budget > exact, (text, position.configuration)
         bounded += position.sufficient_budget < ENDLESS
