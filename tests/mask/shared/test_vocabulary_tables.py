@@ -72,7 +72,7 @@ def test_ready_rows_are_bounded_and_forgotten_one_by_one(monkeypatch: pytest.Mon
         held.append(rows.nbytes)
         largest = max(largest, rows.nbytes - before)
     assert 0 < max(held) <= 20_000 + largest
-    full = next(at for at, size in enumerate(held) if size > 15_000)
+    full = next(at for at, size in enumerate(held) if size > 20_000)
     assert min(held[full:]) > 20_000 - 2 * largest > 0
 
 
