@@ -6,8 +6,8 @@ an answer has its shape; and that a refusal for a limit names the limit. Of the 
 asserted that every answer is whole and valid.
 
 Where the server works on grammars in processes of their own, two more things are asserted. While a
-shape is worked on, no gap of the watched stream is longer than three seconds, or than three times the
-longest one without any other request, whichever is more: on a machine that does other work the
+shape is worked on, no gap of the watched stream is longer than three seconds, or than three times
+the longest one without any other request, whichever is more: on a machine that does other work the
 stream alone has long gaps too. And after the last shape the memory of all processes together
 returns to at most MORE_BYTES above that at the start.
 
@@ -46,8 +46,9 @@ ALLOWED_SECONDS: Final = 40.0
 for other work on a busy machine."""
 PATIENCE: Final = 100.0
 GAP_MS: Final = 3000.0
-"""Without processes the first shapes made gaps of up to 60 seconds. On two idle cores gaps are below
-100 ms, which `benchmarks/hostile.py` shows; a test may not depend on what else the machine does."""
+"""Without processes the first shapes made gaps of up to 60 seconds. On two idle cores gaps are
+below 100 ms, which `benchmarks/hostile.py` shows; a test may not depend on what else the machine
+does."""
 MORE_BYTES: Final = 400e6
 ALONE_SECONDS: Final = 2.0
 ABSENT: Final = "the server has no --grammar-processes: one shape's work still holds up others"
