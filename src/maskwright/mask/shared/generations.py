@@ -21,8 +21,8 @@ from maskwright.mask.shared.vocabulary_tables import (
 )
 from maskwright.vocab import Vocabulary
 
-MOST_BYTES: Final = 128 << 20
-"""Estimated bytes of all generations of one vocabulary; some 450 MaskBench schemas. What they
+MOST_BYTES: Final = 88 << 20
+"""Estimated bytes of all generations of one vocabulary; some 300 MaskBench schemas. What they
 take of resident memory was 1.6 times as much."""
 _LAPS: Final = 4
 """A use counts until so many times the number of living generations have been begun after it."""
