@@ -109,7 +109,7 @@ def overlaid(columns: Sequence[Split], join: Join) -> Split:
         key = frozenset(current.items())
         target = by_columns.get(key)
         if target is None:
-            spend(1 + len(current) // 2)
+            spend(1 + len(current) // 16)
             target = by_columns[key] = join(current)
         return target
 
