@@ -8,6 +8,7 @@ must differ from earlier ones), the compiled part stops, and the exit is taken h
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import TracebackType
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -36,7 +37,7 @@ from maskwright.automaton.machine.step import (
 from maskwright.automaton.value.last_value import last_value
 from maskwright.limits import CHEAP, spend
 from maskwright.mask.position import Position, unpacked
-from maskwright.mask.shared.machine import MOST_BYTES, Question, SharedMachine
+from maskwright.mask.shared.machine import MOST_BYTES, SharedMachine
 from maskwright.mask.shared.vocabulary_tables import VocabularyTables
 from maskwright.mask.walk.walk import DEPENDS_ON_TEXT, PENDING, take_bytes, take_token
 
@@ -53,7 +54,9 @@ class Beginning(NamedTuple):
 class Recognizer:
     """Reads bytes and tokens from any configuration of a grammar.
 
-    Thread-safe: the lock of its tables guards every question to the machine.
+    Thread-safe. All code that uses or extends the machine does so within `with recognizer:`, a
+    question. It holds the lock of the vocabulary's tables; the outermost one bounds the work of all
+    questions within it, and after an error the machine is ready for the next one.
     """
 
     def __init__(self, beginning: Beginning) -> None:
@@ -65,14 +68,30 @@ class Recognizer:
         self._added = Added()
         self.new_positions = 0
         """Positions that this grammar was the first to reach on its machine."""
-        self.question: Final = Question(tables.lock, self.machine, self._added)
-        """The scope `with recognizer.question:` for all code that uses or extends the machine."""
-        with self.question:
+        with self:
             context, leaf = start
             self.start: Final = Configuration(leaf, self.machine.root(context))
         self.first: Final = self.position(self.start)
         self.ended: Final = self._ended()
         """The position after an end token, which is no configuration of the machine."""
+
+    def __enter__(self) -> None:
+        self.tables.lock.acquire()
+        self.machine.begin(self._added)
+        self.machine.work.__enter__()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        try:
+            if error is not None:
+                self.machine.abandon()
+            self.machine.work.__exit__(kind, error, trace)
+        finally:
+            self.tables.lock.release()
 
     def _ended(self) -> Position:
         position = Position(Configuration(DEAD, NO_NODE))
@@ -160,7 +179,7 @@ class Recognizer:
         `prefix`: the text so far. It is only read at the end of a name or an item that must differ
         from earlier ones.
         """
-        with self.question:
+        with self:
             passed = 0
             done = 0
             values = np.frombuffer(data, np.uint8)
@@ -194,7 +213,7 @@ class Recognizer:
         """Return the configuration after a token, None if it may not follow, and whether this
         depends on the text. `read_prefix` returns the text so far, and is called only if it
         does."""
-        with self.question:
+        with self:
             while (target := take_token(self.address(), *here, token)) == PENDING:
                 self.machine.serve_requests()
             if target == DEPENDS_ON_TEXT:
@@ -311,7 +330,7 @@ class Recognizer:
 
     def _ask(self, question: Callable[[], bool]) -> bool:
         """Call compiled code, and supply what it lacks, until it returns a result."""
-        with self.question:
+        with self:
             while True:
                 answer = question()
                 if not self._supplied():

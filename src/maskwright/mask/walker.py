@@ -68,14 +68,14 @@ class Walker:
         spelled (`budget.spellable` has the others).
         """
         del read_prefix
-        with self.recognizer.question:
+        with self.recognizer:
             if position.record == 0:
                 self._set_row(position, self._walk(position.configuration))
 
     def measure(self, position: Position, read_prefix: Callable[[], bytes | bytearray]) -> None:
         """Compute the mask row of a position, and the budget that certainly suffices there."""
         del read_prefix
-        with self.recognizer.question:
+        with self.recognizer:
             here = position.configuration
             most, must_walk = self._precomputed_bound(here)
             self._set_row(position, self._walk(here, whole=must_walk, limit=ENDLESS))
@@ -121,13 +121,13 @@ class Walker:
 
     def successors(self, here: Configuration) -> list[tuple[Configuration, int]]:
         """Return the configurations to which one token leads, each with the first such token."""
-        with self.recognizer.question:
+        with self.recognizer:
             return self._listed(here, whole=True, limit=UNMEASURED).representatives()
 
     def tokens_needing_more_than(self, here: Configuration, budget: int) -> TokenGroups:
         """The allowed tokens after which more than `budget` tokens may be needed to complete the
         text, by upper bounds. With a negative budget, or where not every byte is a token: all."""
-        with self.recognizer.question:
+        with self.recognizer:
             limit = max(budget, UNMEASURED) if self.tables.has_every_byte else UNMEASURED
             whole = limit == UNMEASURED or self._precomputed_bound(here)[0] > budget
             return self._listed(here, whole=whole, limit=limit)
@@ -135,7 +135,7 @@ class Walker:
     def bound(self, here: Configuration) -> int:
         """Return an upper bound on the tokens that complete the text from a configuration, whatever
         the text; at least `ENDLESS` if none is known. Every byte has to be a token."""
-        with self.recognizer.question:
+        with self.recognizer:
             tables = self.tables
             self.recognizer.address_with_bounds()  # makes the arrays of bounds long enough
             self._node_bounds.compute(here.node)

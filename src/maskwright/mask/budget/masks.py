@@ -46,7 +46,7 @@ class BudgetMasks:
         if budget >= position.sufficient_budget:
             out[:] = self._tables.rows[position.row]
             return
-        with self._recognizer.question:
+        with self._recognizer:
             by_budget = self._masks_by_budget(position, prefix)
             if by_budget is None:
                 out[:] = self._tables.rows[position.row]

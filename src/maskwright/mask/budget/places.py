@@ -83,7 +83,7 @@ class Places:
         remember, repeats a name of the text `prefix`."""
         if not self.may_repeat_names(here):
             return False
-        with self._recognizer.question:
+        with self._recognizer:
             completion = self._recognizer.shared.completion
             return completion.repeats_name(self.plain(here), prefix)
 

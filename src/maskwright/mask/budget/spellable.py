@@ -24,7 +24,7 @@ class SpellableWalker(Walker):
         self._costs: Final = costs
 
     def find(self, position: Position, read_prefix: Callable[[], bytes | bytearray]) -> None:
-        with self.recognizer.question:
+        with self.recognizer:
             if position.record == 0:
                 here = position.configuration
                 row = self._spellable_row(here, self._walk(here), bytes(read_prefix()))

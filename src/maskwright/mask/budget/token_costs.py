@@ -49,7 +49,7 @@ class TokenCosts:
         place = self.place(here, prefix)
         known = self.cache.needed.get(place)
         if known is None:
-            with self._recognizer.question:
+            with self._recognizer:
                 try:
                     tokens = self._tables.vocabulary.spelled(self.shortest(here, prefix))
                     return self._follow(here, prefix, tokens)
@@ -57,7 +57,7 @@ class TokenCosts:
                     return self._detour(here, prefix, error)
         way = self.cache.ways.pop(place, None)
         if way is not None:
-            with self._recognizer.question:
+            with self._recognizer:
                 self._follow(here, prefix, way)
         return known
 
@@ -84,7 +84,7 @@ class TokenCosts:
 
     def shortest(self, here: Configuration, prefix: bytes) -> bytes:
         """The shortest completion from `here`, in bytes."""
-        with self._recognizer.question:
+        with self._recognizer:
             text = self._completion.find(self.places.plain(here), prefix)
         if text is None:
             raise AssertionError("a reachable configuration can always be completed")
@@ -111,7 +111,7 @@ class TokenCosts:
             return []
         spellings, plain = self._spellings, self.places.plain(target)
         places: Sequence[int] = range(len(tokens))
-        with self._recognizer.question:
+        with self._recognizer:
             first = prefix + spellings[tokens[0]]
             if not self._completion.depends_on_names(plain, first):
                 return []

@@ -38,7 +38,7 @@ class EventReader:
 
         `ended`: the text is complete after it. `final`: the text doesn't continue after it.
         """
-        with self._recognizer.question:
+        with self._recognizer:
             events: list[Event] = []
             for left in self._trace.read(data):
                 events += self._left(left)

@@ -99,7 +99,7 @@ class TokenCounts:
         key = (here, tokens)
         known = self._closed.get(key)
         if known is None:
-            with self._recognizer.question:
+            with self._recognizer:
                 known = self._closed[key] = self._closed_at(here, tokens)
         return known
 

@@ -7,14 +7,12 @@ one mask for both.
 
 from __future__ import annotations
 
-from threading import RLock
-from types import TracebackType
 from typing import Final, Protocol
 
 from maskwright.automaton.finish.completion import CompletionSearch, Finisher
 from maskwright.automaton.leaf.table import LeafTable
 from maskwright.automaton.machine.exits import Configuration, Contexts
-from maskwright.automaton.machine.machine import Added, Machine
+from maskwright.automaton.machine.machine import Machine
 from maskwright.limits import Limits
 from maskwright.mask.position import Position
 from maskwright.mask.shared.budget_cache import BudgetCache
@@ -35,40 +33,6 @@ class FinishingContexts(Contexts, Finisher, Protocol):
     def release(self) -> None:
         """Break the cycles of references. Nothing can be asked afterwards."""
         ...
-
-
-class Question:
-    """A scope in which one grammar uses and extends a machine.
-
-    It holds the lock of the vocabulary's tables. The outermost scope bounds the work of all scopes
-    within it. After an error, the machine is ready for the next question.
-    """
-
-    __slots__ = ("_added", "_lock", "_machine")
-
-    def __init__(self, lock: RLock, machine: Machine, added: Added) -> None:
-        """`added`: counts what is added to the machine."""
-        self._lock = lock
-        self._machine = machine
-        self._added = added
-
-    def __enter__(self) -> None:
-        self._lock.acquire()
-        self._machine.begin(self._added)
-        self._machine.work.__enter__()
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        try:
-            if error is not None:
-                self._machine.abandon()
-            self._machine.work.__exit__(kind, error, trace)
-        finally:
-            self._lock.release()
 
 
 class SharedMachine:
