@@ -7,7 +7,7 @@ import pytest
 
 from maskwright import Grammar, Limits, compile_json_schema
 from maskwright.mask.shared import budget_cache
-from tests.matching import EVERY_BYTE, allowed
+from tests.matching import EVERY_BYTE, allowed, vocabulary
 
 WORDS = {"type": "array", "items": {"type": "string", "maxLength": 9}, "minItems": 1}
 
@@ -46,3 +46,24 @@ def test_what_is_remembered_is_what_would_be_found(
             assert grammar.budgets.size <= most
     assert cut > 10
     assert (grammar.budgets.size > 0) is not unique
+
+
+def test_a_budget_that_is_just_enough_suffices_beside_remembered_masks() -> None:
+    """A token that ends a name and begins its value has an upper bound that exceeds the budget,
+    but it may be the only one with which the budget is enough."""
+    schema = {
+        "type": "object",
+        "additionalProperties": {"type": "integer"},
+        "minProperties": 3,
+    }
+    vocab = vocabulary(',"b":', '":0,"b":0')
+    grammar = compile_json_schema(schema, vocab)
+    for begun in (b'{"a":8', b'{"c":80', b'{"b":8'):
+        matcher = grammar.matcher()
+        assert matcher.accept_bytes(begun) == len(begun)
+        left = matcher.min_tokens
+        while not matcher.complete:
+            mask = allowed(matcher, budget=left)
+            assert matcher.accept(min(mask)), begun
+            left -= 1
+        assert left >= 0

@@ -48,11 +48,12 @@ class BudgetMasks:
             return
         with self._recognizer:
             by_budget = self._masks_by_budget(position, prefix)
-            if by_budget is None:
+            if by_budget is not None:
+                out[:] = by_budget.mask(budget)
+            if by_budget is None or not out.any():
+                # Remembered masks count some tokens by a bound that other texts may stay below.
                 out[:] = self._tables.rows[position.row]
                 self._refuse_too_long(position, budget, out, prefix)
-            else:
-                out[:] = by_budget.mask(budget)
             if not out.any():
                 needed = self.costs.tokens_needed(position.configuration, prefix)
                 raise BudgetError(
@@ -66,7 +67,7 @@ class BudgetMasks:
         if budget >= position.sufficient_budget:
             return position.sufficient_budget, UNKNOWN, True
         masks = self._cache.masks.get(position)
-        if masks is None:
+        if masks is None or not masks.mask(budget).any():
             return budget, budget, False
         return *masks.scope(budget), True
 
