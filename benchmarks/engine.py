@@ -32,10 +32,11 @@ import statistics
 import sys
 import time
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import jsonschema
 import torch
@@ -50,6 +51,7 @@ from maskwright.cli.process.environment import prepare_environment
 from maskwright.engine import Completion, Engine, EngineConfig, EngineStats, Request
 from maskwright.mask import Grammar, compile_json_schema
 from maskwright.models import LoadedModel
+from maskwright.processes import Build, FollowedGrammar, GrammarProcesses
 from maskwright.sampling import SamplingParams
 
 TEXTS = (
@@ -148,7 +150,11 @@ def _counted(seconds: float, answers: Sequence[Completion]) -> tuple[float, int]
 
 
 def requests_for(
-    prompts: Sequence[list[int]], grammar: Grammar | None, tokens: int, seed: int, share: float = 1
+    prompts: Sequence[list[int]],
+    grammar: Grammar | FollowedGrammar | None,
+    tokens: int,
+    seed: int,
+    share: float = 1,
 ) -> list[Request]:
     """One request a prompt, `share` of them with the grammar, spread evenly."""
     asked: list[Request] = []
@@ -166,11 +172,18 @@ def requests_for(
     return asked
 
 
+SPELLING: Final = {"whitespace": "spaced", "integers": "digits", "escapes": "needed"}
+"""The one spelling of each value that the peers have as well."""
+
+
 def compiled(loaded: LoadedModel) -> Grammar:
-    """The schema's grammar, with the one spelling of each value that the peers have as well."""
-    return compile_json_schema(
-        SCHEMA, loaded.vocab, whitespace="spaced", integers="digits", escapes="needed"
-    )
+    """The schema's grammar, for an engine that computes masks itself."""
+    return compile_json_schema(SCHEMA, loaded.vocab, **SPELLING)
+
+
+def followed(processes: GrammarProcesses, schema: Any = SCHEMA) -> FollowedGrammar:
+    """A schema's grammar, for an engine that asks a grammar process."""
+    return processes.compile(Build(compile_json_schema, (schema,), dict(SPELLING))).result()
 
 
 def throughput(report: Report, subject: Subject, sizes: Sizes) -> None:
@@ -200,14 +213,17 @@ def throughputs(
 ) -> dict[tuple[str, str], float]:
     """Medians of tokens a second by engine and whether there is a schema. `source` makes the
     prompts of a repeat, which all engines answer."""
-    loaded, grammar = subject.loaded, compiled(subject.loaded)
+    loaded = subject.loaded
     clients, tokens = sizes.clients, sizes.tokens
     runs: dict[tuple[str, str], Callable[[list[list[int]], int], tuple[float, int]]] = {}
+    processes = GrammarProcesses(loaded.vocab)
+    here, there = compiled(loaded), followed(processes)
     engines = {
-        "maskwright": Engine(loaded, replace(FULL, max_running=clients)),
-        "maskwright, plain": Engine(loaded, replace(PLAIN, max_running=clients)),
+        "maskwright": (Engine(loaded, replace(FULL, max_running=clients)), there),
+        "maskwright, masks here": (Engine(loaded, replace(FULL, max_running=clients)), here),
+        "maskwright, plain": (Engine(loaded, replace(PLAIN, max_running=clients)), there),
     }
-    for name, engine in engines.items():
+    for name, (engine, grammar) in engines.items():
         engine.start()
         for schema in (None, grammar):
             runs[name, "no" if schema is None else "yes"] = (
@@ -237,8 +253,9 @@ def throughputs(
             seconds, made = run(prompts, 1000 * repeat)
             if repeat:  # the first warms up
                 rates[key].append(made / seconds)
-    for engine in engines.values():
+    for engine, _ in engines.values():
         engine.stop()
+    processes.close()
     return {key: statistics.median(values) for key, values in rates.items()}
 
 
@@ -246,10 +263,11 @@ def structured_load(report: Report, subject: Subject, sizes: Sizes) -> None:
     """How much a share of constrained requests changes, one token a step, so that nothing but masks
     and matchers differs. Requests without a schema are as long as the answers with it were. Once
     with the usual limit, and once with one at which most masks depend on the tokens left."""
-    loaded, grammar, tokens = subject.loaded, compiled(subject.loaded), sizes.tokens
+    loaded, tokens = subject.loaded, sizes.tokens
     prompts = prompts_of(subject, sizes.clients * sizes.rounds)
     config = replace(PLAIN, prefix_cache=True, max_running=sizes.clients)
-    with Engine(loaded, config) as engine:
+    with closing(GrammarProcesses(loaded.vocab)) as processes, Engine(loaded, config) as engine:
+        grammar = followed(processes)
         for limit in (tokens, 40):
             lengths = [limit] * len(prompts)
             rates: dict[float, list[float]] = {1.0: [], 0.8: [], 0.2: [], 0.0: []}

@@ -1,0 +1,140 @@
+"""The first texts of real schemas, seen from the engine: how long a step waits for masks.
+
+    python benchmarks/first_texts.py [--cases 100] [--clients 1,16] [--tokens 200] [--save]
+
+The demo model answers one request for each schema of MaskBench that compiles, as many at a time as
+there are clients. With "here" the engine computes masks itself, with "processes" it asks a grammar
+process, as the server does. Compiling comes first and isn't counted.
+
+`wait us` is the time in which the engine does nothing but wait for what comes next in a text,
+divided by steps; `mask us` is the time that masks took where they were computed, divided by masks,
+and `held` the percentage of computed rows that were kept because their masks came late.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, Final
+
+import torch
+
+ROOT: Final = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from benchmarks.maskbench import read_case, read_lines
+from benchmarks.report import Report, need
+from maskwright.cli.process.environment import prepare_environment
+from maskwright.engine import Engine, EngineConfig, Request
+from maskwright.errors import MaskwrightError
+from maskwright.mask import Grammar, compile_json_schema
+from maskwright.models import DEMO_PATH, LoadedModel, load
+from maskwright.processes import Build, FollowedGrammar, GrammarProcesses
+from maskwright.sampling import SamplingParams
+
+DATA: Final = ROOT.parent / "shared" / "data" / "maskbench-dev.jsonl.gz"
+AnyGrammar = Grammar | FollowedGrammar
+
+
+def main() -> None:
+    """Measure and print."""
+    prepare_environment()
+    options = parse_options()
+    torch.set_num_threads(1)
+    loaded = load(DEMO_PATH)
+    schemas = every_nth(need(options.data), options.cases)
+    report = Report("first_texts", ("torch", "numpy"), model=loaded.name, tokens=options.tokens)
+    for clients in options.clients:
+        for place in ("here", "processes"):
+            with ExitStack() as closing:
+                processes = None
+                if place == "processes":
+                    processes = GrammarProcesses(loaded.vocab)
+                    closing.callback(processes.close)
+                grammars = list(compiled(loaded, processes, schemas))
+                figures = measure(loaded, grammars, clients, options.tokens)
+            report.add(f"{len(grammars)} schemas, {clients} at a time", where=place, **figures)
+    report.finish(save=options.save)
+
+
+def every_nth(path: Path, cases: int) -> list[Any]:
+    """`cases` schemas in equal strides over the file."""
+    lines = read_lines(path)
+    stride = max(1, len(lines) // cases)
+    return [read_case(line).schema for line in lines[::stride][:cases]]
+
+
+def compiled(
+    loaded: LoadedModel, processes: GrammarProcesses | None, schemas: Sequence[Any]
+) -> Iterator[AnyGrammar]:
+    """The grammars of the schemas that compile."""
+    for schema in schemas:
+        try:
+            if processes is None:
+                yield compile_json_schema(schema, loaded.vocab)
+            else:
+                yield processes.compile(Build(compile_json_schema, (schema,), {})).result()
+        except MaskwrightError:
+            continue
+
+
+def measure(
+    loaded: LoadedModel, grammars: Sequence[AnyGrammar], clients: int, tokens: int
+) -> dict[str, float]:
+    """Answer one request for each grammar. Those that can't end within `tokens` are refused."""
+    refused = 0
+    with Engine(loaded, EngineConfig(max_running=clients)) as engine:
+        prompt = loaded.encode("An example, please:")
+
+        def ask(number: int, grammar: AnyGrammar | None) -> bool:
+            request = Request(prompt, SamplingParams(seed=number), tokens, grammar=grammar)
+            try:
+                return engine.submit(request).result().completion_tokens > 0
+            except MaskwrightError:
+                return False
+
+        ask(0, None)  # the first forward prepares the model
+        before = engine.stats()
+        with ThreadPoolExecutor(clients) as pool:
+            refused = list(pool.map(ask, range(len(grammars)), grammars)).count(False)
+        after = engine.stats()
+    steps = after.steps - before.steps
+    masks = after.mask_rows - before.mask_rows
+    sampled = after.sampled_tokens - before.sampled_tokens
+    filled = after.observations["mask"].total - before.observations["mask"].total
+    seconds = sum(after.seconds[part] - before.seconds[part] for part in ("wait",))
+    every = sum(after.seconds[p] - before.seconds[p] for p in after.seconds if p != "digest")
+    return {
+        "refused": refused,
+        "steps": steps,
+        "masks": masks,
+        "wait us": 1e6 * seconds / steps,
+        "step us": 1e6 * every / steps,
+        "mask us": 1e6 * filled / max(1, masks),
+        "held": 100 * (after.held_rows - before.held_rows) / max(1, sampled),
+    }
+
+
+def parse_options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--data", type=Path, default=DATA, help="the cases, .jsonl or .jsonl.gz")
+    parser.add_argument("--cases", type=int, default=100, help="schemas; default: 100")
+    parser.add_argument(
+        "--clients",
+        type=lambda text: [int(each) for each in text.split(",")],
+        default=[1, 16],
+        help="requests at a time, with commas; default: 1,16",
+    )
+    parser.add_argument("--tokens", type=int, default=200, help="most tokens of an answer")
+    parser.add_argument("--save", action="store_true", help="append the rows to results/")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()
