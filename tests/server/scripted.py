@@ -50,6 +50,17 @@ class Script:
     spelled: bool = False
 
 
+def usage(prompt: int, completion: int) -> dict[str, Any]:
+    """The usage of a chat completion without cached tokens."""
+    return {
+        "prompt_tokens": prompt,
+        "completion_tokens": completion,
+        "total_tokens": prompt + completion,
+        "prompt_tokens_details": {"cached_tokens": 0},
+        "completion_tokens_details": {"reasoning_tokens": 0},
+    }
+
+
 def score(token: int) -> TokenScore:
     """A score that shows which token it is of."""
     raw = -token / 256

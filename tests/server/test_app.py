@@ -11,7 +11,7 @@ from maskwright.errors import (
     OverloadedError,
 )
 from maskwright.server.config import ServerConfig
-from tests.server.scripted import CONTEXT, Client, Script, ScriptedEngine
+from tests.server.scripted import CONTEXT, Client, Script, ScriptedEngine, usage
 
 ANY_OBJECT = {"type": "json_object"}
 
@@ -22,10 +22,11 @@ def test_a_whole_answer(client: Client, engine: ScriptedEngine) -> None:
     body = response.json()
     assert body.pop("id").startswith("chatcmpl-")
     assert isinstance(body.pop("created"), int)
+    assert body.pop("system_fingerprint").startswith("fp_")
     assert body == {
         "object": "chat.completion",
         "model": "gpt-4o",
-        "system_fingerprint": None,
+        "service_tier": "default",
         "choices": [
             {
                 "index": 0,
@@ -34,7 +35,7 @@ def test_a_whole_answer(client: Client, engine: ScriptedEngine) -> None:
                 "finish_reason": "stop",
             }
         ],
-        "usage": {"prompt_tokens": 11, "completion_tokens": 2, "total_tokens": 13},
+        "usage": usage(11, 2),
     }
     assert not engine.running
 

@@ -1,17 +1,19 @@
-"""The HTTP interface: OpenAI's chat completions protocol over the engine.
+"""The HTTP interface: OpenAI's protocols over the engine.
 
 - `answer/`: Bodies of answers, streams, log-probabilities.
 - `grammars/`: Decides which grammar an answer has, and keeps it compiled.
 - `observe/`: Metrics, traces and spans of requests and of the engine.
 - `request/`: From the bytes of a body to a typed request.
 - `app`: The application: its routes and what they call.
-- `completions`: From a typed request to generations of the engine.
 - `config`: The server's settings.
 - `disconnect`: Cancels work when its client disconnects.
 - `errors`: Every failure as an error body in OpenAI's form.
 - `exchange`: The record of one HTTP request, for logs, metrics and traces.
+- `generation_routes`: The endpoints that generate answers.
 - `json`: How the server writes JSON.
 - `middleware`: Wraps every request: ids, records, internal errors.
+- `prompts`: The prompts of a request as token ids.
+- `starter`: From a typed request to generations of the engine.
 """
 
 from maskwright.server.app import create_app

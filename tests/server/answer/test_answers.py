@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from maskwright.server.answer.answers import Envelope, Usage, event, model_card, part_delta
-from maskwright.server.answer.choices import Answer
+from maskwright.server.answer.answers import Envelope, event, model_card, part_delta
+from maskwright.server.answer.choices import Answer, Usage
 from maskwright.server.answer.parts import (
     ArgumentsText,
     CallBegun,
@@ -17,9 +17,12 @@ from maskwright.server.answer.parts import (
     TextPart,
     WholeAnswer,
 )
+from tests.server.scripted import usage
 
-ENVELOPE = Envelope("m", id="chatcmpl-1", created=5)
-HEAD = {"id": "chatcmpl-1", "created": 5, "model": "m", "system_fingerprint": None}
+ENVELOPE = Envelope("m", "fp_1", id="chatcmpl-1", created=5)
+HEAD = {"id": "chatcmpl-1", "created": 5, "model": "m", "system_fingerprint": "fp_1"} | {
+    "service_tier": "default"
+}
 CALL = {"id": "call_1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
 
 MESSAGES: list[tuple[WholeAnswer, dict[str, Any]]] = [
@@ -44,9 +47,8 @@ def test_a_completion() -> None:
         Answer(WholeAnswer("b"), 4, "length", [{"t": 1}]),
     ]
     body = ENVELOPE.completion(answers, Usage(10, 7), lambda index: {"own": index * 2})
-    usage = {"prompt_tokens": 10, "completion_tokens": 7, "total_tokens": 17}
     choices = body.pop("choices")
-    assert body == {**HEAD, "object": "chat.completion", "usage": usage}
+    assert body == {**HEAD, "object": "chat.completion", "usage": usage(10, 7)}
     assert [(one["index"], one["finish_reason"], one["own"]) for one in choices] == [
         (0, "stop", 0),
         (1, "length", 2),
@@ -68,7 +70,7 @@ def test_chunks() -> None:
     assert plain == {"index": 0, "delta": {}, "logprobs": None, "finish_reason": None}
     last = ENVELOPE.usage_chunk(Usage(1, 2))
     assert (last["object"], last["choices"]) == ("chat.completion.chunk", [])
-    assert last["usage"] == {"prompt_tokens": 1, "completion_tokens": 2, "total_tokens": 3}
+    assert last["usage"] == usage(1, 2)
 
 
 DELTAS: list[tuple[Part, dict[str, Any]]] = [
@@ -88,7 +90,7 @@ def test_deltas(part: Part, expected: dict[str, Any]) -> None:
 
 
 def test_every_answer_has_an_id_of_its_own() -> None:
-    first, second = Envelope("m"), Envelope("m")
+    first, second = Envelope("m", "fp_1"), Envelope("m", "fp_1")
     assert first.id != second.id
     assert first.id.startswith("chatcmpl-")
 

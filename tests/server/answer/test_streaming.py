@@ -8,7 +8,7 @@ import pytest
 
 from maskwright.errors import InputError
 from maskwright.server import ServerConfig, create_app
-from tests.server.scripted import HELLO, Client, Script, ScriptedEngine
+from tests.server.scripted import HELLO, Client, Script, ScriptedEngine, usage
 from tests.server.test_slow_clients import Connection
 from tests.server.test_tools import CALLS, TOOLS, says
 
@@ -20,12 +20,13 @@ def choice(index: int, delta: dict[str, Any], reason: str | None = None) -> dict
 def test_the_events_of_a_stream(client: Client) -> None:
     events = client.events(model="gpt-4o")
     assert events.pop() == "[DONE]"
-    heads = [{name: event.pop(name) for name in ("id", "object", "created", "model")}
+    names = ("id", "object", "created", "model", "system_fingerprint", "service_tier")
+    heads = [{name: event.pop(name) for name in names}
              for event in events]  # fmt: skip
     assert heads == [heads[0]] * len(events)
     assert (heads[0]["object"], heads[0]["model"]) == ("chat.completion.chunk", "gpt-4o")
     assert events == [
-        {"system_fingerprint": None, "choices": [made]}
+        {"choices": [made]}
         for made in (
             choice(0, {"role": "assistant", "content": ""}),
             choice(0, {"content": "Hel"}),
@@ -40,7 +41,7 @@ def test_usage_comes_last_and_only_when_asked(client: Client) -> None:
     assert done == "[DONE]"
     assert all(chunk["usage"] is None for chunk in chunks)
     assert last["choices"] == []
-    assert last["usage"] == {"prompt_tokens": 11, "completion_tokens": 2, "total_tokens": 13}
+    assert last["usage"] == usage(11, 2)
     assert all("usage" not in chunk for chunk in client.events()[:-1])
 
 

@@ -12,7 +12,9 @@ from maskwright.server.request.own_options import OwnOptions, parse_own_options
 
 
 def parsed(own: Any, **beside: Any) -> OwnOptions:
-    return parse_own_options(Fields({"maskwright": own, **beside}))
+    return parse_own_options(
+        Fields({"maskwright": own, **beside}), scored=beside.get("logprobs") is True
+    )
 
 
 READ: list[tuple[Any, dict[str, Any], OwnOptions]] = [
@@ -43,7 +45,6 @@ REFUSED: list[tuple[Any, dict[str, Any], str]] = [
     ({"logprobs": "log"}, {"logprobs": True}, "maskwright.logprobs"),
     ({"logprobs": "raw"}, {}, "maskwright.logprobs"),  # none are told
     ({"logprobs": "masked"}, {"logprobs": False}, "maskwright.logprobs"),
-    ({"logprobs": "raw"}, {"logprobs": "yes"}, "logprobs"),
     ({"trace": "token"}, {}, "maskwright.trace"),
     ({"trace": 1}, {}, "maskwright.trace"),
     ({"service": 1}, {}, "maskwright.service"),
@@ -64,4 +65,4 @@ def test_refusals(own: Any, beside: dict[str, Any], param: str) -> None:
 
 
 def test_without_the_field_there_are_the_defaults() -> None:
-    assert parse_own_options(Fields({})) == OwnOptions()
+    assert parse_own_options(Fields({}), scored=False) == OwnOptions()

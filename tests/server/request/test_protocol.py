@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from maskwright.errors import InputError
-from maskwright.server.request.protocol import TokenLimit, parse_chat_request
+from maskwright.server.request.answer_request import ChatPrompt, ReplyOptions, TokenLimit
+from maskwright.server.request.protocol import parse_chat_request
 from tests.server.scripted import HELLO, Client
 
 USER = {"role": "user", "content": "hi"}
@@ -203,10 +204,12 @@ def test_accepted(fields: dict[str, Any]) -> None:
 
 def test_defaults() -> None:
     request = parse_chat_request(HELLO)
-    assert (request.n, request.stream, request.include_usage) == (1, False, False)
-    assert (request.limit, request.stop) == (None, ())
-    assert (request.params.temperature, request.params.top_p) == (1.0, 1.0)
-    assert request.params.seed is None
+    assert request.options.n == 1
+    assert request.reply == ReplyOptions()
+    assert (request.limit, request.options.stop) == (None, ())
+    params = request.options.params
+    assert (params.temperature, params.top_p) == (1.0, 1.0)
+    assert params.seed is None
 
 
 def test_max_completion_tokens_wins() -> None:
@@ -227,7 +230,7 @@ def test_every_field_of_sampling_is_handed_on() -> None:
         "frequency_penalty": 0.75,
         "seed": 11,
     }
-    params = parse_chat_request({**HELLO, **sent, "logit_bias": {"5": 3}}).params
+    params = parse_chat_request({**HELLO, **sent, "logit_bias": {"5": 3}}).options.params
     assert {name: getattr(params, name) for name in sent} == sent
     assert dict(params.logit_bias) == {5: 3.0}
 
@@ -245,7 +248,9 @@ def test_messages_reach_the_template_as_it_reads_them() -> None:
             ]
         }
     )  # fmt: skip
-    assert [message.for_template() for message in request.messages] == [
+    [prompt] = request.prompts
+    assert isinstance(prompt, ChatPrompt)
+    assert [message.for_template() for message in prompt.messages] == [
         {"role": "system", "content": "ab"},
         {"role": "assistant", "content": "", "tool_calls": [
             {"id": "1", "type": "function", "function": {"name": "f", "arguments": {"x": 1}}}

@@ -1,10 +1,12 @@
 """Bodies of answers, streams, log-probabilities.
 
-- `answers`: The bodies of whole answers.
+- `answers`: The bodies of chat completions, and the model list.
+- `chat`: The answers of POST /v1/chat/completions.
 - `choices`: The n generations of one request, merged into one sequence of (index, delta).
 - `event_source`: The events of an answer's text, wherever its grammar lives.
 - `logprobs`: Log-probabilities of tokens in OpenAI's form, each with the text of its token.
 - `parts`: Splits an answer, while it is generated, into words, reasoning and tool calls.
-- `streaming`: Answers as server-sent events, in the order on which clients rely.
+- `streaming`: Answers as server-sent events.
 - `token_trace`: How each token of an answer was chosen.
+- `writer`: What an endpoint does with the answers: one body, or a stream of events.
 """

@@ -8,7 +8,7 @@ import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from maskwright.server.answer.choices import Answer
+from maskwright.server.answer.choices import Answer, Usage
 from maskwright.server.answer.parts import (
     ArgumentsText,
     CallBegun,
@@ -21,25 +21,11 @@ from maskwright.server.json import Json
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
-    """Tokens of one request: of its prompt, and of all its choices together."""
-
-    prompt_tokens: int
-    completion_tokens: int
-
-    def body(self) -> Json:
-        return {
-            "prompt_tokens": self.prompt_tokens,
-            "completion_tokens": self.completion_tokens,
-            "total_tokens": self.prompt_tokens + self.completion_tokens,
-        }
-
-
-@dataclass(frozen=True, slots=True)
 class Envelope:
-    """The fields that all bodies of one answer have in common."""
+    """The fields that all bodies of one answer have in common. `fingerprint`: what served it."""
 
     model: str
+    fingerprint: str
     id: str = field(default_factory=lambda: f"chatcmpl-{uuid.uuid4().hex[:24]}")
     created: int = field(default_factory=lambda: int(time.time()))
 
@@ -56,7 +42,11 @@ class Envelope:
             }
             for index, answer in enumerate(answers)
         ]
-        return {**self._head("chat.completion"), "choices": choices, "usage": usage.body()}
+        return {
+            **self.head("chat.completion"),
+            "choices": choices,
+            "usage": usage_body(usage),
+        }
 
     def chunk(
         self,
@@ -75,20 +65,32 @@ class Envelope:
             "finish_reason": finish_reason,
             **(own or {}),
         }
-        return {**self._head("chat.completion.chunk"), "choices": [choice]}
+        return {**self.head("chat.completion.chunk"), "choices": [choice]}
 
     def usage_chunk(self, usage: Usage) -> Json:
         """Return the last chunk of a stream with usage, which has no choices."""
-        return {**self._head("chat.completion.chunk"), "choices": [], "usage": usage.body()}
+        return {**self.head("chat.completion.chunk"), "choices": [], "usage": usage_body(usage)}
 
-    def _head(self, kind: str) -> Json:
+    def head(self, kind: str) -> Json:
+        """Return the fields before the choices; `kind` is the type of the body."""
         return {
             "id": self.id,
             "object": kind,
             "created": self.created,
             "model": self.model,
-            "system_fingerprint": None,
+            "system_fingerprint": self.fingerprint,
+            "service_tier": "default",
         }
+
+
+def usage_body(usage: Usage) -> Json:
+    return {
+        "prompt_tokens": usage.prompt_tokens,
+        "completion_tokens": usage.completion_tokens,
+        "total_tokens": usage.total_tokens,
+        "prompt_tokens_details": {"cached_tokens": usage.cached_tokens},
+        "completion_tokens_details": {"reasoning_tokens": usage.reasoning_tokens},
+    }
 
 
 def _logprobs(entries: list[Json] | None) -> Json | None:

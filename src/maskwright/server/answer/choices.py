@@ -16,13 +16,33 @@ from maskwright.server.json import Json
 
 
 @dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of one request: of its prompts, each counted once, and of all its choices together.
+
+    `cached_tokens`: tokens of the prompts that were found in the prefix cache. `reasoning_tokens`:
+    tokens of reasoning sections, which `completion_tokens` includes.
+    """
+
+    prompt_tokens: int
+    completion_tokens: int
+    cached_tokens: int = 0
+    reasoning_tokens: int = 0
+
+    @property
+    def total_tokens(self) -> int:
+        return self.prompt_tokens + self.completion_tokens
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
-    """The whole answer of one generation; `finish_reason` is OpenAI's name."""
+    """The whole answer of one generation; `finish_reason` is OpenAI's name. `parts`: what
+    `message` joins, in order."""
 
     message: WholeAnswer
     tokens: int
     finish_reason: str
     logprobs: list[Json] | None
+    parts: tuple[Part, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,25 +63,37 @@ class Choices:
     def __init__(
         self,
         generations: Sequence[Generation],
-        prompt_tokens: int,
+        prompts: Sequence[Sequence[int]],
         reader: Callable[[], PartReader] = WordReader,
         warnings: Sequence[str] = (),
         *,
         scores: Callable[[], ScoreReader] | None = None,
         token_traces: Sequence[TokenTrace] | None = None,
     ) -> None:
-        """`warnings`: remarks about the client's schema. `scores`: makes a reader for the
+        """`generations`: equally many for each of `prompts`, the token ids of prompts, in their
+        order. `warnings`: remarks about the client's schema. `scores`: makes a reader for the
         log-probabilities of an answer. `token_traces`: one for each choice. The last two are None
         if the client didn't ask for them."""
         self._generations = generations
         self._readers = [reader() for _ in generations]
         self._scores = [None if scores is None else scores() for _ in generations]
         self.token_traces = token_traces
-        self.prompt_tokens = prompt_tokens
+        self.prompts = prompts
+        self._tokens = 0
         self.warnings = warnings
 
     def __len__(self) -> int:
         return len(self._generations)
+
+    def usage(self) -> Usage:
+        """Return the tokens of what has been read so far. Cached tokens are known at the end."""
+        each = len(self._generations) // len(self.prompts)
+        traces = [generation.trace for generation in self._generations[::each]]
+        return Usage(
+            prompt_tokens=sum(map(len, self.prompts)),
+            completion_tokens=self._tokens,
+            cached_tokens=sum(trace.cached_tokens for trace in traces if trace is not None),
+        )
 
     def cancel(self) -> None:
         """Cancel all generations; those that have ended are not affected."""
@@ -71,6 +103,7 @@ class Choices:
     async def answers(self) -> list[Answer]:
         """Wait until all choices have ended, and return them. Raises the first error."""
         ended = await asyncio.gather(*(generation.aresult() for generation in self._generations))
+        self._tokens = sum(one.completion_tokens for one in ended)
         for trace, one in zip(self.token_traces or (), ended, strict=False):
             trace.take(one.scores)
         return [
@@ -110,6 +143,7 @@ class Choices:
                     raise delta
                 if delta.error is not None:
                     raise delta.error
+                self._tokens += len(delta.token_ids)
                 final = delta.finish_reason is not None
                 parts = await self._readers[index].read(delta.text, delta.token_ids, final=final)
                 if self.token_traces is not None:
@@ -141,13 +175,14 @@ async def _read(
 
 async def _answer(completion: Completion, reader: PartReader, scores: ScoreReader | None) -> Answer:
     message = WholeAnswer()
-    for part in await reader.read(completion.text, completion.token_ids, final=True):
+    parts = await reader.read(completion.text, completion.token_ids, final=True)
+    for part in parts:
         message.add(part)
     reason = _openai_reason(completion.finish_reason, called=bool(message.calls))
     logprobs = None
     if scores is not None:
         logprobs = scores.read(completion.text, completion.token_ids, completion.scores)
-    return Answer(message, completion.completion_tokens, reason, logprobs)
+    return Answer(message, completion.completion_tokens, reason, logprobs, tuple(parts))
 
 
 def _openai_reason(reason: FinishReason, *, called: bool) -> str:

@@ -1,28 +1,21 @@
-"""Answers as server-sent events, in the order on which clients of the protocol rely.
-
-Each choice has one chunk with the role, chunks of text, and one chunk with the finish reason and an
-empty delta. Then follow, if the client asked for it, one chunk with the usage and no choices, and
-`[DONE]`. If an error occurs after the beginning, the last event is an error body instead.
-"""
+"""Answers as server-sent events."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from maskwright.server.answer.answers import Envelope, Usage, event, part_delta
 from maskwright.server.answer.choices import Choices
+from maskwright.server.answer.writer import AnswerWriter
 from maskwright.server.disconnect import ClientGoneError, until_disconnect
 from maskwright.server.errors import code_of, describe, is_defect
 from maskwright.server.exchange import Exchange
-from maskwright.server.json import Json
 
-DONE = b"data: [DONE]\n\n"
 PING = b": ping\n\n"
 
 log = logging.getLogger(__name__)
@@ -32,7 +25,7 @@ class SlowReaderError(Exception):
     """The client has read nothing for too long."""
 
 
-class ChatStream(Response):
+class EventStream(Response):
     """A streamed answer. When it ends for any reason, its generations are cancelled."""
 
     media_type = "text/event-stream"
@@ -40,15 +33,12 @@ class ChatStream(Response):
     def __init__(
         self,
         choices: Choices,
-        envelope: Envelope,
+        writer: AnswerWriter,
         exchange: Exchange,
-        own: Callable[[int], Json],
         *,
-        include_usage: bool,
         ping_seconds: float,
         reader_seconds: float,
     ) -> None:
-        """`own(i)` are additional fields of choice `i` at its end."""
         self.status_code = 200
         self.background = None
         self.init_headers({"Cache-Control": "no-cache", "X-Accel-Buffering": "no"})
@@ -56,9 +46,7 @@ class ChatStream(Response):
         self._choices = choices
         self._exchange = exchange
         self._reader_seconds = reader_seconds
-        self._events = chat_events(
-            choices, envelope, exchange, own, include_usage=include_usage, ping_seconds=ping_seconds
-        )
+        self._events = stream_events(choices, writer, exchange, ping_seconds)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
@@ -91,33 +79,15 @@ class ChatStream(Response):
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
-async def chat_events(
-    choices: Choices,
-    envelope: Envelope,
-    exchange: Exchange,
-    own: Callable[[int], Json],
-    *,
-    include_usage: bool,
-    ping_seconds: float,
+async def stream_events(
+    choices: Choices, writer: AnswerWriter, exchange: Exchange, ping_seconds: float
 ) -> AsyncGenerator[bytes]:
-    """Yield the encoded events of one answer; an error becomes the last event. The caller has sent
+    """Yield the encoded events of the answers; an error becomes the last ones. The caller has sent
     an event when it asks for the next one."""
     tokens = [0] * len(choices)
-    unknown: Json = {"usage": None} if include_usage else {}
-    unsaid: dict[int, list[Json]] = {}  # log-probabilities of text that is no part of the answer
-
-    def chunk(
-        index: int,
-        delta: Json,
-        finish_reason: str | None = None,
-        logprobs: list[Json] | None = None,
-        own: Json | None = None,
-    ) -> bytes:
-        return event({**envelope.chunk(index, delta, finish_reason, logprobs, own), **unknown})
-
     made = choices.deltas(ping_seconds)
-    for index in range(len(choices)):
-        yield chunk(index, {"role": "assistant", "content": ""})
+    for data in writer.begin():
+        yield data
     try:
         async with aclosing(made) as deltas:
             async for delta in deltas:
@@ -125,23 +95,19 @@ async def chat_events(
                     yield PING
                     continue
                 tokens[delta.index] += delta.tokens
-                told = [*unsaid.pop(delta.index, ()), *(delta.logprobs or ())] or None
-                for part in delta.parts:
-                    yield chunk(delta.index, part_delta(part), logprobs=told)
-                    told = None
+                for data in writer.parts(delta):
+                    yield data
                     exchange.note_sent(delta.index, tokens[delta.index])
                 if delta.finish_reason is not None:
-                    ended = own(delta.index)
-                    yield chunk(delta.index, {}, delta.finish_reason, told, ended)
-                elif told is not None:
-                    unsaid[delta.index] = told
+                    for data in writer.ended(delta):
+                        yield data
     except Exception as error:
         body = describe(error)[1]
         exchange.code = code_of(body)
         if is_defect(error):
             log.exception("a stream failed", exc_info=error)
-        yield event(body)
+        for data in writer.failed(body):
+            yield data
         return
-    if include_usage:
-        yield event(envelope.usage_chunk(Usage(choices.prompt_tokens, sum(tokens))))
-    yield DONE
+    for data in writer.end(choices.usage()):
+        yield data

@@ -27,16 +27,17 @@ class OwnOptions:
     timeout: float | None = None
 
 
-def parse_own_options(body: Fields) -> OwnOptions:
-    """Read the field; absent means the defaults."""
+def parse_own_options(body: Fields, *, scored: bool) -> OwnOptions:
+    """Read the field; absent means the defaults. `scored`: the client asks for
+    log-probabilities."""
     own = body.object("maskwright")
     if own is None:
         return OwnOptions()
     own.only("logprobs", "trace", "service", "timeout")
     scale = own.choice("logprobs", get_args(Scale))
-    if scale is not None and not body.boolean("logprobs"):
+    if scale is not None and not scored:
         raise InputError(
-            "maskwright.logprobs says which log-probabilities are told; send logprobs: true",
+            "maskwright.logprobs says which log-probabilities are told; ask for logprobs too",
             param="maskwright.logprobs",
         )
     trace = own.get("trace")

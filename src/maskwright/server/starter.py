@@ -1,15 +1,11 @@
-"""Starts a chat request in the engine: its prompt, grammar, token limit and n generations."""
+"""Starts requests in the engine: their prompts, grammar, token limits and generations."""
 
 from __future__ import annotations
 
 import asyncio
 import dataclasses
-import logging
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-
-from jinja2 import TemplateError
 
 from maskwright.engine import Engine, Generation, Request
 from maskwright.errors import BudgetError, InputError
@@ -25,19 +21,18 @@ from maskwright.server.grammars.cache import GrammarStore
 from maskwright.server.grammars.recipes import Recipes
 from maskwright.server.grammars.tool_style import tool_format_of
 from maskwright.server.observe.metrics import Metrics
+from maskwright.server.prompts import PromptReader
+from maskwright.server.request.answer_request import AnswerRequest
 from maskwright.server.request.fields import shown
-from maskwright.server.request.protocol import SEED_BITS, ChatRequest
-from maskwright.server.request.shape import JsonShape
+from maskwright.server.request.sampling_fields import SEED_BITS
 from maskwright.server.request.tool_use import ToolUse
-
-log = logging.getLogger("maskwright.prompts")
 
 # 2^64 divided by the golden ratio. It is odd, so that all seeds derived from one seed differ.
 SEED_STRIDE = 0x9E3779B97F4A7C15
 
 
-class ChatCompletions:
-    """Starts chat requests on one engine. To be used from one event loop."""
+class Starter:
+    """Starts requests on one engine. To be used from one event loop."""
 
     def __init__(
         self,
@@ -51,12 +46,10 @@ class ChatCompletions:
         tool_format = config.tool_format or tool_format_of(engine.loaded.chat_template)
         self._recipes = Recipes(config.whitespace, tool_format)
         self._grammars = GrammarStore(config.grammar_bytes, metrics, engine.loaded.vocab, processes)
-        self._log_prompts = config.log_prompts
-        # One thread, because a fast tokenizer can't be used by two threads at once.
-        self._renderer = ThreadPoolExecutor(1, thread_name_prefix="render")
+        self._prompts = PromptReader(engine, logged=config.log_prompts)
 
-    async def start(self, request: ChatRequest, exchange: Exchange) -> Choices:
-        """Check the request and submit its generations.
+    async def start(self, request: AnswerRequest, exchange: Exchange) -> Choices:
+        """Check the request and submit its generations: n for each prompt, in this order.
 
         Every fault of a request is raised here, before its answer begins: InputError, whose `param`
         names the field, or OverloadedError.
@@ -65,57 +58,58 @@ class ChatCompletions:
         self._check_choices(request)
         grammar = await self._grammar(request, exchange)
         begin = time.monotonic()
-        loop = asyncio.get_running_loop()
-        prompt = await loop.run_in_executor(self._renderer, self._render, request)
+        prompts = await self._prompts.read(request, self._adapter(request))
         exchange.rendering = time.monotonic() - begin
-        if self._log_prompts:
-            text = self._loaded.vocab.decode(prompt).decode(errors="replace")
-            log.info("the prompt of %d tokens", len(prompt), extra={"fields": {"prompt": text}})
-        limit = self._limit(request, len(prompt))
+        limits = [self._limit(request, len(prompt)) for prompt in prompts]
         if grammar is not None:
-            if grammar.min_tokens > limit:  # other texts are tried, which may take long
-                await loop.run_in_executor(None, grammar.least_tokens, limit)
-            _check_budget(request, grammar, limit)
-        submitted = self._submit(request, prompt, limit, grammar)
+            least = min(limits)
+            if grammar.min_tokens > least:  # other texts are tried, which may take long
+                loop = asyncio.get_running_loop()
+                await loop.run_in_executor(None, grammar.least_tokens, least)
+            _check_budget(request, grammar, least)
+        submitted = self._submit(request, prompts, limits, grammar)
         exchange.generations = generations = [generation for _, generation in submitted]
         traces = None
-        if request.own.trace_tokens:
+        if request.options.own.trace_tokens:
             traces = [TokenTrace(asked, one.seed, self._loaded.vocab) for asked, one in submitted]
         warnings = () if grammar is None else grammar.report.warnings
         return Choices(
             generations,
-            len(prompt),
+            prompts,
             _reader(request.tool_use, grammar),
             warnings,
             scores=self._scores(request),
             token_traces=traces,
         )
 
-    def _scores(self, request: ChatRequest) -> Callable[[], ScoreReader] | None:
-        if not request.logprobs:
+    def _scores(self, request: AnswerRequest) -> Callable[[], ScoreReader] | None:
+        if not request.reply.logprobs:
             return None
-        return lambda: ScoreReader(self._loaded.vocab, request.params.scale)
+        return lambda: ScoreReader(self._loaded.vocab, request.options.params.scale)
 
-    def _check_token_ids(self, request: ChatRequest) -> None:
-        for token in request.params.logit_bias:
+    def _check_token_ids(self, request: AnswerRequest) -> None:
+        for token in request.options.params.logit_bias:
             if token >= self._loaded.vocab.size:
                 raise InputError(
                     f"logit_bias names token {token}; the vocabulary has {self._loaded.vocab.size}",
                     param="logit_bias",
                 )
 
-    def _check_choices(self, request: ChatRequest) -> None:
+    def _check_choices(self, request: AnswerRequest) -> None:
         """Refuse more choices than the engine can ever hold, which would be overload at every
         retry."""
-        config = self._engine.config
+        config, wanted = self._engine.config, len(request.prompts) * request.options.n
         most = config.max_running + config.max_waiting
-        if request.n > most:
+        if wanted > most:
+            what = f"{len(request.prompts)} prompts with n" if len(request.prompts) > 1 else "n"
             raise InputError(
-                f"n is {request.n}; this server takes at most {most} answers at a time", param="n"
+                f"{what} is {request.options.n}; this server takes at most {most} answers at a "
+                "time",
+                param="n",
             )
 
-    async def _grammar(self, request: ChatRequest, exchange: Exchange) -> AnyGrammar | None:
-        recipe = self._recipes.of(request.shape, request.tool_use, request.stop)
+    async def _grammar(self, request: AnswerRequest, exchange: Exchange) -> AnyGrammar | None:
+        recipe = self._recipes.of(request.shape, request.tool_use, request.options.stop)
         if recipe is None:
             return None
         begin = time.monotonic()
@@ -124,12 +118,13 @@ class ChatCompletions:
         exchange.compiling = time.monotonic() - begin
         return grammar
 
-    def _adapter(self, request: ChatRequest) -> str | None:
+    def _adapter(self, request: AnswerRequest) -> str | None:
         return request.model if request.model in self._engine.adapters else None
 
-    def _service(self, request: ChatRequest) -> str:
+    def _service(self, request: AnswerRequest) -> str:
         names = [item.name for item in self._engine.config.classes]
-        name = names[0] if request.own.service is None else request.own.service
+        asked = request.options.own.service
+        name = names[0] if asked is None else asked
         if name not in names:
             raise InputError(
                 f"there is no class of service {shown(name)}; there are {', '.join(names)}",
@@ -137,59 +132,49 @@ class ChatCompletions:
             )
         return name
 
-    def _render(self, request: ChatRequest) -> list[int]:
-        adapter = self._adapter(request)
-        if (
-            adapter is not None
-        ):  # read in this thread, and not in the event loop that serves all clients
-            self._engine.adapters.have(adapter)
-        shape, use = request.shape, request.tool_use
-        schema = shape.text if isinstance(shape, JsonShape) and shape.shown else None
-        messages = [message.for_template() for message in request.messages]
-        tools = None if use is None else use.sent
-        try:
-            return self._loaded.render_chat(messages, response_schema=schema, tools=tools)
-        except TemplateError as error:
-            raise InputError(
-                f"the model's chat template refuses these messages: {error}", param="messages"
-            ) from None
-
-    def _limit(self, request: ChatRequest, prompt_tokens: int) -> int:
+    def _limit(self, request: AnswerRequest, prompt_tokens: int) -> int:
         """Return the token limit of the answer: the client's, or the rest of the context."""
         room = self._engine.max_context - prompt_tokens
         if room < 1:
             raise InputError(
-                f"messages take {prompt_tokens} tokens; the context holds "
+                f"the prompt takes {prompt_tokens} tokens; the context holds "
                 f"{self._engine.max_context}, the answer included",
-                param="messages",
+                param=request.place,
                 code="context_length_exceeded",
             )
         return room if request.limit is None else min(request.limit.tokens, room)
 
     def _submit(
-        self, request: ChatRequest, prompt: list[int], limit: int, grammar: AnyGrammar | None
+        self,
+        request: AnswerRequest,
+        prompts: list[list[int]],
+        limits: list[int],
+        grammar: AnyGrammar | None,
     ) -> list[tuple[Request, Generation]]:
-        """Submit n generations; if one is refused, the earlier ones are cancelled."""
+        """Submit n generations for each prompt; if one is refused, the earlier ones are
+        cancelled."""
         submitted: list[tuple[Request, Generation]] = []
-        use = request.tool_use
+        use, options = request.tool_use, request.options
+        asked = Request(
+            prompt=prompts[0],
+            params=options.params,
+            max_tokens=limits[0],
+            stop=() if use is not None and use.constrains else options.stop,
+            grammar=grammar,
+            adapter=self._adapter(request),
+            service=self._service(request),
+            client=options.user,
+            timeout=options.own.timeout,
+            cache_salt=options.cache_salt,
+            trace=options.own.trace_tokens,
+        )
         try:
-            for index in range(request.n):
-                asked = Request(
-                    prompt=prompt,
-                    params=dataclasses.replace(
-                        request.params, seed=choice_seed(request.params.seed, index)
-                    ),
-                    max_tokens=limit,
-                    stop=() if use is not None and use.constrains else request.stop,
-                    grammar=grammar,
-                    adapter=self._adapter(request),
-                    service=self._service(request),
-                    client=request.user,
-                    timeout=request.own.timeout,
-                    cache_salt=request.cache_salt,
-                    trace=request.own.trace_tokens,
-                )
-                submitted.append((asked, self._engine.submit(asked)))
+            for prompt, limit in zip(prompts, limits, strict=True):
+                for index in range(options.n):
+                    seed = choice_seed(options.params.seed, index)
+                    params = dataclasses.replace(options.params, seed=seed)
+                    one = dataclasses.replace(asked, prompt=prompt, max_tokens=limit, params=params)
+                    submitted.append((one, self._engine.submit(one)))
         except Exception:
             for _, generation in submitted:
                 generation.cancel()
@@ -209,7 +194,7 @@ def choice_seed(seed: int | None, index: int) -> int | None:
     return None if seed is None else (seed + index * SEED_STRIDE) % (1 << SEED_BITS)
 
 
-def _check_budget(request: ChatRequest, grammar: AnyGrammar, limit: int) -> None:
+def _check_budget(request: AnswerRequest, grammar: AnyGrammar, limit: int) -> None:
     needed = grammar.least_tokens(limit)
     if needed <= limit:
         return
@@ -221,8 +206,8 @@ def _check_budget(request: ChatRequest, grammar: AnyGrammar, limit: int) -> None
             param=field,
         )
     raise BudgetError(
-        f"messages leave {limit} tokens of the context, but the shortest answer of this schema "
+        f"the prompt leaves {limit} tokens of the context, but the shortest answer of this schema "
         f"takes {needed}",
         needed=needed,
-        param="messages",
+        param=request.place,
     )

@@ -10,8 +10,8 @@ from maskwright.engine import EngineConfig
 from maskwright.errors import (
     OverloadedError,
 )
-from maskwright.server.completions import SEED_STRIDE, choice_seed
-from tests.server.scripted import CONTEXT, Client, Script, ScriptedEngine
+from maskwright.server.starter import SEED_STRIDE, choice_seed
+from tests.server.scripted import CONTEXT, Client, Script, ScriptedEngine, usage
 
 ANY_OBJECT = {"type": "json_object"}
 
@@ -19,7 +19,7 @@ ANY_OBJECT = {"type": "json_object"}
 def test_n_choices_have_their_own_seeds(client: Client, engine: ScriptedEngine) -> None:
     body = client.chat(n=3, seed=5).json()
     assert [choice["index"] for choice in body["choices"]] == [0, 1, 2]
-    assert body["usage"] == {"prompt_tokens": 11, "completion_tokens": 6, "total_tokens": 17}
+    assert body["usage"] == usage(11, 6)
     seeds = [request.params.seed for request in engine.requests]
     assert seeds == [choice_seed(5, index) for index in range(3)]
     assert seeds[0] == 5

@@ -1,0 +1,66 @@
+"""The answers of POST /v1/chat/completions.
+
+In a stream, each choice has one chunk with the role, chunks of text, and one chunk with the finish
+reason and an empty delta. Then follow, if the client asked for it, one chunk with the usage and no
+choices, and `[DONE]`. If an error occurs after the beginning, the last event is an error body
+instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from maskwright.server.answer.answers import Envelope, event, part_delta
+from maskwright.server.answer.choices import Answer, ChoiceDelta, Usage
+from maskwright.server.json import Json
+from maskwright.server.request.answer_request import ReplyOptions
+
+DONE = b"data: [DONE]\n\n"
+
+
+class ChatWriter:
+    """Writes chat completions."""
+
+    def __init__(
+        self, envelope: Envelope, count: int, own: Callable[[int], Json], reply: ReplyOptions
+    ) -> None:
+        """`count`: the number of choices. `own(i)` are additional fields of choice `i` at its
+        end."""
+        self._envelope = envelope
+        self._count = count
+        self._own = own
+        self._reply = reply
+        self._unknown: Json = {"usage": None} if reply.include_usage else {}
+        self._unsaid: dict[int, list[Json]] = {}
+        """Log-probabilities that no chunk contained yet: text of calls is no part of the answer."""
+
+    def whole(self, answers: list[Answer], usage: Usage) -> Json:
+        return self._envelope.completion(answers, usage, self._own)
+
+    def begin(self) -> Iterator[bytes]:
+        for index in range(self._count):
+            yield self._chunk(index, {"role": "assistant", "content": ""})
+
+    def parts(self, delta: ChoiceDelta) -> Iterator[bytes]:
+        if delta.logprobs:
+            self._unsaid.setdefault(delta.index, []).extend(delta.logprobs)
+        for part in delta.parts:
+            yield self._chunk(delta.index, part_delta(part))
+
+    def ended(self, delta: ChoiceDelta) -> Iterator[bytes]:
+        yield self._chunk(delta.index, {}, delta.finish_reason, self._own(delta.index))
+
+    def end(self, usage: Usage) -> Iterator[bytes]:
+        if self._reply.include_usage:
+            yield event(self._envelope.usage_chunk(usage))
+        yield DONE
+
+    def failed(self, error: Json) -> Iterator[bytes]:
+        yield event(error)
+
+    def _chunk(
+        self, index: int, delta: Json, finish_reason: str | None = None, own: Json | None = None
+    ) -> bytes:
+        logprobs = self._unsaid.pop(index, None)
+        body = self._envelope.chunk(index, delta, finish_reason, logprobs, own)
+        return event({**body, **self._unknown})

@@ -1,0 +1,134 @@
+"""The endpoints that generate answers. They differ in how a request is read and how its answers
+are written; what lies between is common to all of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Final, TypeAlias
+
+from fastapi import Request
+from fastapi.responses import JSONResponse, Response
+
+from maskwright.engine import Engine
+from maskwright.server.answer.answers import Envelope
+from maskwright.server.answer.chat import ChatWriter
+from maskwright.server.answer.choices import Choices
+from maskwright.server.answer.streaming import EventStream
+from maskwright.server.answer.writer import AnswerWriter
+from maskwright.server.config import ServerConfig
+from maskwright.server.disconnect import until_disconnect
+from maskwright.server.errors import HttpError
+from maskwright.server.exchange import Exchange, exchange_of
+from maskwright.server.json import Json
+from maskwright.server.observe.traces import RequestTrace
+from maskwright.server.request.answer_request import AnswerRequest
+from maskwright.server.request.body import read_object
+from maskwright.server.request.own_options import OwnOptions
+from maskwright.server.request.protocol import parse_chat_request
+from maskwright.server.starter import Starter
+
+WARNINGS: Final = "x-maskwright-warnings"
+MOST_WARNINGS: Final = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Answering:
+    """A request whose generations run. `model`: the name to return. `own(i)`: additional fields of
+    choice `i` at its end."""
+
+    request: AnswerRequest
+    choices: Choices
+    model: str
+    fingerprint: str
+    own: Callable[[int], Json]
+
+
+MakeWriter: TypeAlias = Callable[[Answering], AnswerWriter]
+
+
+class GenerationRoutes:
+    """The endpoints of one engine that generate answers. `name`: the model's name."""
+
+    def __init__(
+        self, engine: Engine, config: ServerConfig, starter: Starter, name: str, fingerprint: str
+    ) -> None:
+        self._engine = engine
+        self._config = config
+        self._starter = starter
+        self._name = name
+        self._fingerprint = fingerprint
+
+    async def chat(self, http: Request) -> Response:
+        tree = await read_object(http, self._config.body_bytes)
+        return await self._answer(http, parse_chat_request(tree), _chat_writer)
+
+    async def _answer(self, http: Request, request: AnswerRequest, make: MakeWriter) -> Response:
+        """Check, compile and submit the request, and only then begin the answer."""
+        exchange, reply = exchange_of(http.scope), request.reply
+        exchange.model, exchange.stream = request.model or self._name, reply.stream
+        exchange.route = http.scope["route"].path  # in traces that are part of the answer
+        self._check_model(request.model)
+        choices = await until_disconnect(http.receive, self._starter.start(request, exchange))
+        own = partial(_own, request.options.own, exchange, choices)
+        model = request.model or self._name
+        writer = make(Answering(request, choices, model, self._fingerprint, own))
+        headers = _warnings(choices.warnings)
+        if reply.stream:
+            stream = EventStream(
+                choices,
+                writer,
+                exchange,
+                ping_seconds=self._config.ping_seconds,
+                reader_seconds=self._config.reader_seconds,
+            )
+            stream.headers.update(headers)
+            return stream
+        try:
+            answers = await until_disconnect(http.receive, choices.answers())
+        finally:
+            choices.cancel()
+        return JSONResponse(writer.whole(answers, choices.usage()), headers=headers)
+
+    def _check_model(self, name: str | None) -> None:
+        """Refuse a name that is not served, if the server has adapters: there the name decides
+        which model answers."""
+        adapters = self._engine.adapters
+        strict = self._config.strict_model or any(adapters)
+        if strict and name is not None and name != self._name and name not in adapters:
+            raise no_such_model(name)
+
+
+def _chat_writer(made: Answering) -> AnswerWriter:
+    envelope = Envelope(made.model, made.fingerprint)
+    return ChatWriter(envelope, len(made.choices), made.own, made.request.reply)
+
+
+def _own(options: OwnOptions, exchange: Exchange, choices: Choices, index: int) -> Json:
+    """Return the field `maskwright` of a choice that has ended: the traces that the client asked
+    for."""
+    engine = exchange.generations[index].trace
+    if not options.trace or engine is None:
+        return {}
+    told: Json = {"trace": RequestTrace(exchange, index, engine).body()}
+    if choices.token_traces is not None:
+        told["tokens"] = choices.token_traces[index].body()
+    return {"maskwright": told}
+
+
+def _warnings(warnings: Sequence[str]) -> dict[str, str]:
+    """Return the header with warnings about names in a schema that resemble keywords: a JSON array
+    of strings, bounded in number and length."""
+    if not warnings:
+        return {}
+    told = [text if len(text) <= 200 else f"{text[:199]}…" for text in warnings[:MOST_WARNINGS]]
+    return {WARNINGS: json.dumps(told)}
+
+
+def no_such_model(name: str) -> HttpError:
+    """Return the error for a model that is not served."""
+    return HttpError(
+        404, f"the model {name!r} is not served here", code="model_not_found", param="model"
+    )

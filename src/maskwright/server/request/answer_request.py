@@ -1,0 +1,104 @@
+"""What a client asks for, whichever endpoint it used: prompts, the shape of the answers, how they
+are generated, and what the client is told of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from maskwright.sampling import SamplingParams
+from maskwright.server.request.messages import Message
+from maskwright.server.request.own_options import OwnOptions
+from maskwright.server.request.shape import Shape
+from maskwright.server.request.tool_use import ToolUse
+
+
+@dataclass(frozen=True, slots=True)
+class ChatPrompt:
+    """A conversation, which the model's chat template turns into a prompt.
+
+    - `variables`: additional variables of the template.
+    - `begins_answer`: the prompt ends with the beginning of an assistant's message.
+    - `continues`: the answer continues the last message instead.
+    """
+
+    messages: tuple[Message, ...]
+    variables: Mapping[str, object] = field(default_factory=dict[str, object])
+    begins_answer: bool = True
+    continues: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TextPrompt:
+    """A text that is continued as it is. `special`: the tokenizer may add the special tokens with
+    which texts of this model begin."""
+
+    text: str
+    special: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class TokenPrompt:
+    """Token ids that are continued as they are."""
+
+    tokens: tuple[int, ...]
+
+
+Prompt: TypeAlias = ChatPrompt | TextPrompt | TokenPrompt
+
+
+@dataclass(frozen=True, slots=True)
+class TokenLimit:
+    """The limit on the tokens of the answer, and the field that contained it."""
+
+    tokens: int
+    field: str
+
+
+@dataclass(frozen=True, slots=True)
+class GenerationOptions:
+    """How each answer is generated.
+
+    - `n`: answers for each prompt.
+    - `stop`: strings that end the answer.
+    - `user`: the user whose fair share of the engine the request counts towards.
+    - `cache_salt`: only requests with equal salts share cached prefixes.
+    """
+
+    params: SamplingParams
+    n: int
+    stop: tuple[str, ...]
+    own: OwnOptions
+    user: str
+    cache_salt: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyOptions:
+    """What the client is told of its answers, and how.
+
+    - `include_usage`: a stream ends with the usage.
+    - `logprobs`: each token is returned with its log-probability.
+    """
+
+    stream: bool = False
+    include_usage: bool = False
+    logprobs: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerRequest:
+    """A valid request. Only what depends on the model (lengths, token ids) is not checked yet.
+
+    `place`: the field that contained the prompts, which errors name.
+    """
+
+    model: str | None
+    prompts: tuple[Prompt, ...]
+    place: str
+    shape: Shape
+    tool_use: ToolUse | None
+    limit: TokenLimit | None
+    options: GenerationOptions
+    reply: ReplyOptions

@@ -1,0 +1,105 @@
+"""The fields that every endpoint has: how answers are generated."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from maskwright.errors import InputError
+from maskwright.sampling import SamplingParams
+from maskwright.server.request.answer_request import GenerationOptions, TokenLimit
+from maskwright.server.request.fields import Fields, as_number, invalid, shown
+from maskwright.server.request.own_options import parse_own_options
+
+MAX_CHOICES = 128
+MAX_STOPS = 4
+MAX_TOKENS = 1 << 31
+SEED_BITS = 64
+
+SAMPLING_FIELDS = frozenset(
+    {
+        "cache_salt",
+        "frequency_penalty",
+        "logit_bias",
+        "maskwright",
+        "min_p",
+        "n",
+        "presence_penalty",
+        "repetition_penalty",
+        "seed",
+        "stop",
+        "temperature",
+        "top_k",
+        "top_p",
+        "user",
+    }
+)
+
+
+def read_options(body: Fields, alternatives: int | None) -> GenerationOptions:
+    """Read how answers are generated. `alternatives`: how many alternatives to each token the
+    client asks for; None if it asks for no log-probabilities."""
+    own = parse_own_options(body, scored=alternatives is not None)
+    if alternatives is None and own.trace_tokens:
+        alternatives = 0
+    # Signed, as clients send it, or unsigned, as traces contain it.
+    seed = body.integer("seed", -(1 << (SEED_BITS - 1)), (1 << SEED_BITS) - 1)
+    top_k = body.integer("top_k", -1, MAX_TOKENS)
+    params = SamplingParams(
+        temperature=body.number("temperature", 0, 2, 1.0),
+        top_k=max(top_k or 0, 0),
+        top_p=body.number("top_p", 0, 1, 1.0),
+        min_p=body.number("min_p", 0, 1, 0.0),
+        repetition_penalty=body.number("repetition_penalty", 0.01, 100, 1.0),
+        presence_penalty=body.number("presence_penalty", -2, 2, 0.0),
+        frequency_penalty=body.number("frequency_penalty", -2, 2, 0.0),
+        logit_bias=_logit_bias(body),
+        seed=None if seed is None else seed % (1 << SEED_BITS),
+        logprobs=alternatives,
+        scale=own.logprobs,
+    )
+    return GenerationOptions(
+        params=params,
+        n=body.integer("n", 1, MAX_CHOICES) or 1,
+        stop=_stop(body),
+        own=own,
+        user=body.string("user") or "",
+        cache_salt=body.string("cache_salt") or "",
+    )
+
+
+def read_limit(body: Fields, *names: str) -> TokenLimit | None:
+    """Read the token limit. The first of `names` takes precedence over its older names; all are
+    checked."""
+    limits = [(name, body.integer(name, 1, MAX_TOKENS)) for name in names]
+    return next((TokenLimit(tokens, name) for name, tokens in limits if tokens is not None), None)
+
+
+def read_stream(body: Fields) -> tuple[bool, bool]:
+    """Read whether the answer is streamed, and whether a stream ends with the usage."""
+    options = body.object("stream_options")
+    include_usage = options is not None and options.boolean("include_usage")
+    return body.boolean("stream"), include_usage
+
+
+def _logit_bias(body: Fields) -> Mapping[int, float]:
+    fields = body.object("logit_bias")
+    if fields is None:
+        return {}
+    biases: dict[int, float] = {}
+    for key, value in fields.values.items():
+        if not (key.isascii() and key.isdigit() and len(key) <= 9):
+            raise InputError(f"logit_bias: {shown(key)} is not a token id", param="logit_bias")
+        bias = as_number(value)
+        if bias is None or not -100 <= bias <= 100:
+            raise invalid(fields.at(key), "a number from -100 to 100", value)
+        biases[int(key)] = bias
+    return biases
+
+
+def _stop(body: Fields) -> tuple[str, ...]:
+    texts = body.strings("stop")
+    if len(texts) > MAX_STOPS:
+        raise InputError(f"stop takes at most {MAX_STOPS} strings", param="stop")
+    if "" in texts:
+        raise InputError("stop must not hold an empty string", param="stop")
+    return texts
