@@ -15,7 +15,7 @@ from maskwright.engine.schedule.plan import StepPlan
 from maskwright.mask import Grammar, compile_json_schema, compile_regex
 from maskwright.models import LoadedModel
 from maskwright.sampling import SamplingParams
-from maskwright.server.completions import choice_seed
+from maskwright.server.starter import choice_seed
 from tests.engine.step.test_core import Harness
 from tests.engine.test_constrained import SCHEMAS
 
