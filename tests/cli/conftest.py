@@ -6,16 +6,14 @@ import io
 import logging
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import pytest
 
 from maskwright.cli import main
 
 
-@dataclass(frozen=True)
-class Ran:
+class Ran(NamedTuple):
     """What a command left behind."""
 
     returncode: int

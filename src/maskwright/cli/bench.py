@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 import random
+import sys
 import threading
 import time
 from collections.abc import Generator, Sequence
@@ -18,9 +19,9 @@ from math import isnan
 from pathlib import Path
 from typing import Annotated, Literal, TypeVar, cast, get_args
 
-import typer
 import uvicorn
 
+from maskwright.cli.arguments import Argument, Option
 from maskwright.cli.load.client import Outcome, offer
 from maskwright.cli.load.picture import draw
 from maskwright.cli.load.point import SHARES, Objective, Point, summarize
@@ -40,59 +41,53 @@ Value = TypeVar("Value", int, float, str)
 
 
 def bench(
-    what: Annotated[Literal["serve"], typer.Argument(help="What is measured: 'serve', a server.")],
+    what: Annotated[Literal["serve"], Argument(help="What is measured: 'serve', a server.")],
     url: Annotated[
-        str | None, typer.Option(help="Address of the server, such as http://127.0.0.1:8000.")
+        str | None, Option(help="Address of the server, such as http://127.0.0.1:8000.")
     ] = None,
     own: Annotated[
-        bool, typer.Option("--self", help="Serve the demo model in this process, and measure that.")
+        bool, Option("--self", help="Serve the demo model in this process, and measure that.")
     ] = False,
     patterns: Annotated[
-        str, typer.Option(help="Patterns of arrivals, separated by commas.")
+        str, Option(help="Patterns of arrivals, separated by commas.")
     ] = "steady,burst,adversarial",
     rates: Annotated[
-        str, typer.Option(help="Rates of arrivals in requests a second, separated by commas.")
+        str, Option(help="Rates of arrivals in requests a second, separated by commas.")
     ] = "1,2,4,8",
     seconds: Annotated[
-        float, typer.Option(min=0.1, help="Seconds for which each pattern is sent at each rate.")
+        float, Option(least=0.1, help="Seconds for which each pattern is sent at each rate.")
     ] = 10.0,
     drain: Annotated[
         float,
-        typer.Option(min=0.0, help="Seconds to wait for answers after the last request."),
+        Option(least=0.0, help="Seconds to wait for answers after the last request."),
     ] = 10.0,
     prompts: Annotated[
-        str, typer.Option(help="Lengths of prompts in words, separated by commas.")
+        str, Option(help="Lengths of prompts in words, separated by commas.")
     ] = "16,200",
-    caps: Annotated[
-        str, typer.Option(help="Most tokens of an answer, separated by commas.")
-    ] = "48,128",
+    caps: Annotated[str, Option(help="Most tokens of an answer, separated by commas.")] = "48,128",
     services: Annotated[
         str,
-        typer.Option(
-            help="Classes of service, separated by commas; empty for a server that has none."
-        ),
+        Option(help="Classes of service, separated by commas; empty for a server that has none."),
     ] = "interactive,batch",
     temperatures: Annotated[
-        str, typer.Option(help="Temperatures of sampling, separated by commas.")
+        str, Option(help="Temperatures of sampling, separated by commas.")
     ] = "0,1",
     shapes: Annotated[
-        str, typer.Option(help="Shapes of answers, separated by commas.")
+        str, Option(help="Shapes of answers, separated by commas.")
     ] = "none,schema,regex",
     ttft: Annotated[
-        float, typer.Option(help="Seconds within which the first token of a good answer comes.")
+        float, Option(help="Seconds within which the first token of a good answer comes.")
     ] = 2.0,
     tpot: Annotated[
-        float, typer.Option(help="Seconds within which each further token of a good answer comes.")
+        float, Option(help="Seconds within which each further token of a good answer comes.")
     ] = 0.2,
     seed: Annotated[
-        int, typer.Option(help="Seed of the prompts, the samples and the order of requests.")
+        int, Option(help="Seed of the prompts, the samples and the order of requests.")
     ] = 0,
-    picture: Annotated[
-        str | None, typer.Option(help="SVG file to which the envelope is drawn.")
-    ] = None,
+    picture: Annotated[str | None, Option(help="SVG file to which the envelope is drawn.")] = None,
     rows: Annotated[
         str | None,
-        typer.Option("--json", help="File to which a line of JSON is written for each point."),
+        Option("--json", help="File to which a line of JSON is written for each point."),
     ] = None,
 ) -> None:
     if own == (url is not None):
@@ -111,10 +106,10 @@ def bench(
     offered = numbers("rates", rates, float)
     files = [open_file(path) for path in (picture, rows) if path is not None]
     whole = len(asked) * len(offered) * (seconds + drain) + drain
-    typer.echo(
+    print(
         f"{len(asked)} patterns at {len(offered)} rates, with {len(cells)} kinds of requests: "
         f"at most {whole:.0f} seconds",
-        err=True,
+        file=sys.stderr,
     )
     points: list[Point] = []
     tried: list[Outcome] = []
@@ -133,9 +128,9 @@ def bench(
                 outcomes = asyncio.run(offer(address, load, drain, rng.getrandbits(48)))
                 tried += outcomes
                 points.append(summarize(pattern, rate, seconds, outcomes, aim))
-    typer.echo(envelope(points, aim, output_width()))
+    print(envelope(points, aim, output_width()))
     for reason in sorted({one.reason for one in tried if one.end == "failed"})[:5]:
-        typer.echo(f"failed: {reason}", err=True)
+        print(f"failed: {reason}", file=sys.stderr)
     title = f"good: valid, first token in {ttft:g} s, then {tpot:g} s a token"
     for path in files:
         path.write_text(

@@ -11,10 +11,10 @@ from __future__ import annotations
 import json
 from typing import Annotated
 
-import typer
-
 from maskwright.automaton.value.whitespace import WhitespaceName
-from maskwright.cli.inputs import text_argument
+from maskwright.cli.arguments import Argument, Option
+from maskwright.cli.input.shapes import Kind, SchemaArgument, compile_shape, read_shape
+from maskwright.cli.input.texts import text_argument
 from maskwright.cli.options import (
     BACKEND_HELP,
     CACHE_HELP,
@@ -25,34 +25,29 @@ from maskwright.cli.options import (
     WHITESPACE_HELP,
     cache_folder,
 )
-from maskwright.cli.shapes import Kind, SchemaArgument, compile_shape, read_shape
 from maskwright.engine import Engine, EngineConfig, Generation, Request
 from maskwright.models import DEMO_PATH, Backend, load
 from maskwright.sampling import SamplingParams
 
 
 def generate(
-    shape: Annotated[str, typer.Argument(help=SHAPE_HELP)],
-    prompt: Annotated[str, typer.Option(help="The user's message to the model.")],
-    model: Annotated[str, typer.Option(help=MODEL_HELP, show_default="the demo model")] = str(
-        DEMO_PATH
-    ),
-    backend: Annotated[Backend, typer.Option(help=BACKEND_HELP)] = "auto",
-    kind: Annotated[Kind, typer.Option(help=KIND_HELP)] = "auto",
+    shape: Annotated[str, Argument(help=SHAPE_HELP)],
+    prompt: Annotated[str, Option(help="The user's message to the model.")],
+    model: Annotated[str, Option(help=MODEL_HELP, show_default="the demo model")] = str(DEMO_PATH),
+    backend: Annotated[Backend, Option(help=BACKEND_HELP)] = "auto",
+    kind: Annotated[Kind, Option(help=KIND_HELP)] = "auto",
     max_tokens: Annotated[
         int | None,
-        typer.Option(min=1, help="Most tokens of the answer. Default: what the context has left."),
+        Option(least=1, help="Most tokens of the answer. Default: what the context has left."),
     ] = None,
     temperature: Annotated[
-        float, typer.Option(help="Temperature of sampling; 0 takes the likeliest token each time.")
+        float, Option(help="Temperature of sampling; 0 takes the likeliest token each time.")
     ] = 0.0,
-    whitespace: Annotated[WhitespaceName, typer.Option(help=WHITESPACE_HELP)] = "spaced",
+    whitespace: Annotated[WhitespaceName, Option(help=WHITESPACE_HELP)] = "spaced",
     seed: Annotated[
-        int | None, typer.Option(help="Seed of the samples, which makes the answer repeatable.")
+        int | None, Option(help="Seed of the samples, which makes the answer repeatable.")
     ] = None,
-    cache: Annotated[str, typer.Option(envvar="MASKWRIGHT_CACHE", help=CACHE_HELP)] = str(
-        USER_CACHE
-    ),
+    cache: Annotated[str, Option(envvar="MASKWRIGHT_CACHE", help=CACHE_HELP)] = str(USER_CACHE),
 ) -> None:
     wanted = read_shape(shape, kind)
     prompt = text_argument(prompt, "prompt")
@@ -83,7 +78,7 @@ def generate(
 def _print(generation: Generation) -> None:
     """Print text as it comes, and a line break at the end."""
     for delta in generation:
-        typer.echo(delta.text, nl=False)
+        print(delta.text, end="", flush=True)
         if delta.error is not None:
             raise delta.error
-    typer.echo()
+    print()

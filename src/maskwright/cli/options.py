@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from maskwright.cli.shipped import listed
+from maskwright.cli.input.shipped import listed
 from maskwright.user_cache import user_cache
 
 USER_CACHE: Final = user_cache() or Path("off")

@@ -1,78 +1,64 @@
 """The program `maskwright`: its subcommands, and the exit codes of its failures.
 
 The module of a subcommand is imported only when the subcommand runs, so that `check` doesn't take
-the seconds for importing torch, which `serve` needs.
+the seconds for importing torch, which `serve` needs, and `--help` imports nothing but this module.
 """
 
 from __future__ import annotations
 
 import importlib
+import os
 import sys
+from difflib import get_close_matches
 from importlib.metadata import version
-from typing import Annotated, Any
+from typing import Final, NamedTuple
 
-import typer
-from typer.core import TyperGroup
-
+from maskwright.cli.arguments import CommandParser, call_with
+from maskwright.cli.output.columns import described
 from maskwright.cli.process.environment import prepare_environment
 from maskwright.errors import AddressError, MaskwrightError
 
-# Name -> its description in `--help`. The module of a command and its function have this name.
-COMMANDS = {
-    "serve": "Serve a model over HTTP, in OpenAI's protocol.",
-    "check": "Say whether texts match a JSON Schema, a grammar or a pattern, and where they don't.",
-    "generate": "Generate one answer that has the shape of a JSON Schema, a grammar or a pattern.",
-    "convert": "Write a grammar in another dialect: Lark, GBNF or EBNF.",
-    "bench": "Measure a running server under load: its operating envelope.",
+
+class Subcommand(NamedTuple):
+    """Where a subcommand is: the function with the name of its module; and what it does."""
+
+    module: str
+    does: str
+
+
+COMMANDS: Final = {
+    "serve": Subcommand("serve", "Serve a model over HTTP, in OpenAI's protocol."),
+    "check": Subcommand(
+        "shape.check",
+        "Say whether texts match a JSON Schema, a grammar or a pattern, and where they don't.",
+    ),
+    "generate": Subcommand(
+        "generate",
+        "Generate one answer that has the shape of a JSON Schema, a grammar or a pattern.",
+    ),
+    "convert": Subcommand(
+        "shape.convert", "Write a grammar in another dialect: Lark, GBNF or EBNF."
+    ),
+    "bench": Subcommand("bench", "Measure a running server under load: its operating envelope."),
 }
 
 USAGE_ERROR = 2
 ADDRESS_TAKEN = 3
 INTERRUPTED = 130
+PIPE_CLOSED = 141
 
+HELP: Final = """\
+Usage: maskwright COMMAND [OPTIONS] [ARGUMENTS]
 
-class _Subcommands(TyperGroup):
-    """A group that lists its commands by the literal above, and imports the one that is run."""
+Generated text that always has the shape you asked for.
 
-    def list_commands(self, ctx: Any) -> list[str]:
-        return list(COMMANDS)
+Commands:
+{commands}
 
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        if cmd_name not in COMMANDS:
-            return None
-        module = importlib.import_module(f"maskwright.cli.{cmd_name}")
-        single = typer.Typer(add_completion=False, rich_markup_mode=None)
-        single.command(name=cmd_name, help=module.__doc__)(getattr(module, cmd_name))
-        return typer.main.get_command(single)
-
-    def format_commands(self, ctx: Any, formatter: Any) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
-
-
-app = typer.Typer(
-    cls=_Subcommands,
-    add_completion=False,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    no_args_is_help=True,
-)
-
-
-def _say_version(asked: bool) -> None:
-    if asked:
-        typer.echo(f"maskwright {version('maskwright')}")
-        raise typer.Exit
-
-
-@app.callback()
-def maskwright(
-    version: Annotated[
-        bool,
-        typer.Option("--version", callback=_say_version, is_eager=True, help="Print the version."),
-    ] = False,
-) -> None:
-    """Generated text that always has the shape you asked for."""
+Options:
+  --version  Print the version.
+  --help     Print this text; after a command, what the command takes.
+"""
 
 
 def main() -> None:
@@ -83,12 +69,41 @@ def main() -> None:
     """
     prepare_environment()  # before a subcommand imports torch
     try:
-        app(prog_name="maskwright")
+        code = _run(sys.argv[1:])
+        sys.stdout.flush()
     except AddressError as error:
         print(f"maskwright: {error}", file=sys.stderr)
-        sys.exit(ADDRESS_TAKEN)
+        code = ADDRESS_TAKEN
     except MaskwrightError as error:
         print(f"maskwright: {error}", file=sys.stderr)
-        sys.exit(USAGE_ERROR)
+        code = USAGE_ERROR
     except KeyboardInterrupt:
-        sys.exit(INTERRUPTED)
+        code = INTERRUPTED
+    except BrokenPipeError:  # `maskwright … | head`: nobody reads what is left
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = PIPE_CLOSED
+    sys.exit(code)
+
+
+def _run(arguments: list[str]) -> int:
+    if not arguments or arguments[0] in ("--help", "-h"):
+        rows = {name: command.does for name, command in COMMANDS.items()}
+        print(HELP.format(commands=described(rows)), end="")
+        return 0 if arguments else USAGE_ERROR
+    name, *rest = arguments
+    if name == "--version":
+        print(f"maskwright {version('maskwright')}")
+        return 0
+    if name not in COMMANDS:
+        print(_unknown(name), file=sys.stderr)
+        return USAGE_ERROR
+    module = importlib.import_module(f"maskwright.cli.{COMMANDS[name].module}")
+    function = getattr(module, module.__name__.rpartition(".")[2])
+    return call_with(function, CommandParser(f"maskwright {name}", module.__doc__ or ""), rest)
+
+
+def _unknown(name: str) -> str:
+    near = get_close_matches(name, COMMANDS, n=1)
+    hint = f"did you mean '{near[0]}'?" if near else "'maskwright --help' names the commands"
+    what = "option" if name.startswith("-") else "command"
+    return f"maskwright: there is no {what} {name!r}; {hint}"

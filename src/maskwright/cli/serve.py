@@ -12,10 +12,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
 import uvicorn
 
 from maskwright.automaton.value.whitespace import WhitespaceName
+from maskwright.cli.arguments import Option
 from maskwright.cli.options import (
     BACKEND_HELP,
     CACHE_HELP,
@@ -74,170 +74,164 @@ EXAMPLE = {
 
 
 def serve(
-    model: Annotated[str, typer.Option(help=MODEL_HELP, show_default="the demo model")] = str(
-        DEMO_PATH
-    ),
-    backend: Annotated[Backend, typer.Option(help=BACKEND_HELP)] = "auto",
+    model: Annotated[str, Option(help=MODEL_HELP, show_default="the demo model")] = str(DEMO_PATH),
+    backend: Annotated[Backend, Option(help=BACKEND_HELP)] = "auto",
     adapter: Annotated[
         list[str],
-        typer.Option(
+        Option(
             help="A LoRA adapter in FOLDER, for requests whose model is NAME. May be repeated.",
             metavar="NAME=FOLDER",
         ),
-    ] = [],  # noqa: B006 - typer reads it
+    ] = [],  # noqa: B006 - read by the parser, never changed
     adapter_bytes: Annotated[
         int,
-        typer.Option(
+        Option(
             help="Memory for adapters, in bytes. Where it is full, the least recently used is "
             "dropped."
         ),
     ] = ENGINE.adapter_bytes,
-    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    host: Annotated[str, Option(help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[
-        int, typer.Option(min=0, max=65535, help="Port to listen on; with 0 a free one is taken.")
+        int, Option(least=0, most=65535, help="Port to listen on; with 0 a free one is taken.")
     ] = 8000,
     name: Annotated[
-        str | None, typer.Option(help="Name of the model at /v1/models. Default: its own name.")
+        str | None, Option(help="Name of the model at /v1/models. Default: its own name.")
     ] = SERVER.model_name,
     strict_model: Annotated[
-        bool, typer.Option(help="Refuse requests that name another model.")
+        bool, Option(help="Refuse requests that name another model.")
     ] = SERVER.strict_model,
-    whitespace: Annotated[WhitespaceName, typer.Option(help=WHITESPACE_HELP)] = SERVER.whitespace,
+    whitespace: Annotated[WhitespaceName, Option(help=WHITESPACE_HELP)] = SERVER.whitespace,
     tool_format: Annotated[
         str | None,
-        typer.Option(help="How the model writes tool calls. Default: as its chat template shows."),
+        Option(help="How the model writes tool calls. Default: as its chat template shows."),
     ] = SERVER.tool_format,
     block_size: Annotated[
-        int, typer.Option(help="Positions in a block of the key/value pool.")
+        int, Option(help="Positions in a block of the key/value pool.")
     ] = ENGINE.block_size,
     kv_bytes: Annotated[
-        int, typer.Option(help="Memory for keys and values, in bytes.")
+        int, Option(help="Memory for keys and values, in bytes.")
     ] = ENGINE.kv_bytes,
     memory_fraction: Annotated[
         float | None,
-        typer.Option(
+        Option(
             help="Share of the machine's memory, between 0 and 1, for weights, workspace, keys and "
             "values together; it replaces --kv-bytes."
         ),
     ] = ENGINE.memory_fraction,
     blocks: Annotated[
         int | None,
-        typer.Option(help="Number of blocks of keys and values. Default: what the memory holds."),
+        Option(help="Number of blocks of keys and values. Default: what the memory holds."),
     ] = ENGINE.blocks,
     kv_dtype: Annotated[
         KvDtype,
-        typer.Option(
+        Option(
             help="Data type of keys and values: 'auto' is the model's own, the others are codes of "
             "eight bits."
         ),
     ] = ENGINE.kv_dtype,
     prefix_cache: Annotated[
-        bool, typer.Option(help="Reuse keys and values where prompts begin with the same tokens.")
+        bool, Option(help="Reuse keys and values where prompts begin with the same tokens.")
     ] = ENGINE.prefix_cache,
     swap_bytes: Annotated[
         int,
-        typer.Option(help="Host memory for the blocks of preempted requests, in bytes."),
+        Option(help="Host memory for the blocks of preempted requests, in bytes."),
     ] = ENGINE.swap_bytes,
-    max_running: Annotated[int, typer.Option(help="Most requests in a step.")] = ENGINE.max_running,
+    max_running: Annotated[int, Option(help="Most requests in a step.")] = ENGINE.max_running,
     max_batch_tokens: Annotated[
-        int, typer.Option(help="Most tokens in a step; longer prompts are computed in chunks.")
+        int, Option(help="Most tokens in a step; longer prompts are computed in chunks.")
     ] = ENGINE.max_batch_tokens,
     stall: Annotated[
         float | None,
-        typer.Option(
-            help="Longest step that computes prompts, in multiples of a step of decodes alone."
-        ),
+        Option(help="Longest step that computes prompts, in multiples of a step of decodes alone."),
     ] = ENGINE.stall,
     max_waiting: Annotated[
-        int, typer.Option(help="Most requests in the queue; further ones are answered 429.")
+        int, Option(help="Most requests in the queue; further ones are answered 429.")
     ] = ENGINE.max_waiting,
     ttft: Annotated[
         list[str],
-        typer.Option(
+        Option(
             help="Objective of a class of service: a request whose first token would take more "
             "than SECONDS is answered 429.",
             metavar="CLASS=SECONDS",
         ),
-    ] = [],  # noqa: B006 - typer reads it
+    ] = [],  # noqa: B006 - read by the parser, never changed
     tpot: Annotated[
         list[str],
-        typer.Option(
+        Option(
             help="Objective of a class of service: a request whose further tokens would take more "
             "than SECONDS each is answered 429.",
             metavar="CLASS=SECONDS",
         ),
-    ] = [],  # noqa: B006 - typer reads it
+    ] = [],  # noqa: B006 - read by the parser, never changed
     max_context: Annotated[
         int | None,
-        typer.Option(help="Most tokens of prompt and answer together. Default: the model's limit."),
+        Option(help="Most tokens of prompt and answer together. Default: the model's limit."),
     ] = ENGINE.max_context,
     canonical: Annotated[
         bool,
-        typer.Option(help="Write text that the grammar forces without asking the model for it."),
+        Option(help="Write text that the grammar forces without asking the model for it."),
     ] = ENGINE.canonical,
     drafts: Annotated[
         int,
-        typer.Option(help="Most drafted tokens of a request in a step; 0 for no drafts."),
+        Option(help="Most drafted tokens of a request in a step; 0 for no drafts."),
     ] = ENGINE.drafts,
     draft_model: Annotated[
         str | None,
-        typer.Option(
+        Option(
             help="Folder or hub id of a smaller model that drafts tokens, with the same vocabulary."
         ),
     ] = None,
     overlap: Annotated[
-        bool, typer.Option(help="Compute masks and texts while the model computes.")
+        bool, Option(help="Compute masks and texts while the model computes.")
     ] = ENGINE.overlap,
     reader_tokens: Annotated[
-        int, typer.Option(help="Tokens that a reader may be behind before its request is paused.")
+        int, Option(help="Tokens that a reader may be behind before its request is paused.")
     ] = ENGINE.reader_tokens,
     reader_seconds: Annotated[
-        float, typer.Option(help="Seconds after which a paused request is ended.")
+        float, Option(help="Seconds after which a paused request is ended.")
     ] = ENGINE.reader_seconds,
     grammar_processes: Annotated[
         int,
-        typer.Option(
-            min=0,
+        Option(
+            least=0,
             help="Processes that compile grammars and compute masks, which most grammars share. "
             "With 0 the engine's process does so itself.",
         ),
     ] = GRAMMAR_PROCESSES,
     shape_seconds: Annotated[
         float,
-        typer.Option(
-            min=0.1,
+        Option(
+            least=0.1,
             help="Most processor time to compile a grammar that has a process of its own, and "
             "for the masks of one answer.",
         ),
     ] = 10.0,
     shape_bytes: Annotated[
         int,
-        typer.Option(min=1 << 20, help="Most memory of a grammar that has a process of its own."),
+        Option(least=1 << 20, help="Most memory of a grammar that has a process of its own."),
     ] = 512 << 20,
     threads: Annotated[
         int | None,
-        typer.Option(
+        Option(
             help="CPU threads of the model. Default: one for a small model, else torch's choice."
         ),
     ] = ENGINE.threads,
     trace: Annotated[
         str | None,
-        typer.Option(help="File to which a trace of each answer is added, as a line of JSON."),
+        Option(help="File to which a trace of each answer is added, as a line of JSON."),
     ] = None,
     otel: Annotated[
         str | None,
-        typer.Option(help="Address of an OpenTelemetry collector (OTLP over HTTP) for spans."),
+        Option(help="Address of an OpenTelemetry collector (OTLP over HTTP) for spans."),
     ] = None,
     log_format: Annotated[
-        LogFormat, typer.Option(help="'text' for people, 'json' for machines.")
+        LogFormat, Option(help="'text' for people, 'json' for machines.")
     ] = "text",
-    log_level: Annotated[LogLevel, typer.Option(help="The lowest level that is logged.")] = "info",
+    log_level: Annotated[LogLevel, Option(help="The lowest level that is logged.")] = "info",
     log_prompts: Annotated[
-        bool, typer.Option(help="Log the text of prompts; otherwise the log holds no text.")
+        bool, Option(help="Log the text of prompts; otherwise the log holds no text.")
     ] = SERVER.log_prompts,
-    cache: Annotated[str, typer.Option(envvar="MASKWRIGHT_CACHE", help=CACHE_HELP)] = str(
-        USER_CACHE
-    ),
+    cache: Annotated[str, Option(envvar="MASKWRIGHT_CACHE", help=CACHE_HELP)] = str(USER_CACHE),
 ) -> None:
     set_up_logs(log_format, log_level)
     sinks = open_sinks(trace, otel)
@@ -283,7 +277,7 @@ def serve(
             grammar_work(loaded.vocab, grammar_processes, shape_seconds, shape_bytes)
         )
         engine = closing.enter_context(Engine(loaded, engine_config, adapters))
-        typer.echo(f"memory: {engine.capacity.report()}", err=True)
+        print(f"memory: {engine.capacity.report()}", file=sys.stderr)
         closing.enter_context(collecting(lambda: engine.idle))
         # After `collecting` has frozen what there is: this makes tables of grammars, which are
         # replaced later, and what is frozen would never be freed.
@@ -429,7 +423,8 @@ class Announcing(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         host, port = (sockets or self.servers[0].sockets)[0].getsockname()[:2]
-        typer.echo(greeting(self._model, f"http://{f'[{host}]' if ':' in host else host}:{port}"))
+        address = f"http://{f'[{host}]' if ':' in host else host}:{port}"
+        print(greeting(self._model, address), flush=True)
 
 
 def greeting(model: str, url: str) -> str:

@@ -13,24 +13,33 @@
 - `position`: A configuration of a grammar, and what has been computed about it.
 - `recognizer`: Where bytes lead in a grammar's machine, and what may follow there.
 - `walker`: The masks of positions, and where tokens lead.
+
+Each name is imported when it is first asked for, so that a program which compiles a schema doesn't
+import what only grammars, tags and tools need.
 """
 
-from maskwright.automaton.events.events import (
-    CaptureBegun,
-    CaptureEnded,
-    CaptureText,
-    ContainerClosed,
-    ContainerOpened,
-    Event,
-    StringText,
-    ValueRead,
-)
-from maskwright.mask.compile.grammar import compile_grammar
-from maskwright.mask.compile.json_schema import compile_json_schema
-from maskwright.mask.compile.tags import compile_structural_tag, compile_tools
-from maskwright.mask.compile.text import compile_choice, compile_regex, compile_substring
-from maskwright.mask.grammar import Grammar
-from maskwright.mask.matcher.matcher import Matcher
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from maskwright.automaton.events.events import (
+        CaptureBegun,
+        CaptureEnded,
+        CaptureText,
+        ContainerClosed,
+        ContainerOpened,
+        Event,
+        StringText,
+        ValueRead,
+    )
+    from maskwright.mask.compile.grammar import compile_grammar
+    from maskwright.mask.compile.json_schema import compile_json_schema
+    from maskwright.mask.compile.tags import compile_structural_tag, compile_tools
+    from maskwright.mask.compile.text import compile_choice, compile_regex, compile_substring
+    from maskwright.mask.grammar import Grammar
+    from maskwright.mask.matcher.matcher import Matcher
 
 __all__ = [
     "CaptureBegun",
@@ -51,3 +60,24 @@ __all__ = [
     "compile_substring",
     "compile_tools",
 ]
+
+_MODULES: Final = {
+    "compile_choice": "mask.compile.text",
+    "compile_grammar": "mask.compile.grammar",
+    "compile_json_schema": "mask.compile.json_schema",
+    "compile_regex": "mask.compile.text",
+    "compile_structural_tag": "mask.compile.tags",
+    "compile_substring": "mask.compile.text",
+    "compile_tools": "mask.compile.tags",
+    "Grammar": "mask.grammar",
+    "Matcher": "mask.matcher.matcher",
+}
+"""Where each name stands; those that are missing are events."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = import_module(f"maskwright.{_MODULES.get(name, 'automaton.events.events')}")
+    value = globals()[name] = getattr(module, name)
+    return value

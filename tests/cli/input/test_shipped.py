@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from maskwright.cli.shapes import GrammarArgument, SchemaArgument, read_shape
-from maskwright.cli.shipped import KINDS, ShippedKind, shipped
+from maskwright.cli.input.shapes import GrammarArgument, SchemaArgument, read_shape
+from maskwright.cli.input.shipped import KINDS, ShippedKind, shipped
 from maskwright.errors import InputError
 from tests.cli.conftest import Run
 from tests.schemas.test_shipped import FORMATS, SCHEMAS
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 ASKED = "Petra Vogel in Bremen bought 3 desk lamps for 74.70 euros on 2026-03-14."
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from maskwright.cli.inputs import read_text
+from maskwright.cli.input.texts import read_text
 from maskwright.errors import InputError
 
 

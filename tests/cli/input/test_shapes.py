@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from maskwright.cli.shapes import (
+from maskwright.cli.input.shapes import (
     GrammarArgument,
     RegexArgument,
     SchemaArgument,

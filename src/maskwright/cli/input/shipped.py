@@ -17,7 +17,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
-from maskwright.cli.inputs import read_text
+from maskwright.cli.input.texts import read_text
 from maskwright.errors import InputError
 
 ShippedKind: TypeAlias = Literal["schema", "grammar"]

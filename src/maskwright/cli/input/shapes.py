@@ -6,14 +6,16 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
-from maskwright.cli.inputs import text_argument
-from maskwright.cli.shipped import KINDS, ShippedKind, named, read_file_or_shipped
+from maskwright import mask
+from maskwright.cli.input.shipped import KINDS, ShippedKind, named, read_file_or_shipped
+from maskwright.cli.input.texts import text_argument
 from maskwright.errors import InputError
-from maskwright.grammar.dialects.detect import Dialect
-from maskwright.mask import Grammar, compile_grammar, compile_json_schema, compile_regex
 from maskwright.vocab import Vocabulary
+
+if TYPE_CHECKING:
+    from maskwright.grammar.dialects.detect import Dialect
 
 Kind = Literal["auto", "schema", "regex", "lark", "gbnf", "ebnf"]
 SUFFIXES: Final[dict[str, Dialect]] = {".lark": "lark", ".gbnf": "gbnf", ".ebnf": "ebnf"}
@@ -114,12 +116,12 @@ def _is_inline(argument: str) -> bool:
     return (":" in argument or "\n" in argument) and not Path(argument[:255]).is_file()
 
 
-def compile_shape(shape: Shape, vocab: Vocabulary, **of_schema: Any) -> Grammar:
+def compile_shape(shape: Shape, vocab: Vocabulary, **of_schema: Any) -> mask.Grammar:
     """The shape for a vocabulary; `of_schema` are options of `compile_json_schema`."""
     match shape:
         case SchemaArgument(schema=schema):
-            return compile_json_schema(schema, vocab, **of_schema)
+            return mask.compile_json_schema(schema, vocab, **of_schema)
         case GrammarArgument(text=text, dialect=dialect):
-            return compile_grammar(text, vocab, dialect=dialect)
+            return mask.compile_grammar(text, vocab, dialect=dialect)
         case RegexArgument(pattern=pattern):
-            return compile_regex(pattern, vocab)
+            return mask.compile_regex(pattern, vocab)

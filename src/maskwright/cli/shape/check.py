@@ -13,15 +13,15 @@ the beginning of one that does; 2 if the shape, an option or a file can't be use
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated
 
-import typer
-
 from maskwright.automaton.value.progress import PropertyOrder
-from maskwright.cli.inputs import read_text
+from maskwright.cli.arguments import Argument, Option
+from maskwright.cli.input.shapes import Kind, SchemaArgument, compile_shape, read_shape
+from maskwright.cli.input.texts import read_text
 from maskwright.cli.options import KIND_HELP, SHAPE_HELP
 from maskwright.cli.output import show
-from maskwright.cli.shapes import Kind, SchemaArgument, compile_shape, read_shape
 from maskwright.cli.walk import Verdict, Walk, byte_vocabulary, walk
 from maskwright.errors import InputError
 from maskwright.mask import Grammar
@@ -30,25 +30,23 @@ JSON_SPACE = b" \t\r\n"
 
 
 def check(
-    shape: Annotated[str, typer.Argument(help=SHAPE_HELP)],
-    files: Annotated[
-        list[str], typer.Argument(help="Files with texts to check; '-' is standard input.")
-    ],
-    kind: Annotated[Kind, typer.Option(help=KIND_HELP)] = "auto",
+    shape: Annotated[str, Argument(help=SHAPE_HELP)],
+    files: Annotated[list[str], Argument(help="Files with texts to check; '-' is standard input.")],
+    kind: Annotated[Kind, Option(help=KIND_HELP)] = "auto",
     property_order: Annotated[
         PropertyOrder,
-        typer.Option(
+        Option(
             help="The order that properties must have; 'schema' is that of the schema, in which "
             "answers are generated."
         ),
     ] = "any",
-) -> None:
+) -> int:
     wanted = read_shape(shape, kind)
     grammar = compile_shape(wanted, byte_vocabulary(), property_order=property_order)
     if files.count("-") > 1:
         raise InputError("'-' is given more than once; standard input is read once", param="files")
     for warning in grammar.report.warnings:
-        typer.echo(f"warning: {warning}", err=True)
+        print(f"warning: {warning}", file=sys.stderr)
     verdicts: list[Verdict] = []
     for file in files:
         text = read_text(file)
@@ -58,8 +56,8 @@ def check(
             else _walk(grammar, text)
         )
         verdicts.append(result.verdict)
-        typer.echo(report(file, result))
-    raise typer.Exit(exit_code(verdicts))
+        print(report(file, result))
+    return exit_code(verdicts)
 
 
 def _walk_json(grammar: Grammar, text: bytes) -> Walk:

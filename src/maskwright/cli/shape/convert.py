@@ -12,10 +12,9 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
-from maskwright.cli.shapes import dialect_of, read_grammar_text
-from maskwright.cli.shipped import listed
+from maskwright.cli.arguments import Argument, Option
+from maskwright.cli.input.shapes import dialect_of, read_grammar_text
+from maskwright.cli.input.shipped import listed
 from maskwright.errors import InputError
 from maskwright.grammar.dialects.detect import DIALECTS, Dialect
 from maskwright.grammar.dialects.read import read_grammar
@@ -25,23 +24,23 @@ from maskwright.grammar.dialects.write import write_grammar
 def convert(
     grammar: Annotated[
         str,
-        typer.Argument(
+        Argument(
             help="A grammar: a file, the text itself, or the name of one that ships: "
             f"{listed(('grammar',))}."
         ),
     ],
-    to: Annotated[str, typer.Option(help="The dialect to write: lark, gbnf or ebnf.")],
+    to: Annotated[str, Option(help="The dialect to write: lark, gbnf or ebnf.")],
     dialect: Annotated[
         str,
-        typer.Option(help="The dialect of GRAMMAR. Default: by the file's name, or by the text."),
+        Option(help="The dialect of GRAMMAR. Default: by the file's name, or by the text."),
     ] = "auto",
     start: Annotated[
-        str | None, typer.Option(help="The start rule. Default: that of the dialect.")
+        str | None, Option(help="The start rule. Default: that of the dialect.")
     ] = None,
 ) -> None:
     given = dialect_of(grammar) if dialect == "auto" else _dialect(dialect, "dialect")
     read = read_grammar(read_grammar_text(grammar, given), given, start=start)
-    typer.echo(write_grammar(read.lowered, _dialect(to, "to")), nl=False)
+    print(write_grammar(read.lowered, _dialect(to, "to")), end="")
 
 
 def _dialect(name: str, option: str) -> Dialect:

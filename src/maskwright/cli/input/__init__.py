@@ -1,0 +1,6 @@
+"""What commands are given: texts, shapes, and the names of shapes that ship.
+
+- `shapes`: The shape given on the command line: schema, grammar or pattern.
+- `shipped`: The schemas and grammars that ship with the package, by name.
+- `texts`: Reads files, standard input and text given as arguments.
+"""
