@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Callable
 from typing import Any
 
 import jsonschema
 import openai
 import pytest
 
+ANSWER: dict[str, Any] = {
+    "type": "object",
+    "properties": {"name": {"type": "string", "maxLength": 8}, "warm": {"type": "boolean"}},
+    "required": ["name", "warm"],
+    "additionalProperties": False,
+}
 MESSAGES: Any = [{"role": "user", "content": "What is the weather in Oslo for the next 3 days?"}]
 WEATHER = {
     "type": "object",
@@ -111,3 +119,94 @@ def test_a_streamed_call_is_the_whole_one(client: openai.OpenAI) -> None:
     assert streamed.function.name == call.function.name
     assert streamed.function.arguments == call.function.arguments
     assert final.choices[0].finish_reason == "tool_calls"
+
+
+# Beside a shape -----------------------------------------------------------------------------------
+
+
+def is_answer(text: str) -> bool:
+    return jsonschema.Draft202012Validator(ANSWER).is_valid(json.loads(text))
+
+
+BESIDE: dict[str, tuple[dict[str, Any], Callable[[str], object]]] = {
+    "json_schema": (
+        {
+            "response_format": {
+                "type": "json_schema",
+                "json_schema": {"name": "answer", "schema": ANSWER, "strict": True},
+            }
+        },
+        is_answer,
+    ),
+    "json_object": (
+        {"response_format": {"type": "json_object"}},
+        lambda text: isinstance(json.loads(text), dict),
+    ),
+    "regex": (
+        {"extra_body": {"guided_regex": r'\{"warm": (yes|no)\}'}},
+        re.compile(r'\{"warm": (yes|no)\}').fullmatch,
+    ),
+    "choice": ({"extra_body": {"guided_choice": ["warm", "cold"]}}, ("warm", "cold").count),
+    "grammar": (
+        {"extra_body": {"guided_grammar": 'start: "{" ("a" | "b")+ "}"'}},
+        re.compile(r"\{[ab]+\}").fullmatch,
+    ),
+    "tag": (
+        {
+            "extra_body": {
+                "structural_tag": {
+                    "format": {
+                        "type": "tag",
+                        "begin": "<a>",
+                        "content": {"type": "json_schema", "json_schema": {"type": "integer"}},
+                        "end": "</a>",
+                    }
+                }
+            }
+        },
+        re.compile(r"<a>-?\d+</a>").fullmatch,
+    ),
+}
+
+
+@pytest.mark.parametrize("shape", BESIDE)
+def test_under_auto_an_answer_is_a_call_or_has_its_shape(client: openai.OpenAI, shape: str) -> None:
+    fields, is_right = BESIDE[shape]
+    for seed in range(6):
+        asked: dict[str, Any] = {
+            "model": "demo",
+            "messages": MESSAGES,
+            "tools": TOOLS,
+            "temperature": 1.5,
+            "seed": seed,
+            "max_tokens": 120,
+            **fields,
+        }
+        message = client.chat.completions.create(**asked).choices[0].message
+        calls: list[tuple[str, str]] = []
+        for call in message.tool_calls or []:
+            assert call.type == "function"
+            check(call.function.name, call.function.arguments)
+            calls.append((call.function.name, call.function.arguments))
+        assert is_right(message.content) if not calls else message.content is None
+        streamed, text = streamed_answer(client, asked)
+        assert streamed == calls
+        assert text == (message.content or "")
+
+
+def streamed_answer(
+    client: openai.OpenAI, asked: dict[str, Any]
+) -> tuple[list[tuple[str, str]], str]:
+    """The calls and the text of a streamed answer."""
+    calls: list[tuple[str, str]] = []
+    text = ""
+    for chunk in client.chat.completions.create(**asked, stream=True):
+        delta = chunk.choices[0].delta
+        text += delta.content or ""
+        for piece in delta.tool_calls or []:
+            assert piece.function is not None
+            if piece.index == len(calls):
+                calls.append((piece.function.name or "", ""))
+            name, before = calls[piece.index]
+            calls[piece.index] = (name, before + (piece.function.arguments or ""))
+    return calls, text

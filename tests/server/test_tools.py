@@ -148,6 +148,10 @@ def test_the_template_sees_the_tools(client: Client, engine: ScriptedEngine) -> 
     assert engine.requests[-1].grammar is None
 
 
+IMPOSSIBLE = {
+    "type": "function",
+    "function": {"name": "never", "parameters": {"properties": {"a": False}, "required": ["a"]}},
+}
 REFUSED: list[tuple[dict[str, Any], str, str]] = [
     (
         {
@@ -159,7 +163,16 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
         "tools[1].function.parameters",
         "tool 'f'",
     ),
-    ({"tools": TOOLS, "regex": "a+"}, "regex", "beside tools"),
+    (
+        {"tools": TOOLS, "guided_choice": ['{"name": "now", "arguments": 1']},
+        "guided_choice",
+        "begins like a call",
+    ),
+    (
+        {"tools": [IMPOSSIBLE], "tool_choice": "required"},
+        "tools[0].function.parameters",
+        "tool 'never'",
+    ),
     (
         {
             "tools": TOOLS,

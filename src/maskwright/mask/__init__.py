@@ -36,8 +36,17 @@ if TYPE_CHECKING:
     )
     from maskwright.mask.compile.grammar import compile_grammar
     from maskwright.mask.compile.json_schema import compile_json_schema
-    from maskwright.mask.compile.tags import compile_structural_tag, compile_tools
+    from maskwright.mask.compile.responses import (
+        ChoiceResponse,
+        GrammarResponse,
+        JsonResponse,
+        RegexResponse,
+        ResponseShape,
+        TagResponse,
+    )
+    from maskwright.mask.compile.tags import compile_structural_tag
     from maskwright.mask.compile.text import compile_choice, compile_regex, compile_substring
+    from maskwright.mask.compile.tools import compile_tools
     from maskwright.mask.grammar import Grammar
     from maskwright.mask.matcher.matcher import Matcher
 
@@ -45,12 +54,18 @@ __all__ = [
     "CaptureBegun",
     "CaptureEnded",
     "CaptureText",
+    "ChoiceResponse",
     "ContainerClosed",
     "ContainerOpened",
     "Event",
     "Grammar",
+    "GrammarResponse",
+    "JsonResponse",
     "Matcher",
+    "RegexResponse",
+    "ResponseShape",
     "StringText",
+    "TagResponse",
     "ValueRead",
     "compile_choice",
     "compile_grammar",
@@ -68,9 +83,15 @@ _MODULES: Final = {
     "compile_regex": "mask.compile.text",
     "compile_structural_tag": "mask.compile.tags",
     "compile_substring": "mask.compile.text",
-    "compile_tools": "mask.compile.tags",
+    "compile_tools": "mask.compile.tools",
     "Grammar": "mask.grammar",
     "Matcher": "mask.matcher.matcher",
+    "ChoiceResponse": "mask.compile.responses",
+    "GrammarResponse": "mask.compile.responses",
+    "JsonResponse": "mask.compile.responses",
+    "RegexResponse": "mask.compile.responses",
+    "ResponseShape": "mask.compile.responses",
+    "TagResponse": "mask.compile.responses",
 }
 """Where each name stands; those that are missing are events."""
 

@@ -17,11 +17,13 @@ from maskwright.automaton.leaf.keys import (
     Limited,
     LiteralState,
     LowSurrogate,
+    Opened,
     Padded,
     Spaced,
     Text,
     TokenId,
     TokenRead,
+    ValueBegan,
     Within,
 )
 from maskwright.automaton.leaf.table import LeafTable
@@ -69,11 +71,11 @@ def test_keys_that_differ_in_a_field_are_read_differently(one: Key, other: Key) 
     assert rows[0] != rows[1] or repr(labels[0]) != repr(labels[1])
 
 
-def test_every_kind_of_the_module_is_a_key_except_the_label() -> None:
+def test_every_kind_of_the_module_is_a_key_except_the_labels() -> None:
     kinds = {
         kind
         for kind in vars(keys).values()
         if isinstance(kind, type) and kind.__module__ == keys.__name__
     }
-    assert kinds - {TokenRead} == set(get_args(Key))
+    assert kinds - {Opened, TokenRead, ValueBegan} == set(get_args(Key))
     assert Dead in kinds

@@ -13,6 +13,7 @@ from maskwright.automaton.rules.nodes import (
     BoundedEnd,
     BranchNode,
     CaptureBoundary,
+    CutNode,
     LoopBack,
     LoopEntry,
     LoopNode,
@@ -26,6 +27,7 @@ from maskwright.errors import LimitError
 from maskwright.grammar.rules.tree import (
     Bounded,
     Capture,
+    Cut,
     Expression,
     Ref,
     Repeat,
@@ -83,6 +85,7 @@ CASES: list[tuple[Expression, int, dict[int, Node]]] = [
         3,
         {1: CaptureBoundary("c", "x", True, RULE_END), 3: CaptureBoundary("c", "x", False, 2)},
     ),
+    (Cut(A), 2, {1: CutNode(RULE_END), 2: reads(A, 1)}),
     (Bounded(A, 5, 1), 2, {1: BoundedEnd(5, 1, RULE_END), 2: reads(A, 1)}),
 ]
 

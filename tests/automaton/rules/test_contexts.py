@@ -11,6 +11,7 @@ from maskwright import compile_grammar
 from maskwright.automaton.finish.bounds import Bound
 from maskwright.automaton.finish.levels import Ending
 from maskwright.automaton.leaf.exits import PartsEnded
+from maskwright.automaton.leaf.keys import ValueBegan
 from maskwright.automaton.leaf.special_tokens import spelling
 from maskwright.automaton.leaf.table import LeafTable
 from maskwright.automaton.machine.exits import DONE, POP, PUSH, STAY
@@ -20,7 +21,6 @@ from maskwright.automaton.rules.contexts import (
     RuleContexts,
     RuleLabel,
     RulesEnded,
-    ValueBegan,
     ValueContext,
 )
 from maskwright.automaton.rules.values import RuleValues
@@ -165,7 +165,7 @@ def test_values_are_distinguished_by_their_first_byte(
 
 def test_a_value_is_read_above_the_frame_that_waits_for_it() -> None:
     made = contexts(seq(value({"type": "integer"}), X))
-    began = made.exit(made.start()[0], ValueBegan(ord("1")))
+    began = made.exit(made.start()[0], ValueBegan(b"1"))
     assert began.kind == PUSH
     assert isinstance(made.context(began.context), ValueContext)
     assert isinstance(made.context(began.frame), ReturnFrame)

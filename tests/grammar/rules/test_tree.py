@@ -12,6 +12,7 @@ from maskwright.grammar.rules.tree import (
     Capture,
     Choice,
     Concat,
+    Cut,
     Expression,
     JsonValue,
     Ref,
@@ -29,6 +30,7 @@ VALUE = JsonValue(Schema(""))
 BOUNDED = Bounded(N, 3, 0)
 
 RENAMED: list[tuple[Expression, Expression]] = [
+    (Cut(N), Cut(N)),
     (Ref("x"), Ref("p-x")),
     (N, N),
     (TOKEN, TOKEN),
@@ -48,7 +50,7 @@ def test_rules_get_a_prefix(expression: Expression, expected: Expression) -> Non
 
 
 PARTS: list[tuple[Expression, list[Expression]]] = [
-    *((each, [each]) for each in (N, TOKEN, VALUE, BOUNDED, Ref("x"))),
+    *((each, [each]) for each in (N, TOKEN, VALUE, BOUNDED, Cut(N), Ref("x"))),
     (Concat((N, Ref("x"))), [Concat((N, Ref("x"))), Ref("x"), N]),
     (Choice((N, TOKEN)), [Choice((N, TOKEN)), TOKEN, N]),
     (Capture("c", TOKEN, "end"), [Capture("c", TOKEN, "end"), TOKEN]),

@@ -19,6 +19,7 @@ from maskwright.grammar.rules.tree import (
     Capture,
     Choice,
     Concat,
+    Cut,
     Expression,
     JsonValue,
     Ref,
@@ -122,6 +123,21 @@ def test_values_within_rules(
             begun = after(grammar, each[:end])
             assert begun is not None
             assert matches(grammar, each[:end].encode() + shortest_ending(begun))
+
+
+def test_a_cut_gives_up_what_is_read_beside_it() -> None:
+    """As soon as the text has been read; before, the other alternatives go on."""
+    text_cut = Choice((Concat((Cut(text("ab")), text("!"))), text("abc"), text("ad")))
+    assert matches(grammar_of(text_cut), "ab!")
+    assert matches(grammar_of(text_cut), "ad")
+    assert after(grammar_of(text_cut), "abc") is None
+    value_cut = Choice((Concat((Cut(text('{"n": 1')), text("!"))), value(NUMBERS)))
+    for right in ('{"n": 1!', '{"n": 2}', '{"n":1}', '{"n": -1}', "{}"):
+        assert matches(grammar_of(value_cut), right), right
+    assert after(grammar_of(value_cut), '{"n": 12') is None
+    beside_text = Choice((Cut(text("{x")), value(NUMBERS), Terminal(repeat(char("{"), 1))))
+    with pytest.raises(UnsupportedGrammarError, match="where a text may too"):
+        grammar_of(beside_text)
 
 
 def test_values_nest_with_rules() -> None:

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from maskwright.errors import InputError
 from maskwright.server import ServerConfig
 from maskwright.server.grammars.recipes import Recipe, Recipes
 from maskwright.server.request.fields import Fields
@@ -62,6 +61,9 @@ DIFFERENT: list[dict[str, Any]] = [
     {"tools": TOOLS, "stop": ["x"], "parallel_tool_calls": False},
     {"tools": TOOLS, **answer({"type": "integer"})},
     {"tools": TOOLS, **answer({"type": "string"})},
+    {"tools": TOOLS, "regex": "a"},
+    {"tools": TOOLS, "guided_choice": ["a"]},
+    {"tools": TOOLS, "grammar": "a"},
     {"tools": [tool(type="object")]},
     {"tools": [tool(type="object", required=["a"])]},
 ]
@@ -99,13 +101,7 @@ def test_free_text_has_no_grammar(body: dict[str, Any]) -> None:
     assert recipe(body) is None
 
 
-@pytest.mark.parametrize("body", [{"regex": "a"}, {"guided_choice": ["a"]}, {"grammar": "a"}])
-def test_beside_tools_a_shape_is_a_schema(body: dict[str, Any]) -> None:
-    with pytest.raises(InputError, match="can't stand beside tools"):
-        recipe({"tools": TOOLS, **body})
-    assert recipe({"tools": TOOLS, "tool_choice": "required", **body}) is not None
-
-
+CONST = {"format": {"type": "const_string", "value": "word"}}
 CALL = CALLS["hermes"].removeprefix("Let me see.\n")
 ONE_CALL = CALL.partition("\n<tool_call>\n" + '{"name": "now"')[0]
 
@@ -117,6 +113,11 @@ MADE: list[tuple[dict[str, Any], list[str], list[str]]] = [
     ({"tools": [NOW]}, ["words"], [ONE_CALL]),
     ({"tools": TOOLS, "stop": ["Bern"]}, ["in Bern", "words", CALL], ["in Bern, words"]),
     ({"tools": TOOLS, **answer({"type": "integer"})}, ["12", CALL], ["words"]),
+    ({"tools": TOOLS, "regex": "[a-z]+"}, ["words", CALL], ["12"]),
+    ({"tools": TOOLS, "guided_choice": ["yes"]}, ["yes", CALL], ["no"]),
+    ({"tools": TOOLS, "grammar": 'start: "x" start | "y"'}, ["xy", CALL], ["x"]),
+    ({"tools": TOOLS, "structural_tag": CONST}, ["word", CALL], ["words"]),
+    ({"tools": TOOLS, "tool_choice": "required", "regex": "a"}, [CALL], ["a"]),
     (answer({"type": "integer"}), ["12"], ["1.5", "words"]),
     ({"guided_choice": ["yes", "no"]}, ["yes", "no"], ["ye", "yesno"]),
 ]

@@ -26,7 +26,6 @@ from maskwright.automaton.rules.contexts import (
     ReturnFrame,
     RuleContexts,
     RuleLabel,
-    ValueBegan,
 )
 from maskwright.automaton.rules.item_sets import BELOW, OUTERMOST, RulePosition, start_position
 from maskwright.automaton.rules.nodes import CaptureBoundary, RuleCall, Symbol
@@ -88,8 +87,7 @@ class CaptureReader:
             self._threads = defaultdict(set, {THE_END: self._threads[THE_END]})
             return
         context = self._contexts.context(left.context)
-        reads_items = isinstance(context, ItemSetContext | ReturnFrame)
-        if reads_items and not isinstance(left.label, ValueBegan):
+        if isinstance(context, ItemSetContext | ReturnFrame):
             self._move(left, stack)
 
     def _move(self, left: Left, stack: list[int]) -> None:

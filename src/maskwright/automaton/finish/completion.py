@@ -13,7 +13,7 @@ from typing import Protocol
 from maskwright.automaton.finish.bounds import Bound
 from maskwright.automaton.finish.leaf_exits import LeafExits
 from maskwright.automaton.finish.levels import Ending
-from maskwright.automaton.leaf.keys import ChoiceState, Entry
+from maskwright.automaton.leaf.keys import BesideValue, ChoiceState, Entry, Opened, Text
 from maskwright.automaton.machine.exits import BLOCKED, DONE, DYNAMIC, Configuration, apply_exit
 from maskwright.automaton.machine.machine import Machine
 from maskwright.automaton.value.last_value import closing_quote, last_value, string_start
@@ -126,7 +126,7 @@ class CompletionSearch:
         ending = self.as_if_new(here, before)
         if ending is None:
             return False
-        start = self._name_start(here, before)
+        start = self._name_start(here.leaf, self._context(here), before)
         text = (before[start:] + ending).lstrip()
         name = str(json.loads(text[: closing_quote(text)].decode()))
         return self._machine.names_before(before, start).has(name)
@@ -140,10 +140,10 @@ class CompletionSearch:
     def _context(self, here: Configuration) -> int:
         return int(self._machine.arrays.node_context[here.node])
 
-    def _name_start(self, here: Configuration, before: bytes) -> int:
-        """Where the name begins that `here` is in, or that must come next."""
-        is_before = isinstance(self._machine.leaves.keys[here.leaf], ChoiceState)
-        if is_before or not self._machine.names_are_in_text(self._context(here)):
+    def _name_start(self, leaf: int, context: int, before: bytes) -> int:
+        """Where the name begins that is being read, or that must come next."""
+        is_before = isinstance(self._machine.leaves.keys[leaf], ChoiceState)
+        if is_before or not self._machine.names_are_in_text(context):
             return len(before)
         return string_start(before, len(before))
 
@@ -152,17 +152,25 @@ class CompletionSearch:
     def _search(self, here: Configuration, before: bytes, *, names: bool) -> bytes | None:
         """The completion of `here`. `names`: without the names that only the text has."""
         self._by_text, self._names = False, names
-        stack = self._stack(here.node)
+        return self._search_leaf(here.leaf, self._stack(here.node), here.node, before)
+
+    def _search_leaf(
+        self, leaf: int, stack: list[int], node: int | None, before: bytes
+    ) -> bytes | None:
+        """The completion of a leaf on top of `stack`, whose `node` is given if there is one."""
+        key = self._machine.leaves.keys[leaf]
         if stack[0] == DONE:
             return b""
-        if isinstance(self._machine.leaves.keys[here.leaf], Entry):
-            return self._finish(stack, here.leaf, before)
+        if isinstance(key, Entry):
+            return self._finish(stack, leaf, before)
+        if isinstance(key, BesideValue):
+            return self._beside_value(leaf, key, stack, before)
         best: bytes | None = None
-        exits = self._exits.of(here.leaf, stack[0])
-        if names and self._machine.names_are_in_text(stack[0]):
-            start = self._name_start(here, before)
+        exits = self._exits.of(leaf, stack[0])
+        if self._names and self._machine.names_are_in_text(stack[0]):
+            start = self._name_start(leaf, stack[0], before)
             members = self._machine.names_before(before, start).members
-            exits = self._exits.repeatedly(here.leaf, stack[0], 1 + members)
+            exits = self._exits.repeatedly(leaf, stack[0], 1 + members)
         for label, text, is_far in exits:
             # The nearest exit isn't always the best: what follows it may be longer.
             if best is not None and (is_far or len(text) >= len(best)):
@@ -171,20 +179,58 @@ class CompletionSearch:
                 continue
             if label is None:
                 continue
-            tail = self._after_exit(stack, here.node, label, before + text)
+            tail = self._after_exit(stack, node, label, before + text)
             if tail is not None:
                 found = text + tail
                 best = found if best is None else min(best, found, key=len)
         return best
 
+    def _beside_value(
+        self, leaf: int, key: BesideValue, stack: list[int], before: bytes
+    ) -> bytes | None:
+        """The completion within a text that may also begin a JSON value, which then must not
+        complete that text."""
+        text = self._machine.leaves.state(Text(False, key.term))
+        as_text = self._search_leaf(text, stack, None, before)
+        value = self._value_begun(leaf, stack)
+        as_value = None if value is None else self._search_leaf(*value, None, before)
+        if as_value is None or (as_text is not None and len(as_text) <= len(as_value)):
+            return as_text
+        return as_text if self._completes_text(text, as_value) else as_value
+
+    def _completes_text(self, leaf: int, data: bytes) -> bool:
+        """Whether a text that is left at once when it has ended is ended by some of `data`."""
+        leaves = self._machine.leaves
+        for byte in data:
+            after = leaves.next_states(leaf).get(byte)
+            if after is None:
+                return False
+            leaf = after
+            key = leaves.keys[leaf]
+            if isinstance(key, Text) and key.term.nullable:
+                return True
+        return False
+
+    def _value_begun(self, leaf: int, stack: list[int]) -> tuple[int, list[int]] | None:
+        """The leaf and the stack of the JSON value that has begun; None if none has."""
+        leaves = self._machine.leaves
+        while True:
+            step = self._machine.contexts.exit(stack[0], leaves.label_of(leaf))
+            if step.kind == BLOCKED:
+                return None
+            removed, added = apply_exit(step)
+            leaf, stack = step.leaf, [*reversed(added), *stack[removed:]]
+            if not isinstance(leaves.label_of(leaf), Opened):
+                return leaf, stack
+
     # From one leaf to the next
 
     def _after_exit(
-        self, stack: list[int], node: int, label: Hashable, text: bytes
+        self, stack: list[int], node: int | None, label: Hashable, text: bytes
     ) -> bytes | None:
         """The completion after the leaf on top of `stack`, that of `node`, has been left with
         `label`; None if it can't be. `text` is the whole text up to there."""
-        if self._names:
+        if self._names or node is None:
             return self._find_tail(stack, label, text)
         key = (node, label)
         if key in self._tails:

@@ -12,6 +12,7 @@ from typing import Final
 import numpy as np
 
 from maskwright.automaton.leaf.keys import (
+    BesideValue,
     ChoiceState,
     Continuation,
     Dead,
@@ -147,6 +148,12 @@ class LeafBuilder:
                 return follow
             case TokenId():
                 return self._token_row(key)
+            case BesideValue(term=term, data=data):
+                text = self.next_states(self._state(Text(False, term)))
+                return {
+                    byte: self.beside_value(target, data + bytes([byte]))
+                    for byte, target in text.items()
+                }
             case Within():
                 return self._sets.row(key)
             case Text() | Entry() | LiteralState() | End() | Dead():
@@ -184,6 +191,16 @@ class LeafBuilder:
                 after = TokenId(key.sets, low, key.left - 1)
                 row[byte] = self._state(after if after.left else End(TokenRead(open_sets)))
         return row
+
+    def beside_value(self, text: int, data: bytes) -> int:
+        """See `LeafTable.beside_value`."""
+        match self._keys[text]:
+            case Text(inside=False, term=Parallel(parts=parts) as term) if not any(
+                part.nullable for part in parts
+            ):
+                return self._state(BesideValue(term, data))
+            case _:
+                return text
 
     # Text
 

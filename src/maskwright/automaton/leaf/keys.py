@@ -126,6 +126,28 @@ class TokenRead(NamedTuple):
     which: tuple[int, ...]
 
 
+class ValueBegan(NamedTuple):
+    """A label: a JSON value has begun, with `data`."""
+
+    data: bytes
+
+
+class Opened(NamedTuple):
+    """A label: further contexts of a JSON value have to be pushed, the innermost last, and then the
+    value goes on in a leaf state."""
+
+    contexts: tuple[int, ...]
+    leaf: int
+
+
+class BesideValue(NamedTuple):
+    """At a character boundary of `term`, when all that has been read, `data`, may begin a JSON
+    value too: where the text can't go on, the leaf is left with `ValueBegan(data)`."""
+
+    term: Regular
+    data: bytes
+
+
 class Spaced(NamedTuple):
     """At most `left` more bytes of whitespace; may be left at once, with `label`."""
 
@@ -165,6 +187,7 @@ Key = (
     | ChoiceState
     | Entry
     | TokenId
+    | BesideValue
     | Spaced
     | Padded
     | LiteralState

@@ -26,6 +26,7 @@ import numpy as np
 from maskwright.automaton.leaf.builder import LeafBuilder
 from maskwright.automaton.leaf.exits import leaving
 from maskwright.automaton.leaf.keys import (
+    BesideValue,
     ChoiceState,
     Continuation,
     Dead,
@@ -43,6 +44,7 @@ from maskwright.automaton.leaf.keys import (
     Spaced,
     Text,
     TokenId,
+    ValueBegan,
     Within,
 )
 from maskwright.automaton.leaf.rows import DEAD, UNBUILT, LeafArrays, LeafRows, Row
@@ -161,6 +163,9 @@ class LeafTable:
             case Spaced(label=name) | Entry(label=name):
                 number = self._new(typed)
                 self.arrays.label[number] = self.label_id(name)
+            case BesideValue(data=data):
+                number = self._new(typed)
+                self.arrays.label[number] = self.label_id(ValueBegan(data))
             case Dead():
                 number = self._new(typed)
                 self.arrays.base[number] = 0
@@ -274,6 +279,11 @@ class LeafTable:
                 self.arrays.gate_low[number] = low
                 self.arrays.gate_high[number] = high
         return number
+
+    def beside_value(self, text: int, data: bytes) -> int:
+        """The state of a text that has come to the state `text`, by `data`, with which a JSON value
+        may begin too. A text that has ended, or is within a character, is no value."""
+        return self._builder.beside_value(text, data)
 
     # Rows
 

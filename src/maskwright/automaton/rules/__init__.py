@@ -16,6 +16,7 @@ they are nested. A *configuration* of the machine is then a leaf state over a st
 - `network`: Networks of rules: which nodes are live, and their epsilon closures.
 - `nodes`: The nodes of the networks, and the symbols that are read at them.
 - `text_contexts`: The contexts of a grammar that is one regular language of plain text.
+- `value_beginning`: The contexts of a JSON value whose beginning was read beside a text.
 - `value_places`: Places where a JSON value and something else may begin, checked beforehand.
 - `values`: The JSON values in a grammar: those written with equal options share their contexts.
 """

@@ -14,6 +14,7 @@ from maskwright.automaton.rules.nodes import (
     BoundedEnd,
     BranchNode,
     CaptureBoundary,
+    CutNode,
     LoopBack,
     LoopEntry,
     LoopNode,
@@ -30,6 +31,7 @@ from maskwright.grammar.rules.tree import (
     Capture,
     Choice,
     Concat,
+    Cut,
     Expression,
     JsonValue,
     Ref,
@@ -88,6 +90,8 @@ class NetworkBuilder:
             case Bounded(body=body, tokens=tokens, tail=tail):
                 after = self._add(BoundedEnd(tokens, tail, after), loop)
                 return self._node(body, after, loop)
+            case Cut(body=body):
+                return self._node(body, self._add(CutNode(after), loop), loop)
             case Ref(name=name):
                 return self._add(SymbolNode(RuleCall(self._rule(name)), after), loop)
             case JsonValue() | SpecialToken():
@@ -167,7 +171,7 @@ def _is_nullable(expression: Expression, rules: Mapping[str, bool]) -> bool:
     match expression:
         case Terminal(language=term):
             return term.nullable
-        case Bounded(body=body):
+        case Bounded(body=body) | Cut(body=body):
             return _is_nullable(body, rules)
         case Ref(name=name):
             return rules[name]

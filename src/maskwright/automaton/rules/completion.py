@@ -31,6 +31,7 @@ from maskwright.automaton.rules.nodes import (
     BranchNode,
     CaptureBoundary,
     Counters,
+    CutNode,
     LoopBack,
     LoopEntry,
     LoopNode,
@@ -248,7 +249,7 @@ class RuleCompletion:
                 if rest is None or (least and text is None):
                     return None
                 return least * (text or b"") + rest
-            case CaptureBoundary(next=after) | BoundedEnd(next=after):
+            case CaptureBoundary(next=after) | BoundedEnd(next=after) | CutNode(next=after):
                 return texts[after]
             case LoopBack() | RuleEnd():
                 return b""

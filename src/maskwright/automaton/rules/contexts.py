@@ -24,11 +24,12 @@ from maskwright.automaton.finish.bounds import Bound
 from maskwright.automaton.finish.levels import Ending
 from maskwright.automaton.json.contexts import JsonContexts, Satisfied
 from maskwright.automaton.leaf.exits import PartsEnded
-from maskwright.automaton.leaf.keys import End, Entry, TokenId, TokenRead
+from maskwright.automaton.leaf.keys import End, Entry, Opened, TokenId, TokenRead, ValueBegan
 from maskwright.automaton.leaf.keys import Text as TextKey
 from maskwright.automaton.leaf.special_tokens import LEAD, LENGTH
 from maskwright.automaton.leaf.table import LeafTable
 from maskwright.automaton.machine.exits import BLOCKED, DONE, NO_FRAME, POP, PUSH, STAY, Exit
+from maskwright.automaton.machine.trace import Left
 from maskwright.automaton.rules.completion import RuleCompletion
 from maskwright.automaton.rules.follow import next_bytes
 from maskwright.automaton.rules.item_sets import (
@@ -41,6 +42,7 @@ from maskwright.automaton.rules.item_sets import (
 )
 from maskwright.automaton.rules.network import RuleNetwork
 from maskwright.automaton.rules.nodes import RuleCall, Symbol, TextSymbol
+from maskwright.automaton.rules.value_beginning import ValueBeginning, read_beginning
 from maskwright.automaton.rules.value_places import value_places
 from maskwright.automaton.rules.values import RuleValues
 from maskwright.automaton.value.level import Level
@@ -58,12 +60,6 @@ class RuleLabel(Enum):
     """Labels of leaves that say nothing of items."""
 
     COMPLETE = "the text may end"
-
-
-class ValueBegan(NamedTuple):
-    """A label: a JSON value has begun, with `byte`."""
-
-    byte: int
 
 
 class RulesEnded(NamedTuple):
@@ -106,6 +102,15 @@ class ReadSymbols(NamedTuple):
     """Symbols that are still being read, and the items for the rest of them."""
 
 
+class BegunValue(NamedTuple):
+    """JSON values that have been begun together."""
+
+    waiting: int
+    """The kernel of the items that wait for them."""
+    contexts: JsonContexts
+    beginning: ValueBeginning
+
+
 class RuleContexts:
     """The contexts of one grammar: implements `Contexts` and `Finisher`."""
 
@@ -123,7 +128,7 @@ class RuleContexts:
         self._limits: dict[int, int | None] = {}
         """The `token_limit` of each kernel."""
         self._completion = RuleCompletion(self.sets, values, limits)
-        at_once = network.has_captures or network.counts_tokens
+        at_once = network.has_captures or network.counts_tokens or network.has_cuts
         self._follow = None if at_once else next_bytes(network)
 
     def check_values(self) -> None:
@@ -152,6 +157,8 @@ class RuleContexts:
         """What follows when a leaf is left with `label` in `context`; see `Contexts`."""
         here = self._contexts[context]
         match here, label:
+            case ValueContext(contexts=contexts), Opened(contexts=numbers, leaf=leaf):
+                return Exit(PUSH, *self._opened(contexts, numbers, leaf))
             case ValueContext(contexts=contexts, number=number), _:
                 found = contexts.exit(number, label, text)
                 if found.kind == BLOCKED or found.kind == POP:
@@ -165,8 +172,8 @@ class RuleContexts:
                 return found._replace(context=following, frame=frame, then=())
             case ItemSetContext(), RuleLabel.COMPLETE:
                 return Exit(STAY, DONE, self._leaves.dead)
-            case ItemSetContext(kernel=kernel), ValueBegan(byte=byte):
-                return self._begin_value(kernel, byte)
+            case ItemSetContext(kernel=kernel), ValueBegan(data=data):
+                return self._begin_value(kernel, data)
             case _:
                 read = self.read_symbols(context, label)
                 positions = (position for _, position in read.ended)
@@ -174,6 +181,15 @@ class RuleContexts:
 
     def read_symbols(self, context: int, label: Hashable) -> ReadSymbols:
         """How far the symbols of a set have been read when its leaf is left with `label`."""
+        read = self._read_symbols(context, label)
+        if self.network.has_cuts:
+            cut = [one for one in read.ended if self.network.is_cut(one[1].node)]
+            if cut:
+                return ReadSymbols(cut, [])
+        return read
+
+    def _read_symbols(self, context: int, label: Hashable) -> ReadSymbols:
+        """As `read_symbols`, with what a cut gives up."""
         ended: list[tuple[Symbol, RulePosition]] = []
         kept: list[tuple[Symbol, Item]] = []
         match self._contexts[context], label:
@@ -192,6 +208,10 @@ class RuleContexts:
                 tokens = self.sets.closure(kernel).tokens
                 read = [self._token_sets(kernel)[at] for at in which]
                 ended += [(token, place) for token in read for place in tokens[token]]
+            case ItemSetContext(kernel=kernel), ValueBegan(data=data):
+                begun = self._begun(kernel, data)
+                waiting = () if begun is None else self.sets.kernel(begun.waiting)
+                kept += [(item.symbol, item) for item in waiting]
             case ReturnFrame(kernel=kernel), Satisfied(which=which):
                 values = self.sets.closure(kernel).values
                 satisfied = [_in_order(values)[at] for at in which]
@@ -385,34 +405,80 @@ class RuleContexts:
 
     def _mark_values(self, kernel: int, text: Regular, marks: dict[int, int]) -> None:
         """Mark the bytes with which a JSON value may begin, by which it is distinguished from
-        `text` and from values with other options."""
-        taken: dict[int, int] = {}
-        if text is not EMPTY:
-            taken = self._leaves.next_states(self._leaves.state(TextKey(False, text)))
-        values = self.sets.closure(kernel).values
+        `text` and from values with other options. A text that ends with a cut is read on beside the
+        value."""
+        closure = self.sets.closure(kernel)
+        taken = barred = self._next_states(text)
+        if self.network.has_cuts:
+            uncut = [
+                term
+                for term, places in closure.texts.items()
+                if not all(self.network.is_cut(place.node) for place in places)
+            ]
+            barred = self._next_states(parallel_start(tuple(uncut), None))
+        values = closure.values
         for contexts, group in self.values.groups(_in_order(values)):
             _, leaf = contexts.begin(tuple(self.values.root(value) for value in group))
             for byte in self._leaves.next_states(leaf):
-                if byte in taken or byte in marks:
-                    other = "text" if byte in taken else "value with other options"
+                if byte in barred or byte in marks:
+                    other = "text" if byte in barred else "value with other options"
                     raise UnsupportedGrammarError(
                         f"a JSON value may begin with {chr(byte)!r} where a {other} may too: "
                         "write something before one of them that distinguishes them"
                     )
-                marks[byte] = self._leaves.state(End(ValueBegan(byte)))
+                begun = bytes([byte])
+                if byte in taken:
+                    marks[byte] = self._leaves.beside_value(taken[byte], begun)
+                else:
+                    marks[byte] = self._leaves.state(End(ValueBegan(begun)))
 
-    def _begin_value(self, kernel: int, byte: int) -> Exit:
+    def _next_states(self, text: Regular) -> dict[int, int]:
+        """The leaf state after each byte with which `text` may begin."""
+        if text is EMPTY:
+            return {}
+        return self._leaves.next_states(self._leaves.state(TextKey(False, text)))
+
+    def _begin_value(self, kernel: int, data: bytes) -> Exit:
+        """The exit into a JSON value that has begun with `data`."""
+        begun = self._begun(kernel, data)
+        if begun is None:
+            return Exit(BLOCKED)
+        frame = self._number(ReturnFrame(begun.waiting))
+        _, contexts, (numbers, leaf, _) = begun
+        return Exit(PUSH, *self._opened(contexts, tuple(numbers), leaf), frame=frame)
+
+    def _opened(
+        self, contexts: JsonContexts, numbers: tuple[int, ...], leaf: int
+    ) -> tuple[int, int]:
+        """The context to push first of several, and the leaf state with which the others follow."""
+        first, *others = numbers
+        if others:
+            leaf = self._leaves.state(End(Opened(tuple(others), leaf)))
+        return self._number(ValueContext(contexts, first)), leaf
+
+    def _begun(self, kernel: int, data: bytes) -> BegunValue | None:
+        """The values of a set that may begin with `data`, and where they stand then."""
         values = self.sets.closure(kernel).values
         for contexts, group in self.values.groups(_in_order(values)):
-            first, leaf = contexts.begin(tuple(self.values.root(value) for value in group))
-            target = self._leaves.next_states(leaf).get(byte)
-            if target is not None:
+            roots = tuple(self.values.root(value) for value in group)
+            found = read_beginning(contexts, roots, self._leaves, data)
+            if found is not None:
                 waiting = frozenset(
                     Item(value, *place) for value in group for place in values[value]
                 )
-                frame = self._number(ReturnFrame(self.sets.intern(waiting)))
-                return Exit(PUSH, self._number(ValueContext(contexts, first)), target, frame=frame)
-        raise AssertionError(f"no value begins with {byte}")
+                return BegunValue(self.sets.intern(waiting), contexts, found)
+        return None
+
+    def value_beginning(self, context: int, data: bytes) -> list[Left]:
+        """What is left within a JSON value that begins with `data` in `context`."""
+        here = self._contexts[context]
+        assert isinstance(here, ItemSetContext)
+        begun = self._begun(here.kernel, data)
+        assert begun is not None
+        return [
+            left._replace(context=self._number(ValueContext(begun.contexts, left.context)))
+            for left in begun.beginning.left
+        ]
 
     def _token_sets(self, kernel: int) -> list[SpecialToken]:
         return sorted(self.sets.closure(kernel).tokens, key=lambda token: token.ids)

@@ -16,6 +16,7 @@ from maskwright.automaton.rules.nodes import (
     BoundedEnd,
     BranchNode,
     CaptureBoundary,
+    CutNode,
     LoopBack,
     LoopEntry,
     LoopNode,
@@ -147,7 +148,9 @@ def _follow_sets(network: RuleNetwork, first: list[int], rules: list[list[int]])
 def successors(node: Node) -> tuple[int, ...]:
     """The nodes of the same rule that come next."""
     match node:
-        case SymbolNode(next=after) | CaptureBoundary(next=after) | BoundedEnd(next=after):
+        case SymbolNode(next=after) | CaptureBoundary(next=after):
+            return (after,)
+        case BoundedEnd(next=after) | CutNode(next=after):
             return (after,)
         case BranchNode(options=options):
             return options

@@ -19,6 +19,7 @@ from maskwright.automaton.rules.nodes import (
     BranchNode,
     CaptureBoundary,
     Counters,
+    CutNode,
     EpsilonClosure,
     EpsilonPath,
     LoopBack,
@@ -127,7 +128,7 @@ class RuleNetwork:
                 return [loop]
             case LoopNode(body=body, next=after):
                 return [body, after]
-            case CaptureBoundary(next=after) | BoundedEnd(next=after):
+            case CaptureBoundary(next=after) | BoundedEnd(next=after) | CutNode(next=after):
                 return [after]
             case LoopBack() | RuleEnd():
                 return []
@@ -144,7 +145,7 @@ class RuleNetwork:
                 return productive[loop]
             case LoopNode(least=least, body=body, next=after):
                 return productive[after] and (least == 0 or productive[body])
-            case CaptureBoundary(next=after) | BoundedEnd(next=after):
+            case CaptureBoundary(next=after) | BoundedEnd(next=after) | CutNode(next=after):
                 return productive[after]
             case LoopBack() | RuleEnd():
                 return True
@@ -205,7 +206,7 @@ class RuleNetwork:
                     lower = any((at, (*counts[:-1], n)) in seen for n in range(least, count))
                     if (most is None or count < most) and not lower:
                         stack.append((body, counts))
-                case CaptureBoundary(next=after) | BoundedEnd(next=after):
+                case CaptureBoundary(next=after) | BoundedEnd(next=after) | CutNode(next=after):
                     stack.append((after, counts))
                 case RuleEnd():
                     may_end = True
@@ -243,7 +244,7 @@ class RuleNetwork:
                         stack.append((body, counts, passed))
                 case CaptureBoundary(next=after) as boundary:
                     stack.append((after, counts, (*passed, boundary)))
-                case BoundedEnd(next=after):
+                case BoundedEnd(next=after) | CutNode(next=after):
                     stack.append((after, counts, passed))
                 case RuleEnd():
                     paths[EpsilonPath(None, passed)] = None
@@ -271,6 +272,15 @@ class RuleNetwork:
     def counts_tokens(self) -> bool:
         """Whether some text is bounded by a number of tokens."""
         return any(isinstance(node, BoundedEnd) for node in self.nodes)
+
+    @cached_property
+    def has_cuts(self) -> bool:
+        """Whether some text gives up what is read beside it."""
+        return any(isinstance(node, CutNode) for node in self.nodes)
+
+    def is_cut(self, node: int) -> bool:
+        """Whether the text that ends at `node` gives up what is read beside it."""
+        return isinstance(self.nodes[node], CutNode)
 
     def bounded_end(self, node: int) -> BoundedEnd | None:
         """The bound on the tokens of the text that ends at `node`; None if it has none."""

@@ -91,6 +91,12 @@ class BoundedEnd(NamedTuple):
     next: int
 
 
+class CutNode(NamedTuple):
+    """The end of a text after which nothing else goes on that was read beside it."""
+
+    next: int
+
+
 class RuleEnd(NamedTuple):
     """The end of a rule."""
 
@@ -106,6 +112,7 @@ Node = (
     | LoopNode
     | CaptureBoundary
     | BoundedEnd
+    | CutNode
     | RuleEnd
 )
 

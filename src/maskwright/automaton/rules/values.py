@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Final
 from weakref import WeakKeyDictionary
 
@@ -20,6 +20,14 @@ from maskwright.limits import Limits
 _SATISFIABLE: Final[WeakKeyDictionary[Schema, bool]] = WeakKeyDictionary()
 """Whether a schema has values. Kept for as long as the schema lives: tools that are compiled again
 bring schemas that have been parsed before."""
+
+
+def is_satisfiable(value: JsonValue, solver: Callable[[], Solver]) -> bool:
+    """Whether some value satisfies the schema; `solver` is asked for if that isn't known."""
+    known = _SATISFIABLE.get(value.schema)
+    if known is None:
+        known = _SATISFIABLE[value.schema] = solver().satisfiable(RuleValues.root(value))
+    return known
 
 
 class RuleValues:
@@ -86,11 +94,7 @@ class RuleValues:
 
     def is_satisfiable(self, value: JsonValue) -> bool:
         """Whether some value satisfies the schema."""
-        known = _SATISFIABLE.get(value.schema)
-        if known is None:
-            known = self.solver(value).satisfiable(self.root(value))
-            _SATISFIABLE[value.schema] = known
-        return known
+        return is_satisfiable(value, lambda: self.solver(value))
 
     def shortest(self, value: JsonValue) -> bytes:
         """A shortest instance, as its options write it; there must be one."""

@@ -29,6 +29,7 @@ from maskwright.grammar.rules.tree import (
     Capture,
     Choice,
     Concat,
+    Cut,
     Expression,
     JsonValue,
     Ref,
@@ -116,6 +117,8 @@ class _Writer:
                 )
             case Bounded():
                 raise self.refuse("bounds on tokens", "leave out max_tokens")
+            case Cut():
+                raise self.refuse("texts that give up their alternatives", "convert the rest")
             case Capture(name=name):
                 raise self.refuse("captures that could be written", f"leave out capture {name!r}")
             case _:

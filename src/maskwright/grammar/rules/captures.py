@@ -18,6 +18,7 @@ from maskwright.grammar.rules.tree import (
     Capture,
     Choice,
     Concat,
+    Cut,
     Expression,
     JsonValue,
     Ref,
@@ -55,6 +56,21 @@ def captures_in_start(rules: Rules, limits: Limits) -> Rules:
             )
         written[name] = _write_out(bodies[name], written)
     return Rules(rules.start, {**rules.rules, rules.start: written[rules.start]})
+
+
+def without_captures(expression: Expression) -> Expression:
+    """Return an expression that generates equal texts, and captures nothing."""
+    match expression:
+        case Capture(body=body):
+            return without_captures(body)
+        case Concat(parts=parts):
+            return Concat(tuple(map(without_captures, parts)))
+        case Choice(options=options):
+            return Choice(tuple(map(without_captures, options)))
+        case Repeat(body=body):
+            return replace(expression, body=without_captures(body))
+        case Terminal() | Bounded() | Cut() | JsonValue() | SpecialToken() | Ref():
+            return expression
 
 
 def _capturing(rules: Rules) -> set[str]:
@@ -113,7 +129,7 @@ def _write_out(expression: Expression, written: Mapping[str, Expression]) -> Exp
             return Choice(tuple(_write_out(option, written) for option in options))
         case Repeat(body=body) | Capture(body=body):
             return replace(expression, body=_write_out(body, written))
-        case Terminal() | Bounded() | JsonValue() | SpecialToken():
+        case Terminal() | Bounded() | Cut() | JsonValue() | SpecialToken():
             return expression
 
 

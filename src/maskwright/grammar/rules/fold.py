@@ -19,6 +19,7 @@ from maskwright.grammar.rules.tree import (
     Capture,
     Choice,
     Concat,
+    Cut,
     Expression,
     JsonValue,
     Ref,
@@ -59,7 +60,7 @@ class _Folding:
 
     def fold(self, expression: Expression) -> Expression:
         match expression:
-            case Terminal() | Bounded() | JsonValue() | SpecialToken():
+            case Terminal() | Bounded() | Cut() | JsonValue() | SpecialToken():
                 return expression
             case Ref(name=name):
                 if name in self.open:

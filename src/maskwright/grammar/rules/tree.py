@@ -55,6 +55,18 @@ class Bounded:
 
 
 @dataclass(frozen=True, slots=True)
+class Cut:
+    """A text after which only its own alternative goes on: what could have been read in its place
+    is given up (as by the cut of Prolog, and of parsing expression grammars).
+
+    The text is of one of finitely many strings of ASCII. It may stand beside a JSON value that
+    begins in the same way.
+    """
+
+    body: Terminal
+
+
+@dataclass(frozen=True, slots=True)
 class Ref:
     """A reference to the rule `name`."""
 
@@ -93,7 +105,7 @@ class Capture:
 
 
 Expression = (
-    Terminal | Bounded | JsonValue | SpecialToken | Ref | Concat | Choice | Repeat | Capture
+    Terminal | Bounded | Cut | JsonValue | SpecialToken | Ref | Concat | Choice | Repeat | Capture
 )
 
 
@@ -116,7 +128,7 @@ def renamed(expression: Expression, prefix: str) -> Expression:
             return Choice(tuple(renamed(option, prefix) for option in options))
         case Repeat() | Capture():
             return replace(expression, body=renamed(expression.body, prefix))
-        case Terminal() | Bounded() | JsonValue() | SpecialToken():
+        case Terminal() | Bounded() | Cut() | JsonValue() | SpecialToken():
             return expression
 
 
@@ -131,5 +143,5 @@ def all_parts(expression: Expression) -> Iterator[Expression]:
                 stack += inner
             case Repeat(body=body) | Capture(body=body):
                 stack.append(body)
-            case Terminal() | Bounded() | JsonValue() | SpecialToken() | Ref():
+            case Terminal() | Bounded() | Cut() | JsonValue() | SpecialToken() | Ref():
                 pass

@@ -27,6 +27,7 @@ from maskwright.grammar.rules.tree import (
     Capture,
     Choice,
     Concat,
+    Cut,
     Expression,
     Repeat,
     Terminal,
@@ -92,7 +93,7 @@ class ToolRules:
         ends = (*self._plain_trigger, *self.stop)
         spoken = ANYTHING
         if self.format.alone and tools:
-            begins = words([self._first_call(tool) for tool in tools])
+            begins = words([self._first_call(tool.name) for tool in tools])
             spoken = complement(concat(begins, ANYTHING))
         text = intersection(text_without(ends), spoken)
         options: list[Expression] = [Capture("text", Terminal(text))]
@@ -101,12 +102,12 @@ class ToolRules:
             options.append(Capture("text", Terminal(text), tail=stop))
         return options[0] if len(options) == 1 else Choice(tuple(options))
 
-    def _first_call(self, tool: Tool) -> str:
-        """Return the beginning of an answer that calls a tool, up to the tool's name and the text
-        after it."""
+    def _first_call(self, name: str) -> str:
+        """Return the beginning of an answer that calls the tool `name`, with the text after the
+        name."""
         at = self.format.call.index("$name")
         before = (*self.format.begin, *self.format.call[:at])
-        return "".join((*before, tool.name, self.format.call[at + 1]))
+        return "".join((*before, name, self.format.call[at + 1]))
 
     @property
     def _plain_trigger(self) -> tuple[str, ...]:
@@ -121,6 +122,8 @@ class ToolRules:
         self, tools: tuple[Tool, ...], parallel: bool, answer: Expression | None
     ) -> Expression:
         words_only = self._words(answer, tools)
+        if answer is not None and self.first_calls(tools):
+            return Choice((words_only, self._calls(tools, parallel, "", apart=True)))
         if answer is not None or self.format.alone or self.format.text != ("$text",):
             return Choice((words_only, self._calls(tools, parallel, "")))
         trigger = self.format.trigger
@@ -132,14 +135,25 @@ class ToolRules:
             before = series(Capture("text", Terminal(text)), literal(trigger, self.special))
         return Choice((words_only, series(before, self._calls(tools, parallel, trigger))))
 
-    def _calls(self, tools: tuple[Tool, ...], parallel: bool, read: str) -> Expression:
-        """Return the calls without the text `read`, with which they begin."""
+    def first_calls(self, tools: tuple[Tool, ...]) -> tuple[str, ...]:
+        """Return the texts with which an answer calls one of `tools`, if they are plain text and a
+        shaped answer might begin with them too."""
+        texts = tuple(self._first_call(tool.name) for tool in tools)
+        if self.format.text != ("$text",):
+            return ()
+        return texts if all(isinstance(self._text(text), Terminal) for text in texts) else ()
+
+    def _calls(
+        self, tools: tuple[Tool, ...], parallel: bool, read: str, *, apart: bool = False
+    ) -> Expression:
+        """Return the calls without the text `read`, with which they begin. `apart`: whether a text
+        that begins like a call must be one, whatever else it may be."""
         begin = "".join(self.format.begin)
         one_by_one = self.format.parameter or self.format.literals == "python"
         kind = "parameters" if one_by_one else "arguments"
         arguments = {tool.name: Capture(kind, self.arguments(tool)) for tool in tools}
-        named = self._by_name(self._named(arguments))
-        first = self._call(named, read[len(begin) :])
+        by_name = self._named(arguments)
+        named = self._by_name(by_name)
         more: Expression = Concat(())
         if parallel and self.format.parallel:
             more = Repeat(
@@ -147,12 +161,24 @@ class ToolRules:
                 0,
                 MOST_CALLS - 1,
             )
-        return series(
-            literal(begin[len(read) :], self.special),
-            first,
-            more,
-            self._filled(self.format.end, {}),
-        )
+        if apart:
+            heads = map(self._first_call, arguments)
+            first = self._distinguished(dict(zip(heads, by_name.values(), strict=True)))
+        else:
+            first = series(
+                literal(begin[len(read) :], self.special), self._call(named, read[len(begin) :])
+            )
+        return series(first, more, self._filled(self.format.end, {}))
+
+    def _distinguished(self, rests: Mapping[str, Expression]) -> Expression:
+        """Return the choice among the texts, each followed by its expression, each of which gives
+        up whatever is read beside it."""
+        options: list[Expression] = []
+        for text, rest in rests.items():
+            head = self._text(text)
+            assert isinstance(head, Terminal)
+            options.append(series(Cut(head), rest))
+        return options[0] if len(options) == 1 else Choice(tuple(options))
 
     def _call(self, named: Expression, read: str) -> Expression:
         """Return one call without the text `read`, with which it begins. `named` is the part from

@@ -2,7 +2,10 @@
 
 - `grammar`: The compiler of grammars that are written in Lark, GBNF or EBNF.
 - `json_schema`: The compiler of JSON Schemas.
+- `parts`: Schemas, patterns and grammars as parts of tags and calls.
+- `responses`: The shapes of an answer that stands beside tools.
 - `rules`: The compiler of rules, into which grammars, tags and tools are translated.
-- `tags`: The compilers of structural tags and of tool calls.
+- `tags`: The compiler of structural tags.
 - `text`: The compilers of patterns, choices and quotations.
+- `tools`: The compiler of answers that may or must call tools.
 """

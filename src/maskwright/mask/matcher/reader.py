@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from maskwright.automaton.events.captures import CaptureReader
 from maskwright.automaton.events.events import Event
 from maskwright.automaton.events.json import JsonReader, may_read_string
+from maskwright.automaton.leaf.keys import Opened, ValueBegan
 from maskwright.automaton.machine.trace import Left, MachineTrace
-from maskwright.automaton.rules.contexts import RuleContexts, ValueBegan
+from maskwright.automaton.rules.contexts import RuleContexts
 from maskwright.mask.recognizer import Recognizer
 
 
@@ -55,10 +56,20 @@ class EventReader:
 
     def _left(self, left: Left) -> Iterator[Event]:
         level = self._contexts.level(left.context)
-        if level is not None:
+        if isinstance(left.label, ValueBegan):
+            yield from self._value_begun(left, left.label.data)
+        elif level is not None and not isinstance(left.label, Opened):
             yield from self._json.left(level, left)
-        elif isinstance(left.label, ValueBegan):
-            self._json.begin(left.at - 1)
         if self._captures is not None:
             self._captures.left(left, self._trace.stack)
             yield from self._captures.boundaries()
+
+    def _value_begun(self, left: Left, data: bytes) -> Iterator[Event]:
+        """The events of the beginning of a JSON value, which has been read already."""
+        start = left.at - len(data)
+        self._json.begin(start)
+        assert isinstance(self._contexts, RuleContexts)
+        for each in self._contexts.value_beginning(left.context, data):
+            level = self._contexts.level(each.context)
+            assert level is not None
+            yield from self._json.left(level, each._replace(at=start + each.at))

@@ -22,6 +22,8 @@ class Arguments(NamedTuple):
     rules: Mapping[str, Expression]
     enforced: tuple[ReportEntry, ...]
     annotations: tuple[ReportEntry, ...]
+    possible: bool = True
+    """Whether some object satisfies the schema."""
 
 
 class _Known(NamedTuple):

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from maskwright.automaton.finish.completion import Finisher
 from maskwright.automaton.leaf.keys import (
+    BesideValue,
     ChoiceState,
     Continuation,
     Dead,
@@ -90,6 +91,8 @@ class LeafBounds:
                 return max(ways, default=0)
             case Entry(text=text, marks=marks):  # a mark begins a value, or is a special token
                 return 1 if marks or text is EMPTY else _rest(text, False, limits)
+            case BesideValue(term=term):
+                return _rest(term, False, limits)
             case TokenId():
                 return 1
             case End() | Spaced() | Dead():

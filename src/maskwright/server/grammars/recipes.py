@@ -16,6 +16,12 @@ from maskwright.errors import (
     StructuralTagError,
 )
 from maskwright.mask import (
+    ChoiceResponse,
+    GrammarResponse,
+    JsonResponse,
+    RegexResponse,
+    ResponseShape,
+    TagResponse,
     compile_choice,
     compile_grammar,
     compile_json_schema,
@@ -26,6 +32,7 @@ from maskwright.mask import (
 from maskwright.processes import Build
 from maskwright.server.request.shape import (
     ChoiceShape,
+    ConstrainedShape,
     FreeText,
     GrammarShape,
     JsonShape,
@@ -53,9 +60,10 @@ class Recipe:
 
     def name_place(self, error: Exception) -> None:
         """Have an error of `build` name the field of the request."""
-        if self.place is None or not isinstance(error, FAULTS_OF_SHAPES):
+        if self.place is None or not isinstance(error, InputError):
             return
-        if error.param is None or not self.beside_tools:
+        is_fault = isinstance(error, FAULTS_OF_SHAPES) and not self.beside_tools
+        if error.param is None or is_fault:
             error.param = self.place
 
 
@@ -82,17 +90,7 @@ class Recipes:
     def _tools(self, shape: Shape, use: ToolUse, stop: tuple[str, ...]) -> Recipe:
         """Return the recipe of a request with tools. If a call is forced, the shape has no effect;
         otherwise it is the shape of an answer without calls."""
-        answer: JsonShape | None = None
-        if isinstance(shape, JsonShape) and not use.forced:
-            answer = shape
-        elif not (isinstance(shape, FreeText) or use.forced):
-            raise InputError(
-                f"{shape.place} can't stand beside tools: only a JSON Schema can. Force a call, or "
-                "send no tools",
-                param=shape.place,
-                code="conflicting_constraints",
-            )
-
+        answer = None if isinstance(shape, FreeText) or use.forced else shape
         build = Build(
             compile_tools,
             (use.tools, use.choice),
@@ -100,11 +98,11 @@ class Recipes:
                 "format": self.tool_format,
                 "parallel": use.parallel,
                 "stop": stop,
-                "response_schema": None if answer is None else answer.text,
+                "response": None if answer is None else _response(answer),
                 **self._json_options,
             },
         )
-        said = "" if answer is None else answer.text
+        said = "" if answer is None else repr(_response(answer))
         key = f"tools {use.key()} {json.dumps(stop)} {said}"
         return Recipe(key, build, None if answer is None else answer.place, beside_tools=True)
 
@@ -113,9 +111,7 @@ class Recipes:
         """How JSON is written: one spelling of each value."""
         return {"whitespace": self.whitespace, "integers": "digits", "escapes": "needed"}
 
-    def _shape(
-        self, shape: JsonShape | RegexShape | ChoiceShape | GrammarShape | TagShape
-    ) -> Recipe:
+    def _shape(self, shape: ConstrainedShape) -> Recipe:
         match shape:
             case JsonShape(text=text):
                 key, build = f"json {text}", Build(compile_json_schema, (text,), self._json_options)
@@ -132,3 +128,18 @@ class Recipes:
                 options = self._json_options
                 key, build = f"tag {text}", Build(compile_structural_tag, (text,), options)
         return Recipe(key, build, shape.place)
+
+
+def _response(shape: ConstrainedShape) -> ResponseShape:
+    """Return the shape of an answer that calls no tool."""
+    match shape:
+        case JsonShape(text=text):
+            return JsonResponse(text)
+        case RegexShape(pattern=pattern):
+            return RegexResponse(pattern)
+        case ChoiceShape(strings=strings):
+            return ChoiceResponse(strings)
+        case GrammarShape(grammar=text, dialect=dialect):
+            return GrammarResponse(text, None if dialect == "auto" else dialect)
+        case TagShape(text=text):
+            return TagResponse(text)

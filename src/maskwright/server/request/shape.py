@@ -78,7 +78,8 @@ class TagShape:
     place: str
 
 
-Shape: TypeAlias = FreeText | JsonShape | RegexShape | ChoiceShape | GrammarShape | TagShape
+ConstrainedShape: TypeAlias = JsonShape | RegexShape | ChoiceShape | GrammarShape | TagShape
+Shape: TypeAlias = FreeText | ConstrainedShape
 
 FIELDS = frozenset(
     {

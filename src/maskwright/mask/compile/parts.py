@@ -1,0 +1,196 @@
+"""What structural tags and tool calls are made of: schemas, patterns and grammars as expressions,
+with the rules that these need and the reports on their keywords."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields, replace
+from typing import get_args
+
+from maskwright.automaton.rules.values import is_satisfiable
+from maskwright.automaton.satisfy.solver import Solver
+from maskwright.automaton.value.progress import PropertyOrder
+from maskwright.automaton.value.whitespace import WHITESPACE, WhitespaceName
+from maskwright.errors import (
+    InputError,
+    LimitError,
+    RegexError,
+    SchemaError,
+    StructuralTagError,
+)
+from maskwright.grammar.dialects.detect import Dialect
+from maskwright.grammar.dialects.read import read_grammar
+from maskwright.grammar.dialects.special import SpecialTokens
+from maskwright.grammar.pattern.translate import full_match
+from maskwright.grammar.rules.tree import Expression, JsonValue, Ref, Rules, Terminal, renamed
+from maskwright.grammar.schema.parse import ParseOptions, parse_schema
+from maskwright.grammar.schema.tree import Json, Report, ReportEntry, Schema
+from maskwright.grammar.shape.shapes import Shapes
+from maskwright.grammar.tags.rules import TagRules
+from maskwright.grammar.tags.tree import Format, GrammarText, JsonSchemaText, RegexText
+from maskwright.grammar.tools.arguments import Parameters, object_schema
+from maskwright.grammar.tools.formats import ToolFormat, tool_format
+from maskwright.grammar.tools.python_arguments import PythonArguments
+from maskwright.grammar.tools.tools import Tool
+from maskwright.limits import Limits
+from maskwright.mask.compile.json_schema import Escapes, Integers
+from maskwright.mask.compile.rules import compile_rules
+from maskwright.mask.grammar import Grammar
+from maskwright.mask.shared.generations import tables_of
+from maskwright.mask.shared.known_tools import Arguments
+from maskwright.vocab import Vocabulary
+
+START = "start"
+_PARAMETERS = {"qwen_xml": "qwen_coder", "minimax_xml": "minimax", "glm_xml": "glm"}
+"""The tool format of each style."""
+_COLLECTED = ("rules", "enforced", "annotations", "impossible")
+"""Fields of `Parts` that are results and not options."""
+
+
+@dataclass(slots=True)
+class Parts:
+    """Compiles the contents of tags and calls, and collects their rules and the reports of their
+    schemas."""
+
+    whitespace: WhitespaceName
+    property_order: PropertyOrder
+    integers: Integers
+    escapes: Escapes
+    limits: Limits
+    rules: dict[str, Expression] = field(default_factory=dict[str, Expression])
+    enforced: list[ReportEntry] = field(default_factory=list[ReportEntry])
+    annotations: list[ReportEntry] = field(default_factory=list[ReportEntry])
+    impossible: list[Tool] = field(default_factory=list[Tool])
+    """Tools that can't be called, because no object satisfies their schema."""
+
+    def __post_init__(self) -> None:
+        if self.whitespace not in WHITESPACE:
+            raise InputError(f"whitespace is one of {', '.join(WHITESPACE)}", param="whitespace")
+        if self.property_order not in get_args(PropertyOrder):
+            orders = ", ".join(get_args(PropertyOrder))
+            raise InputError(f"property_order is one of {orders}", param="property_order")
+        if self.integers not in get_args(Integers):
+            raise InputError("integers is one of any, digits", param="integers")
+        if self.escapes not in get_args(Escapes):
+            raise InputError("escapes is one of any, needed", param="escapes")
+
+    def compiled(self, vocab: Vocabulary, *, check_values: bool = True) -> Grammar:
+        report = Report(tuple(self.enforced), tuple(self.annotations))
+        rules = Rules(START, self.rules)
+        return compile_rules(
+            rules, vocab, report=report, limits=self.limits, check_values=check_values
+        )
+
+    def schema(self, source: Json, pointer: str) -> Schema:
+        """Parse a schema that stands at `pointer`."""
+        options = ParseOptions(plain_integers=self.integers == "digits", limits=self.limits)
+        parsed = parse_schema(source, options)
+        for new, entries in (
+            (parsed.report.enforced, self.enforced),
+            (parsed.report.annotations, self.annotations),
+        ):
+            entries += [entry._replace(pointer=pointer + entry.pointer) for entry in new]
+        return parsed.root
+
+    def value(self, schema: Schema) -> JsonValue:
+        return JsonValue(schema, self.whitespace, self.property_order, self.escapes)
+
+    def is_satisfiable(self, schema: Schema) -> bool:
+        """Whether some value satisfies a schema."""
+        value = self.value(schema)
+        return is_satisfiable(value, lambda: Solver(self.property_order, self.limits))
+
+    def _written(self, leaf: JsonSchemaText, schema: Schema) -> JsonValue:
+        """Return a value with the options of its format, and with the general ones for the rest."""
+        whitespace = "compact" if leaf.compact else self.whitespace
+        order = self.property_order
+        if leaf.any_order is not None:
+            order = "any" if leaf.any_order else "schema"
+        return JsonValue(schema, whitespace, order, self.escapes)
+
+    def leaf(self, leaf: JsonSchemaText | RegexText | GrammarText, vocab: Vocabulary) -> Expression:
+        """Translate a schema, pattern or grammar in a tag. Raises its errors with their place."""
+        try:
+            match leaf:
+                case JsonSchemaText(schema=source, style="json"):
+                    return self._written(leaf, self.schema(source, leaf.pointer))
+                case JsonSchemaText(schema=source, style=style):
+                    root = self.schema(source, leaf.pointer)
+                    template = tool_format(_PARAMETERS[style]).parameter
+                    return self._parameters(template, vocab).expression(root)
+                case RegexText(pattern=pattern):
+                    return Terminal(full_match(pattern, self.limits))
+                case GrammarText(grammar=text):
+                    return self.grammar(text, None, vocab)
+        except SchemaError as error:
+            raise type(error)(error.reason, pointer=leaf.pointer + error.pointer) from None
+        except (RegexError, LimitError):
+            raise
+        except InputError as error:
+            raise StructuralTagError(error.message, pointer=leaf.pointer) from error
+
+    def tag(self, tag: Format, vocab: Vocabulary) -> Expression:
+        """Translate a structural tag."""
+        rules = TagRules(
+            vocab.special_tokens,
+            vocab.tokens,
+            lambda leaf: self.leaf(leaf, vocab),
+            frozenset(vocab.eos),
+        )
+        return rules.expression(tag)
+
+    def grammar(self, text: str, dialect: Dialect | None, vocab: Vocabulary) -> Expression:
+        """Translate a grammar; without a `dialect`, that is recognised."""
+        tokens = SpecialTokens(vocab.special_tokens, frozenset(vocab.eos))
+        read = read_grammar(text, dialect, tokens=tokens, limits=self.limits)
+        return self._included(read.rules)
+
+    def _included(self, rules: Rules) -> Expression:
+        """Add the rules of another grammar under new names, and return a reference to its start."""
+        prefix = f"{len(self.rules)}:"
+        for name, body in rules.rules.items():
+            self.rules[prefix + name] = renamed(body, prefix)
+        return Ref(prefix + rules.start)
+
+    def arguments(self, format: ToolFormat, vocab: Vocabulary) -> Callable[[Tool], Expression]:
+        known = tables_of(vocab).tools
+        own = (getattr(self, each.name) for each in fields(self) if each.name not in _COLLECTED)
+        options = (*own, format.parameter, format.literals)
+
+        def written(tool: Tool) -> Expression:
+            arguments = known.get(
+                tool.parameters, (tool.name, *options), lambda: self._arguments(tool, format, vocab)
+            )
+            self.rules |= arguments.rules
+            self.enforced += arguments.enforced
+            self.annotations += arguments.annotations
+            if not arguments.possible:
+                self.impossible.append(tool)
+            return arguments.expression
+
+        return written
+
+    def _arguments(self, tool: Tool, format: ToolFormat, vocab: Vocabulary) -> Arguments:
+        parts = replace(self, rules={}, enforced=[], annotations=[], impossible=[])
+        try:
+            root = parts.schema(tool.parameters, f"/{tool.name}")
+            possible = parts.is_satisfiable(object_schema(root))
+            if format.literals == "python":
+                python = PythonArguments(Shapes(self.limits), tool.name, parts.rules)
+                said = python.expression(root)
+            elif format.parameter:
+                said = parts._parameters(format.parameter, vocab).expression(root)
+            else:
+                said = parts.value(object_schema(root))
+        except SchemaError as error:
+            reason = f"tool {tool.name!r}: {error.reason}"
+            raise type(error)(reason, pointer=error.pointer, param=tool.place) from None
+        except (RegexError, LimitError) as error:
+            error.param = tool.place
+            raise
+        return Arguments(
+            said, parts.rules, tuple(parts.enforced), tuple(parts.annotations), possible
+        )
+
+    def _parameters(self, template: tuple[str, ...], vocab: Vocabulary) -> Parameters:
+        return Parameters(template, vocab.special_tokens, Shapes(self.limits), self.value)

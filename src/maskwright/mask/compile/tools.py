@@ -1,0 +1,99 @@
+"""The compiler of answers that may or must call tools."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import get_args
+
+from maskwright.automaton.value.progress import PropertyOrder
+from maskwright.automaton.value.whitespace import WhitespaceName
+from maskwright.errors import InputError, UnsatisfiableSchemaError
+from maskwright.grammar.schema.tree import Json
+from maskwright.grammar.tools.formats import tool_format
+from maskwright.grammar.tools.rules import Reasoning, ToolRules
+from maskwright.grammar.tools.tools import Tool, ToolChoice, parse_tool_choice, parse_tools
+from maskwright.limits import DEFAULT_LIMITS, Limits, Work
+from maskwright.mask.compile.json_schema import Escapes, Integers
+from maskwright.mask.compile.parts import START, Parts
+from maskwright.mask.compile.responses import JsonResponse, ResponseShape, response_expression
+from maskwright.mask.grammar import Grammar
+from maskwright.vocab import Vocabulary
+
+
+def compile_tools(
+    tools: Sequence[Json] | Sequence[Tool],
+    tool_choice: Json | ToolChoice,
+    vocab: Vocabulary,
+    *,
+    format: str = "hermes",
+    parallel: bool = True,
+    reasoning: Reasoning = "none",
+    reasoning_tokens: int | None = None,
+    response_schema: Json = None,
+    response: ResponseShape | None = None,
+    stop: Sequence[str] = (),
+    whitespace: WhitespaceName = "flexible",
+    property_order: PropertyOrder = "schema",
+    integers: Integers = "any",
+    escapes: Escapes = "any",
+    limits: Limits | None = None,
+) -> Grammar:
+    """Compile an answer that may or must call tools.
+
+    - `tools`, `tool_choice`: as in OpenAI's APIs. Arguments match their tool's schema under every
+      choice.
+    - `format`: how the model's family writes calls (see `tool_format_names`).
+    - `parallel`: whether an answer may contain several calls.
+    - `reasoning`: whether a reasoning section comes first ("section"), or the prompt has "begun"
+      one. It has at most `reasoning_tokens` tokens.
+    - `response_schema`, or `response` for any other shape: what an answer looks like that calls no
+      tool; None for free text. An answer that begins like a call is one.
+    - `stop`: strings that end free text.
+
+    Raises `InputError`: for a tool whose schema is wrong, or has no instances while no other tool
+    may be called, with its name and place; for a `response` of which every text, or the shortest,
+    begins like a call.
+    """
+    offered = parse_tools([t for t in tools if not isinstance(t, Tool)]) or tuple(
+        tool for tool in tools if isinstance(tool, Tool)
+    )
+    choice = (
+        tool_choice
+        if isinstance(tool_choice, ToolChoice)
+        else parse_tool_choice(tool_choice, offered)
+    )
+    if reasoning not in get_args(Reasoning):
+        raise InputError(f"reasoning is one of {', '.join(get_args(Reasoning))}", param="reasoning")
+    if reasoning_tokens is not None and reasoning_tokens < 1:
+        raise InputError("reasoning_tokens must be at least 1", param="reasoning_tokens")
+    parts = Parts(whitespace, property_order, integers, escapes, limits or DEFAULT_LIMITS)
+    spelled = tool_format(format)
+    rules = ToolRules(
+        spelled,
+        vocab.special_tokens,
+        parts.arguments(spelled, vocab),
+        stop=tuple(stop),
+        reasoning_tokens=reasoning_tokens,
+    )
+    with Work(parts.limits):
+        answer = None
+        if response_schema is not None:
+            response = JsonResponse(response_schema)
+        if response is not None and choice.mode in ("none", "auto"):
+            heads = rules.first_calls(choice.tools) if choice.mode == "auto" else ()
+            answer = response_expression(response, parts, vocab, heads)
+        parts.rules[START] = rules.expression(
+            choice, parallel=parallel, reasoning=reasoning, answer=answer
+        )
+        _check_possible(choice, parts.impossible)
+        return parts.compiled(vocab, check_values=answer is not None)
+
+
+def _check_possible(choice: ToolChoice, impossible: Sequence[Tool]) -> None:
+    """Raise `UnsatisfiableSchemaError` if none of the tools that may be called can be called."""
+    if choice.mode == "none" or {tool.name for tool in choice.tools} - {t.name for t in impossible}:
+        return
+    tool = impossible[0]
+    raise UnsatisfiableSchemaError(
+        f"tool {tool.name!r}: no object matches its parameters", pointer="", param=tool.place
+    )

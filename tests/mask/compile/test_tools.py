@@ -1,0 +1,115 @@
+"""Answers that may call tools: what the compiler refuses, and what it accepts."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+from maskwright import compile_tools
+from maskwright.errors import SchemaError, UnsatisfiableSchemaError
+from tests.matching import EVERY_BYTE, after, matches
+
+WEATHER: dict[str, Any] = {
+    "type": "function",
+    "function": {
+        "name": "weather",
+        "parameters": {
+            "type": "object",
+            "properties": {"city": {"type": "string"}},
+            "required": ["city"],
+            "additionalProperties": False,
+        },
+    },
+}
+NOW: dict[str, Any] = {"type": "function", "function": {"name": "now"}}
+
+
+def test_a_bad_tool_is_named() -> None:
+    bad = {"type": "function", "function": {"name": "bad", "parameters": {"type": "objekt"}}}
+    with pytest.raises(SchemaError, match="tool 'bad'") as refused:
+        compile_tools([WEATHER, bad], "auto", EVERY_BYTE)
+    assert refused.value.param == "tools[1].function.parameters"
+
+
+def test_tools_finish_within_their_budget() -> None:
+    grammar = compile_tools([WEATHER, NOW], "required", EVERY_BYTE)
+    matcher = grammar.matcher()
+    budget = grammar.min_tokens
+    generator = np.random.default_rng(0)
+    row = np.zeros(EVERY_BYTE.words, np.int32)
+    for left in range(budget, 0, -1):
+        if matcher.complete:
+            break
+        matcher.fill_mask(row, left)
+        bits = np.unpackbits(row.view(np.uint8), bitorder="little")[: EVERY_BYTE.size]
+        assert matcher.accept(int(generator.choice(np.flatnonzero(bits))))
+        if matcher.terminated:
+            break
+    assert matcher.accepting or matcher.terminated
+
+
+def test_python_arguments_of_several_tools_and_again() -> None:
+    def tool(name: str, kind: Any) -> Any:
+        tree = {"type": "array", "items": {"anyOf": [kind, {"$ref": "#/$defs/tree"}]}}
+        schema = {"$defs": {"tree": tree}, "properties": {"a": {"$ref": "#/$defs/tree"}}}
+        return {"type": "function", "function": {"name": name, "parameters": schema}}
+
+    tools = [tool("f", {"type": "boolean"}), tool("g", {"type": "string"})]
+    for _ in range(2):
+        grammar = compile_tools(tools, "auto", EVERY_BYTE, format="llama_pythonic")
+        for text in ("[f(a=[True, [False]])]", "[g(a=['x', [\"y'\"]]), f()]", "[1] is", "[h(", ""):
+            assert matches(grammar, text), text
+        for text in ("[f(a=['x'])]", "[g(a=[True])]", "[f(a=[true])]", "[f(]", "[f()], "):
+            assert not matches(grammar, text), text
+    required = compile_tools(tools, "required", EVERY_BYTE, format="llama_pythonic")
+    assert required.matcher().forced_tokens() == list(b"[")
+    assert required.min_tokens == len("[f()]")
+
+
+def many_tools(count: int) -> list[Any]:
+    """Tools like those of an agent: several parameters, of every type."""
+    return [
+        {
+            "type": "function",
+            "function": {
+                "name": f"{verb}_{noun}_{at}",
+                "parameters": {
+                    "type": "object",
+                    "properties": {
+                        "id": {"type": "string", "minLength": 1},
+                        "limit": {"type": "integer", "minimum": 1, "maximum": 100 + at},
+                        "mode": {"enum": ["fast", "slow", f"m{at}"]},
+                        "tags": {"type": "array", "items": {"type": "string"}},
+                    },
+                    "required": ["id"],
+                    "additionalProperties": False,
+                },
+            },
+        }
+        for at in range(count)
+        for verb, noun in [(["get", "list", "set", "drop"][at % 4], ["user", "file"][at % 2])]
+    ]
+
+
+def test_two_hundred_tools() -> None:
+    tools = many_tools(200)
+    grammar = compile_tools(tools, "auto", EVERY_BYTE, whitespace="spaced")
+    call = '<tool_call>\n{"name": "drop_file_7", "arguments": %s}\n</tool_call>'
+    good = {"id": "x", "limit": 107, "mode": "m7"}
+    assert matches(grammar, "Well. " + call % json.dumps(good))
+    assert not matches(grammar, call % json.dumps({**good, "limit": 108}))
+    assert not matches(grammar, call % json.dumps({**good, "mode": "m8"}))
+
+
+def test_a_tool_whose_arguments_cant_be_is_never_called() -> None:
+    """`false` is a schema that no value satisfies, not an absent field."""
+    impossible: dict[str, Any] = {"name": "never", "parameters": False}
+    grammar = compile_tools([impossible, NOW], "required", EVERY_BYTE, format="json")
+    assert matches(grammar, '{"name": "now", "arguments": {}}')
+    assert after(grammar, '{"name": "ne') is None
+    with pytest.raises(UnsatisfiableSchemaError, match="'never'") as refused:
+        compile_tools([impossible], "required", EVERY_BYTE, format="json")
+    assert refused.value.param == "tools[0].parameters"
