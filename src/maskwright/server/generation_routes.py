@@ -16,6 +16,7 @@ from maskwright.engine import Engine
 from maskwright.server.answer.answers import Envelope
 from maskwright.server.answer.chat import ChatWriter
 from maskwright.server.answer.choices import Choices
+from maskwright.server.answer.response import ResponseWriter
 from maskwright.server.answer.streaming import EventStream
 from maskwright.server.answer.writer import AnswerWriter
 from maskwright.server.config import ServerConfig
@@ -28,6 +29,7 @@ from maskwright.server.request.answer_request import AnswerRequest
 from maskwright.server.request.body import read_object
 from maskwright.server.request.own_options import OwnOptions
 from maskwright.server.request.protocol import parse_chat_request
+from maskwright.server.request.response_request import parse_response_request
 from maskwright.server.starter import Starter
 
 WARNINGS: Final = "x-maskwright-warnings"
@@ -64,6 +66,15 @@ class GenerationRoutes:
     async def chat(self, http: Request) -> Response:
         tree = await read_object(http, self._config.body_bytes)
         return await self._answer(http, parse_chat_request(tree), _chat_writer)
+
+    async def responses(self, http: Request) -> Response:
+        tree = await read_object(http, self._config.body_bytes)
+        request = parse_response_request(tree)
+        return await self._answer(
+            http,
+            request.answer,
+            lambda made: ResponseWriter(made.model, request.echoed, made.own),
+        )
 
     async def _answer(self, http: Request, request: AnswerRequest, make: MakeWriter) -> Response:
         """Check, compile and submit the request, and only then begin the answer."""

@@ -143,7 +143,8 @@ def model_card(name: str, created: int, max_context: int, base: str | None) -> J
     }
 
 
-def event(body: Json) -> bytes:
-    """Encode a body as a server-sent event."""
+def event(body: Json, name: str | None = None) -> bytes:
+    """Encode a body as a server-sent event, which may have a name."""
     text = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
-    return f"data: {text}\n\n".encode()
+    head = "" if name is None else f"event: {name}\n"
+    return f"{head}data: {text}\n\n".encode()

@@ -9,7 +9,9 @@ from typing import Any, cast
 from maskwright.errors import InputError
 from maskwright.server.request.fields import Fields, invalid, missing
 
-ROLES = ("system", "developer", "user", "assistant", "tool")
+ROLES = ("system", "developer", "user", "assistant", "tool", "function")
+TEXT_PARTS = ("text", "input_text", "output_text")
+"""Types of parts with a `text`; the last two are those of the responses protocol."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,19 +25,23 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message. `content` is "" if the client sent none (an assistant that called tools)."""
+    """One message. `content` is "" if the client sent none (an assistant that called tools).
+    `reasoning`: what an assistant thought before it answered."""
 
     role: str
     content: str
     name: str | None = None
     tool_call_id: str | None = None
     tool_calls: tuple[ToolCall, ...] = ()
+    reasoning: str = ""
 
     def for_template(self) -> dict[str, Any]:
         """Return the message in the form for chat templates; `developer` is a newer name of
-        `system`."""
-        role = "system" if self.role == "developer" else self.role
+        `system`, `function` an older one of `tool`."""
+        role = {"developer": "system", "function": "tool"}.get(self.role, self.role)
         turn: dict[str, Any] = {"role": role, "content": self.content}
+        if self.reasoning:
+            turn["reasoning_content"] = self.reasoning
         if self.name is not None:
             turn["name"] = self.name
         if self.tool_call_id is not None:
@@ -68,19 +74,22 @@ def _message(fields: Fields) -> Message:
         raise missing(fields.at("role"))
     return Message(
         role=role,
-        content=_content(fields, role),
+        content=content_text(fields, "content", role),
         name=fields.string("name"),
         tool_call_id=fields.string("tool_call_id"),
         tool_calls=_tool_calls(fields) if role == "assistant" else (),
+        reasoning=_reasoning(fields) if role == "assistant" else "",
     )
 
 
-def _content(fields: Fields, role: str) -> str:
-    match fields.get("content"):
+def content_text(fields: Fields, name: str, role: str) -> str:
+    """Read the text of a message of `role`: a string, or an array of text parts, in the field
+    `name`."""
+    match fields.get(name):
         case str(text):
             return text
         case list(parts):
-            place = fields.at("content")
+            place = fields.at(name)
             return "".join(
                 _part(Fields.of(part, f"{place}[{i}]"), role)
                 for i, part in enumerate(cast(list[object], parts))
@@ -88,15 +97,15 @@ def _content(fields: Fields, role: str) -> str:
         case None:
             if role == "assistant":
                 return fields.string("refusal") or ""
-            raise missing(fields.at("content"))
+            raise missing(fields.at(name))
         case other:
-            raise invalid(fields.at("content"), "a string or an array of text parts", other)
+            raise invalid(fields.at(name), "a string or an array of text parts", other)
 
 
 def _part(part: Fields, role: str) -> str:
     kind = part.string("type")
     name = "refusal" if kind == "refusal" and role == "assistant" else "text"
-    if kind != name:
+    if kind not in (*TEXT_PARTS, name):
         raise InputError(
             f"{part.at('type')}: this server reads parts of type 'text' alone",
             param=part.at("type"),
@@ -108,10 +117,20 @@ def _part(part: Fields, role: str) -> str:
     return text
 
 
+def _reasoning(fields: Fields) -> str:
+    """Read the reasoning of an assistant's message, under either of its two names; other values
+    than text are without effect."""
+    given = (fields.get(name) for name in ("reasoning_content", "reasoning"))
+    return next((text for text in given if isinstance(text, str)), "")
+
+
 def _tool_calls(fields: Fields) -> tuple[ToolCall, ...]:
-    return tuple(
-        _tool_call(Fields.of(item, place)) for item, place in fields.items("tool_calls") or ()
-    )
+    """Read the calls of an assistant's message; `function_call` is an older form for one call."""
+    calls = [_tool_call(Fields.of(item, place)) for item, place in fields.items("tool_calls") or ()]
+    function = fields.object("function_call")
+    if function is not None:
+        calls.append(named_call(function, None))
+    return tuple(calls)
 
 
 def _tool_call(call: Fields) -> ToolCall:
@@ -119,10 +138,15 @@ def _tool_call(call: Fields) -> ToolCall:
     function = call.object("function")
     if function is None:
         raise missing(call.at("function"))
+    return named_call(function, call.string("id"))
+
+
+def named_call(function: Fields, id: str | None) -> ToolCall:
+    """Read the fields `name` and `arguments` of a call."""
     name = function.string("name")
     if name is None:
         raise missing(function.at("name"))
-    return ToolCall(id=call.string("id"), name=name, arguments=_arguments(function))
+    return ToolCall(id=id, name=name, arguments=_arguments(function))
 
 
 def _arguments(function: Fields) -> dict[str, object]:

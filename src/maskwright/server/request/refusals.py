@@ -7,7 +7,7 @@ resembles the name of a field that is obeyed, because a typing error must not dr
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 
 from maskwright.errors import InputError
@@ -19,11 +19,13 @@ NEUTRAL: Mapping[str, tuple[object, ...]] = {
     "add_special_tokens": (False, True),
     "allowed_token_ids": (),
     "audio": (),
+    "background": (False,),
     "bad_words": ([],),
     "best_of": (1,),
     "chat_template": (),
     "chat_template_kwargs": ({},),
     "continue_final_message": (False,),
+    "conversation": (),
     "documents": ([],),
     "echo": (False,),
     "function_call": ("none", "auto"),
@@ -33,10 +35,13 @@ NEUTRAL: Mapping[str, tuple[object, ...]] = {
     "guided_whitespace_pattern": (),
     "ignore_eos": (False,),
     "include_stop_str_in_output": (False,),
+    "input": (),
+    "instructions": (),
     "length_penalty": (1,),
     "min_tokens": (0,),
     "modalities": (["text"],),
     "no_stop_trim": (False,),
+    "previous_response_id": (),
     "prompt_logprobs": (),
     "return_token_ids": (False,),
     "return_tokens_as_token_ids": (False,),
@@ -47,6 +52,23 @@ NEUTRAL: Mapping[str, tuple[object, ...]] = {
     "truncate_prompt_tokens": (),
     "use_beam_search": (False,),
     "web_search_options": (),
+}
+
+# Field -> what to do instead, where that is more than to leave it out.
+WAYS_OUT: Mapping[str, str] = {
+    "function_call": "send tools and tool_choice",
+    "functions": "send tools and tool_choice",
+    "background": "wait for the answer, or stream it",
+    "conversation": "nothing is stored here, so send the whole conversation as input",
+    "input": "send messages, or send it to /v1/responses",
+    "instructions": "send a message with the role 'system'",
+    "max_completion_tokens": "this endpoint calls it max_output_tokens",
+    "max_tokens": "this endpoint calls it max_output_tokens",
+    "messages": "this endpoint calls them input",
+    "previous_response_id": "nothing is stored here, so send the whole conversation as input",
+    "prompt": "templates of prompts are not stored here, so send input",
+    "response_format": "this endpoint calls it text.format",
+    "suffix": "this model continues texts, and has no other mode",
 }
 
 # Parts of names, in lower case without underscores, that suggest a constraint on the answer.
@@ -65,7 +87,7 @@ CONSTRAINT_WORDS = (
 
 
 _OTHERS = (
-    "background include instructions logit_processors metadata mm_processor_kwargs moderation"
+    "include logit_processors metadata mm_processor_kwargs moderation"
     " prediction priority prompt_cache_key prompt_cache_options prompt_cache_retention reasoning"
     " reasoning_effort request_id rid safety_identifier separate_reasoning service_tier store text"
     " truncation verbosity"
@@ -78,13 +100,17 @@ NEAR = 0.8
 and `max_token` it is 0.95, of `top_k` and `top_p` 0.8, of `prompt` and `stop` 0.6."""
 
 
-def refuse_unsupported(body: Fields, known: frozenset[str]) -> None:
-    """Raise InputError for the first field that is not in `known` and would have to be obeyed."""
+def refuse_unsupported(
+    body: Fields, known: frozenset[str], more: Mapping[str, tuple[object, ...]] | None = None
+) -> None:
+    """Raise InputError for the first field that is not in `known` and would have to be obeyed.
+    `more`: additional fields of this endpoint, like `NEUTRAL`."""
+    neutral = {**NEUTRAL, **(more or {})}
     for name in body.present():
         if name in known:
             continue
-        if name in NEUTRAL:
-            _refuse_unless_neutral(body, name)
+        if name in neutral:
+            _refuse_unless_neutral(body, name, neutral[name])
         elif any(word in name.lower().replace("_", "") for word in CONSTRAINT_WORDS):
             raise InputError(
                 f"unknown field {shown(name)} looks like a constraint on the answer, which this "
@@ -93,11 +119,11 @@ def refuse_unsupported(body: Fields, known: frozenset[str]) -> None:
                 code="unknown_field",
             )
         elif name not in HARMLESS:
-            _refuse_misspelt(name, known)
+            _refuse_misspelt(name, known | neutral.keys())
 
 
-def _refuse_misspelt(name: str, known: frozenset[str]) -> None:
-    near = get_close_matches(name.lower(), [*known, *NEUTRAL], n=1, cutoff=NEAR)
+def _refuse_misspelt(name: str, known: Iterable[str]) -> None:
+    near = get_close_matches(name.lower(), known, n=1, cutoff=NEAR)
     if near:
         raise InputError(
             f"unknown field {shown(name)}; did you mean {shown(near[0])}?",
@@ -106,18 +132,11 @@ def _refuse_misspelt(name: str, known: frozenset[str]) -> None:
         )
 
 
-def _refuse_unless_neutral(body: Fields, name: str) -> None:
-    value = body.get(name)
-    if value in NEUTRAL[name]:
+def _refuse_unless_neutral(body: Fields, name: str, neutral: tuple[object, ...]) -> None:
+    if body.get(name) in neutral:
         return
     raise InputError(
-        f"{name} is not supported by this server{_way_out(name)}",
+        f"{name} is not supported by this server; {WAYS_OUT.get(name, 'leave it out')}",
         param=name,
         code="unsupported_parameter",
     )
-
-
-def _way_out(name: str) -> str:
-    if name in ("functions", "function_call"):
-        return "; send tools and tool_choice"
-    return "; leave it out"

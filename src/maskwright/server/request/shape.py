@@ -99,9 +99,10 @@ FIELDS = frozenset(
 """The fields that may contain a shape."""
 
 
-def parse_shape(body: Fields) -> Shape:
-    """Read the shape of a request. Raises InputError with the dotted path of the wrong field."""
-    shapes = list(_shapes(body))
+def parse_shape(body: Fields, format: Fields | None = None) -> Shape:
+    """Read the shape of a request. `format`: the object that OpenAI's clients send for it, by
+    default in `response_format`. Raises InputError with the dotted path of the wrong field."""
+    shapes = list(_shapes(body, format or body.object("response_format")))
     for other in shapes[1:]:
         if _content(other) != _content(shapes[0]):
             raise InputError(
@@ -129,10 +130,10 @@ def _content(shape: Constraint) -> tuple[object, ...]:
             return TagShape, text
 
 
-def _shapes(body: Fields) -> Iterator[Constraint]:
-    format = _response_format(body)
-    if not isinstance(format, FreeText):
-        yield format
+def _shapes(body: Fields, format: Fields | None) -> Iterator[Constraint]:
+    shape = FreeText() if format is None else _format(format)
+    if not isinstance(shape, FreeText):
+        yield shape
     outputs = body.object("structured_outputs")
     if outputs is not None:
         yield _structured_outputs(outputs)
@@ -151,10 +152,7 @@ def _shapes(body: Fields) -> Iterator[Constraint]:
         yield _tag(body, "structural_tag")
 
 
-def _response_format(body: Fields) -> Shape:
-    fields = body.object("response_format")
-    if fields is None:
-        return FreeText()
+def _format(fields: Fields) -> Shape:
     match fields.string("type"):
         case None:
             raise missing(fields.at("type"))

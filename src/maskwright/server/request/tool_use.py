@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from maskwright.grammar.tools.tools import Tool, ToolChoice, parse_tool_choice, parse_tools
+from maskwright.server.json import Json
 from maskwright.server.request.fields import Fields
 
 
@@ -15,7 +16,7 @@ from maskwright.server.request.fields import Fields
 class ToolUse:
     """The tools in the prompt, and which of them the model may or must call.
 
-    `sent`: the tools as the client wrote them, for the chat template.
+    `sent`: the tools in the form of chat completions, for the chat template.
     """
 
     tools: tuple[Tool, ...]
@@ -48,4 +49,12 @@ def parse_tool_use(body: Fields) -> ToolUse | None:
     parallel = body.boolean("parallel_tool_calls", default=True)
     if not tools:
         return None
-    return ToolUse(tools, choice, parallel, tuple(cast(list[Mapping[str, Any]], sent)))
+    return ToolUse(tools, choice, parallel, tuple(_nested(cast(Json, tool)) for tool in sent))
+
+
+def _nested(tool: Json) -> Mapping[str, Any]:
+    """Return a tool in the form of chat completions, in which templates expect it. In that of
+    responses, all fields are in one object."""
+    if "function" in tool or tool.get("type", "function") != "function":
+        return tool
+    return {"type": "function", "function": {k: v for k, v in tool.items() if k != "type"}}

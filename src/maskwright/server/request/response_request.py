@@ -1,0 +1,144 @@
+"""Reads the body of POST /v1/responses, without what needs a memory: each request holds its whole
+conversation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, cast
+
+from maskwright.errors import InputError
+from maskwright.sampling import MOST_LOGPROBS
+from maskwright.server.json import Json
+from maskwright.server.request.answer_request import AnswerRequest, ChatPrompt, ReplyOptions
+from maskwright.server.request.fields import Fields
+from maskwright.server.request.input_items import parse_input
+from maskwright.server.request.refusals import refuse_unsupported
+from maskwright.server.request.sampling_fields import (
+    SAMPLING_FIELDS,
+    read_limit,
+    read_options,
+    read_stream,
+)
+from maskwright.server.request.shape import FIELDS, parse_shape
+from maskwright.server.request.tool_use import parse_tool_use
+
+LOGPROBS: Final = "message.output_text.logprobs"
+"""The entry of `include` that asks for log-probabilities."""
+
+OBEYED = (FIELDS - {"response_format"} | SAMPLING_FIELDS - {"n"}) | frozenset(
+    {
+        "include",
+        "input",
+        "instructions",
+        "max_output_tokens",
+        "metadata",
+        "model",
+        "parallel_tool_calls",
+        "stream",
+        "stream_options",
+        "text",
+        "tool_choice",
+        "tools",
+        "top_logprobs",
+        "truncation",
+    }
+)
+
+REFUSED: Mapping[str, tuple[object, ...]] = {
+    "logprobs": (False,),
+    "max_completion_tokens": (),
+    "max_tokens": (),
+    "messages": (),
+    "n": (1,),
+    "prompt": (),
+    "response_format": (),
+}
+"""Fields that are refused here, with the values without an effect."""
+
+ECHOED: Final[Mapping[str, object]] = {
+    "instructions": None,
+    "max_output_tokens": None,
+    "max_tool_calls": None,
+    "metadata": {},
+    "parallel_tool_calls": True,
+    "temperature": 1.0,
+    "tool_choice": "auto",
+    "top_logprobs": 0,
+    "top_p": 1.0,
+    "truncation": "disabled",
+}
+"""Fields of the request that the response repeats, with their defaults."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseRequest:
+    """A request, and `echoed`: the settings that the response repeats."""
+
+    answer: AnswerRequest
+    echoed: Json
+
+
+def parse_response_request(tree: dict[str, object]) -> ResponseRequest:
+    """Read a body. Raises InputError, whose `param` is the dotted path of the first wrong field."""
+    body = Fields(tree)
+    refuse_unsupported(body, OBEYED, REFUSED)
+    body.choice("truncation", ("disabled", "auto"))
+    text = body.object("text") or Fields({}, "text")
+    text.only("format", "verbosity")
+    alternatives = _alternatives(body)
+    stream, _ = read_stream(body)
+    answer = AnswerRequest(
+        model=body.string("model"),
+        prompts=(ChatPrompt(parse_input(body)),),
+        place="input",
+        shape=parse_shape(body, text.object("format")),
+        tool_use=parse_tool_use(body),
+        limit=read_limit(body, "max_output_tokens"),
+        options=read_options(body, alternatives),
+        reply=ReplyOptions(stream, logprobs=alternatives is not None),
+    )
+    return ResponseRequest(answer, _echoed(body, text))
+
+
+def _alternatives(body: Fields) -> int | None:
+    """Return the number of alternatives for each token; None if the client asks for no scores."""
+    wanted = LOGPROBS in body.strings("include")
+    top = body.integer("top_logprobs", 0, MOST_LOGPROBS)
+    return (top or 0) if wanted or top else None
+
+
+def _echoed(body: Fields, text: Fields) -> Json:
+    metadata = body.object("metadata")
+    if metadata is not None and not all(isinstance(one, str) for one in metadata.values.values()):
+        raise InputError("metadata must be an object of strings", param="metadata")
+    settings: Json = {
+        name: body.get(name) if body.has(name) else default for name, default in ECHOED.items()
+    }
+    settings["text"] = {"format": {"type": "text"}, **dict(_present(text))}
+    settings["tools"] = [_flat(tool) for tool, _ in body.items("tools") or ()]
+    reasoning = body.get("reasoning")
+    settings["reasoning"] = {
+        "effort": None,
+        "summary": None,
+        **(cast(Json, reasoning) if isinstance(reasoning, dict) else {}),
+    }
+    for name in ("prompt_cache_key", "safety_identifier", "user"):
+        if body.has(name):
+            settings[name] = body.get(name)
+    return settings
+
+
+def _present(fields: Fields) -> Json:
+    return {name: fields.get(name) for name in fields.present()}
+
+
+def _flat(tool: object) -> object:
+    """Return a tool, which has been read already, with all its fields in one object."""
+    fields = Fields.of(tool, "tools")
+    inner = fields.object("function")
+    flat = {"type": "function", **fields.values, **({} if inner is None else inner.values)}
+    flat.pop("function", None)
+    if flat["type"] == "function":
+        flat = {"parameters": None, "strict": False, **flat}
+    return flat

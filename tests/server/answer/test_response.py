@@ -1,0 +1,99 @@
+"""POST /v1/responses over a scripted engine: what a real one says only rarely."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import httpx
+
+from maskwright.errors import InputError
+from tests.server.scripted import Client, Script, ScriptedEngine
+
+
+def ask(client: Client, **fields: Any) -> httpx.Response:
+    return client.call("POST", "/v1/responses", json={"input": "hello", **fields})
+
+
+def events(client: Client, **fields: Any) -> list[Any]:
+    blocks = ask(client, stream=True, **fields).text.strip().split("\n\n")
+    return [json.loads(block.split("\ndata: ")[1]) for block in blocks]
+
+
+def test_the_settings_of_a_request_are_repeated(client: Client) -> None:
+    tool = {"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}
+    body = ask(
+        client,
+        model="gpt-5",
+        instructions="be kind",
+        tools=[tool],
+        tool_choice="none",
+        max_output_tokens=7,
+        metadata={"a": "b"},
+        reasoning={"effort": "low"},
+        text={"verbosity": "low"},
+        user="anna",
+    ).json()
+    flat = {"type": "function", "name": "f", "parameters": {"type": "object"}, "strict": False}
+    expected = {
+        "model": "gpt-5",
+        "instructions": "be kind",
+        "tools": [flat],
+        "tool_choice": "none",
+        "max_output_tokens": 7,
+        "metadata": {"a": "b"},
+        "reasoning": {"effort": "low", "summary": None},
+        "text": {"format": {"type": "text"}, "verbosity": "low"},
+        "user": "anna",
+        "temperature": 1.0,
+        "top_p": 1.0,
+        "parallel_tool_calls": True,
+        "status": "completed",
+        "store": False,
+    }
+    assert {name: body[name] for name in expected} == expected
+
+
+def test_a_name_that_was_not_sent_is_left_out(client: Client) -> None:
+    assert not {"user", "safety_identifier", "prompt_cache_key"} & ask(client).json().keys()
+
+
+def test_tools_reach_the_template_in_one_form(client: Client, engine: ScriptedEngine) -> None:
+    flat = {"type": "function", "name": "f", "description": "d", "parameters": {"type": "object"}}
+    ask(client, tools=[flat], tool_choice="none")
+    inner = {"name": "f", "description": "d", "parameters": {"type": "object"}}
+    assert list(engine.loaded.rendered.tools) == [{"type": "function", "function": inner}]
+
+
+def test_a_failure_midway_is_an_event_and_the_end(client: Client, engine: ScriptedEngine) -> None:
+    engine.script = Script(texts=("x",), end="error", error=InputError("why", param="logit_bias"))
+    *_, before, last = events(client)
+    assert before["type"] == "response.output_text.delta"
+    assert last["type"] == "error"
+    assert last["sequence_number"] == before["sequence_number"] + 1
+    assert (last["message"], last["param"], last["code"]) == ("why", "logit_bias", "invalid_value")
+    assert last["error"]["message"] == "why"  # where the official client reads it
+    assert not engine.running
+
+
+def test_an_empty_answer_is_an_empty_message(client: Client, engine: ScriptedEngine) -> None:
+    engine.script = Script(texts=())
+    for body in (ask(client).json(), events(client)[-1]["response"]):
+        [item] = body["output"]
+        assert item["content"][0]["text"] == ""
+
+
+def test_a_limit_makes_it_incomplete(client: Client, engine: ScriptedEngine) -> None:
+    engine.script = Script(end="length")
+    last = events(client)[-1]
+    assert last["type"] == "response.incomplete"
+    for body in (ask(client).json(), last["response"]):
+        assert body["status"] == "incomplete"
+        assert body["incomplete_details"] == {"reason": "max_output_tokens"}
+        assert body["output"][0]["status"] == "incomplete"
+
+
+def test_a_trace_is_told_at_the_end(client: Client) -> None:
+    made = events(client, maskwright={"trace": True})
+    assert made[-1]["response"]["maskwright"]["trace"]["route"] == "/v1/responses"
+    assert "maskwright" not in made[0]["response"]
