@@ -16,7 +16,7 @@ from maskwright.engine import Engine
 from maskwright.server.answer.answers import Envelope
 from maskwright.server.answer.chat import ChatWriter
 from maskwright.server.answer.choices import Choices
-from maskwright.server.answer.response import ResponseWriter
+from maskwright.server.answer.response_writer import ResponseWriter
 from maskwright.server.answer.streaming import EventStream
 from maskwright.server.answer.writer import AnswerWriter
 from maskwright.server.config import ServerConfig

@@ -7,7 +7,7 @@
 - `logprobs`: Log-probabilities of tokens in OpenAI's form, each with the text of its token.
 - `output_items`: The output items of POST /v1/responses, with the events of each step.
 - `parts`: Splits an answer, while it is generated, into words, reasoning and tool calls.
-- `response`: The answers of POST /v1/responses.
+- `response_writer`: The answers of POST /v1/responses.
 - `streaming`: Answers as server-sent events.
 - `token_trace`: How each token of an answer was chosen.
 - `writer`: What an endpoint does with the answers: one body, or a stream of events.
