@@ -11,7 +11,6 @@
 - `options`: Options that several commands share.
 - `program`: The program: its commands and its errors.
 - `serve`: The command `serve`: serve a model over HTTP.
-- `walk`: A text walked through a grammar byte by byte.
 """
 
 from maskwright.cli.program import main

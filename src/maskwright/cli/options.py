@@ -12,11 +12,21 @@ USER_CACHE: Final = user_cache() or Path("off")
 """Where commands keep what is computed once for each vocabulary, without `--cache`."""
 
 SHAPE_HELP: Final = (
-    "A JSON Schema, a grammar or a pattern: a file, the text itself, or the name of one that "
-    f"ships: {listed()}."
+    "A JSON Schema, a grammar or a pattern: a file, '-' for standard input, the text itself, or "
+    f"the name of one that ships: {listed()}."
 )
 KIND_HELP: Final = (
-    "What SHAPE is. 'auto' distinguishes schemas and grammars; a pattern has to be named: 'regex'."
+    "What SHAPE is. 'auto' decides by the name of the file and by the text; a pattern stands "
+    "between slashes, in a file *.regex, or after --kind regex."
+)
+ORDER_HELP: Final = (
+    "The order that properties must have; 'schema' is that of the schema, in which answers are "
+    "generated."
+)
+TEXT_HELP: Final = "A text itself. May be repeated."
+JSON_HELP: Final = "Print one JSON document instead of lines for people."
+VOCABULARY_HELP: Final = (
+    "Folder with a tokenizer.json, or 'demo' for the demo model: its tokens are counted as well."
 )
 MODEL_HELP: Final = "Folder of a checkpoint, or its id on the Hugging Face hub."
 BACKEND_HELP: Final = (

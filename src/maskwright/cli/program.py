@@ -39,6 +39,18 @@ COMMANDS: Final = {
     "convert": Subcommand(
         "shape.convert", "Write a grammar in another dialect: Lark, GBNF or EBNF."
     ),
+    "match": Subcommand(
+        "shape.match",
+        "Say how far texts match a shape, what was allowed where they stop, and why.",
+    ),
+    "next": Subcommand(
+        "shape.following",
+        "Say what may follow a prefix: characters, texts, tokens, and whether the text may end.",
+    ),
+    "explain": Subcommand(
+        "shape.explain",
+        "Say of each keyword of a schema whether it is enforced, an annotation, or refused.",
+    ),
     "bench": Subcommand("bench", "Measure a running server under load: its operating envelope."),
 }
 

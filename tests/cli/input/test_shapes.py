@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import io
+import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +17,6 @@ from maskwright.cli.input.shapes import (
     Shape,
     compile_shape,
     dialect_of,
-    read_schema,
     read_shape,
 )
 from maskwright.errors import InputError
@@ -25,10 +27,12 @@ def test_a_schema_is_a_file_or_the_argument_itself(tmp_path: Path) -> None:
     file = tmp_path / "schema.json"
     file.write_text('{"type": "object", "properties": {"z": {}, "a": {}}}')
     for argument in (str(file), file.read_text(), f"  {file.read_text()}"):
-        schema = read_schema(argument)
-        assert isinstance(schema, dict)
-        assert list(schema) == ["type", "properties"]
-    assert read_schema("true") is True
+        shape = read_shape(argument)
+        assert isinstance(shape, SchemaArgument)
+        assert isinstance(shape.schema, dict)
+        assert list(shape.schema) == ["type", "properties"]
+        assert shape.name == (argument if argument == str(file) else "the schema")
+        assert json.loads(shape.text) == shape.schema
 
 
 @pytest.mark.parametrize(
@@ -43,7 +47,7 @@ def test_a_schema_that_is_no_json(text: str, told: str, tmp_path: Path) -> None:
     file.write_text(text)
     for argument in (text, str(file)):
         with pytest.raises(InputError) as caught:
-            read_schema(argument)
+            read_shape(argument)
         assert told in caught.value.message
     assert str(file) in caught.value.message
 
@@ -52,14 +56,14 @@ def test_a_file_whose_json_is_no_schema(tmp_path: Path) -> None:
     file = tmp_path / "schema.json"
     file.write_text("[1]")
     with pytest.raises(InputError, match="a schema is"):
-        read_schema(str(file))
+        read_shape(str(file))
 
 
 def test_a_file_that_is_not_utf8(tmp_path: Path) -> None:
     file = tmp_path / "schema.json"
     file.write_bytes(b'{"const": "\xff"}')
     with pytest.raises(InputError, match=r"schema\.json: not UTF-8 \(byte 11\)"):
-        read_schema(str(file))
+        read_shape(str(file))
 
 
 GBNF = 'root ::= "a"'
@@ -81,7 +85,21 @@ SHAPES: list[tuple[str, Any, Shape]] = [
     (" false ", "auto", SchemaArgument(False)),
     ("a:b", "regex", RegexArgument("a:b")),
     ('{"a": 1}', "regex", RegexArgument('{"a": 1}')),
-    ("{x.gbnf}", "regex", RegexArgument("{x.gbnf}")),  # a pattern is no file
+    ("{x.gbnf}", "regex", RegexArgument("{x.gbnf}")),  # only *.regex is a file
+    ("/a:[0-9]+/", "auto", RegexArgument("a:[0-9]+")),
+    ("/a/", "regex", RegexArgument("a")),
+    ("{x.regex}", "auto", RegexArgument("a{2}")),  # the line break isn't part of it
+    ("{x.regex}", "regex", RegexArgument("a{2}")),
+    ("{x.txt}", "auto", GrammarArgument(LARK, "auto")),  # by its text
+    ("{y.txt}", "auto", SchemaArgument({"b": 2})),
+    ("{z.txt}", "auto", RegexArgument("c+")),
+    ("/a:[0-9]+/", "auto", RegexArgument("a:[0-9]+")),
+    ("/a/", "regex", RegexArgument("a")),
+    ("{x.regex}", "auto", RegexArgument("a{2}")),  # the line break isn't part of it
+    ("{x.regex}", "regex", RegexArgument("a{2}")),
+    ("{x.txt}", "auto", GrammarArgument(LARK, "auto")),  # by its text
+    ("{y.txt}", "auto", SchemaArgument({"b": 2})),
+    ("{z.txt}", "auto", RegexArgument("c+")),
 ]
 
 
@@ -89,10 +107,18 @@ SHAPES: list[tuple[str, Any, Shape]] = [
 def test_what_an_argument_is_taken_for(
     argument: str, kind: Any, expected: Shape, tmp_path: Path
 ) -> None:
-    texts = {"x.gbnf": GBNF, "x.lark": LARK, "x.json": '{"a": 1}'}
+    texts = {
+        "x.gbnf": GBNF,
+        "x.lark": LARK,
+        "x.json": '{"a": 1}',
+        "x.regex": "a{2}\n",
+        "x.txt": LARK,
+        "y.txt": '{"b": 2}',
+        "z.txt": "/c+/\n",
+    }
     for name, text in texts.items():
         (tmp_path / name).write_text(text)
-    if kind != "regex" and argument[1:-1] in texts:
+    if (argument, kind) != ("{x.gbnf}", "regex") and argument[1:-1] in texts:
         argument = str(tmp_path / argument[1:-1])
     assert read_shape(argument, kind) == expected
 
@@ -132,3 +158,22 @@ def test_options_are_those_of_schemas() -> None:
     shape = SchemaArgument({"type": "array"})
     assert matches(compile_shape(shape, EVERY_BYTE), "[1, 2]")
     assert not matches(compile_shape(shape, EVERY_BYTE, whitespace="compact"), "[1, 2]")
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "expected"),
+    [
+        ('{"a": 1}', "auto", SchemaArgument({"a": 1})),
+        (LARK, "auto", GrammarArgument(LARK, "auto")),
+        (GBNF, "ebnf", GrammarArgument(GBNF, "ebnf")),
+        ("/a+/\n", "auto", RegexArgument("a+")),
+        ("a+\n", "regex", RegexArgument("a+")),
+    ],
+)
+def test_a_shape_on_standard_input(
+    text: str, kind: Any, expected: Shape, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    found = read_shape("-", kind)
+    assert found == expected
+    assert found.name == "-"

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from maskwright.cli.input.texts import read_text
+from maskwright.cli.input.texts import bytes_of
 from maskwright.errors import InputError
 
 
 def test_a_missing_file_is_named() -> None:
     with pytest.raises(InputError, match=r"missing\.json: No such file"):
-        read_text("missing.json")
+        bytes_of("missing.json")

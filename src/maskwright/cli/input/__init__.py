@@ -1,6 +1,8 @@
 """What commands are given: texts, shapes, and the names of shapes that ship.
 
+- `opened`: A shape that has been read and compiled for single bytes.
 - `shapes`: The shape given on the command line: schema, grammar or pattern.
 - `shipped`: The schemas and grammars that ship with the package, by name.
 - `texts`: Reads files, standard input and text given as arguments.
+- `vocabulary`: The vocabulary of a checkpoint, read without the model.
 """

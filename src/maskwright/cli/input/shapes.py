@@ -4,58 +4,78 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from maskwright import mask
 from maskwright.cli.input.shipped import KINDS, ShippedKind, named, read_file_or_shipped
-from maskwright.cli.input.texts import text_argument
-from maskwright.errors import InputError
+from maskwright.cli.input.texts import bytes_of, text_argument
+from maskwright.errors import GrammarError, InputError
+from maskwright.grammar.dialects.detect import Dialect, detect
 from maskwright.vocab import Vocabulary
 
-if TYPE_CHECKING:
-    from maskwright.grammar.dialects.detect import Dialect
-
 Kind = Literal["auto", "schema", "regex", "lark", "gbnf", "ebnf"]
+_SHIPPED_KINDS: Final[dict[str, Sequence[ShippedKind]]] = {
+    "auto": KINDS,
+    "schema": ("schema",),
+    "lark": ("grammar",),
+}
 SUFFIXES: Final[dict[str, Dialect]] = {".lark": "lark", ".gbnf": "gbnf", ".ebnf": "ebnf"}
 
 
 @dataclass(frozen=True, slots=True)
 class SchemaArgument:
+    """A JSON Schema; `text` is what it was read from, and `name` where it stands."""
+
     schema: dict[str, object] | bool
+    text: str = field(default="", compare=False)
+    name: str = field(default="the schema", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class GrammarArgument:
+    """A grammar; `name` is where it stands."""
+
     text: str
     dialect: Dialect | Literal["auto"]
+    name: str = field(default="the grammar", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class RegexArgument:
+    """A pattern; `name` is where it stands."""
+
     pattern: str
+    name: str = field(default="the pattern", compare=False)
 
 
 Shape: TypeAlias = SchemaArgument | GrammarArgument | RegexArgument
 
 
-def read_shape(argument: str, kind: Kind = "auto") -> Shape:
-    """The shape in a file, in the argument itself if that is no file, or one that ships.
+class _GivenText(NamedTuple):
+    """The text of a shape: its name in messages, and the suffix of the file, if it was in one."""
 
-    "auto": a grammar if the file's name or the text says so, else a JSON Schema. A pattern isn't
-    guessed, and stands in the argument. Raises InputError.
+    name: str
+    text: str
+    suffix: str = ""
+
+
+def read_shape(argument: str, kind: Kind = "auto") -> Shape:
+    """The shape in a file, on standard input (`-`), in the argument itself, or one that ships.
+
+    "auto": a pattern in a file `*.regex` or between slashes (`/a+/`), a grammar if the file's name
+    or the text says so, else a JSON Schema. Raises InputError.
     """
-    if kind == "regex":
-        return RegexArgument(text_argument(argument, "pattern"))
-    if kind == "schema":
-        return SchemaArgument(read_schema(argument))
-    if kind != "auto":
-        return GrammarArgument(read_grammar_text(argument, kind), kind)
-    dialect = dialect_of(argument)
-    if dialect is None and not _looks_like_a_grammar(argument):
-        return SchemaArgument(read_schema(argument, KINDS))
-    return GrammarArgument(read_grammar_text(argument, dialect), dialect or "auto")
+    if kind == "regex" or (kind == "auto" and _is_pattern(argument)):
+        return _read_pattern(argument)
+    source = _source(argument, kind)
+    found = _detected(source) if kind == "auto" else kind
+    if found == "schema":
+        return _read_schema(source)
+    if found == "regex":
+        return RegexArgument(_without_slashes(source.text.strip()), source.name)
+    return GrammarArgument(source.text, found, source.name)
 
 
 def dialect_of(argument: str) -> Dialect | None:
@@ -66,24 +86,59 @@ def dialect_of(argument: str) -> Dialect | None:
     return SUFFIXES.get(Path(argument[-255:]).suffix)
 
 
-def read_schema(
-    argument: str, kinds: Sequence[ShippedKind] = ("schema",)
-) -> dict[str, object] | bool:
-    """The JSON Schema in a file, in the argument itself when that is JSON, or one that ships.
+def read_grammar_text(argument: str, dialect: Dialect | None) -> str:
+    """The text of a grammar: the argument itself if it has a colon and no file has its name, else
+    from a file, or one that ships unless it is to be in another dialect than Lark."""
+    return _source(argument, dialect or "lark").text
 
-    Raises InputError with line and column; for a name that nothing has, with those of `kinds` that
-    are like it.
-    """
-    inline = argument.lstrip().startswith("{") or argument.strip() in ("true", "false")
-    name = "the schema" if inline else argument
+
+def _source(argument: str, kind: Kind) -> _GivenText:
+    """The text that an argument stands for. Raises InputError."""
+    if kind in ("auto", "schema") and _looks_like_json(argument):
+        return _GivenText("the schema", text_argument(argument, "the schema"))
+    if kind != "schema" and _is_inline(argument):
+        return _GivenText("the grammar", text_argument(argument, "grammar"))
+    kinds = _SHIPPED_KINDS.get(kind, ())
+    param = "schema" if kind in ("auto", "schema") else "grammar"
     try:
-        if inline:
-            text = text_argument(argument, name)
-        else:
-            text = read_file_or_shipped(argument, kinds).decode("utf-8")
-        schema: object = json.loads(text)
+        text = read_file_or_shipped(argument, kinds).decode("utf-8")
     except UnicodeDecodeError as error:
-        raise InputError(f"{name}: not UTF-8 (byte {error.start})", param="schema") from None
+        raise InputError(f"{argument}: not UTF-8 (byte {error.start})", param=param) from None
+    entry = named(argument)
+    return _GivenText(argument, text, Path(entry.file.name if entry else argument[-255:]).suffix)
+
+
+def _detected(source: _GivenText) -> Literal["schema", "regex", "auto", "lark", "gbnf", "ebnf"]:
+    """What a source holds, by the suffix of its file or by its text; "auto" is a grammar."""
+    if source.suffix in SUFFIXES:
+        return SUFFIXES[source.suffix]
+    text = source.text.strip()
+    if source.suffix == ".json" or _looks_like_json(text):
+        return "schema"
+    if source.name == "the grammar":
+        return "auto"
+    if _in_slashes(text):
+        return "regex"
+    try:
+        detect(text)
+    except GrammarError:
+        return "schema"
+    return "auto"
+
+
+def _looks_like_json(text: str) -> bool:
+    return text.lstrip().startswith("{") or text.strip() in ("true", "false")
+
+
+def _is_inline(argument: str) -> bool:
+    return (":" in argument or "\n" in argument) and not Path(argument[:255]).is_file()
+
+
+def _read_schema(source: _GivenText) -> SchemaArgument:
+    """The JSON Schema in a text. Raises InputError with line and column."""
+    name = source.name
+    try:
+        schema: object = json.loads(source.text)
     except json.JSONDecodeError as error:
         raise InputError(
             f"{name}:{error.lineno}:{error.colno}: not valid JSON: {error.msg}", param="schema"
@@ -92,28 +147,38 @@ def read_schema(
         raise InputError(f"{name}: not valid JSON, or nested too deep", param="schema") from None
     if not isinstance(schema, dict | bool):
         raise InputError(f"{name}: a schema is a JSON object, true or false", param="schema")
-    return schema
+    return SchemaArgument(schema, source.text, name)
 
 
-def read_grammar_text(argument: str, dialect: Dialect | None) -> str:
-    """The text of a grammar: the argument itself if it has a colon and no file has its name, else
-    from a file, or one that ships unless it is to be in another dialect than Lark."""
-    if _is_inline(argument):
-        return text_argument(argument, "grammar")
-    kinds: Sequence[ShippedKind] = ("grammar",) if dialect in (None, "lark") else ()
+# Patterns
+
+
+def _is_pattern(argument: str) -> bool:
+    if Path(argument[:255]).is_file():
+        return argument.endswith(".regex")
+    return _in_slashes(argument)
+
+
+def _in_slashes(text: str) -> bool:
+    return len(text) > 2 and text[0] == text[-1] == "/"
+
+
+def _without_slashes(text: str) -> str:
+    return text[1:-1] if _in_slashes(text) else text
+
+
+def _read_pattern(argument: str) -> RegexArgument:
+    """The pattern in a file `*.regex`, on standard input, or in the argument itself. A line break
+    at its end doesn't belong to it, nor do slashes around it."""
+    is_file = argument.endswith(".regex") and Path(argument[:255]).is_file()
+    if argument != "-" and not is_file:
+        return RegexArgument(_without_slashes(text_argument(argument, "pattern")))
     try:
-        return read_file_or_shipped(argument, kinds).decode("utf-8")
+        pattern = bytes_of(argument).decode()
     except UnicodeDecodeError as error:
-        raise InputError(f"{argument}: not UTF-8 (byte {error.start})", param="grammar") from None
-
-
-def _looks_like_a_grammar(argument: str) -> bool:
-    text = argument.lstrip()
-    return not text.startswith(("{", "true", "false")) and _is_inline(argument)
-
-
-def _is_inline(argument: str) -> bool:
-    return (":" in argument or "\n" in argument) and not Path(argument[:255]).is_file()
+        message = f"{argument}: not UTF-8 (byte {error.start})"
+        raise InputError(message, param="pattern") from None
+    return RegexArgument(_without_slashes(pattern.rstrip("\r\n")), argument)
 
 
 def compile_shape(shape: Shape, vocab: Vocabulary, **of_schema: Any) -> mask.Grammar:

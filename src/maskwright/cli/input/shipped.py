@@ -17,7 +17,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
-from maskwright.cli.input.texts import read_text
+from maskwright.cli.input.texts import bytes_of
 from maskwright.errors import InputError
 
 ShippedKind: TypeAlias = Literal["schema", "grammar"]
@@ -68,7 +68,7 @@ def read_file_or_shipped(argument: str, kinds: Sequence[ShippedKind]) -> bytes:
     if entry is not None and entry.kind in kinds:
         return entry.file.read_bytes()
     try:
-        return read_text(argument)
+        return bytes_of(argument)
     except InputError as error:
         if Path(argument[:255]).exists():
             raise

@@ -17,7 +17,7 @@ def text_argument(argument: str, param: str) -> str:
     return argument
 
 
-def read_text(path: str) -> bytes:
+def bytes_of(path: str) -> bytes:
     """The bytes of a file without a byte order mark; `-` is standard input. Raises InputError."""
     if path == "-":
         return sys.stdin.buffer.read().removeprefix(BOM_UTF8)

@@ -2,4 +2,7 @@
 
 - `check`: The command `check`: say whether texts match a shape, and where they do not.
 - `convert`: The command `convert`: write a grammar in another dialect.
+- `explain`: The command `explain`: say what is done with each keyword of a schema.
+- `following`: The command `next`: say what may follow a prefix.
+- `match`: The command `match`: say how far texts match, and why not further.
 """

@@ -13,6 +13,7 @@ from maskwright.mask.budget.masks import BudgetMasks
 from maskwright.mask.matcher.forced import forced_tokens
 from maskwright.mask.matcher.reader import EventReader
 from maskwright.mask.position import Position
+from maskwright.mask.recognizer import Recognizer
 from maskwright.mask.walk.row_table import write_row
 from maskwright.mask.walker import Walker
 
@@ -72,6 +73,11 @@ class Matcher:
         configuration has several. Equal texts have equal states, and equal states equal masks."""
         here = self._path[-1]
         return (*here.configuration, here.variant) if here.variant else tuple(here.configuration)
+
+    @property
+    def recognizer(self) -> Recognizer:
+        """The recognizer whose machine reads the text."""
+        return self._recognizer
 
     @property
     def position(self) -> Position:

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from maskwright.cli.walk import Verdict, Walk, byte_vocabulary, walk
-from maskwright.mask import compile_regex
+from maskwright.mask import compile_json_schema, compile_regex
+from maskwright.workbench.reading import (
+    Verdict,
+    byte_vocabulary,
+    read_json,
+    read_lines,
+    read_text,
+)
 
 MATCH, MISMATCH, INCOMPLETE = Verdict
 
@@ -36,23 +42,27 @@ def test_walks(
     forced: bytes,
     verdict: Verdict,
 ) -> None:
-    found = walk(compile_regex(pattern, byte_vocabulary()), text, start)
+    found = read_text(compile_regex(pattern, byte_vocabulary()), text, start)
     assert (found.accepted, found.next, found.forced) == (accepted, following, forced)
     assert found.verdict is verdict
 
 
-@pytest.mark.parametrize(
-    ("accepted", "may_end", "verdict", "code"),
-    [
-        (2, True, MATCH, 0),
-        (2, False, INCOMPLETE, 3),
-        (1, True, MISMATCH, 1),
-        (1, False, MISMATCH, 1),
-    ],
-)
-def test_verdicts_and_exit_codes(accepted: int, may_end: bool, verdict: Verdict, code: int) -> None:
-    found = Walk(b"ab", accepted, b"", b"", may_end).verdict
-    assert (found, found.value) == (verdict, code)
+def test_the_values_of_verdicts_are_exit_codes() -> None:
+    assert [verdict.value for verdict in (MATCH, MISMATCH, INCOMPLETE)] == [0, 1, 3]
+
+
+def test_white_space_around_json_is_ignored() -> None:
+    grammar = compile_json_schema({"type": "integer"}, byte_vocabulary())
+    assert read_json(grammar, b"\n 12 \n").verdict is MATCH
+    found = read_json(grammar, b"\n 12 x\n")
+    assert (found.verdict, found.accepted, found.fault) == (MISMATCH, 4, 5)  # at the x
+
+
+def test_a_line_break_at_the_end_is_ignored() -> None:
+    grammar = compile_regex("a+", byte_vocabulary())
+    assert read_lines(grammar, b"aa\r\n").verdict is MATCH
+    assert read_lines(grammar, b"aa\n\n").verdict is MISMATCH
+    assert read_lines(compile_regex("a\n?", byte_vocabulary()), b"a\n").accepted == 2
 
 
 def test_every_byte_is_a_token() -> None:

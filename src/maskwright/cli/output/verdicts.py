@@ -1,0 +1,92 @@
+"""How a text reads under a shape, in lines for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from maskwright.cli.output.style import coloured
+from maskwright.workbench.characters import CharacterRanges, joined
+from maskwright.workbench.continuations import Continuations
+from maskwright.workbench.place import ShapePlace
+from maskwright.workbench.position import position_of
+from maskwright.workbench.reading import TextReading, Verdict
+from maskwright.workbench.words import in_words
+
+LONGEST = 60
+"""Characters of an accepted text and of a continuation that are shown."""
+
+
+def exit_code(verdicts: Iterable[Verdict]) -> int:
+    """The exit code of several texts: a mismatch outweighs an incomplete text."""
+    given = set(verdicts)
+    for worst in (Verdict.MISMATCH, Verdict.INCOMPLETE):
+        if worst in given:
+            return worst.value
+    return Verdict.MATCH.value
+
+
+def verdict_lines(name: str, reading: TextReading) -> list[str]:
+    """The verdict of one text and, for a fault, the place and what could stand there."""
+    if reading.verdict is Verdict.MATCH:
+        return [f"{name}: {coloured('matches', 'green')}"]
+    return [*fault_lines(name, reading), f"  expected {_expected(reading)}"]
+
+
+def fault_lines(name: str, reading: TextReading) -> list[str]:
+    """Where a text stops matching, with a caret under the place."""
+    position = position_of(reading.text, reading.fault)
+    is_short = reading.verdict is Verdict.INCOMPLETE
+    fault = "the text ends too early" if is_short else "this doesn't match"
+    excerpt, caret = position.lines()
+    told = coloured(fault, "yellow" if is_short else "red")
+    head = f"{name}:{position.line}:{position.column}: {told}"
+    return [head, f"  {excerpt}", f"  {coloured(caret, 'red')}"]
+
+
+def following_lines(reading: TextReading) -> list[str]:
+    """What may follow, and where the accepted prefix ends in the text and in the shape."""
+    accepted = reading.text[: reading.accepted].decode(errors="replace")
+    shown = accepted if len(accepted) <= LONGEST else f"…{accepted[-LONGEST:]}"
+    rows = [("accepted", f"{reading.accepted:,} bytes: {shown!r}" if accepted else "nothing")]
+    rows.append(("may end", "yes" if reading.may_end else "no"))
+    rows.append(("allowed", in_words(reading.characters, reading.may_end)))
+    rows += continuation_rows(reading.continuations)
+    rows += place_rows(reading.place)
+    width = max(len(name) for name, _ in rows)
+    return [f"  {coloured(f'{name:{width}}', 'dim')}  {told}" for name, told in rows]
+
+
+def continuation_rows(found: Continuations) -> list[tuple[str, str]]:
+    """The texts with which a text goes on: what must come, then the options, if some of them are
+    of several characters."""
+    rows = [("goes on", _cut(found.forced))] if found.forced else []
+    if any(len(option) > 1 for option in found.options):
+        single = [ord(option) for option in found.options if len(option) == 1]
+        told = [in_words(CharacterRanges(joined((code, code) for code in single)), False)]
+        told = [*told * bool(single), *(_cut(o) for o in found.options if len(o) > 1)]
+        rows.append(("then" if found.forced else "as texts", "   ".join(told)))
+    return rows
+
+
+def place_rows(place: ShapePlace) -> list[tuple[str, str]]:
+    """Where a text stands: what JSON waits for, pointers, rules."""
+    rows: list[tuple[str, str]] = []
+    if place.waits_for is not None:
+        rows.append(("waits for", place.waits_for))
+    if place.instance is not None:
+        rows.append(("value", place.instance or "the whole text"))
+    if place.schemas:
+        rows.append(("schema", ", ".join(f"#{pointer}" for pointer in place.schemas)))
+    for number, stack in enumerate(place.rules):
+        rows.append(("rules" if number == 0 else "or", " > ".join(stack)))
+    return rows
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
+
+
+def _expected(reading: TextReading) -> str:
+    if len(reading.forced) > 1:
+        return reading.forced.decode("utf-8", "replace")
+    return in_words(reading.characters, reading.may_end)

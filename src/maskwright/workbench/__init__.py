@@ -1,0 +1,13 @@
+"""What is known about a shape and a text: for the command line, the server and the playground.
+
+- `characters`: The characters that may come next.
+- `continuations`: The texts with which a text can go on, where there are few.
+- `explain`: What is done with each keyword of a schema.
+- `place`: Where a text stands in a schema or a grammar.
+- `pointer`: JSON Pointers, and places in JSON text.
+- `position`: Places in a text as line, column and caret.
+- `reading`: How far a text matches, and what could follow.
+- `report`: What is known about a reading as plain data.
+- `tokens`: The tokens of a vocabulary that may follow a text.
+- `words`: Sets of characters in words.
+"""

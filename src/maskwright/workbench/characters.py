@@ -1,0 +1,121 @@
+"""The characters that may come next, found from the bytes that may."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from maskwright.automaton.machine.exits import Configuration
+from maskwright.mask import Matcher
+from maskwright.mask.recognizer import Recognizer
+
+MOST_CONFIGURATIONS: Final = 512
+"""Configurations within characters of several bytes that are looked at. Those of one character set
+are few; more of them come from patterns with large sets of their own."""
+CONTINUED: Final = range(0x80, 0xC0)
+LEADS: Final = {
+    lead: length
+    for length, leads in ((2, range(0xC2, 0xE0)), (3, range(0xE0, 0xF0)), (4, range(0xF0, 0xF5)))
+    for lead in leads
+}
+"""Bytes in a character, by its first byte."""
+
+
+@dataclass(frozen=True, slots=True)
+class CharacterRanges:
+    """A set of characters as ranges of code points, both ends included, in ascending order.
+
+    `is_exact`: whether these are all; otherwise there are others beyond ASCII. `is_within`: the
+    text ends within a character, and what may complete it isn't a character.
+    """
+
+    ranges: tuple[tuple[int, int], ...]
+    is_exact: bool = True
+    is_within: bool = False
+
+    @property
+    def count(self) -> int:
+        """The number of characters; 0 where it isn't known."""
+        if not self.is_exact:
+            return 0
+        return sum(last - first + 1 for first, last in self.ranges)
+
+    def members(self) -> Iterator[str]:
+        """Each character, in ascending order."""
+        for first, last in self.ranges:
+            yield from map(chr, range(first, last + 1))
+
+    def __contains__(self, character: str) -> bool:
+        return any(first <= ord(character) <= last for first, last in self.ranges)
+
+
+def next_characters(matcher: Matcher) -> CharacterRanges:
+    """The characters that may follow the text of a matcher."""
+    following = matcher.next_bytes()
+    if following and all(byte in CONTINUED for byte in following):
+        return CharacterRanges((), is_exact=False, is_within=True)
+    ranges = [(byte, byte) for byte in following if byte < 0x80]
+    search = _Search(matcher)
+    here = matcher.position.configuration
+    for lead in following:
+        length = LEADS.get(lead)
+        if length is None:
+            continue
+        after = search.step(here, lead)
+        if after is None:
+            continue
+        beyond = search.tails(after, length - 1)
+        if beyond is None:
+            return CharacterRanges(joined(ranges), is_exact=False)
+        bits = 6 * (length - 1)
+        base = (lead & (0xFF >> (length + 1))) << bits
+        ranges += [(base + first, base + last) for first, last in beyond]
+    return CharacterRanges(joined(ranges))
+
+
+class _Search:
+    """The ends of characters of several bytes, remembered by configuration: the bytes of nearly all
+    of them lead to a few."""
+
+    def __init__(self, matcher: Matcher) -> None:
+        self._recognizer: Recognizer = matcher.recognizer
+        self._known: dict[tuple[Configuration, int], tuple[tuple[int, int], ...]] = {}
+
+    def step(self, here: Configuration, byte: int) -> Configuration | None:
+        return self._recognizer.advance(here, bytes([byte]))
+
+    def tails(self, here: Configuration, left: int) -> tuple[tuple[int, int], ...] | None:
+        """The numbers that the last `left` bytes of a character may stand for; None if there are
+        too many configurations."""
+        key = (here, left)
+        known = self._known.get(key)
+        if known is not None:
+            return known
+        if len(self._known) >= MOST_CONFIGURATIONS:
+            return None
+        allowed = [byte & 0x3F for byte in self._recognizer.next_bytes(here) if byte in CONTINUED]
+        found: list[tuple[int, int]] = []
+        if left == 1:
+            found = [(bits, bits) for bits in allowed]
+        else:
+            shift = 6 * (left - 1)
+            for bits in allowed:
+                after = self.step(here, 0x80 | bits)
+                inner = () if after is None else self.tails(after, left - 1)
+                if inner is None:
+                    return None
+                found += [((bits << shift) + a, (bits << shift) + b) for a, b in inner]
+        self._known[key] = joined(found)
+        return self._known[key]
+
+
+def joined(ranges: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    """The ranges, in ascending order, with neighbours joined."""
+    joined: list[tuple[int, int]] = []
+    for first, last in sorted(ranges):
+        if joined and first <= joined[-1][1] + 1:
+            joined[-1] = (joined[-1][0], max(last, joined[-1][1]))
+        else:
+            joined.append((first, last))
+    return tuple(joined)

@@ -1,0 +1,124 @@
+"""JSON Pointers (RFC 6901) and places in JSON text: which value is read where."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+_TOKEN: Final = re.compile(
+    r'[ \t\r\n]*(?:(?P<mark>[\[\]{},:])|(?P<string>"(?:[^"\\]|\\.)*"?)'
+    r'|(?P<scalar>[^\s\[\]{},:"]+))',
+    re.DOTALL,
+)
+
+
+class ValueSpan(NamedTuple):
+    """Where a value stands in a text, in characters, and where the name before it does, if it is a
+    member's."""
+
+    start: int
+    stop: int
+    name: int | None = None
+
+
+class _Level:
+    """An array or object that is being read."""
+
+    def __init__(self, bracket: str, start: int) -> None:
+        self.bracket = bracket
+        self.start = start
+        self.index = 0
+        self.name: str | None = None
+        self.name_at: int | None = None
+        self.has_colon = False
+
+    def step(self) -> str | None:
+        """The last reference token of the pointer of the value that comes; None before a colon."""
+        if self.bracket == "[":
+            return str(self.index)
+        return _escaped(self.name) if self.has_colon and self.name is not None else None
+
+    def next(self) -> None:
+        self.index += 1
+        self.name = self.name_at = None
+        self.has_colon = False
+
+
+def _escaped(name: str) -> str:
+    return name.replace("~", "~0").replace("/", "~1")
+
+
+def _unescaped(token: str) -> str:
+    return token.replace("~1", "/").replace("~0", "~")
+
+
+def reference_tokens(pointer: str) -> list[str]:
+    """The names and indexes of a pointer, outermost first."""
+    return [_unescaped(token) for token in pointer.split("/")[1:]]
+
+
+def pointer_of(*tokens: str | int) -> str:
+    """The pointer of these names and indexes."""
+    return "".join(f"/{_escaped(str(token))}" for token in tokens)
+
+
+def pointer_at(prefix: str) -> str:
+    """The pointer of the value that is being read, or comes next, where a prefix of a JSON text
+    ends. Between the members of an object, and within a name, it is that of the object."""
+    levels: list[_Level] = []
+    for _ in _values(prefix, levels):
+        pass
+    steps = [level.step() for level in levels]
+    return "".join(f"/{step}" for step in steps if step is not None)
+
+
+def value_spans(text: str) -> dict[str, ValueSpan]:
+    """The places of all values of a valid JSON text, by pointer. Of equal names the last counts, as
+    for Python's parser."""
+    return dict(_values(text, []))
+
+
+def _values(text: str, levels: list[_Level]) -> Iterator[tuple[str, ValueSpan]]:
+    """The values of a text or a prefix of one, each when it ends, with its pointer; `levels` is
+    kept up to date."""
+    at = 0
+    while (found := _TOKEN.match(text, at)) is not None:
+        at = found.end()
+        mark, string = found["mark"], found["string"]
+        start = found.start(found.lastgroup or 0)
+        inside = levels[-1] if levels else None
+        if mark is not None and mark in "[{":
+            levels.append(_Level(mark, start))
+        elif mark == ",":
+            if inside is not None:
+                inside.next()
+        elif mark == ":":
+            if inside is not None:
+                inside.has_colon = True
+        elif mark is not None:
+            closed = levels.pop()
+            yield _spanned(levels, closed.start, at)
+        elif string is not None and inside is not None and _is_name(inside):
+            if len(string) > 1 and string.endswith('"'):
+                inside.name, inside.name_at = _read_name(string), start
+        else:
+            yield _spanned(levels, start, at)
+
+
+def _is_name(level: _Level) -> bool:
+    return level.bracket == "{" and not level.has_colon
+
+
+def _read_name(literal: str) -> str:
+    try:
+        name: str = json.loads(literal)
+    except ValueError:  # it ends within an escape
+        return literal[1:-1]
+    return name
+
+
+def _spanned(levels: list[_Level], start: int, stop: int) -> tuple[str, ValueSpan]:
+    pointer = "".join(f"/{level.step()}" for level in levels)
+    return pointer, ValueSpan(start, stop, levels[-1].name_at if levels else None)

@@ -1,0 +1,61 @@
+"""What is known about a reading as plain data, for `--json` and for the server."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from maskwright.workbench.characters import CharacterRanges
+from maskwright.workbench.continuations import Continuations
+from maskwright.workbench.place import ShapePlace
+from maskwright.workbench.position import position_of
+from maskwright.workbench.reading import TextReading, Verdict
+from maskwright.workbench.words import in_words
+
+Data = dict[str, Any]
+
+VERDICTS = {Verdict.MATCH: "match", Verdict.MISMATCH: "mismatch", Verdict.INCOMPLETE: "incomplete"}
+
+
+def reading_data(reading: TextReading) -> Data:
+    """The verdict of a text; for one that doesn't match also where and why. Offsets are bytes,
+    lines and columns are counted from 1, columns in characters."""
+    found: Data = {"verdict": VERDICTS[reading.verdict], "accepted": reading.accepted}
+    if reading.verdict is Verdict.MATCH:
+        return found
+    position = position_of(reading.text, reading.fault)
+    found |= {"offset": reading.fault, "line": position.line, "column": position.column}
+    return found | following_data(reading)
+
+
+def following_data(reading: TextReading) -> Data:
+    """What may follow the accepted prefix of a text, and where in the shape it ends."""
+    return {
+        "may_end": reading.may_end,
+        "forced": reading.forced.decode(errors="replace"),
+        **characters_data(reading.characters, reading.may_end),
+        "continuations": continuations_data(reading.continuations),
+        "place": place_data(reading.place),
+    }
+
+
+def characters_data(characters: CharacterRanges, may_end: bool) -> Data:
+    """A set of characters: `ranges` has the first and the last code point of each range; they are
+    all that are allowed if `exact`."""
+    return {
+        "allowed": in_words(characters, may_end),
+        "ranges": [list(pair) for pair in characters.ranges],
+        "exact": characters.is_exact,
+    }
+
+
+def continuations_data(continuations: Continuations) -> Data:
+    return {"forced": continuations.forced, "options": list(continuations.options)}
+
+
+def place_data(place: ShapePlace) -> Data:
+    return {
+        "waits_for": place.waits_for,
+        "instance": place.instance,
+        "schemas": list(place.schemas),
+        "rules": [list(stack) for stack in place.rules],
+    }
