@@ -7,7 +7,8 @@ with a 400 whose body contains `message`, `param` and `code`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
+from typing import Final, NamedTuple
 
 
 class MaskwrightError(Exception):
@@ -134,20 +135,133 @@ class GrammarError(InputError):
         self.reason = reason
 
 
+class Construct(NamedTuple):
+    """The part of a shape by which a limit is exceeded."""
+
+    name: str
+    """As a message says it: "the schema at /properties/a", "the rule 'expression'"."""
+    pointer: str | None = None
+    """Of a schema: its JSON Pointer."""
+
+    @classmethod
+    def schema(cls, pointer: str) -> Construct:
+        """The schema or keyword at a JSON Pointer."""
+        return cls(f"the schema at {_shortened(pointer) or 'the root'}", pointer)
+
+    @classmethod
+    def rules(cls, names: Iterable[str]) -> Construct:
+        """Rules of a grammar, of which the first three are named."""
+        first = [repr(_shortened(name)) for name in dict.fromkeys(names)]
+        if len(first) == 1:
+            return cls(f"the rule {first[0]}")
+        return cls(f"the rules {', '.join(first[:3])}{', …' if len(first) > 3 else ''}")
+
+    @classmethod
+    def line(cls, text: str, position: int) -> Construct:
+        """What stands at an index of the text of a grammar."""
+        line = text.count("\n", 0, position) + 1
+        return cls(f"line {line}, column {position - text.rfind(chr(10), 0, position)}")
+
+    @classmethod
+    def pattern(cls, text: str) -> Construct:
+        """A regular expression."""
+        return cls(f"the pattern {_shortened(text)!r}")
+
+
+WHOLE_GRAMMAR: Final = Construct("the grammar")
+
+
+def _shortened(text: str) -> str:
+    half = MOST_NAMED // 2
+    return text if len(text) <= MOST_NAMED else f"{text[:half]}…{text[-half:]}"
+
+
+MOST_NAMED: Final = 200
+"""Characters of a construct that a message shows."""
+
+_LESS_OVERLAP: Final = "use fewer alternatives, patterns or repeats that overlap"
+
+WAYS_OUT: Final[Mapping[str, str]] = {
+    "schema_depth": "nest it less deep",
+    "schema_nodes": "shorten the schema, or let equal parts refer to one definition",
+    "pattern_length": "shorten the pattern, or split it into an 'allOf' or several rules",
+    "pattern_terms": "shorten the pattern, or split it into an 'allOf' or several rules",
+    "lookbehind_states": "use fewer or shorter lookbehinds",
+    "grammar_length": "shorten the grammar",
+    "alternatives": "use fewer anyOf, oneOf or if about one value",
+    "grammar_rules": "use fewer rules",
+    "grammar_nodes": "use fewer or shorter rules",
+    "items": "let fewer rules begin alike, and none be ambiguous",
+    "leaf_states": "use fewer or shorter patterns, counts and lists of words",
+    "contexts": "use less nesting, fewer counts and fewer items that must differ",
+    "witness_search": "use fewer patterns and counts that must hold together",
+    "divisor": "use a rounder number, or leave multipleOf out",
+    "work": _LESS_OVERLAP,
+    "seconds": _LESS_OVERLAP,
+    "bytes": _LESS_OVERLAP,
+}
+"""By limit: what a caller can change so that it is kept."""
+
+
 class LimitError(InputError):
-    """Counted work or a size exceeded a limit. `limit`: its name in `maskwright.limits.Limits`."""
+    """Counted work or a size exceeded a limit.
+
+    `limit`: its name in `maskwright.limits.Limits`. `value`: what it allows, in the limit's unit.
+    `construct`: what exceeded it. `way_out`: what to change. The message says all four.
+    """
 
     default_code = "limit_exceeded"
 
     def __init__(
-        self, message: str, *, limit: str, pointer: str | None = None, param: str | None = None
+        self,
+        reason: str,
+        *,
+        limit: str,
+        value: float | None = None,
+        construct: Construct | None = None,
+        way_out: str | None = None,
+        param: str | None = None,
     ) -> None:
-        """`pointer`: the JSON Pointer of the place in a schema, if it is known."""
-        place = "" if pointer is None else f" (at {pointer or 'the root'})"
-        super().__init__(f"{message}{place} (limit {limit!r})", param=param)
-        self.reason = message
+        """`value` and `construct` may be None where they aren't known yet: `complete` adds them.
+        `way_out`: by default the limit's own of `WAYS_OUT`."""
+        super().__init__(reason, param=param)
+        self.reason = reason
         self.limit = limit
-        self.pointer = pointer
+        self.value = value
+        self.construct = construct
+        self.way_out = way_out or WAYS_OUT.get(limit)
+        self._say()
+
+    @property
+    def pointer(self) -> str | None:
+        """The JSON Pointer of the construct, if that is a part of a schema."""
+        return None if self.construct is None else self.construct.pointer
+
+    def complete(self, *, value: float | None = None, construct: Construct | None = None) -> None:
+        """Add what isn't known yet. What raises an error mostly knows less of where it stands than
+        what has called it."""
+        if self.value is None:
+            self.value = value
+        if self.construct is None:
+            self.construct = construct
+        self._say()
+
+    def place(self, construct: Construct) -> None:
+        """Replace the construct by one that is known better."""
+        self.construct = construct
+        self._say()
+
+    def within(self, owner: str) -> None:
+        """Say to which of several schemas or grammars the construct belongs."""
+        self.reason = f"{owner}: {self.reason}"
+        self._say()
+
+    def _say(self) -> None:
+        place = "" if self.construct is None else f", in {self.construct.name}"
+        value = "" if self.value is None else f" of {self.value:,}"
+        way_out = "" if self.way_out is None else f": {self.way_out}"
+        self.message = f"{self.reason}{place} (limit {self.limit!r}{value}){way_out}"
+        self.args = (self.message,)
 
 
 class SliceExceeded(MaskwrightError):

@@ -18,7 +18,7 @@ from time import monotonic
 from types import TracebackType
 from typing import Final
 
-from maskwright.errors import LimitError, SliceExceeded
+from maskwright.errors import Construct, LimitError, SliceExceeded
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +94,7 @@ class Work:
     """
 
     __slots__ = (
+        "_construct",
         "_deadline",
         "_depth",
         "_level",
@@ -107,8 +108,10 @@ class Work:
         "_until_look",
     )
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: Limits, construct: Construct | None = None) -> None:
+        """`construct`: what errors name that name nothing more precise."""
         self._limits = limits
+        self._construct = construct
         self._outer: Work | None = None
         self._depth = 0
         self._until_look: float = 0
@@ -144,9 +147,9 @@ class Work:
         left = self._until_look + self._reserve
         if left < 0:
             raise LimitError(
-                f"the grammar takes more than {self._limits.work:,} steps to work out: use fewer"
-                " alternatives, patterns or repeats that overlap",
+                f"the grammar takes more than {self._limits.work:,} steps to work out",
                 limit="work",
+                value=self._limits.work,
             )
         now = monotonic()
         if now >= self._slice_end:
@@ -154,19 +157,11 @@ class Work:
                 "the slice of time is over in which the question had to be answered"
             )
         if now >= self._deadline:
-            raise LimitError(
-                "the grammar takes too long to work out: use fewer alternatives, patterns or"
-                " repeats that overlap",
-                limit="seconds",
-            )
+            raise LimitError("the grammar takes too long to work out", limit="seconds")
         if now >= self._measure_at and self._level < math.inf:
             self._measure_at = now + _BETWEEN_MEASURES
             if resident_bytes() > self._level:
-                raise LimitError(
-                    "the grammar takes too much memory to work out: use fewer alternatives,"
-                    " patterns or repeats that overlap",
-                    limit="bytes",
-                )
+                raise LimitError("the grammar takes too much memory to work out", limit="bytes")
         self._plan_look(left)
 
     def _plan_look(self, left: float) -> None:
@@ -206,7 +201,19 @@ class Work:
             raise LimitError(
                 "schemas refer to each other too deep, or values nest too deep",
                 limit="schema_depth",
+                value=sys.getrecursionlimit(),
+                construct=self._construct,
             ) from None
+        if isinstance(error, LimitError):
+            error.complete(value=self._bound(error.limit), construct=self._construct)
+
+    def _bound(self, limit: str) -> float | None:
+        """What a limit allows; None if it is that of an outer question."""
+        if limit == "seconds" and self._own_deadline > self._deadline:
+            return None
+        if limit == "bytes" and self._own_level > self._level:
+            return None
+        return getattr(self._limits, limit, None)
 
 
 class _Here(threading.local):

@@ -55,7 +55,7 @@ REASONS = {
         grammar/dialects/write.py: _Writer.name _Writer.strung _Writer.write_states
         grammar/rules/captures.py: _capturing _peel
         grammar/rules/tree.py: all_parts
-        grammar/schema/document.py: check _refuse
+        grammar/schema/document.py: check _refuse _deep_place
         grammar/schema/order.py: name_order
         grammar/schema/references.py: _needs_registry
         grammar/tags/free_text.py: _FreeText.reachable
@@ -78,6 +78,7 @@ REASONS = {
         automaton/finish/completion.py: CompletionSearch._find_tail CompletionSearch._stack
         automaton/finish/leaf_exits.py: LeafExits._only_exit
         automaton/json/plain_names.py: places
+        automaton/machine/machine.py: Machine.stack
         mask/budget/places.py: Places._is_settled
         mask/budget/token_costs.py: TokenCosts._levels
         mask/ready_rows/runs.py: _is_finite
@@ -88,6 +89,7 @@ REASONS = {
         grammar/dialects/write.py: _Writer.write_states
         grammar/pattern/casing.py: _holds
         grammar/regular/derivative.py: _lives
+        grammar/schema/places.py: _growing
         grammar/regular/terms.py: counting_set
         automaton/finish/leaf_exits.py: _unlisted
         automaton/leaf/rows.py: LeafRows.make_room LeafRows.override LeafRows.override_all
@@ -115,6 +117,7 @@ REASONS = {
         automaton/machine/trace.py: MachineTrace.read MachineTrace.end MachineTrace._leave
         automaton/value/last_value.py: open_bracket _start string_start closing_quote
         automaton/value/names_read.py: _comma_before _name_before
+        automaton/value/open_place.py: open_place _string_end
         mask/walk/ends.py: _ends
     """,
 }

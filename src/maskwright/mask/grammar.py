@@ -101,15 +101,25 @@ class Grammar:
     @property
     def min_tokens(self) -> int:
         """An upper bound on the tokens of some text: those of the text with the fewest bytes."""
-        return self.budgets.costs.tokens_needed(self.recognizer.start)
+        start = self.recognizer.start
+        try:
+            return self.budgets.costs.tokens_needed(start)
+        except LimitError as error:
+            self.recognizer.name_construct(error, start, b"")
+            raise
 
     def least_tokens(self, enough: int) -> int:
         """Return the fewest tokens found for any text. If the text with the fewest bytes needs more
         than `enough` tokens, other texts are tried as well."""
         if self._machinery.counts is not None:  # another text might exceed a bound on its tokens
             return self.min_tokens
-        with self.recognizer.tables.lock:
-            return least_tokens(self.budgets.costs, self.recognizer.start, enough)
+        start = self.recognizer.start
+        try:
+            with self.recognizer.tables.lock:
+                return least_tokens(self.budgets.costs, start, enough)
+        except LimitError as error:
+            self.recognizer.name_construct(error, start, b"")
+            raise
 
 
 class _Machinery(NamedTuple):

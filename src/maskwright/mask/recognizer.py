@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import TracebackType
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -35,11 +35,28 @@ from maskwright.automaton.machine.step import (
     pass_dynamic_exit,
 )
 from maskwright.automaton.value.last_value import last_value
-from maskwright.limits import CHEAP, spend
+from maskwright.errors import Construct, LimitError
+from maskwright.limits import CHEAP, Limits, Work, spend
 from maskwright.mask.position import Position, unpacked
 from maskwright.mask.shared.machine import MOST_BYTES, SharedMachine
 from maskwright.mask.shared.vocabulary_tables import VocabularyTables
 from maskwright.mask.walk.walk import DEPENDS_ON_TEXT, PENDING, take_bytes, take_token
+
+_PLACING: Final = Limits(work=10_000)
+"""What it may take to find the place of an error."""
+
+
+class ConstructFinder(Protocol):
+    """Finds the part of a grammar in which a text stands, for errors."""
+
+    def at(self, contexts: list[int], text: bytes) -> Construct:
+        """The construct that `text` is within. `contexts` are those of the machine's stack, the
+        innermost first."""
+        ...
+
+    def has(self, pointer: str) -> bool:
+        """Whether `pointer` is a place in the grammar's own schemas."""
+        ...
 
 
 class Beginning(NamedTuple):
@@ -49,6 +66,8 @@ class Beginning(NamedTuple):
     shared: SharedMachine
     start: tuple[int, int]
     """The context and the leaf state in which every text begins."""
+    constructs: ConstructFinder
+    """Where in the grammar a text stands."""
 
 
 class Recognizer:
@@ -60,7 +79,7 @@ class Recognizer:
     """
 
     def __init__(self, beginning: Beginning) -> None:
-        tables, shared, start = beginning
+        tables, shared, start, self._constructs = beginning
         self.tables: Final = tables
         self.shared: Final = shared
         self.vocabulary: Final = tables.vocabulary
@@ -92,6 +111,20 @@ class Recognizer:
             self.machine.work.__exit__(kind, error, trace)
         finally:
             self.tables.lock.release()
+
+    def name_construct(self, error: LimitError, here: Configuration, text: bytes) -> None:
+        """Have an error name the part of the grammar at which a text stands, unless it names a more
+        precise one. It may name a place in the document of another grammar that shares contexts
+        with this one; that is replaced too."""
+        try:
+            with self.tables.lock, Work(_PLACING):
+                place = self._constructs.at(self.machine.stack(here.node), text)
+        except LimitError:  # a pattern of names, say, takes too long to match
+            place = self._constructs.at([], b"")
+        outer, inner = place.pointer, error.pointer
+        is_within = None not in (outer, inner) and f"{inner}/".startswith(f"{outer}/")
+        if not (is_within and inner is not None and self._constructs.has(inner)):
+            error.place(place)
 
     def _ended(self) -> Position:
         position = Position(Configuration(DEAD, NO_NODE))

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection, Pipe, wait
 from typing import Final, TypeAlias
 
-from maskwright.errors import EngineStoppedError, LimitError
+from maskwright.errors import WHOLE_GRAMMAR, EngineStoppedError, LimitError
 from maskwright.mask import Event
 from maskwright.processes.connected import Connected
 from maskwright.processes.follower import FollowedGrammar, Follower, Heard, Reader
@@ -452,7 +452,8 @@ Failure: TypeAlias = tuple[PendingJob, Exception]
 
 def _too_long(seconds: float) -> LimitError:
     return LimitError(
-        f"the grammar takes more than {seconds:g} seconds to work out: use fewer alternatives, "
-        "patterns or repeats that overlap",
+        f"the grammar takes more than {seconds:g} seconds to work out",
         limit="seconds",
+        value=seconds,
+        construct=WHOLE_GRAMMAR,
     )

@@ -10,7 +10,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from maskwright.errors import GenerationError, LimitError, SliceExceeded
+from maskwright.errors import WHOLE_GRAMMAR, GenerationError, LimitError, SliceExceeded
 from maskwright.limits import slice_of
 from maskwright.mask import Event, Grammar, Matcher
 from maskwright.mask.position import Position
@@ -187,9 +187,10 @@ class Worker:
 def too_much_memory(nbytes: int) -> LimitError:
     """The error of a grammar whose process has taken all the memory that it may."""
     return LimitError(
-        f"the grammar takes more than {nbytes >> 20:,} MiB of memory to work out: use fewer "
-        "alternatives, patterns or repeats that overlap",
+        f"the grammar takes more than {nbytes >> 20:,} MiB of memory to work out",
         limit="bytes",
+        value=nbytes,
+        construct=WHOLE_GRAMMAR,
     )
 
 

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 
 from maskwright.engine import Engine, Generation, Request
-from maskwright.errors import BudgetError, InputError
+from maskwright.errors import BudgetError, InputError, LimitError
 from maskwright.processes import AnyGrammar, GrammarProcesses
 from maskwright.server.answer.choices import Choices
 from maskwright.server.answer.event_source import events_of
@@ -18,7 +18,7 @@ from maskwright.server.answer.token_trace import TokenTrace
 from maskwright.server.config import ServerConfig
 from maskwright.server.exchange import Exchange
 from maskwright.server.grammars.cache import GrammarStore
-from maskwright.server.grammars.recipes import Recipes
+from maskwright.server.grammars.recipes import Recipe, Recipes
 from maskwright.server.grammars.tool_style import tool_format_of
 from maskwright.server.observe.metrics import Metrics
 from maskwright.server.prompts import PromptReader
@@ -56,17 +56,14 @@ class Starter:
         """
         self._check_token_ids(request)
         self._check_choices(request)
-        grammar = await self._grammar(request, exchange)
+        recipe = self._recipes.of(request.shape, request.tool_use, request.options.stop)
+        grammar = None if recipe is None else await self._grammar(recipe, exchange)
         begin = time.monotonic()
         prompts = await self._prompts.read(request, self._adapter(request))
         exchange.rendering = time.monotonic() - begin
         limits = [self._limit(request, len(prompt)) for prompt in prompts]
-        if grammar is not None:
-            least = min(limits)
-            if grammar.min_tokens > least:  # other texts are tried, which may take long
-                loop = asyncio.get_running_loop()
-                await loop.run_in_executor(None, grammar.least_tokens, least)
-            _check_budget(request, grammar, least)
+        if recipe is not None and grammar is not None:
+            await _check_least(request, recipe, grammar, min(limits))
         submitted = self._submit(request, prompts, limits, grammar)
         exchange.generations = generations = [generation for _, generation in submitted]
         traces = None
@@ -78,6 +75,7 @@ class Starter:
             prompts,
             _reader(request.tool_use, grammar),
             warnings,
+            name_place=None if recipe is None else recipe.name_place,
             scores=self._scores(request),
             token_traces=traces,
         )
@@ -108,10 +106,7 @@ class Starter:
                 param="n",
             )
 
-    async def _grammar(self, request: AnswerRequest, exchange: Exchange) -> AnyGrammar | None:
-        recipe = self._recipes.of(request.shape, request.tool_use, request.options.stop)
-        if recipe is None:
-            return None
+    async def _grammar(self, recipe: Recipe, exchange: Exchange) -> AnyGrammar:
         begin = time.monotonic()
         exchange.shape = recipe.key.partition(" ")[0]
         exchange.grammar, grammar = await self._grammars.get(recipe)
@@ -192,6 +187,20 @@ def choice_seed(seed: int | None, index: int) -> int | None:
     """Return the seed of choice `index`. Choice 0 has the client's seed, so it equals the answer
     with n=1."""
     return None if seed is None else (seed + index * SEED_STRIDE) % (1 << SEED_BITS)
+
+
+async def _check_least(
+    request: AnswerRequest, recipe: Recipe, grammar: AnyGrammar, limit: int
+) -> None:
+    """Refuse a limit that no text of the grammar keeps to."""
+    try:
+        if grammar.min_tokens > limit:  # other texts are tried, which may take long
+            loop = asyncio.get_running_loop()
+            await loop.run_in_executor(None, grammar.least_tokens, limit)
+        _check_budget(request, grammar, limit)
+    except LimitError as error:
+        recipe.name_place(error)
+        raise
 
 
 def _check_budget(request: AnswerRequest, grammar: AnyGrammar, limit: int) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from maskwright.errors import LimitError
 from maskwright.server import ServerConfig
 from tests.server.scripted import Client, Script, ScriptedEngine
 from tests.server.test_tools import CALLS, TOOLS
@@ -69,3 +70,30 @@ def test_an_answer_whose_time_is_up_is_a_failure(
         error = response.json()["error"]
     assert error["code"] == "timeout"
     assert not engine.running
+
+
+SCHEMA = {"type": "json_schema", "json_schema": {"schema": {"type": "object"}}}
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize(
+    ("shape", "param"),
+    [
+        ({"response_format": SCHEMA}, "response_format.json_schema.schema"),
+        ({"guided_regex": "a"}, "guided_regex"),
+        ({"tools": TOOLS}, "tools"),
+    ],
+)
+def test_a_limit_met_within_an_answer_names_the_field_of_its_shape(
+    client: Client, engine: ScriptedEngine, shape: dict[str, Any], param: str, stream: bool
+) -> None:
+    met = LimitError("too much", limit="work", value=7)
+    engine.script = Script(texts=(), end="error", error=met)
+    if stream:
+        error: dict[str, Any] = client.events(**shape)[-1]["error"]
+    else:
+        response = client.chat(**shape)
+        assert response.status_code == 400
+        error = response.json()["error"]
+    assert (error["code"], error["param"]) == ("limit_exceeded", param)
+    assert error["message"] == met.message

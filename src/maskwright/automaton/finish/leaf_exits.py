@@ -98,7 +98,15 @@ class LeafExits:
                     steps += 1
                     queue.append((target, text + bytes([byte])))
             if steps > self._limits.witness_search:
-                raise LimitError("a shortest completion was not found", limit="witness_search")
+                raise self._too_long()
+
+    def _too_long(self) -> LimitError:
+        most = self._limits.witness_search
+        return LimitError(
+            f"a shortest completion was not found among {most:,} states",
+            limit="witness_search",
+            value=most,
+        )
 
     def _only_exit(self, leaf: int) -> LeafExit:
         """The way out of a string of which all ways out have one label.
@@ -134,7 +142,7 @@ class LeafExits:
                     seen.add(target)
                     queue.append((target, text + bytes([byte])))
             if len(seen) > self._limits.witness_search:
-                raise LimitError("a shortest completion was not found", limit="witness_search")
+                raise self._too_long()
 
     def _after_padding(self, leaf: int) -> int:
         """The state after whitespace that may be left out."""

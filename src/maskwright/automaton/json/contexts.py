@@ -52,10 +52,11 @@ from maskwright.automaton.value.finite_values import canonical
 from maskwright.automaton.value.level import Level, LevelPhase, Thread
 from maskwright.automaton.value.progress import NO_NAMES, ArrayProgress, ObjectProgress
 from maskwright.automaton.value.whitespace import Whitespace
+from maskwright.errors import Construct
 from maskwright.grammar.regular.derivative import derivative
 from maskwright.grammar.regular.terms import EMPTY, Regular, Tagged, Words
 from maskwright.grammar.regular.word_lists import with_minimal_escapes
-from maskwright.grammar.shape.shape import Conjunction
+from maskwright.grammar.shape.shape import Conjunction, construct_of
 from maskwright.limits import spend
 
 
@@ -188,6 +189,11 @@ class JsonContexts:
 
     def level(self, context: int) -> Level | None:
         return self.levels[context]
+
+    def construct(self, context: int) -> Construct | None:
+        """What an error names whose cause is a value on a level; None for a level within one."""
+        values = (thread.value for thread in self.levels[context].threads)
+        return next((construct_of(value) for value in values if value), None)
 
     def finish(
         self, contexts: list[int], leaf: int, before: bytes, *, names: bool = True

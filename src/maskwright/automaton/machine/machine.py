@@ -105,6 +105,14 @@ class Machine:
             hash_nodes(*self._nodes, node, node + 1)
         return node
 
+    def stack(self, node: int) -> list[int]:
+        """The contexts of a node and of those below it, the innermost first."""
+        contexts: list[int] = []
+        while node != NO_NODE:
+            contexts.append(int(self.arrays.node_context[node]))
+            node = int(self.arrays.node_parent[node])
+        return contexts
+
     def serve_requests(self) -> None:
         """Serve the pending requests of the last walk: build rows, ask for exits, grow."""
         registers = self.arrays.registers

@@ -24,7 +24,7 @@ from maskwright.automaton.rules.nodes import (
     SymbolNode,
     TextSymbol,
 )
-from maskwright.errors import LimitError
+from maskwright.errors import Construct, LimitError
 from maskwright.grammar.regular.terms import EPSILON
 from maskwright.grammar.rules.tree import (
     Bounded,
@@ -63,7 +63,11 @@ class NetworkBuilder:
         self._nullable = _nullable_rules(rules)
         self.start = self._rule(rules.start)
         for name in self.names:  # which grows: a rule's body adds the rules that it calls
-            self.starts.append(self._node(rules.rules[name], RULE_END, NO_LOOP))
+            try:
+                self.starts.append(self._node(rules.rules[name], RULE_END, NO_LOOP))
+            except LimitError as error:
+                error.complete(construct=Construct.rules([name]))
+                raise
             self.firsts.append(len(self.nodes))
         self.nullable = [self._nullable[name] for name in self.names]
         """[rules]: whether a rule generates the empty text."""
@@ -77,6 +81,8 @@ class NetworkBuilder:
                 raise LimitError(
                     f"the grammar has more than {self._limits.grammar_rules:,} rules",
                     limit="grammar_rules",
+                    value=self._limits.grammar_rules,
+                    construct=Construct.rules([name]),
                 )
         return number
 
@@ -149,6 +155,7 @@ class NetworkBuilder:
             raise LimitError(
                 f"the grammar's rules have more than {self._limits.grammar_nodes:,} nodes",
                 limit="grammar_nodes",
+                value=self._limits.grammar_nodes,
             )
         return len(self.nodes) - 1
 

@@ -46,7 +46,7 @@ from maskwright.automaton.rules.value_beginning import ValueBeginning, read_begi
 from maskwright.automaton.rules.value_places import value_places
 from maskwright.automaton.rules.values import RuleValues
 from maskwright.automaton.value.level import Level
-from maskwright.errors import UnsupportedGrammarError
+from maskwright.errors import Construct, UnsupportedGrammarError
 from maskwright.grammar.regular.derivative import split
 from maskwright.grammar.regular.parallel import parallel_start
 from maskwright.grammar.regular.terms import EMPTY, Parallel, Regular, intersection, length
@@ -283,6 +283,16 @@ class RuleContexts:
     def context(self, number: int) -> RuleContext:
         """What a context stands for; None is the finished text."""
         return self._contexts[number]
+
+    def construct(self, context: int) -> Construct | None:
+        """What an error names whose cause is a context: its rules, or the schema of its value."""
+        match self._contexts[context]:
+            case None:
+                return None
+            case ValueContext(contexts=contexts, number=number):
+                return contexts.construct(number)
+            case ItemSetContext(kernel=kernel) | ReturnFrame(kernel=kernel):
+                return self.sets.rules_of(self.sets.kernel(kernel))
 
     def level(self, context: int) -> Level | None:
         """The level of a JSON value that a context stands for, if it is in one."""

@@ -18,12 +18,13 @@ text.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from maskwright.automaton.rules.network import RuleNetwork
 from maskwright.automaton.rules.nodes import RULE_END, Counters, RuleCall, Symbol, TextSymbol
-from maskwright.errors import LimitError
+from maskwright.errors import Construct, LimitError
 from maskwright.grammar.regular.terms import Regular
 from maskwright.grammar.rules.tree import JsonValue, SpecialToken
 from maskwright.limits import CHEAP, Limits, spend
@@ -108,10 +109,17 @@ class ItemSets:
                 raise LimitError(
                     f"a text of the grammar can be read in more than {self._limits.items:,} ways",
                     limit="items",
+                    value=self._limits.items,
+                    construct=self.rules_of(kernel),
                 )
             known = self._ids[kernel] = len(self._kernels)
             self._kernels.append(kernel)
         return known
+
+    def rules_of(self, kernel: Kernel) -> Construct:
+        """The rules in which the items of a kernel stand, those of most items first."""
+        counts = Counter(item.return_to.rule for item in kernel)
+        return Construct.rules(self.network.names[rule] for rule, _ in counts.most_common(4))
 
     def kernel(self, number: int) -> Kernel:
         return self._kernels[number]
@@ -189,6 +197,8 @@ class ItemSets:
             raise LimitError(
                 f"a text of the grammar can go on in more than {self._limits.items:,} ways",
                 limit="items",
+                value=self._limits.items,
+                construct=self.rules_of(kernel),
             )
         texts = sorted(closure.texts.items(), key=_number)
         return closure._replace(texts=dict(texts))

@@ -8,6 +8,7 @@ never entered, so every symbol that is offered leads to a complete text.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable
 from functools import cached_property
 from itertools import pairwise
@@ -33,7 +34,7 @@ from maskwright.automaton.rules.nodes import (
     TextSymbol,
     Transition,
 )
-from maskwright.errors import UnsatisfiableGrammarError
+from maskwright.errors import Construct, LimitError, UnsatisfiableGrammarError
 from maskwright.grammar.regular.derivative import is_live
 from maskwright.grammar.rules.tree import JsonValue, Rules, SpecialToken
 from maskwright.limits import CHEAP, Limits, spend
@@ -95,7 +96,11 @@ class RuleNetwork:
         # callers: taken in this order, what a node depends on has mostly been decided already.
         for first, stop in reversed([*pairwise(self._firsts)]):
             for at in range(first, stop):
-                productive[at] = self._is_productive(self.nodes[at], productive)
+                try:
+                    productive[at] = self._is_productive(self.nodes[at], productive)
+                except LimitError as error:
+                    error.complete(construct=Construct.rules([self._rule_of(at)]))
+                    raise
                 if not productive[at]:
                     changed.append(at)
         while changed:
@@ -106,6 +111,10 @@ class RuleNetwork:
             productive[at] = True
             changed += self.dependents[at]
         return productive
+
+    def _rule_of(self, node: int) -> str:
+        """The rule for which a node was made, the first of those that share it."""
+        return self.names[max(0, bisect_right(self._firsts, node) - 1)]
 
     @cached_property
     def dependents(self) -> list[list[int]]:

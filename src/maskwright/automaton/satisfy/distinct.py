@@ -240,5 +240,8 @@ def _by_size(value: ListedValue) -> float:
 
 def too_long() -> LimitError:
     return LimitError(
-        "the shortest value of an array or object takes too long to find", limit="witness_search"
+        f"an array or object has more than {_MOST_CONTAINERS} values that are tried",
+        limit="witness_search",
+        value=_MOST_CONTAINERS,
+        way_out="let fewer items differ from each other, or bound what they may be",
     )

@@ -13,7 +13,8 @@ from maskwright.automaton.satisfy.schema_values import NOTHING, SchemaValues
 from maskwright.automaton.satisfy.search import ContainerSearch
 from maskwright.automaton.value.progress import Progress
 from maskwright.automaton.value.witness_text import ScalarWitness, Witness, size
-from maskwright.grammar.shape.shape import Conjunction
+from maskwright.errors import LimitError
+from maskwright.grammar.shape.shape import Conjunction, construct_of
 from maskwright.limits import CHEAP, spend
 
 _MOST_QUERIES: Final = 20_000
@@ -132,7 +133,11 @@ class _Sweeps:
         self._searching.append(query)
         self._searched[query] = next(self._clock)
         for progress in self._starts[query]:
-            witness = self._search.find_completion(progress, self._find)
+            try:
+                witness = self._search.find_completion(progress, self._find)
+            except LimitError as error:
+                error.complete(construct=construct_of(query[0]))
+                raise
             if size(witness) < size(self._best[query]):
                 self._best[query] = witness
                 self._improved[query] = next(self._clock)

@@ -25,7 +25,8 @@ from maskwright.automaton.value.progress import (
     PropertyOrder,
     progress_after,
 )
-from maskwright.grammar.shape.shape import Conjunction
+from maskwright.errors import LimitError
+from maskwright.grammar.shape.shape import Conjunction, construct_of
 from maskwright.grammar.shape.shapes import Shapes
 from maskwright.limits import Limits, spend
 
@@ -67,12 +68,19 @@ class Solver:
         """Whether any value satisfies the conjunction."""
         known = self._satisfiable.get(conjunction)
         if known is None:
-            # `false` is asked for at every object without additional properties.
-            known = not any(schema.never for schema in conjunction) and (
-                self._quick.has_value(conjunction) or self.shortest.of(conjunction) is not None
-            )
+            try:
+                known = self._has_value(conjunction)
+            except LimitError as error:
+                error.complete(construct=construct_of(conjunction))
+                raise
             self._satisfiable[conjunction] = known
         return known
+
+    def _has_value(self, conjunction: Conjunction) -> bool:
+        # `false` is asked for at every object without additional properties.
+        return not any(schema.never for schema in conjunction) and (
+            self._quick.has_value(conjunction) or self.shortest.of(conjunction) is not None
+        )
 
     def can_complete(self, progress: Progress) -> bool:
         """Whether a container that has been read up to `progress` can be completed."""

@@ -68,7 +68,10 @@ class NameClasses:
             found = halves
             if len(found) > self._limits.alternatives:
                 raise LimitError(
-                    "the patterns of property names overlap in too many ways", limit="alternatives"
+                    "the patterns of property names overlap in too many ways",
+                    limit="alternatives",
+                    value=self._limits.alternatives,
+                    way_out="use fewer patternProperties that overlap",
                 )
         for mask, part in found:
             yield NameClass(mask, part)

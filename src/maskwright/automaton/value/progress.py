@@ -19,7 +19,7 @@ from maskwright.automaton.value.equality import (
     at_member,
     may_end,
 )
-from maskwright.errors import LimitError
+from maskwright.errors import Construct, LimitError
 from maskwright.grammar.schema.tree import Schema, negated
 from maskwright.grammar.shape.disjoint import are_disjoint
 from maskwright.grammar.shape.shape import ArrayShape, Conjunction, ObjectShape
@@ -330,10 +330,11 @@ class ObjectProgress(NamedTuple):
         hits = [(hit, schema) for hit, schema in undecided if not after.fulfilled >> hit & 1]
         if len(hits) > _MOST_UNDECIDED:
             raise LimitError(
-                f"one property may decide between more than {_MOST_UNDECIDED} alternatives:"
-                " give it another constant or type in each of them",
+                f"one property may decide between more than {_MOST_UNDECIDED} alternatives",
                 limit="alternatives",
-                pointer=hits[-1][1].pointer,
+                value=_MOST_UNDECIDED,
+                construct=Construct.schema(hits[-1][1].pointer),
+                way_out="give it another constant or type in each of them",
             )
         spend(1 + len(hits))
         yield MemberOption(at, value, after, by_value)

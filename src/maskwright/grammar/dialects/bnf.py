@@ -32,6 +32,7 @@ from maskwright.grammar.dialects.syntax import (
 from maskwright.grammar.regular import charset
 from maskwright.grammar.regular.charset import Ranges
 from maskwright.grammar.regular.terms import ANY_CHAR, char, chars, concat
+from maskwright.limits import DEFAULT_LIMITS, Limits
 
 _NAME: Final = re.compile(r"[A-Za-z0-9_][\w.-]*", re.ASCII)
 _HEAD: Final = re.compile(r"([A-Za-z0-9_][\w.-]*)\s*::=", re.ASCII)
@@ -46,14 +47,14 @@ _EBNF_SPACE: Final = re.compile(
 _MACROS: Final = ("TagDispatch", "TokenTagDispatch", "Token", "ExcludeToken")
 
 
-def read_gbnf(text: str, tokens: SpecialTokens) -> Document:
-    """Read a grammar in GBNF. Raises `GrammarError`."""
-    return _BnfReader(GrammarCursor(text), tokens, ebnf=False).document()
+def read_gbnf(text: str, tokens: SpecialTokens, limits: Limits = DEFAULT_LIMITS) -> Document:
+    """Read a grammar in GBNF. Raises `GrammarError`, `LimitError`."""
+    return _BnfReader(GrammarCursor(text, limits.schema_depth), tokens, ebnf=False).document()
 
 
-def read_ebnf(text: str, tokens: SpecialTokens) -> Document:
-    """Read a grammar in EBNF. Raises `GrammarError`."""
-    return _BnfReader(GrammarCursor(text), tokens, ebnf=True).document()
+def read_ebnf(text: str, tokens: SpecialTokens, limits: Limits = DEFAULT_LIMITS) -> Document:
+    """Read a grammar in EBNF. Raises `GrammarError`, `LimitError`."""
+    return _BnfReader(GrammarCursor(text, limits.schema_depth), tokens, ebnf=True).document()
 
 
 class _BnfReader:

@@ -7,7 +7,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Final, NoReturn
 
-from maskwright.errors import GrammarError, LimitError
+from maskwright.errors import Construct, GrammarError, LimitError
 from maskwright.grammar.regular.charset import LAST
 from maskwright.limits import DEFAULT_LIMITS
 
@@ -31,7 +31,12 @@ class GrammarCursor:
         """Enter a group. Raises `LimitError` if groups nest too deep."""
         self._depth += 1
         if self._depth > self._most:
-            raise LimitError("groups nested too deep in a grammar", limit="schema_depth")
+            raise LimitError(
+                "groups nested too deep in a grammar",
+                limit="schema_depth",
+                value=self._most,
+                construct=Construct.line(self.text, self.at),
+            )
         yield
         self._depth -= 1
 

@@ -55,7 +55,7 @@ def read_lark(text: str, tokens: SpecialTokens, limits: Limits = DEFAULT_LIMITS)
 
 class _LarkReader:
     def __init__(self, text: str, context: Context) -> None:
-        self.text = GrammarCursor(text)
+        self.text = GrammarCursor(text, context.limits.schema_depth)
         self.context = context
         self.expressions = Expressions(self.text, context)
         self.definitions: dict[str, Definition] = {}

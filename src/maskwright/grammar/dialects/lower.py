@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import NoReturn, assert_never
 
-from maskwright.errors import GrammarError, LimitError
+from maskwright.errors import Construct, GrammarError, LimitError
 from maskwright.grammar.dialects.ignored import not_empty, skipping
 from maskwright.grammar.dialects.longest import shortest_first
 from maskwright.grammar.dialects.syntax import (
@@ -105,12 +105,12 @@ class _Lowering:
         while self.waiting:
             name, definition, arguments = self.waiting.pop()
             spend()
-            self.rules[name] = self.rule(definition, arguments)
-            if len(self.rules) > self.limits.grammar_rules:
-                raise LimitError(
-                    f"a grammar of more than {self.limits.grammar_rules:,} rules",
-                    limit="grammar_rules",
-                )
+            try:
+                self.rules[name] = self.rule(definition, arguments)
+                self.check_count()
+            except LimitError as error:
+                error.complete(construct=Construct.rules([name]))
+                raise
         if self.ignored is not EMPTY:
             end = rules.Terminal(self.skipping(EPSILON))
             name = _fresh("start", self.rules)
@@ -216,6 +216,15 @@ class _Lowering:
             self.waiting.append((name, definition, filled))
         return rules.Ref(name)
 
+    def check_count(self) -> None:
+        """Refuse too many rules."""
+        if len(self.rules) > self.limits.grammar_rules:
+            raise LimitError(
+                f"a grammar of more than {self.limits.grammar_rules:,} rules",
+                limit="grammar_rules",
+                value=self.limits.grammar_rules,
+            )
+
     def check_size(self, arguments: tuple[Node, ...]) -> None:
         """Refuse arguments that grow too large: a template can double them with each recursive
         call."""
@@ -226,7 +235,10 @@ class _Lowering:
             seen += 1
             if seen > self.limits.grammar_rules:
                 raise LimitError(
-                    "the arguments of a template grow too large", limit="grammar_rules"
+                    "the arguments of a template grow too large",
+                    limit="grammar_rules",
+                    value=self.limits.grammar_rules,
+                    way_out="let templates call themselves with smaller arguments",
                 )
 
     def after_ignored(self, expression: Expression) -> Expression:
@@ -301,7 +313,12 @@ class _Lowering:
         if node.name in self.reading:
             self.fail(f"{node.name} contains itself here, where it has to be regular", node.at)
         if len(self.reading) > self.limits.schema_depth:
-            raise LimitError("terminals nested too deep in a grammar", limit="schema_depth")
+            raise LimitError(
+                "terminals nested too deep in a grammar",
+                limit="schema_depth",
+                value=self.limits.schema_depth,
+                construct=Construct.rules([node.name]),
+            )
         self.reading.append(node.name)
         filled = tuple(_filled(each, arguments) for each in node.arguments)
         language = self.regular(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from maskwright.errors import GrammarError, LimitError
+from maskwright.errors import WHOLE_GRAMMAR, GrammarError, LimitError
 from maskwright.grammar.dialects.bnf import read_ebnf, read_gbnf
 from maskwright.grammar.dialects.detect import Dialect, detect
 from maskwright.grammar.dialects.lark import read_lark
@@ -46,7 +46,12 @@ def read_grammar(
     Raises `GrammarError` with line and column, `LimitError`.
     """
     if len(text) > limits.grammar_length:
-        raise LimitError(f"a grammar of {len(text):,} characters", limit="grammar_length")
+        raise LimitError(
+            f"a grammar of {len(text):,} characters",
+            limit="grammar_length",
+            value=limits.grammar_length,
+            construct=WHOLE_GRAMMAR,
+        )
     dialect = dialect or detect(text)
     document = _document(text, dialect, tokens or SpecialTokens(), limits)
     if not document.definitions:
@@ -60,9 +65,9 @@ def _document(text: str, dialect: Dialect, tokens: SpecialTokens, limits: Limits
         case "lark":
             return read_lark(text, tokens, limits)
         case "gbnf":
-            return read_gbnf(text, tokens)
+            return read_gbnf(text, tokens, limits)
         case "ebnf":
-            return read_ebnf(text, tokens)
+            return read_ebnf(text, tokens, limits)
 
 
 def _start(document: Document, dialect: Dialect) -> str:

@@ -68,9 +68,9 @@ def multiples(divisor: Decimal, most: int = DEFAULT_LIMITS.divisor) -> Multiples
     result = Multiples(factor, places)
     if result.states > most:
         raise LimitError(
-            f"multiples of {divisor} need {result.states:,} states, and {most:,} are allowed; "
-            f"use a rounder number, or leave multipleOf out",
+            f"multiples of {divisor} need {result.states:,} states",
             limit="divisor",
+            value=most,
         )
     return result
 

@@ -10,7 +10,7 @@ without a `P`, and `\\A`, `\\Z`, `\\z` and `\\p{…}`.
 
 from __future__ import annotations
 
-from maskwright.errors import LimitError
+from maskwright.errors import Construct, LimitError
 from maskwright.grammar.pattern.classes import bracket, escaped, literal, one, word
 from maskwright.grammar.pattern.cursor import OCTAL, PatternText
 from maskwright.grammar.pattern.flags import Flags
@@ -41,9 +41,18 @@ def parse_pattern(
 ) -> Pattern:
     """Parse `text`; raises `RegexError` with the position, or `LimitError`."""
     if len(text) > limits.pattern_length:
-        raise LimitError(f"a pattern of {len(text):,} characters", limit="pattern_length")
+        raise LimitError(
+            f"a pattern of {len(text):,} characters",
+            limit="pattern_length",
+            value=limits.pattern_length,
+            construct=Construct.pattern(text),
+        )
     parser = _Parser(PatternText(text), flags or Flags(), limits)
-    tree = parser.choice()
+    try:
+        tree = parser.choice()
+    except LimitError as error:
+        error.complete(construct=Construct.pattern(text))
+        raise
     if parser.text.at < len(text):
         parser.text.fail("unmatched ')'")
     return tree
@@ -141,7 +150,11 @@ class _Parser:
     def atom(self) -> Pattern | None:
         self.terms += 1
         if self.terms > self.limits.pattern_terms:
-            raise LimitError(f"a pattern of {self.terms:,} terms", limit="pattern_terms")
+            raise LimitError(
+                f"a pattern of {self.terms:,} terms",
+                limit="pattern_terms",
+                value=self.limits.pattern_terms,
+            )
         text, start = self.text, self.text.at
         character = text.text[start]
         text.at += 1
@@ -165,13 +178,20 @@ class _Parser:
             case _:
                 return Class(literal(ord(character), self.flags))
 
+    def too_deep(self, what: str) -> LimitError:
+        return LimitError(
+            f"{what} nested too deep in a pattern",
+            limit="schema_depth",
+            value=self.limits.schema_depth,
+        )
+
     def negation(self, start: int) -> Pattern:
         self.skip()
         if self.text.at >= len(self.text.text) or self.text.next_in("|)&"):
             self.text.fail("nothing to complement", start)
         self.depth += 1
         if self.depth > self.limits.schema_depth:
-            raise LimitError("complements nested too deep in a pattern", limit="schema_depth")
+            raise self.too_deep("complements")
         body = self.atom()
         self.depth -= 1
         if body is None:
@@ -202,7 +222,7 @@ class _Parser:
     def group(self, start: int) -> Pattern | None:
         self.depth += 1
         if self.depth > self.limits.schema_depth:
-            raise LimitError("groups nested too deep in a pattern", limit="schema_depth")
+            raise self.too_deep("groups")
         text, outer = self.text, self.flags
         look = next((kind for kind in _LOOKS if text.take(kind)), None)
         if look is None:

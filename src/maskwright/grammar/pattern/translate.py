@@ -146,6 +146,7 @@ class _Translation:
                 raise LimitError(
                     "the lookbehinds of a pattern have too many states together",
                     limit="lookbehind_states",
+                    value=self._limits.lookbehind_states,
                 )
 
     def places_by_last_character(self) -> list[tuple[Before, Ranges]] | None:

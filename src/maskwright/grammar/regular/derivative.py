@@ -359,4 +359,5 @@ def check_searched(seen: int, limit: int) -> None:
         raise LimitError(
             f"the shortest string of a pattern was not found among {limit:,} states",
             limit="witness_search",
+            value=limit,
         )

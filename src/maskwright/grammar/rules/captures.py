@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import replace
 
-from maskwright.errors import LimitError
+from maskwright.errors import Construct, LimitError
 from maskwright.grammar.rules.recursion import repeated
 from maskwright.grammar.rules.tree import (
     Bounded,
@@ -50,9 +50,11 @@ def captures_in_start(rules: Rules, limits: Limits) -> Rules:
         )
         if sizes[name] > limits.grammar_nodes:
             raise LimitError(
-                f"the rule {name!r}, with the rules whose captures it calls, has more than "
-                f"{limits.grammar_nodes:,} parts",
+                "a rule, with the rules whose captures it calls, has more than"
+                f" {limits.grammar_nodes:,} parts",
                 limit="grammar_nodes",
+                value=limits.grammar_nodes,
+                construct=Construct.rules([name]),
             )
         written[name] = _write_out(bodies[name], written)
     return Rules(rules.start, {**rules.rules, rules.start: written[rules.start]})

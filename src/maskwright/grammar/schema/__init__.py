@@ -27,6 +27,7 @@ and one to the tables in `tests/grammar/schema/`. For users, add a row to docs/j
 - `keys`: Keys of schemas, which are equal for equal JSON.
 - `order`: The order in which a schema names its properties.
 - `parse`: `parse_schema`: from a document to the tree and the report.
+- `places`: Where in a document the schema of a part of a value stands.
 - `references`: Where references lead.
 - `scalar_keywords`: Keywords that hold for every type, and those about numbers and strings.
 - `schema_object`: One schema object while it is parsed, and what all of a document share.

@@ -7,11 +7,12 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator, Mapping
 from math import isfinite
 from typing import Any, Final, NoReturn
 
-from maskwright.errors import LimitError, SchemaError
+from maskwright.errors import Construct, LimitError, SchemaError
 from maskwright.grammar.schema.tree import Json
 from maskwright.limits import Limits
 
@@ -27,7 +28,12 @@ def loaded(source: Json) -> Json:
     except ValueError as error:
         raise SchemaError(f"the schema is not JSON: {error}", pointer="") from None
     except RecursionError:
-        raise LimitError("the schema is nested too deep", limit="schema_depth") from None
+        raise LimitError(
+            "the schema is nested too deep",
+            limit="schema_depth",
+            value=sys.getrecursionlimit(),
+            construct=Construct.schema(""),
+        ) from None
 
 
 def check(document: Json, limits: Limits) -> None:
@@ -47,10 +53,15 @@ def check(document: Json, limits: Limits) -> None:
             raise LimitError(
                 f"the schema has more than {limits.schema_nodes:,} values",
                 limit="schema_nodes",
+                value=limits.schema_nodes,
+                construct=Construct.schema(""),
             )
         if depth > limits.schema_depth:
             raise LimitError(
-                f"the schema is nested deeper than {limits.schema_depth}", limit="schema_depth"
+                f"the schema is nested deeper than {limits.schema_depth}",
+                limit="schema_depth",
+                value=limits.schema_depth,
+                construct=Construct.schema(_deep_place(document, depth)),
             )
         below: list[Any] = []
         for value in level:
@@ -73,6 +84,17 @@ def check(document: Json, limits: Limits) -> None:
                 _refuse(document)
         level = below
         depth += 1
+
+
+def _deep_place(document: Json, depth: int) -> str:
+    """The place of the first value at a depth, which `check` knows to exist."""
+    waiting = [("", document, 0)]
+    while True:
+        place, value, at = waiting.pop()
+        if at == depth:
+            return place
+        inner = [(below, child, at + 1) for below, child in _children(value, place)]
+        waiting += reversed(inner)
 
 
 def _refuse(document: Json) -> NoReturn:

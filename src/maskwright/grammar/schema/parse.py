@@ -12,6 +12,7 @@ from difflib import get_close_matches
 from functools import lru_cache
 from typing import Final
 
+from maskwright.errors import Construct, LimitError
 from maskwright.grammar.schema.combining_keywords import COMBINING_KEYWORDS
 from maskwright.grammar.schema.container_keywords import CONTAINER_KEYWORDS
 from maskwright.grammar.schema.document import check, check_names, loaded
@@ -85,7 +86,7 @@ def _assertions(source: SchemaObject) -> list[Assertion]:
         note, is_suspect = "", False
         known = keyword in keywords or _goes_with_array(keyword, source)
         if known and not (hidden and keyword != "$ref"):
-            asserted = READERS[keyword](source, setting, f"{pointer}/{keyword}")
+            asserted = _read(keyword, source, setting)
             if not isinstance(asserted, str):
                 assertions += asserted
                 enforced.append(ReportEntry(pointer, keyword))
@@ -98,6 +99,15 @@ def _assertions(source: SchemaObject) -> list[Assertion]:
         entry = ReportEntry(pointer, keyword, note, suspect=is_suspect)
         source.parser.annotations.append(entry)
     return assertions
+
+
+def _read(keyword: str, source: SchemaObject, setting: Json) -> list[Assertion] | str:
+    place = f"{source.pointer}/{keyword}"
+    try:
+        return READERS[keyword](source, setting, place)
+    except LimitError as error:
+        error.complete(construct=Construct.schema(place))
+        raise
 
 
 def _goes_with_array(keyword: str, source: SchemaObject) -> bool:

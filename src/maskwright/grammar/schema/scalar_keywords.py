@@ -6,7 +6,7 @@ from decimal import Decimal
 from functools import partial
 from typing import Final
 
-from maskwright.errors import LimitError, SchemaError
+from maskwright.errors import SchemaError
 from maskwright.grammar.formats import format_language
 from maskwright.grammar.number.interval import Interval
 from maskwright.grammar.number.multiples import multiples
@@ -79,10 +79,7 @@ def _read_multiple_of(source: SchemaObject, setting: Json, place: str) -> list[A
     divisor: Decimal = decimal(as_number(setting, place))
     if divisor <= 0:
         raise SchemaError(f"a divisor is greater than 0, not {setting}", pointer=place)
-    try:
-        multiples(divisor, source.parser.options.limits.divisor)  # which checks the limit
-    except LimitError as error:
-        raise LimitError(error.reason, limit=error.limit, pointer=place) from None
+    multiples(divisor, source.parser.options.limits.divisor)  # which checks the limit
     return [MultipleOf(divisor)]
 
 

@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from maskwright.errors import LimitError, RegexError, SchemaError, UnsupportedSchemaError
+from maskwright.errors import Construct, LimitError, RegexError, SchemaError, UnsupportedSchemaError
 from maskwright.grammar.pattern.translate import search
 from maskwright.grammar.regular.terms import Regular
 from maskwright.grammar.schema.document import check_names, no_schema, wrong
@@ -138,7 +138,8 @@ class SchemaObject:
             kind = UnsupportedSchemaError if error.unsupported else SchemaError
             raise kind(f"in the pattern: {error.message}", pointer=place) from None
         except LimitError as error:
-            raise LimitError(error.reason, limit=error.limit, pointer=place) from None
+            error.place(Construct.schema(place))
+            raise
 
 
 KeywordReader = Callable[[SchemaObject, Json, str], list[Assertion] | str]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from maskwright.errors import LimitError
+from maskwright.errors import Construct, LimitError
 from maskwright.grammar.schema.tree import (
     Assertion,
     Contains,
@@ -52,9 +52,11 @@ def array_shape(branch: list[Assertion]) -> ArrayShape | None:
     if len(contains) > _MOST_COUNTED:
         raise LimitError(
             f"an array has to satisfy more than {_MOST_COUNTED} 'contains', each of which doubles"
-            " what an item may be; use fewer",
+            " what an item may be",
             limit="alternatives",
-            pointer=contains[-1].schema.pointer,
+            value=_MOST_COUNTED,
+            construct=Construct.schema(contains[-1].schema.pointer),
+            way_out="use fewer",
         )
     size = max((len(items.prefix) for items in item_schemas), default=0)
     prefix = tuple(

@@ -14,7 +14,7 @@ from typing import Final
 from maskwright.errors import LimitError
 from maskwright.grammar.schema.tree import TYPES, AllOf, AnyOf, OneOf, Schema, TypeIs, negated
 from maskwright.grammar.shape.disjoint import have_disjoint_members
-from maskwright.grammar.shape.shape import Conjunction
+from maskwright.grammar.shape.shape import Conjunction, keyword_of
 from maskwright.limits import Limits
 
 Possible = Callable[[Conjunction], bool]
@@ -54,6 +54,9 @@ class ExclusiveUnions:
 
         try:
             union = self._unions[key] = _without_others(assertion, overlap)
+        except LimitError as error:
+            error.complete(construct=keyword_of(assertion.options))
+            raise
         finally:
             self._open.discard(key)
         return union
@@ -65,9 +68,10 @@ class ExclusiveUnions:
         if compared >= self._limits.alternatives:
             raise LimitError(
                 f"more than {self._limits.alternatives:,} pairs of options of 'oneOf' have to be"
-                " compared; give the options a property or type in which they differ",
+                " compared",
                 limit="alternatives",
-                pointer=left.pointer,
+                value=self._limits.alternatives,
+                way_out="give the options a property or type in which they differ",
             )
         return not (kind == "object" and have_disjoint_members(left, right)) and self._possible(
             pair

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from maskwright.errors import Construct
 from maskwright.grammar.regular.terms import Regular
 from maskwright.grammar.schema.tree import ItemCount, PropertyCount, Schema
 
@@ -29,6 +30,19 @@ def conjunction_of(schemas: Iterable[Schema]) -> Conjunction:
 def in_order(conjunction: Conjunction) -> list[Schema]:
     """The schemas of a conjunction in the order in which they were made, equal in every run."""
     return sorted(conjunction, key=lambda schema: schema.number)
+
+
+def construct_of(conjunction: Conjunction) -> Construct:
+    """What an error names whose cause is a value that must satisfy a conjunction."""
+    first = min(conjunction, key=lambda schema: schema.number, default=None)
+    return Construct.schema("" if first is None else first.pointer)
+
+
+def keyword_of(options: tuple[Schema, ...]) -> Construct:
+    """What an error names whose cause is a union of options: the keyword, or the first of them."""
+    first = options[0].pointer
+    keyword = first.rpartition("/")[0]
+    return Construct.schema(keyword if keyword.endswith(("/oneOf", "/anyOf")) else first)
 
 
 def joint_count(counts: list[ItemCount] | list[PropertyCount]) -> tuple[int, int | None]:

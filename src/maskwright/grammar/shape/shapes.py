@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from maskwright.errors import LimitError
 from maskwright.grammar.regular.terms import ANYTHING, EMPTY, Regular, alt, intersection
 from maskwright.grammar.schema.order import name_order
 from maskwright.grammar.schema.tree import (
@@ -27,7 +28,14 @@ from maskwright.grammar.shape.arrays import array_shape
 from maskwright.grammar.shape.objects import object_shape
 from maskwright.grammar.shape.one_of import ExclusiveUnions, Possible
 from maskwright.grammar.shape.scalars import literals_of, numbers_of, scalars_of
-from maskwright.grammar.shape.shape import ArrayShape, Conjunction, ObjectShape, Shape, in_order
+from maskwright.grammar.shape.shape import (
+    ArrayShape,
+    Conjunction,
+    ObjectShape,
+    Shape,
+    construct_of,
+    in_order,
+)
 from maskwright.grammar.shape.strings import StringLanguages
 from maskwright.grammar.shape.unevaluated import ResolvedAssertions
 from maskwright.grammar.shape.unions import Branches
@@ -56,7 +64,11 @@ class Shapes:
         schema that refers to itself without end."""
         shape = self._shapes.get(conjunction)
         if shape is None:
-            shape = self._shapes[conjunction] = self._compute(conjunction)
+            try:
+                shape = self._shapes[conjunction] = self._compute(conjunction)
+            except LimitError as error:
+                error.complete(construct=construct_of(conjunction))
+                raise
         return shape
 
     def _compute(self, conjunction: Conjunction) -> Shape:

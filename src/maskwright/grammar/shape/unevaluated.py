@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import product
 
-from maskwright.errors import LimitError
+from maskwright.errors import Construct, LimitError
 from maskwright.grammar.regular.terms import Regular
 from maskwright.grammar.schema.tree import (
     AllOf,
@@ -112,9 +112,11 @@ def _products(left: list[_Case], right: list[_Case]) -> list[_Case]:
 def _too_many_cases(schema: Schema, limits: Limits) -> LimitError:
     return LimitError(
         "'unevaluatedProperties' or 'unevaluatedItems' has to distinguish more than"
-        f" {limits.alternatives:,} cases; use fewer branches in the keywords beside it",
+        f" {limits.alternatives:,} cases",
         limit="alternatives",
-        pointer=schema.pointer,
+        value=limits.alternatives,
+        construct=Construct.schema(schema.pointer),
+        way_out="use fewer branches in the keywords beside it",
     )
 
 

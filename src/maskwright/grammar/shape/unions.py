@@ -33,7 +33,7 @@ from maskwright.grammar.schema.tree import (
 from maskwright.grammar.shape.disjoint import are_disjoint
 from maskwright.grammar.shape.negation import negate
 from maskwright.grammar.shape.one_of import ExclusiveUnions
-from maskwright.grammar.shape.shape import Conjunction, in_order
+from maskwright.grammar.shape.shape import Conjunction, in_order, keyword_of
 from maskwright.grammar.shape.unevaluated import ResolvedAssertions
 from maskwright.limits import Limits, spend
 
@@ -105,12 +105,11 @@ class Branches:
             union, path = chosen
             stack += [branch.fork(option, path) for option in reversed(union.options)]
             if len(stack) + len(done) > self._limits.alternatives:
-                place = next(iter(conjunction)).pointer or "the root"
                 raise LimitError(
-                    f"the unions at {place} multiply to more than"
-                    f" {self._limits.alternatives:,} alternatives; use fewer anyOf, oneOf or if"
-                    " about one value",
+                    f"unions multiply to more than {self._limits.alternatives:,} alternatives",
                     limit="alternatives",
+                    value=self._limits.alternatives,
+                    construct=keyword_of(union.options),
                 )
         return done
 

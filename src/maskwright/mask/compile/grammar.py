@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Literal
 
-from maskwright.errors import InputError, LimitError
+from maskwright.errors import WHOLE_GRAMMAR, InputError, LimitError
 from maskwright.grammar.dialects.detect import DIALECTS, Dialect
 from maskwright.grammar.dialects.read import read_grammar
 from maskwright.grammar.dialects.special import SpecialTokens
@@ -35,11 +36,15 @@ def compile_grammar(
     if dialect not in ("auto", *DIALECTS):
         raise InputError(f"dialect is one of auto, {', '.join(DIALECTS)}", param="dialect")
     limits = limits or DEFAULT_LIMITS
-    with Work(limits):
+    with Work(limits, WHOLE_GRAMMAR):
         try:
             return _compile(text, vocab, None if dialect == "auto" else dialect, start, limits)
         except RecursionError:
-            raise LimitError("the grammar's rules nest too deep", limit="schema_depth") from None
+            raise LimitError(
+                "the grammar's rules nest too deep",
+                limit="schema_depth",
+                value=sys.getrecursionlimit(),
+            ) from None
 
 
 def _compile(

@@ -10,11 +10,12 @@ from maskwright.automaton.json.precheck import WIDE, precheck_alternatives
 from maskwright.automaton.satisfy.solver import Solver
 from maskwright.automaton.value.progress import PropertyOrder
 from maskwright.automaton.value.whitespace import WHITESPACE, WhitespaceName
-from maskwright.errors import InputError, UnsatisfiableSchemaError
+from maskwright.errors import Construct, InputError, UnsatisfiableSchemaError
 from maskwright.grammar.schema.drafts import Draft
 from maskwright.grammar.schema.parse import ParseOptions, parse_schema
 from maskwright.grammar.schema.tree import Json, Schema
 from maskwright.limits import DEFAULT_LIMITS, Limits, Work
+from maskwright.mask.compile.constructs import SchemaConstructs
 from maskwright.mask.grammar import Grammar
 from maskwright.mask.recognizer import Beginning
 from maskwright.mask.shared.generations import generations_of
@@ -83,7 +84,7 @@ def compile_json_schema(
         plain_integers=integers == "digits",
         limits=limits,
     )
-    with Work(limits):
+    with Work(limits, Construct.schema("")):
         parsed = parse_schema(schema, options)
         kind = (property_order, whitespace, formats, integers, escapes, limits)
         source = _Source(parsed.root, vocab, kind, property_order, whitespace, escapes, limits)
@@ -119,7 +120,9 @@ class _Source(NamedTuple):
         with tables.lock:
             levels, shared = tables.json_machine(self.kind, self.limits)
             start = levels.begun(self.root)
-        return None if start is None else Beginning(tables, shared, start)
+        return (
+            None if start is None else Beginning(tables, shared, start, SchemaConstructs(self.root))
+        )
 
     def begin(self, solver: Solver) -> Beginning:
         """Where texts begin in the newest tables."""
@@ -136,9 +139,9 @@ class _Source(NamedTuple):
                 table=levels,
                 within_tokens=tables.names_within_tokens,
             )
-            return Beginning(tables, shared, contexts.start())
+            return Beginning(tables, shared, contexts.start(), SchemaConstructs(self.root))
 
     def begin_again(self) -> Beginning:
         """Where texts begin, for a grammar whose tables have been retired."""
-        with Work(self.limits):
+        with Work(self.limits, Construct.schema("")):
             return self.known() or self.begin(Solver(self.property_order, self.limits))

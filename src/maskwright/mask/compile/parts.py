@@ -12,6 +12,7 @@ from maskwright.automaton.satisfy.solver import Solver
 from maskwright.automaton.value.progress import PropertyOrder
 from maskwright.automaton.value.whitespace import WHITESPACE, WhitespaceName
 from maskwright.errors import (
+    Construct,
     InputError,
     LimitError,
     RegexError,
@@ -124,7 +125,12 @@ class Parts:
                     return self.grammar(text, None, vocab)
         except SchemaError as error:
             raise type(error)(error.reason, pointer=leaf.pointer + error.pointer) from None
-        except (RegexError, LimitError):
+        except LimitError as error:
+            error.complete(construct=Construct.schema(""))
+            if error.pointer is not None:
+                error.place(Construct.schema(leaf.pointer + error.pointer))
+            raise
+        except RegexError:
             raise
         except InputError as error:
             raise StructuralTagError(error.message, pointer=leaf.pointer) from error
@@ -185,7 +191,12 @@ class Parts:
         except SchemaError as error:
             reason = f"tool {tool.name!r}: {error.reason}"
             raise type(error)(reason, pointer=error.pointer, param=tool.place) from None
-        except (RegexError, LimitError) as error:
+        except LimitError as error:
+            error.param = tool.place
+            error.complete(construct=Construct.schema(""))
+            error.within(f"tool {tool.name!r}")
+            raise
+        except RegexError as error:
             error.param = tool.place
             raise
         return Arguments(

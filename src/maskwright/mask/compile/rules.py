@@ -5,7 +5,7 @@ from __future__ import annotations
 from maskwright.automaton.rules.contexts import RuleContexts
 from maskwright.automaton.rules.network import RuleNetwork
 from maskwright.automaton.rules.values import RuleValues
-from maskwright.errors import InputError
+from maskwright.errors import WHOLE_GRAMMAR, InputError
 from maskwright.grammar.rules.captures import captures_in_start
 from maskwright.grammar.rules.fold import fold_rules
 from maskwright.grammar.rules.tree import (
@@ -15,6 +15,7 @@ from maskwright.grammar.rules.tree import (
 )
 from maskwright.grammar.schema.tree import Report
 from maskwright.limits import DEFAULT_LIMITS, Limits, Work
+from maskwright.mask.compile.constructs import RuleConstructs
 from maskwright.mask.grammar import Grammar
 from maskwright.mask.recognizer import Beginning
 from maskwright.mask.shared.generations import tables_of
@@ -41,12 +42,12 @@ def compile_rules(
     """
     limits = limits or DEFAULT_LIMITS
     _check_tokens(rules, vocab)
-    with Work(limits):
+    with Work(limits, WHOLE_GRAMMAR):
         written = fold_rules(captures_in_start(rules, limits))
 
         def begin(*, check_values: bool = False) -> Beginning:
             tables = tables_of(vocab)
-            with Work(limits):
+            with Work(limits, WHOLE_GRAMMAR):
                 values = RuleValues(tables.leaves, limits, vocab.price, tables.names_within_tokens)
                 network = RuleNetwork(written, values.is_satisfiable, limits)
                 with tables.lock:
@@ -54,7 +55,7 @@ def compile_rules(
                     if check_values:
                         contexts.check_values()
                     shared = SharedMachine(tables.leaves, contexts, limits)
-                    return Beginning(tables, shared, contexts.start())
+                    return Beginning(tables, shared, contexts.start(), RuleConstructs(contexts))
 
         return Grammar(begin(check_values=check_values), report or Report((), ()), begin)
 

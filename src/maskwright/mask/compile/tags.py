@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from maskwright.automaton.value.progress import PropertyOrder
 from maskwright.automaton.value.whitespace import WhitespaceName
+from maskwright.errors import Construct
 from maskwright.grammar.schema.tree import Json
 from maskwright.grammar.tags.parse import parse_tag
 from maskwright.limits import DEFAULT_LIMITS, Limits, Work
@@ -30,6 +31,6 @@ def compile_structural_tag(
     and the errors of the schemas, patterns and grammars in it.
     """
     parts = Parts(whitespace, property_order, integers, escapes, limits or DEFAULT_LIMITS)
-    with Work(parts.limits):
+    with Work(parts.limits, Construct("the structural tag")):
         parts.rules[START] = parts.tag(parse_tag(tag), vocab)
         return parts.compiled(vocab)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NoReturn, get_args
 
 from maskwright.automaton.rules.text_contexts import TextContexts
-from maskwright.errors import InputError, RegexError
+from maskwright.errors import Construct, InputError, RegexError
 from maskwright.grammar.pattern.flags import Flags, Syntax
 from maskwright.grammar.pattern.translate import full_match
 from maskwright.grammar.pattern.translate import search as found_in
@@ -15,6 +15,7 @@ from maskwright.grammar.regular.substrings import UNITS, Unit, substrings
 from maskwright.grammar.regular.terms import EMPTY, Regular, words
 from maskwright.grammar.schema.tree import Report, ReportEntry
 from maskwright.limits import DEFAULT_LIMITS, Limits, Work
+from maskwright.mask.compile.constructs import OneConstruct
 from maskwright.mask.grammar import Grammar
 from maskwright.mask.recognizer import Beginning
 from maskwright.mask.shared.generations import tables_of
@@ -47,11 +48,12 @@ def compile_regex(
         raise InputError(f"syntax is one of {', '.join(get_args(Syntax))}", param="syntax")
 
     chosen = Flags(syntax=syntax, algebra=algebra).having(flags, _refuse_flag)
-    with Work(limits):
+    construct = Construct.pattern(pattern)
+    with Work(limits, construct):
         term = (found_in if search else full_match)(pattern, limits, chosen)
         if not is_live(term, limits.witness_search):
             raise RegexError("the pattern matches no text", pattern=pattern, position=0)
-        return _compile(term, "pattern", vocab, limits)
+        return _compile(term, "pattern", vocab, limits, construct)
 
 
 def compile_choice(
@@ -66,8 +68,9 @@ def compile_choice(
     if not strings:
         raise InputError("a choice needs at least one string", param="strings")
     limits = limits or DEFAULT_LIMITS
-    with Work(limits):
-        return _compile(words(tuple(strings)), "choice", vocab, limits)
+    construct = Construct(f"the choice of {len(strings):,} strings")
+    with Work(limits, construct):
+        return _compile(words(tuple(strings)), "choice", vocab, limits, construct)
 
 
 def compile_substring(
@@ -83,23 +86,26 @@ def compile_substring(
     if unit not in UNITS:
         raise InputError(f"unit is one of {', '.join(UNITS)}", param="unit")
     limits = limits or DEFAULT_LIMITS
-    with Work(limits):
+    construct = Construct(f"the document of {len(document):,} characters")
+    with Work(limits, construct):
         term = substrings(document, unit)
         if term is EMPTY:
             raise InputError(f"the document has no {unit}", param="document")
-        return _compile(term, "substring", vocab, limits)
+        return _compile(term, "substring", vocab, limits, construct)
 
 
 def _refuse_flag(reason: str) -> NoReturn:
     raise InputError(reason, param="flags")
 
 
-def _compile(term: Regular, kind: str, vocab: Vocabulary, limits: Limits) -> Grammar:
+def _compile(
+    term: Regular, kind: str, vocab: Vocabulary, limits: Limits, construct: Construct
+) -> Grammar:
     def begin() -> Beginning:
         tables = tables_of(vocab)
-        with Work(limits), tables.lock:
+        with Work(limits, construct), tables.lock:
             contexts = TextContexts(term, tables.leaves)
             shared = SharedMachine(tables.leaves, contexts, limits)
-            return Beginning(tables, shared, contexts.start())
+            return Beginning(tables, shared, contexts.start(), OneConstruct(construct))
 
     return Grammar(begin(), Report((ReportEntry("", kind),), ()), begin)

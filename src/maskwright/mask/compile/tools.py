@@ -7,7 +7,7 @@ from typing import get_args
 
 from maskwright.automaton.value.progress import PropertyOrder
 from maskwright.automaton.value.whitespace import WhitespaceName
-from maskwright.errors import InputError, UnsatisfiableSchemaError
+from maskwright.errors import Construct, InputError, UnsatisfiableSchemaError
 from maskwright.grammar.schema.tree import Json
 from maskwright.grammar.tools.formats import tool_format
 from maskwright.grammar.tools.rules import Reasoning, ToolRules
@@ -75,7 +75,7 @@ def compile_tools(
         stop=tuple(stop),
         reasoning_tokens=reasoning_tokens,
     )
-    with Work(parts.limits):
+    with Work(parts.limits, Construct("the tools")):
         answer = None
         if response_schema is not None:
             response = JsonResponse(response_schema)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Final
+from collections.abc import Callable, Iterable
+from functools import wraps
+from typing import Concatenate, Final, ParamSpec, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from maskwright.automaton.events.events import Event
+from maskwright.errors import LimitError
 from maskwright.mask.budget.masks import BudgetMasks
 from maskwright.mask.matcher.forced import forced_tokens
 from maskwright.mask.matcher.reader import EventReader
@@ -18,6 +20,26 @@ from maskwright.mask.walk.row_table import write_row
 from maskwright.mask.walker import Walker
 
 _INT32: Final = np.dtype(np.int32)
+
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+
+def _naming_construct(
+    method: Callable[Concatenate[Matcher, _P], _R],
+) -> Callable[Concatenate[Matcher, _P], _R]:
+    """Have a `LimitError` of a method name the part of the grammar at which the text stands."""
+
+    @wraps(method)
+    def run(self: Matcher, *args: _P.args, **options: _P.kwargs) -> _R:
+        try:
+            return method(self, *args, **options)
+        except LimitError as error:
+            self.name_construct(error)
+            raise
+
+    return run
 
 
 class Matcher:
@@ -59,7 +81,7 @@ class Matcher:
         """The number of the current mask in the row table of the vocabulary."""
         here = self._path[-1]
         if not here.record:
-            self._walker.find(here, self._read)
+            self._find(here)
         return here.row
 
     @property
@@ -90,6 +112,7 @@ class Matcher:
         return True
 
     @property
+    @_naming_construct
     def costs_depend_on_text(self) -> bool:
         """Whether the tokens that complete the text depend on what it says so far, and not on the
         position alone."""
@@ -117,16 +140,24 @@ class Matcher:
             raise ValueError(f"out must be int32 of shape ({words},), not {out.dtype} {out.shape}")
         here = self._path[-1]
         if budget is not None and budget < here.sufficient_budget:
-            self._budgets.fill(here, budget, out, bytes(self._read()))
+            self._fill_within(here, budget, out)
             return
         if not here.record:
-            self._walker.find(here, self._read)
+            self._find(here)
         try:
             write_row(here.record, out)
         except TypeError:  # the words are not contiguous
             row = np.empty(out.shape, _INT32)
             write_row(here.record, row)
             out[:] = row
+
+    @_naming_construct
+    def _find(self, here: Position) -> None:
+        self._walker.find(here, self._read)
+
+    @_naming_construct
+    def _fill_within(self, here: Position, budget: int, out: npt.NDArray[np.int32]) -> None:
+        self._budgets.fill(here, budget, out, bytes(self._read()))
 
     def accept(self, token: int) -> bool:
         """Append a token. Returns False, without a change, if the mask doesn't allow it."""
@@ -140,6 +171,7 @@ class Matcher:
         self._steps.append(token)
         return True
 
+    @_naming_construct
     def _after(self, token: int) -> Position | None:
         """Return the position after a token that was not accepted here before; None if the mask
         doesn't allow it."""
@@ -161,6 +193,7 @@ class Matcher:
             self._ends.append(len(self._text))
         return self._text
 
+    @_naming_construct
     def accept_bytes(self, data: bytes) -> int:
         """Append as many of the bytes as the grammar allows, as one step; returns their number."""
         recognizer = self._recognizer
@@ -185,14 +218,22 @@ class Matcher:
         """Whether the text so far is complete."""
         here = self._path[-1]
         known = here.accepting
-        return self._recognizer.accepting(here.configuration) if known is None else known
+        return self._is_accepting() if known is None else known
+
+    @_naming_construct
+    def _is_accepting(self) -> bool:
+        return self._recognizer.accepting(self._path[-1].configuration)
 
     @property
     def complete(self) -> bool:
         """Whether the text is complete and nothing but an end token may follow."""
         here = self._path[-1]
         known = here.complete
-        return self._recognizer.complete(here) if known is None else known
+        return self._is_complete() if known is None else known
+
+    @_naming_construct
+    def _is_complete(self) -> bool:
+        return self._recognizer.complete(self._path[-1])
 
     @property
     def terminated(self) -> bool:
@@ -200,6 +241,7 @@ class Matcher:
         return self._path[-1] is self._recognizer.ended
 
     @property
+    @_naming_construct
     def min_tokens(self) -> int:
         """An upper bound on the tokens that complete the text, 0 if it is complete; the smallest
         `budget` that is known to suffice."""
@@ -207,6 +249,7 @@ class Matcher:
             return 0
         return self._budgets.costs.tokens_needed(self._path[-1].configuration, bytes(self._read()))
 
+    @_naming_construct
     def next_bytes(self) -> bytes:
         """The bytes that may come next, in ascending order."""
         if self.terminated:
@@ -225,7 +268,12 @@ class Matcher:
         here = self._path[-1]
         if here.forced_byte == b"":
             return []
-        return forced_tokens(self._recognizer, here.configuration, bytes(self._read()))
+        return self._find_forced_tokens()
+
+    @_naming_construct
+    def _find_forced_tokens(self) -> list[int]:
+        here = self._path[-1].configuration
+        return forced_tokens(self._recognizer, here, bytes(self._read()))
 
     def forced_run(self, left: int) -> list[int]:
         """The forced tokens, if the rest of `left` tokens suffices to complete the text after them;
@@ -252,6 +300,12 @@ class Matcher:
         del tokens, left, canonical
         return True
 
+    def name_construct(self, error: LimitError) -> None:
+        """Have an error name the part of the grammar at which the text stands."""
+        here = self._path[-1].configuration
+        self._recognizer.name_construct(error, here, bytes(self._read()))
+
+    @_naming_construct
     def events(self, *, final: bool = False) -> list[Event]:
         """Return the events of the text accepted since the last call: captures and the structure
         of JSON.

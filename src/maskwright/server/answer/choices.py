@@ -67,14 +67,17 @@ class Choices:
         reader: Callable[[], PartReader] = WordReader,
         warnings: Sequence[str] = (),
         *,
+        name_place: Callable[[Exception], None] | None = None,
         scores: Callable[[], ScoreReader] | None = None,
         token_traces: Sequence[TokenTrace] | None = None,
     ) -> None:
         """`generations`: equally many for each of `prompts`, the token ids of prompts, in their
-        order. `warnings`: remarks about the client's schema. `scores`: makes a reader for the
-        log-probabilities of an answer. `token_traces`: one for each choice. The last two are None
-        if the client didn't ask for them."""
+        order. `warnings`: remarks about the client's schema. `name_place`: has an error of the
+        shape name the field of the request. `scores`: makes a reader for the log-probabilities of
+        an answer. `token_traces`: one for each choice. The last two are None if the client didn't
+        ask for them."""
         self._generations = generations
+        self._name_place = name_place or _keep
         self._readers = [reader() for _ in generations]
         self._scores = [None if scores is None else scores() for _ in generations]
         self.token_traces = token_traces
@@ -102,13 +105,16 @@ class Choices:
 
     async def answers(self) -> list[Answer]:
         """Wait until all choices have ended, and return them. Raises the first error."""
-        ended = await asyncio.gather(*(generation.aresult() for generation in self._generations))
-        self._tokens = sum(one.completion_tokens for one in ended)
-        for trace, one in zip(self.token_traces or (), ended, strict=False):
-            trace.take(one.scores)
-        return [
-            await _answer(*each) for each in zip(ended, self._readers, self._scores, strict=True)
-        ]
+        try:
+            ended = await asyncio.gather(*(each.aresult() for each in self._generations))
+            self._tokens = sum(one.completion_tokens for one in ended)
+            for trace, one in zip(self.token_traces or (), ended, strict=False):
+                trace.take(one.scores)
+            parts = zip(ended, self._readers, self._scores, strict=True)
+            return [await _answer(*each) for each in parts]
+        except Exception as error:
+            self._name_place(error)
+            raise
 
     def deltas(self, idle: float) -> AsyncGenerator[ChoiceDelta | None]:
         """Return an iterator over all deltas in the order of their arrival, and None after each
@@ -158,6 +164,9 @@ class Choices:
                     running -= 1
                     reason = _openai_reason(delta.finish_reason, called=index in called)
                 yield ChoiceDelta(index, parts, len(delta.token_ids), reason, logprobs)
+        except Exception as error:
+            self._name_place(error)
+            raise
         finally:
             for reader in readers:
                 reader.cancel()
@@ -183,6 +192,10 @@ async def _answer(completion: Completion, reader: PartReader, scores: ScoreReade
     if scores is not None:
         logprobs = scores.read(completion.text, completion.token_ids, completion.scores)
     return Answer(message, completion.completion_tokens, reason, logprobs, tuple(parts))
+
+
+def _keep(error: Exception) -> None:
+    """Leave an error as it is."""
 
 
 def _openai_reason(reason: FinishReason, *, called: bool) -> str:

@@ -59,12 +59,13 @@ class Recipe:
     """Whether the shape stands beside tools, whose errors name their own place."""
 
     def name_place(self, error: Exception) -> None:
-        """Have an error of `build` name the field of the request."""
-        if self.place is None or not isinstance(error, InputError):
+        """Have an error of the grammar, when it is compiled or followed, name the field of the
+        request."""
+        if not isinstance(error, InputError):
             return
         is_fault = isinstance(error, FAULTS_OF_SHAPES) and not self.beside_tools
         if error.param is None or is_fault:
-            error.param = self.place
+            error.param = self.place or "tools"
 
 
 @dataclass(frozen=True, slots=True)
