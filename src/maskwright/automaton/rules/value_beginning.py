@@ -14,6 +14,7 @@ from maskwright.automaton.machine.exits import BLOCKED, DYNAMIC, Exit, apply_exi
 from maskwright.automaton.machine.trace import Left
 from maskwright.automaton.value.last_value import last_value
 from maskwright.grammar.shape.shape import Conjunction
+from maskwright.limits import CHEAP, spend
 
 
 class ValueBeginning(NamedTuple):
@@ -38,6 +39,7 @@ def read_beginning(
     left: list[Left] = []
     for at, byte in enumerate(data):
         while True:
+            spend(CHEAP)
             target = leaves.next_states(leaf).get(byte)
             if target is not None and _gate_open(contexts, leaves, target, stack[-1]):
                 break
@@ -55,6 +57,7 @@ def _leave(
     """Leave the leaf on top of `stack`, which is changed, and note what is left; None if that isn't
     possible, or if the value ends there."""
     while label is not None and stack:
+        spend(CHEAP)
         context = stack[-1]
         taken = contexts.exit(context, label)
         if taken.kind & DYNAMIC:
