@@ -18,7 +18,7 @@ from maskwright.automaton.machine.exits import BLOCKED, DONE, DYNAMIC, Configura
 from maskwright.automaton.machine.machine import Machine
 from maskwright.automaton.value.last_value import closing_quote, last_value, string_start
 from maskwright.automaton.value.level import Level
-from maskwright.limits import Limits
+from maskwright.limits import CHEAP, Limits, spend
 
 
 class Finisher(Protocol):
@@ -215,6 +215,7 @@ class CompletionSearch:
         """The leaf and the stack of the JSON value that has begun; None if none has."""
         leaves = self._machine.leaves
         while True:
+            spend(CHEAP)
             step = self._machine.contexts.exit(stack[0], leaves.label_of(leaf))
             if step.kind == BLOCKED:
                 return None
