@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from mmap import mmap
-from time import monotonic
+from time import monotonic, sleep
 
 import pytest
 
@@ -87,6 +87,12 @@ def test_a_slice_ends_what_is_worked_on() -> None:
         work_for(10)
     assert 0.02 <= monotonic() - began < 1
     assert work_for(0.05) > 10  # no slice any more
+
+
+def test_time_in_which_others_have_the_processor_is_not_of_the_slice() -> None:
+    with slice_of(0.5):
+        sleep(1)
+        work_for(0.01)
 
 
 @pytest.mark.parametrize("slices", [(0.02, 10), (10, 0.02)])

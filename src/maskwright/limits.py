@@ -14,7 +14,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from pathlib import Path
-from time import monotonic
+from time import monotonic, thread_time
 from types import TracebackType
 from typing import Final
 
@@ -105,6 +105,7 @@ class Work:
         "_own_level",
         "_reserve",
         "_slice_end",
+        "_slice_processor_end",
         "_until_look",
     )
 
@@ -121,7 +122,8 @@ class Work:
         self._own_deadline = self._deadline = math.inf
         self._own_level = self._level = math.inf
         """Bytes of memory that the process may take, by this question's limits and by all."""
-        self._slice_end = math.inf
+        self._slice_end = self._slice_processor_end = math.inf
+        """When the slice is over at the earliest, and at how much processor time of this thread."""
         self._measure_at = 0.0
         self.begin()
 
@@ -153,9 +155,7 @@ class Work:
             )
         now = monotonic()
         if now >= self._slice_end:
-            raise SliceExceeded(
-                "the slice of time is over in which the question had to be answered"
-            )
+            self._look_at_slice(now)
         if now >= self._deadline:
             raise LimitError("the grammar takes too long to work out", limit="seconds")
         if now >= self._measure_at and self._level < math.inf:
@@ -164,6 +164,16 @@ class Work:
                 raise LimitError("the grammar takes too much memory to work out", limit="bytes")
         self._plan_look(left)
 
+    def _look_at_slice(self, now: float) -> None:
+        """Raise `SliceExceeded` if the thread has worked for as long as its slice lasts. The system
+        is asked for its processor time no sooner than that can be."""
+        left = self._slice_processor_end - thread_time()
+        if left <= 0:
+            raise SliceExceeded(
+                "the slice of time is over in which the question had to be answered"
+            )
+        self._slice_end = now + left
+
     def _plan_look(self, left: float) -> None:
         """Divide the steps that are left into those before the next look and those after it."""
         self._until_look = left
@@ -171,8 +181,9 @@ class Work:
             self._until_look = min(left, _BETWEEN_LOOKS)
         self._reserve = left - self._until_look
 
-    def _end_slice_at(self, time: float) -> None:
-        self._slice_end = min(self._slice_end, time)
+    def _end_slice_after(self, seconds: float) -> None:
+        self._slice_processor_end = min(self._slice_processor_end, thread_time() + seconds)
+        self._slice_end = min(self._slice_end, monotonic() + seconds)
         self._plan_look(self._until_look + self._reserve)
 
     def __enter__(self) -> None:
@@ -180,11 +191,12 @@ class Work:
             outer = self._outer = _here.work
             _here.work = self
             self._deadline, self._level = self._own_deadline, self._own_level
-            self._slice_end = math.inf
+            self._slice_end = self._slice_processor_end = math.inf
             if outer is not None:
                 self._deadline = min(self._deadline, outer._deadline)
                 self._level = min(self._level, outer._level)
                 self._slice_end = outer._slice_end
+                self._slice_processor_end = outer._slice_processor_end
             self._plan_look(self._until_look + self._reserve)
         self._depth += 1
 
@@ -241,16 +253,16 @@ def spend(steps: float = 1) -> None:
 
 @contextmanager
 def slice_of(seconds: float) -> Generator[None]:
-    """Work in this thread for `seconds` of wall time at most: from then on, `spend` raises
-    `SliceExceeded` within the block.
+    """Work in this thread for `seconds` of its processor time at most: from then on, `spend` raises
+    `SliceExceeded` within the block. Time in which other processes had the processor is not the
+    question's.
 
     All tables stay usable. The question may be asked again, and begins where it has to: what was
     found out on the way and stored is not computed again. A slice within a slice ends with it.
     """
-    end = monotonic() + seconds
     work = Work(_ENDLESS)
     with work:
-        work._end_slice_at(end)  # pyright: ignore[reportPrivateUsage]
+        work._end_slice_after(seconds)  # pyright: ignore[reportPrivateUsage]
         yield
 
 
