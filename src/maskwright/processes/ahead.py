@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -19,6 +20,7 @@ from maskwright.mask.position import Position
 from maskwright.mask.ready_rows.strings import is_within
 from maskwright.processes.lessons import SentRows, forced_run
 from maskwright.processes.messages import ENDLESS, Description, Expansion, Scope
+from maskwright.vocab import Vocabulary
 
 MOST_TOKENS: Final = 8_192
 """Tokens of a mask up to which its position is expanded unasked: it takes about a millisecond."""
@@ -36,10 +38,18 @@ MOST_IN_A_ROW: Final = 32
 """Expansions after one question, the nearest positions first."""
 
 OTHER: Final = 255
-"""In `Expansion.groups`: where this token leads depends on the text, or was not found out."""
+"""The group of tokens whose way depends on the text, or was not found out: it is not told."""
 
 AMPLE: Final = 1 << 59
 """A budget that suffices everywhere."""
+
+
+@lru_cache(maxsize=1)
+def tokens_with_quotes(vocabulary: Vocabulary) -> npt.NDArray[np.bool_]:
+    """[V]: whether a token's text contains a quotation mark. Kept for one vocabulary, since a
+    process has one."""
+    spellings = vocabulary.spellings
+    return np.fromiter((b'"' in text for text in spellings), np.bool_, len(spellings))
 
 
 class Ahead:
@@ -63,8 +73,7 @@ class Ahead:
         self._left = 0
         self._expanded: set[Position] = set()
         self._asked: Counter[Position] = Counter()
-        spellings = grammar.vocabulary.spellings
-        self._quotes = np.fromiter((b'"' in text for text in spellings), np.bool_, len(spellings))
+        self._quotes = tokens_with_quotes(grammar.vocabulary)
 
     def note(self, matcher: Matcher) -> None:
         """A question was asked about the text of a matcher: go on from there."""
@@ -116,8 +125,9 @@ class Ahead:
         groups = np.full(len(self._quotes), OTHER, np.uint8)
         groups[tokens] = place[group]
         self._leave_out(matcher, groups, tokens)
-        news = self._rows.take()
-        return Expansion(0, self._number(position), groups.tobytes(), described, *news)
+        told = np.flatnonzero(groups != OTHER).astype(np.int32)
+        way = (told.tobytes(), groups[told].tobytes())
+        return Expansion(0, self._number(position), *way, described, *self._rows.take())
 
     def _leave_out(
         self, matcher: Matcher, groups: npt.NDArray[np.uint8], tokens: npt.NDArray[np.int32]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from collections import deque
 from contextlib import suppress
 from multiprocessing.connection import Connection
@@ -13,10 +14,12 @@ from typing import Final
 from maskwright.processes.follower import FollowedGrammar
 from maskwright.processes.holdings import Holdings
 from maskwright.processes.messages import Answer, Heavy, Job
-from maskwright.processes.tasks import CompileAgainTask, CompileTask, PendingJob
+from maskwright.processes.tasks import CompileAgain, CompileTask, Moved, PendingJob
 
-_TICKS: Final = os.sysconf("SC_CLK_TCK")
 _PAGE: Final = os.sysconf("SC_PAGE_SIZE")
+_WHOLE_PROCESS: Final = 2
+"""In the number of a clock: the processor time of all threads of a process (Linux's
+`CPUCLOCK_SCHED`). The other bits are the process's number, inverted."""
 
 
 class Connected:
@@ -54,25 +57,57 @@ class Connected:
         return not (self.queue or self.sent)
 
     def pump(self, now: float) -> None:
-        """Send what is queued, in one message, if everything sent before has been answered. Raises
-        `OSError` if the process has ended."""
+        """Send what is queued, in one message, if everything sent before has been answered. Of what
+        may take long, one job is sent, after everything else. Raises `OSError` if the process has
+        ended."""
         if self.sent or not self.queue:
             return
         jobs: list[Job] = []
         forget = self.holds.take_forgotten()
         if forget is not None:
             jobs.append(forget)
-        while self.queue:
-            task = self.queue.popleft()
-            grammar = task.grammar
-            if grammar.number not in self.holds.grammars and not isinstance(task, CompileTask):
-                again = CompileAgainTask(grammar)
-                jobs.append(again.job(self.holds))
-                self.sent.append(again)
+        for task in self._next_tasks():
             jobs.append(task.job(self.holds))
             self.sent.append(task)
         self.begin(now)
         self.connection.send(jobs)
+
+    def _next_tasks(self) -> list[PendingJob]:
+        """Take from the queue all questions that can be answered at once, and the first of what
+        remains, or its preparation."""
+        ready: list[PendingJob] = []
+        others: deque[PendingJob] = deque()
+        long: PendingJob | None = None
+        for task in self.queue:
+            preparation = task.preparation(self.holds)
+            if preparation is None and not isinstance(task, CompileTask):
+                ready.append(task)
+            elif long is None:
+                long = preparation or task
+            else:
+                others.append(task)
+        self.queue = others
+        return ready if long is None else [*ready, long]
+
+    def spent(self) -> float:
+        """Seconds of processor time that the process has taken since it began on the first of
+        `sent`."""
+        return self.cpu_seconds() - self.began[1]
+
+    def take_waiting(self) -> list[PendingJob]:
+        """Take away the tasks of proven grammars that wait for a job of another one."""
+        first = self.sent[0].grammar
+        taken: list[PendingJob] = []
+        for tasks in (self.sent, self.queue):
+            for _ in range(len(tasks)):
+                task = tasks.popleft()
+                if task.grammar is first or not task.grammar.is_proven or isinstance(task, Moved):
+                    tasks.append(task)
+                    continue
+                taken.append(task.goal)
+                if tasks is self.sent:
+                    tasks.append(Moved(task.grammar))
+        return taken
 
     def begin(self, now: float) -> None:
         """The process begins the first of `sent`."""
@@ -87,16 +122,15 @@ class Connected:
         if self.own is not None:
             task.note_spent(self.began[1] - before)
         if isinstance(answer, Heavy) or (
-            isinstance(answer, Exception) and isinstance(task, CompileTask)
+            isinstance(answer, Exception) and isinstance(task, CompileTask | CompileAgain)
         ):
             self.holds.grammars.discard(task.grammar.number)
         return task
 
     def cpu_seconds(self) -> float:
         """Seconds of processor time that the process has taken; 0 if it has ended."""
-        with suppress(OSError, IndexError):
-            fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
-            return (int(fields[11]) + int(fields[12])) / _TICKS
+        with suppress(OSError):
+            return time.clock_gettime(~self.pid << 3 | _WHOLE_PROCESS)
         return 0.0
 
     def memory(self) -> int:

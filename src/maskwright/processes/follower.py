@@ -39,6 +39,9 @@ MOST_BYTES: Final = 32 << 20
 """Bytes of one grammar that are remembered; beyond that it is learned afresh."""
 
 
+PROVEN: Final = 8
+"""Answers to questions about a grammar after which it is no longer taken for new."""
+
 _numbers = itertools.count()
 
 
@@ -46,7 +49,7 @@ class LearnedPosition:
     """A position of a grammar as far as it has been learned."""
 
     __slots__ = (
-        *("accepting", "bounded", "complete", "groups", "moves", "row", "row_number", "run"),
+        *("accepting", "bounded", "complete", "expanded", "moves", "row", "row_number", "run"),
         *("state", "sufficient_budget", "targets"),
     )
 
@@ -65,17 +68,18 @@ class LearnedPosition:
         self.bounded: Final[list[tuple[Scope, Row]]] = []
         """Masks under smaller budgets."""
         self.targets: Final[list[LearnedPosition]] = []
-        self.groups: npt.NDArray[np.uint8] | None = None
-        """[V]: tokens lead to `targets` of these numbers; 255 where that isn't known. None if the
+        self.expanded: tuple[npt.NDArray[np.int32], npt.NDArray[np.uint8]] | None = None
+        """Tokens, ascending, and the numbers of the `targets` to which they lead. None if the
         position has not been expanded."""
 
     def after(self, token: int) -> LearnedPosition | None:
         """Where a token leads whatever the text before; None if that isn't known."""
         following = self.moves.get(token)
-        if following is None and self.groups is not None and token < len(self.groups):
-            number = int(self.groups[token])
-            if number < len(self.targets):
-                following = self.moves[token] = self.targets[number]
+        if following is None and self.expanded is not None:
+            tokens, groups = self.expanded
+            at = int(tokens.searchsorted(token))
+            if at < len(tokens) and tokens[at] == token:
+                following = self.moves[token] = self.targets[groups[at]]
         return following
 
     def learn(self, description: Description, rows: dict[int, Row]) -> None:
@@ -175,6 +179,10 @@ class FollowedGrammar:
         self.min_tokens = 0
         self.heavy = False
         """Whether it needs a process of its own."""
+        self.home = 0
+        """Which of the shared processes has it otherwise."""
+        self.lessons = 0
+        """Questions that have been answered."""
         self.start: LearnedPosition | None = None
         self._positions: dict[tuple[int, int], LearnedPosition] = {}
         self._rows: dict[int, Row] = {}
@@ -185,6 +193,11 @@ class FollowedGrammar:
     def size(self) -> int:
         """Estimated bytes of what has been learned."""
         return POSITION_BYTES * (1 + len(self._positions)) + self._row_bytes
+
+    @property
+    def is_proven(self) -> bool:
+        """Whether questions about it have been answered often enough to trust that it is light."""
+        return self.lessons >= PROVEN
 
     def matcher(self) -> Follower:
         """A follower at the start of a text."""
@@ -211,7 +224,7 @@ class FollowedGrammar:
         Called in another thread than what follows texts: what is put in last makes the rest
         visible."""
         here = self._positions.get((process, expansion.position))
-        if here is None or here.groups is not None or self.size > MOST_BYTES:
+        if here is None or here.expanded is not None or self.size > MOST_BYTES:
             return
         for description in expansion.targets:
             target = self.position(process, description)
@@ -219,8 +232,9 @@ class FollowedGrammar:
             here.targets.append(target)
             if description.row is not None:
                 self.row(rows[description.row])
-        here.groups = np.frombuffer(expansion.groups, np.uint8)
-        self._row_bytes += here.groups.nbytes
+        tokens = np.frombuffer(expansion.tokens, np.int32)
+        here.expanded = tokens, np.frombuffer(expansion.groups, np.uint8)
+        self._row_bytes += 5 * len(tokens)
 
     def position(self, process: int, description: Description) -> LearnedPosition:
         """The position that a description of `process` is about."""
@@ -438,6 +452,8 @@ class Reader:
         self.number = number
         self.process = -1
         """The process that has read this text, by its number."""
+        self.synced = 0
+        """Calls whose tokens it has read."""
         self.earlier: list[list[int]] = []
         """The tokens of all calls that have been answered."""
 

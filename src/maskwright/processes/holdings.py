@@ -17,8 +17,10 @@ class Holdings:
     def __init__(self, number: int) -> None:
         self.number: Final = number
         self.grammars: set[int] = set()
-        self.texts: set[int] = set()
-        self.readers: set[int] = set()
+        self.texts: dict[int, int] = {}
+        """The grammars of texts, by the texts' numbers."""
+        self.readers: dict[int, int] = {}
+        """The grammars of readers."""
         self._forget = Forget([], [], [])
         self._rows: dict[int, Row] = {}
 
@@ -32,15 +34,19 @@ class Holdings:
     def forget(
         self, *, text: int | None = None, reader: int | None = None, grammar: int | None = None
     ) -> None:
-        """Have the process forget what has ended, with the next message."""
-        for number, held, told in (
-            (text, self.texts, self._forget.requests),
-            (reader, self.readers, self._forget.readers),
-            (grammar, self.grammars, self._forget.grammars),
-        ):
-            if number is not None and number in held:
-                held.discard(number)
-                told.append(number)
+        """Have the process forget what has ended, with the next message. With a grammar it forgets
+        the texts and readers of it."""
+        if text is not None and self.texts.pop(text, None) is not None:
+            self._forget.requests.append(text)
+        if reader is not None and self.readers.pop(reader, None) is not None:
+            self._forget.readers.append(reader)
+        if grammar is not None and grammar in self.grammars:
+            self.grammars.discard(grammar)
+            self._forget.grammars.append(grammar)
+            for number in [each for each, its in self.texts.items() if its == grammar]:
+                self.forget(text=number)
+            for number in [each for each, its in self.readers.items() if its == grammar]:
+                self.forget(reader=number)
 
     def take_rows(self, lesson: Lesson) -> dict[int, Row]:
         """Keep the masks that come with a lesson, and return those that it names."""

@@ -69,12 +69,13 @@ class TextQuestion(NamedTuple):
 
 
 class ReadEvents(NamedTuple):
-    """The events of the next tokens of a text. `earlier` are the tokens of the calls before, if the
-    process has not read them."""
+    """The events of the next tokens of a text, which begins anew if it is `fresh`. `earlier` are
+    the tokens of calls before that the process has not read."""
 
     grammar: int
     reader: int
-    earlier: list[list[int]] | None
+    fresh: bool
+    earlier: list[list[int]]
     tokens: list[int]
     final: bool
 
@@ -157,12 +158,14 @@ class Lesson(NamedTuple):
 class Expansion(NamedTuple):
     """Where the tokens lead that a mask allows, told unasked: `position` is where they are taken.
 
-    `groups` holds a byte a token: token t leads to `targets[groups[t]]`, or if that is 255 it isn't
-    said where. `rows` and `forgotten`: see `Lesson`.
+    `tokens` holds those of which it is said where they lead, ascending, as int32; and `groups` a
+    byte for each of them: token `tokens[i]` leads to `targets[groups[i]]`. `rows` and `forgotten`:
+    see `Lesson`.
     """
 
     grammar: int
     position: int
+    tokens: bytes
     groups: bytes
     targets: list[Description]
     rows: list[tuple[int, bytes]]

@@ -17,6 +17,7 @@ from multiprocessing.reduction import recv_handle
 import numpy as np
 
 from maskwright.mask import compile_grammar, compile_json_schema, compile_regex
+from maskwright.processes.ahead import tokens_with_quotes
 from maskwright.processes.worker import Terms, begin
 from maskwright.vocab import Vocabulary
 
@@ -49,6 +50,7 @@ def warm_up(vocabulary: Vocabulary) -> None:
             matcher.accept_bytes(text[at : at + 1])
         matcher.fill_mask(row, matcher.min_tokens + 1)
         matcher.events()
+    tokens_with_quotes(vocabulary)
 
 
 def run(connection: Connection) -> None:

@@ -25,13 +25,15 @@ from maskwright.processes.connected import Connected
 from maskwright.processes.follower import FollowedGrammar, Follower, Heard, Reader
 from maskwright.processes.messages import Answer, Build, Expansion, Heavy
 from maskwright.processes.nest import Nest
+from maskwright.processes.pool import IDLE_SECONDS, Pool
 from maskwright.processes.tasks import (
-    CompileAgainTask,
     CompileTask,
     EventsTask,
     LeastTokensTask,
     LessonTask,
+    Moved,
     PendingJob,
+    Preparation,
 )
 from maskwright.processes.worker import Terms, too_much_memory
 from maskwright.vocab import Vocabulary
@@ -39,16 +41,7 @@ from maskwright.vocab import Vocabulary
 STUCK_SECONDS: Final = 0.06
 """Processor time after which the shared process is ended for a job that it did not abandon."""
 
-IDLE_SECONDS: Final = 5.0
-"""After so long without a job a process of a single grammar is ended."""
-
 log = logging.getLogger(__name__)
-
-MOST_OWN: Final = 8
-"""Most processes of single grammars at a time."""
-
-SHARED_BYTES: Final = 192 << 20
-"""Memory that a shared process may add; then a fresh one takes its place."""
 
 MOST_DEATHS: Final = 20
 """Processes of its own that a job may bring to an end. They may have been ended from outside."""
@@ -58,6 +51,9 @@ MOST_WALL: Final = 2
 
 TICK: Final = 0.02
 """Seconds between two looks at processes that have something to do."""
+
+SHORT_TICK: Final = 0.004
+"""The like while a shared process is at work: others may have to move away."""
 
 
 @dataclass(slots=True)
@@ -89,22 +85,19 @@ class GrammarProcesses:
         seconds: float = 10.0,
         nbytes: int = 512 << 20,
     ) -> None:
-        """`count` shared processes. A grammar with a process of its own may take `seconds` of
-        processor time to be compiled, and as much for each text, and `nbytes` of memory."""
+        """`count` processes that grammars share, besides the one in which they begin. A grammar
+        with a process of its own may take `seconds` of processor time to be compiled, and as much
+        for each text, and `nbytes` of memory."""
         self.vocabulary: Final = vocabulary
-        self._count = count
         self._seconds = seconds
         self._nbytes = nbytes
         self._nest = Nest(vocabulary)
         self._stats = ProcessStats()
         self._lock = threading.RLock()
         self._numbers = itertools.count(1)
-        self._shared: list[Connected | None] = [None] * count
-        self._own: dict[int, Connected] = {}
+        self._pool = Pool(count)
         self._grammars: weakref.WeakValueDictionary[int, FollowedGrammar]
         self._grammars = weakref.WeakValueDictionary()
-        self._homeless: deque[PendingJob] = deque()
-        """Tasks whose process does not run yet."""
         self._busy_at = 0.0
         """When the last task came, in seconds of a clock."""
         self._sleeps = False
@@ -164,24 +157,24 @@ class GrammarProcesses:
     def forget_text(self, follower: Follower) -> None:
         """The text of a follower has ended."""
         with self._lock:
-            for process in self._processes():
+            for process in self._pool.running:
                 process.holds.forget(text=follower.number)
 
     def forget_reader(self, reader: Reader) -> None:
         """The text of a reader has ended."""
         with self._lock:
-            for process in self._processes():
+            for process in self._pool.running:
                 process.holds.forget(reader=reader.number)
 
     def _dropped(self, grammar: int) -> None:
         with self._lock:
-            for process in self._processes():
+            for process in self._pool.running:
                 process.holds.forget(grammar=grammar)
 
     @property
     def stats(self) -> ProcessStats:
         """The counts so far."""
-        self._stats.running = len(self._processes())
+        self._stats.running = len(self._pool.running)
         return self._stats
 
     @property
@@ -189,13 +182,13 @@ class GrammarProcesses:
         """Bytes of physical memory of all grammar processes; pages that they share count for
         each."""
         with self._lock:
-            return self._nest.memory() + sum(process.memory() for process in self._processes())
+            return self._nest.memory() + sum(process.memory() for process in self._pool.running)
 
     @property
     def pids(self) -> list[int]:
         """The system's numbers of the processes at this moment."""
         with self._lock:
-            return [process.pid for process in self._processes()]
+            return [process.pid for process in self._pool.running]
 
     def close(self) -> None:
         """End all processes. Jobs that have not been answered fail."""
@@ -207,19 +200,15 @@ class GrammarProcesses:
         self._thread.join()
         error = EngineStoppedError("The grammar processes were ended.")
         with self._lock:
-            tasks = [*self._homeless]
-            for process in self._processes():
-                tasks += [*process.sent, *process.queue]
+            tasks = [*self._pool.homeless]
+            for process in self._pool.running:
                 process.kill()
-                process.close()
+                tasks += self._pool.remove(process)
             self._nest.close()
         for task in tasks:
             task.fail(error)
 
     # Inside
-
-    def _processes(self) -> list[Connected]:
-        return [*filter(None, self._shared), *self._own.values()]
 
     def _submit(self, task: PendingJob) -> None:
         with self._lock:
@@ -231,24 +220,21 @@ class GrammarProcesses:
 
     def _place(self, task: PendingJob) -> None:
         """Queue a task at its process, and send it if that has nothing else to do."""
-        process = self._home(task)
-        if process is None:
-            self._homeless.append(task)
-            self._wake()
-            return
-        process.queue.append(task)
+        process = self._pool.place(task)
         self._busy_at = time.monotonic()
         if self._sleeps:
             self._sleeps = False
             self._wake()
+        if process is None:
+            self._wake()
+        else:
+            self._pump(process)
+
+    def _pump(self, process: Connected) -> None:
         try:
             process.pump(time.monotonic())
         except OSError:
             self._wake()  # the thread sees its end, and starts another
-
-    def _home(self, task: PendingJob) -> Connected | None:
-        number = task.grammar.number
-        return self._own.get(number) if task.grammar.heavy else self._shared[number % self._count]
 
     def _wake(self) -> None:
         self._wake_writer.send(None)
@@ -260,7 +246,7 @@ class GrammarProcesses:
             with self._lock:
                 if self._closed:
                     return
-                by_connection = {process.connection: process for process in self._processes()}
+                by_connection = {process.connection: process for process in self._pool.running}
                 patience = self._patience()
                 self._sleeps = patience is None or patience > TICK
             ready = wait([self._wake_reader, *by_connection], patience)
@@ -275,7 +261,9 @@ class GrammarProcesses:
                 if self._closed:
                     return
                 failed += self._watch()
-                missing = self._missing()
+                for process in self._pool.relieve():
+                    self._pump(process)
+                missing = self._pool.missing()
             for own in missing:  # without the lock, since forking takes some milliseconds
                 try:
                     forked = self._nest.fork(self._terms(own))
@@ -288,13 +276,14 @@ class GrammarProcesses:
 
     def _patience(self) -> float | None:
         """Seconds until processes have to be looked at; None for any time."""
-        if None in self._shared:
+        if None in self._pool.shared:
             return 0.0
-        if time.monotonic() - self._busy_at < 1.0 or any(
-            process.sent for process in self._processes()
-        ):
+        at_work = [process for process in self._pool.running if process.sent]
+        if any(process.own is None for process in at_work):
+            return SHORT_TICK
+        if at_work or time.monotonic() - self._busy_at < 1.0:
             return TICK
-        return IDLE_SECONDS / 4 if self._own else None
+        return IDLE_SECONDS / 4 if self._pool.own else None
 
     def _receive(self, process: Connected) -> list[Failure]:
         """Pass on all answers that have come from a process. Returns the tasks that are given up
@@ -309,9 +298,11 @@ class GrammarProcesses:
                     task = process.answered(answer, time.monotonic())
                     if isinstance(answer, Heavy):
                         self._make_heavy(task.grammar)
-                        if not isinstance(task, CompileAgainTask):
-                            self._place(task)
+                        if not isinstance(task, Moved):
+                            self._place(task.goal)
                         continue
+                    if isinstance(task, Preparation) and not isinstance(answer, Exception):
+                        process.queue.appendleft(task.goal)
                 if isinstance(answer, Exception):
                     task.fail(answer)
                 else:
@@ -324,26 +315,19 @@ class GrammarProcesses:
         return []
 
     def _make_heavy(self, grammar: FollowedGrammar) -> None:
-        if grammar.heavy:
-            return
-        grammar.heavy = True
-        self._stats.heavy += 1
-        for process in filter(None, self._shared):
-            moving = [task for task in process.queue if task.grammar is grammar]
-            for task in moving:
-                process.queue.remove(task)
-                self._place(task)
+        if self._pool.make_heavy(grammar):
+            self._stats.heavy += 1
+            self._wake()
 
     def _ended(self, process: Connected) -> list[Failure]:
         """A process has ended: its tasks go to others. Returns those that are given up."""
-        if process not in self._processes():
+        if process not in self._pool.running:
             return []
-        self._remove(process)
+        first = process.sent[0].goal if process.sent else None
+        tasks = self._pool.remove(process)
         self._stats.restarts += 1
         failed: list[Failure] = []
-        tasks = [*process.sent, *process.queue]
-        if process.sent:
-            first = tasks[0]
+        if first is not None:
             first.deaths += 1
             if process.own is None and first.deaths > 1:
                 self._make_heavy(first.grammar)
@@ -351,31 +335,24 @@ class GrammarProcesses:
                 first.deaths > MOST_DEATHS or 2 * process.most_grown > self._nbytes
             ):
                 self._stats.limits += 1
-                failed.append((tasks.pop(0), too_much_memory(self._nbytes)))
+                failed.append((first, too_much_memory(self._nbytes)))
+                tasks = [task for task in tasks if task is not first]
         for task in tasks:
-            if not isinstance(task, CompileAgainTask):
-                self._place(task)
+            self._place(task)
         return failed
-
-    def _remove(self, process: Connected) -> None:
-        if process.own is None:
-            self._shared[self._shared.index(process)] = None
-        else:
-            del self._own[process.own.number]
-        process.close()
 
     def _watch(self) -> list[Failure]:
         """End processes that are at one job for too long. Returns the tasks that are given up."""
         now = time.monotonic()
         failed: list[Failure] = []
-        for process in self._processes():
+        for process in self._pool.running:
             if not process.sent:
                 continue
-            since, cpu = process.began
+            since, _ = process.began
             if now - since < STUCK_SECONDS:
                 continue
             process.note_memory()
-            spent = process.cpu_seconds() - cpu
+            spent = process.spent()
             if process.own is None and spent > STUCK_SECONDS:
                 self._make_heavy(process.sent[0].grammar)
                 process.kill()
@@ -385,48 +362,17 @@ class GrammarProcesses:
             ):
                 process.kill()
                 self._stats.limits += 1
-                failed.append((process.sent.popleft(), _too_long(self._seconds)))
+                failed.append((process.sent.popleft().goal, _too_long(self._seconds)))
         return failed
-
-    def _missing(self) -> list[FollowedGrammar | None]:
-        """Make room, and return for which grammars a process is to be started, None for a shared
-        one. What has nothing to do, or holds too much, is ended."""
-        now = time.monotonic()
-        for shared in filter(None, self._shared):
-            if shared.idle and shared.grown > SHARED_BYTES:
-                self._remove(shared)
-        for own in list(self._own.values()):
-            if own.idle and now - own.used > IDLE_SECONDS:
-                self._remove(own)
-        missing: list[FollowedGrammar | None] = [None] * self._shared.count(None)
-        room = MOST_OWN - len(self._own)
-        for task in self._homeless:
-            grammar = task.grammar
-            if not grammar.heavy or grammar.number in self._own or grammar in missing:
-                continue
-            if room > 0 or self._make_room():
-                room -= 1
-                missing.append(grammar)
-        return missing
-
-    def _make_room(self) -> bool:
-        """End the process of a single grammar that has been idle for longest; False if all have
-        something to do."""
-        idle = [process for process in self._own.values() if process.idle]
-        if not idle:
-            return False
-        self._remove(min(idle, key=lambda process: process.used))
-        return True
 
     def _give_up(self, cause: Exception) -> None:
         """No process can be started: fail everything, now and from now on."""
         log.error("Grammar processes can't be started: %s", cause)
         with self._lock:
             self._closed = True
-            tasks, self._homeless = [*self._homeless], deque()
-            for process in self._processes():
-                tasks += [*process.sent, *process.queue]
-                self._remove(process)
+            tasks, self._pool.homeless = [*self._pool.homeless], deque()
+            for process in self._pool.running:
+                tasks += self._pool.remove(process)
         for task in tasks:
             task.fail(EngineStoppedError(f"Grammar processes can't be started: {cause}"))
 
@@ -437,13 +383,8 @@ class GrammarProcesses:
         """Give a new process the tasks that wait for it."""
         with self._lock:
             process = Connected(next(self._numbers), *forked, own)
-            if own is None:
-                self._shared[self._shared.index(None)] = process
-            else:
-                self._own[own.number] = process
-            tasks, self._homeless = self._homeless, deque()
-            for task in tasks:
-                self._place(task)
+            for receiver in self._pool.install(process):
+                self._pump(receiver)
 
 
 Failure: TypeAlias = tuple[PendingJob, Exception]

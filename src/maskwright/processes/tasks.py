@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from concurrent.futures import Future
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 from maskwright.mask import Event
 from maskwright.processes.follower import FollowedGrammar, Follower, Heard, Reader, Taught
@@ -22,6 +22,9 @@ from maskwright.processes.messages import (
 )
 
 T = TypeVar("T")
+
+MOST_AGAIN: Final = 256
+"""Tokens that a process reads again in one job: it takes some milliseconds."""
 
 
 class PendingJob(ABC):
@@ -42,6 +45,18 @@ class PendingJob(ABC):
         """A process of its own has spent this time on the job. It counts where jobs of one text
         follow each other."""
         del seconds
+
+    @property
+    def goal(self) -> PendingJob:
+        """What is to be done, of which this may be a preparation."""
+        return self
+
+    def preparation(self, process: Holdings) -> Preparation | None:
+        """What a process has to do first, because another one has done it for the tasks before:
+        some milliseconds' worth of it. None if it can begin on this at once."""
+        if self.grammar.number not in process.grammars:
+            return CompileAgain(self)
+        return None
 
     @abstractmethod
     def job(self, process: Holdings) -> Job:
@@ -76,6 +91,9 @@ class _WithFuture(PendingJob, Generic[T]):
 class CompileTask(_WithFuture[FollowedGrammar]):
     """Compile a grammar."""
 
+    def preparation(self, process: Holdings) -> None:
+        del process
+
     def job(self, process: Holdings) -> Job:
         process.grammars.add(self.grammar.number)
         return Compile(self.grammar.number, self.grammar.build)
@@ -87,9 +105,64 @@ class CompileTask(_WithFuture[FollowedGrammar]):
         self.resolve(self.grammar)
 
 
-class CompileAgainTask(CompileTask):
-    """Compile a grammar in another process than before, for a task that follows. Nobody waits for
-    it: where it fails, the task that follows fails too."""
+class Preparation(PendingJob):
+    """A job that a process has to do for a task before that can be sent to it."""
+
+    def __init__(self, task: PendingJob) -> None:
+        super().__init__(task.grammar)
+        self._task = task
+
+    @property
+    def goal(self) -> PendingJob:
+        return self._task
+
+    @property
+    def spent(self) -> float:
+        return self._task.spent
+
+    def note_spent(self, seconds: float) -> None:
+        self._task.note_spent(seconds)
+
+    def take(self, process: Holdings, answer: Answer) -> None:
+        """Keep what later answers refer to."""
+        if isinstance(answer, Lesson):
+            process.take_rows(answer)
+
+    def fail(self, error: Exception) -> None:
+        self._task.fail(error)
+
+
+class CompileAgain(Preparation):
+    """Compile a grammar in another process than before."""
+
+    def job(self, process: Holdings) -> Job:
+        process.grammars.add(self.grammar.number)
+        return Compile(self.grammar.number, self.grammar.build)
+
+
+class ReadAgain(Preparation):
+    """Read a part of a text that another process has read before."""
+
+    def __init__(self, task: PendingJob, job: Callable[[Holdings], Job]) -> None:
+        super().__init__(task)
+        self._job = job
+
+    def job(self, process: Holdings) -> Job:
+        return self._job(process)
+
+
+class Moved(PendingJob):
+    """Stands for a job that was sent, and has been given to another process since."""
+
+    def job(self, process: Holdings) -> Job:
+        raise AssertionError("it has been sent")
+
+    def take(self, process: Holdings, answer: Answer) -> None:
+        if isinstance(answer, Lesson):
+            process.take_rows(answer)  # another lesson may name its masks
+
+    def fail(self, error: Exception) -> None:
+        """Nobody waits for it here."""
 
 
 class LeastTokensTask(_WithFuture[int]):
@@ -136,25 +209,51 @@ class LessonTask(PendingJob):
     def note_spent(self, seconds: float) -> None:
         self._follower.spent += seconds
 
+    def preparation(self, process: Holdings) -> Preparation | None:
+        unread = len(self._text) - self._new - self._known(process)
+        if (compiling := super().preparation(process)) or unread <= MOST_AGAIN:
+            return compiling
+        return ReadAgain(self, self._read_more)
+
     def job(self, process: Holdings) -> Job:
-        follower = self._follower
-        known = follower.synced if follower.process == process.number else 0
-        known = min(known, len(self._text) - self._new)
-        follower.process, follower.synced = process.number, len(self._text)
-        process.texts.add(follower.number)
-        rest = self._text[known:]
+        known = self._note(process, len(self._text))
         return TextQuestion(
             self.grammar.number,
-            follower.number,
+            self._follower.number,
             known,
-            rest,
+            self._text[known:],
             self._new,
             self._left,
             self._canonical,
         )
 
+    def _read_more(self, process: Holdings) -> Job:
+        """The job to read a part of the text, about which nothing is asked."""
+        end = self._known(process) + MOST_AGAIN
+        known = self._note(process, end)
+        tokens = self._text[known:end]
+        return TextQuestion(
+            self.grammar.number, self._follower.number, known, tokens, 0, 0, canonical=False
+        )
+
+    def _known(self, process: Holdings) -> int:
+        """The tokens of the text that a process has read."""
+        follower = self._follower
+        if follower.process != process.number or follower.number not in process.texts:
+            return 0
+        return min(follower.synced, len(self._text) - self._new)
+
+    def _note(self, process: Holdings, read: int) -> int:
+        """Note that a process is to read the text up to token `read`. Returns what it knows
+        before."""
+        known = self._known(process)
+        self._follower.process, self._follower.synced = process.number, read
+        process.texts[self._follower.number] = self.grammar.number
+        return known
+
     def take(self, process: Holdings, answer: Answer) -> None:
         assert isinstance(answer, Lesson)
+        self.grammar.lessons += 1
         self._then(Taught(process.number, answer, process.take_rows(answer)))
 
     def fail(self, error: Exception) -> None:
@@ -170,18 +269,46 @@ class EventsTask(_WithFuture[list[Event]]):
         self._tokens = tokens
         self._final = final
 
+    def preparation(self, process: Holdings) -> Preparation | None:
+        unread = self._reader.earlier[self._known(process) :]
+        if (compiling := super().preparation(process)) or not unread:
+            return compiling
+        return ReadAgain(self, self._read_more)
+
     def job(self, process: Holdings) -> Job:
+        known = self._note(process, len(self._reader.earlier) + 1)
+        return self._events(known, [], self._tokens, final=self._final)
+
+    def _read_more(self, process: Holdings) -> Job:
+        """The job to read some of the earlier calls."""
+        earlier, known = self._reader.earlier, self._known(process)
+        end, count = known, 0
+        while end < len(earlier) and count < MOST_AGAIN:
+            count += len(earlier[end])
+            end += 1
+        self._note(process, end)
+        return self._events(known, earlier[known:end], [], final=False)
+
+    def _events(
+        self, known: int, earlier: list[list[int]], tokens: list[int], *, final: bool
+    ) -> ReadEvents:
+        reader = self._reader.number
+        return ReadEvents(self.grammar.number, reader, known == 0, earlier, tokens, final)
+
+    def _known(self, process: Holdings) -> int:
+        """The calls whose tokens a process has read."""
         reader = self._reader
-        fresh = reader.process != process.number
-        reader.process = process.number
-        process.readers.add(reader.number)
-        return ReadEvents(
-            self.grammar.number,
-            reader.number,
-            reader.earlier.copy() if fresh else None,
-            self._tokens,
-            self._final,
-        )
+        if reader.process != process.number or reader.number not in process.readers:
+            return 0
+        return min(reader.synced, len(reader.earlier))
+
+    def _note(self, process: Holdings, read: int) -> int:
+        """Note that a process is to read the calls up to number `read`. Returns what it knows
+        before."""
+        known = self._known(process)
+        self._reader.process, self._reader.synced = process.number, read
+        process.readers[self._reader.number] = self.grammar.number
+        return known
 
     def take(self, process: Holdings, answer: Answer) -> None:
         assert isinstance(answer, list)

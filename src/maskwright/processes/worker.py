@@ -33,6 +33,9 @@ from maskwright.vocab import Vocabulary
 SLICE_SECONDS: Final = 0.03
 """What the shared process gives to one job; the job's grammar then gets a process of its own."""
 
+EXPANSION_SECONDS: Final = 0.01
+"""What it gives to one expansion, since a question may come meanwhile."""
+
 
 class Terms(NamedTuple):
     """What a grammar process may take: `nbytes` more memory than it begins with. A `shared` one
@@ -109,7 +112,7 @@ class Worker:
         """The next expansion of a grammar; None where there is none, or it takes too much, which is
         the matter of the text that gets there."""
         try:
-            with slice_of(SLICE_SECONDS):
+            with slice_of(EXPANSION_SECONDS):
                 expansion = kept.ahead.expand()
         except Exception:  # as below: it comes again if a text gets there
             return None
@@ -157,16 +160,17 @@ class Worker:
             raise GenerationError("a text that has failed can't go on")
         lesson = reading.lesson(question)
         self._readings[question.request] = reading
-        kept.ahead.note(reading.matcher)
-        if kept.number not in self._busy:
-            self._busy.append(kept.number)
+        if question.left:  # otherwise something is asked next
+            kept.ahead.note(reading.matcher)
+            if kept.number not in self._busy:
+                self._busy.append(kept.number)
         return lesson
 
     def _events(self, job: ReadEvents) -> list[Event]:
         matcher = self._readers.get(job.reader)
-        if matcher is None or job.earlier is not None:
+        if matcher is None or job.fresh:
             matcher = self._readers[job.reader] = self._grammars[job.grammar].grammar.matcher()
-        for tokens in job.earlier or ():
+        for tokens in job.earlier:
             for token in tokens:
                 matcher.accept(token)
             matcher.events()
