@@ -324,8 +324,6 @@ class GrammarProcesses:
         if process not in self._pool.running:
             return []
         first = process.sent[0].goal if process.sent else None
-        tasks = self._pool.remove(process)
-        self._stats.restarts += 1
         failed: list[Failure] = []
         if first is not None:
             first.deaths += 1
@@ -334,12 +332,18 @@ class GrammarProcesses:
             elif process.own is not None and (
                 first.deaths > MOST_DEATHS or 2 * process.most_grown > self._nbytes
             ):
+                process.sent.popleft()
                 self._stats.limits += 1
                 failed.append((first, too_much_memory(self._nbytes)))
-                tasks = [task for task in tasks if task is not first]
-        for task in tasks:
-            self._place(task)
+        self._replace(process)
         return failed
+
+    def _replace(self, process: Connected) -> None:
+        """End a process, unless it has ended, and give its tasks to others at once."""
+        process.kill()
+        self._stats.restarts += 1
+        for task in self._pool.remove(process):
+            self._place(task)
 
     def _watch(self) -> list[Failure]:
         """End processes that are at one job for too long. Returns the tasks that are given up."""
@@ -355,14 +359,14 @@ class GrammarProcesses:
             spent = process.spent()
             if process.own is None and spent > STUCK_SECONDS:
                 self._make_heavy(process.sent[0].grammar)
-                process.kill()
+                self._replace(process)
             elif process.own is not None and (
                 process.sent[0].spent + spent > self._seconds
                 or now - since > MOST_WALL * self._seconds
             ):
-                process.kill()
                 self._stats.limits += 1
                 failed.append((process.sent.popleft().goal, _too_long(self._seconds)))
+                self._replace(process)
         return failed
 
     def _give_up(self, cause: Exception) -> None:
