@@ -14,9 +14,12 @@ from contextlib import suppress
 import pytest
 
 from maskwright.engine import Completion, Engine, EngineConfig, FinishReason, Request
+from maskwright.engine.request.trace import Trace
+from maskwright.mask import compile_regex
 from maskwright.models import LoadedModel
-from maskwright.processes import GrammarProcesses
+from maskwright.processes import Build, GrammarProcesses
 from maskwright.sampling import SamplingParams
+from tests.bounds import wait_until
 from tests.processes.shapes import BUILDS
 
 SMALL = EngineConfig(blocks=64, block_size=4, max_running=8, max_batch_tokens=32)
@@ -97,6 +100,41 @@ def test_killed_processes_cost_no_answer(loaded: LoadedModel, processes: Grammar
         killer.join()
     assert [each.token_ids for each in found] == [each.token_ids for each in expected]
     assert processes.stats.restarts > restarts
+
+
+def test_questions_are_in_traces_and_in_the_engine_counts(
+    loaded: LoadedModel, processes: GrammarProcesses
+) -> None:
+    """The processes are stopped for a while, so the question of a new grammar's text is open for at
+    least that long, and the row of logits that was computed meanwhile is late."""
+    grammar = processes.compile(Build(compile_regex, ("[a-c]{20,30}x",), {})).result(60)
+    told: list[Trace] = []
+    with Engine(loaded, SMALL) as engine:
+        pids = processes.pids
+        for pid in pids:
+            os.kill(pid, signal.SIGSTOP)
+        try:
+            asked = Request([66] * 5, SamplingParams(seed=2), 60, grammar=grammar)
+            generation = engine.submit(asked)
+            generation.when_ended(told.append)
+            time.sleep(0.2)
+        finally:
+            for pid in pids:
+                os.kill(pid, signal.SIGCONT)
+        generation.result()
+        free = engine.submit(Request([66] * 5, SamplingParams(seed=1), 3, eos=()))
+        free.when_ended(told.append)
+        free.result()
+        wait_until(lambda: len(told) == 2)
+        stats = engine.stats()
+    with_grammar, without = told
+    assert with_grammar.questions > 0
+    assert 200 <= with_grammar.question_ms < with_grammar.total_ms
+    assert with_grammar.late_rows > 0
+    assert (without.questions, without.question_ms, without.late_rows) == (0, 0, 0)
+    assert stats.observations["question"].count == with_grammar.questions
+    assert stats.observations["question"].total == pytest.approx(with_grammar.question_ms / 1000)
+    assert stats.late_rows == with_grammar.late_rows
 
 
 def test_a_request_that_waits_for_its_grammar_holds_no_other(

@@ -194,8 +194,8 @@ def serve(
         int,
         Option(
             least=0,
-            help="Processes that compile grammars and compute masks, which most grammars share. "
-            "With 0 the engine's process does so itself.",
+            help="Processes that compute masks, which most grammars share, beside one in which "
+            "new grammars begin. With 0 the engine's process does so itself.",
         ),
     ] = GRAMMAR_PROCESSES,
     shape_seconds: Annotated[

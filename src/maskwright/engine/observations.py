@@ -72,6 +72,7 @@ class Observations:
       `Trace`. Only `total` includes pauses for slow readers.
     - `inter_token`: time between two steps that gave a request tokens.
     - `mask`: time to fill a mask; of masks that are filled together, the mean.
+    - `question`: time from a question to a grammar process until its answer is taken in.
     - `step`, `tokens`, `sequences`: the time of a step, and the tokens and sequences computed in
       it.
     """
@@ -85,6 +86,7 @@ class Observations:
     total: Histogram = field(default_factory=_seconds)
     inter_token: Histogram = field(default_factory=_seconds)
     mask: Histogram = field(default_factory=lambda: Histogram(MASK_SECONDS))
+    question: Histogram = field(default_factory=_seconds)
     step: Histogram = field(default_factory=_seconds)
     tokens: Histogram = field(default_factory=_sizes)
     sequences: Histogram = field(default_factory=_sizes)

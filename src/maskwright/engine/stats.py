@@ -46,6 +46,7 @@ class EngineStats:
     model_drafted_tokens: int
     model_accepted_tokens: int
     held_rows: int
+    late_rows: int
     idle_rows: int
     prefix_queries: int
     prefix_hits: int

@@ -31,10 +31,11 @@ from maskwright.processes.messages import (
 from maskwright.vocab import Vocabulary
 
 SLICE_SECONDS: Final = 0.03
-"""What the shared process gives to one job; the job's grammar then gets a process of its own."""
+"""Processor time that a shared process gives to one job; the job's grammar then gets a process of
+its own."""
 
 EXPANSION_SECONDS: Final = 0.01
-"""What it gives to one expansion, since a question may come meanwhile."""
+"""Processor time for one expansion, since a question may come meanwhile."""
 
 
 class Terms(NamedTuple):

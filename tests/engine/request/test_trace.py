@@ -104,6 +104,7 @@ def hold(stats: EngineStats, traces: list[Trace]) -> None:
         (stats.preemptions, "preemptions"),
         (stats.mask_rows, "mask_rows"),
         (stats.mask_hits, "mask_hits"),
+        (stats.late_rows, "late_rows"),
     ]:
         assert counted == sum(getattr(trace, name) for trace in traces), name
     reasons = [trace.finish_reason.value for trace in traces]

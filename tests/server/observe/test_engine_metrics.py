@@ -90,6 +90,7 @@ def test_every_number_has_its_name() -> None:
         ("mask_rows_total",): STATS.mask_rows,
         ("mask_hits_total",): STATS.mask_hits,
         ("held_rows_total",): STATS.held_rows,
+        ("late_rows_total",): STATS.late_rows,
         ("idle_rows_total",): STATS.idle_rows,
         ("steps_total",): STATS.steps,
         ("output_tokens_total", "sampled"): STATS.sampled_tokens,

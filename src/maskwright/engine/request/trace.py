@@ -35,6 +35,9 @@ class Trace:
     - `model_drafted_tokens`, `model_accepted_tokens`: the part of them from a draft model.
     - `steps`: steps that gave the request tokens.
     - `mask_rows`, `mask_hits`: masks filled, and those of them that were cached.
+    - `questions`: what was asked of the grammar's process, because it had not been learned.
+    - `question_ms`: time in which such a question was open; the model may have computed meanwhile.
+    - `late_rows`: rows of logits that were there before their mask.
     - `kv_blocks_peak`: most blocks that the request held in a step.
     """
 
@@ -59,6 +62,9 @@ class Trace:
     mask_rows: int
     mask_hits: int
     mask_ms: float
+    questions: int
+    question_ms: float
+    late_rows: int
     compile_ms: float | None
     queue_ms: float
     prefill_ms: float | None
@@ -84,6 +90,7 @@ class Record:
         *("prompt", "cached", "completion", "first", "sampled", "forced", "drafted", "accepted"),
         *("model_drafted", "model_accepted"),
         *("mask_rows", "mask_hits", "mask_seconds", "adapter"),
+        *("questions", "question_seconds", "late_rows"),
     )
 
     def __init__(
@@ -116,6 +123,8 @@ class Record:
         self.model_drafted = self.model_accepted = 0
         self.mask_rows = self.mask_hits = 0
         self.mask_seconds = 0.0
+        self.questions = self.late_rows = 0
+        self.question_seconds = 0.0
 
     def compiled(self, now: float, seen: Observations) -> None:
         """Record that the grammar, which was being compiled at submission, is ready."""
@@ -153,6 +162,12 @@ class Record:
         self.mask_hits += hits
         self.mask_seconds += seconds
         seen.mask.note(seconds / rows, rows)
+
+    def answered(self, seconds: float, seen: Observations) -> None:
+        """Record that a question to the grammar's process has been answered."""
+        self.questions += 1
+        self.question_seconds += seconds
+        seen.question.note(seconds)
 
     def pause(self, now: float) -> None:
         """Begin a pause, because the reader is behind; no effect within a pause."""
@@ -211,6 +226,9 @@ class Record:
             mask_rows=self.mask_rows,
             mask_hits=self.mask_hits,
             mask_ms=1000 * self.mask_seconds,
+            questions=self.questions,
+            question_ms=1000 * self.question_seconds,
+            late_rows=self.late_rows,
             compile_ms=_ms(self.submitted_at, self.compiled_at),
             queue_ms=1000 * queued,
             prefill_ms=_ms(self.admitted_at, self.first_at),

@@ -19,7 +19,6 @@ import torch
 from torch import Tensor
 
 from maskwright.engine.draft.model import DraftModel
-from maskwright.engine.observations import Observations
 from maskwright.engine.request.active import Active, Advance, Masks
 from maskwright.engine.request.generation import Generation
 from maskwright.engine.request.request import Delta, FinishReason
@@ -63,8 +62,9 @@ class Counts:
     `computed`: tokens that went through the forward. `sampled`: tokens drawn from logits. `forced`:
     tokens that a grammar forced. `drafted`, `accepted`: draft tokens proposed and accepted, of
     which `model_drafted` and `model_accepted` came from a draft model. `held`: rows of logits kept
-    until their mask was there. `idle_rows`: rows dropped because their request had ended or been
-    extended. `mask_rows`: masks filled by grammars, of which `mask_hits` were in the cache.
+    in a step because their mask was not there; `late`: rows that were kept, each once. `idle_rows`:
+    rows dropped because their request had ended or been extended. `mask_rows`: masks filled by
+    grammars, of which `mask_hits` were in the cache.
     """
 
     steps: int = 0
@@ -76,6 +76,7 @@ class Counts:
     model_drafted: int = 0
     model_accepted: int = 0
     held: int = 0
+    late: int = 0
     idle_rows: int = 0
     mask_rows: int = 0
     mask_hits: int = 0
@@ -113,7 +114,7 @@ class Core:
         self.counts = Counts()
         self.finished: Counter[FinishReason] = Counter()
         self.seconds = StepSeconds()
-        self.seen = Observations()
+        self.seen = post_step_work.seen
         self._runner = runner
         self._post_step_work = post_step_work
         self._step_times = step_times
@@ -355,6 +356,9 @@ class Core:
                 self.counts.idle_rows += 1  # ended, extended by its grammar, or preempted
             elif active.masks is None or active.sequence.phase is not Phase.RUNNING:
                 self.counts.held += 1
+                if active.masks is None and held.logits is logits:
+                    self.counts.late += 1
+                    active.generation.record.late_rows += 1
                 self._held[number] = Held(held.rows.clone(), 0, held.draft)
             else:
                 yield active, held

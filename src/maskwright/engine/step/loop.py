@@ -278,6 +278,7 @@ class Engine:
             model_drafted_tokens=counts.model_drafted,
             model_accepted_tokens=counts.model_accepted,
             held_rows=counts.held,
+            late_rows=counts.late,
             idle_rows=counts.idle_rows,
             prefix_queries=0 if tree is None else tree.queries,
             prefix_hits=0 if tree is None else tree.hits,

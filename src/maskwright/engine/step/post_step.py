@@ -15,6 +15,7 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from maskwright.engine.observations import Observations
 from maskwright.engine.request.active import Active, Advance, Masks
 from maskwright.errors import GenerationError
 from maskwright.processes.follower import Heard
@@ -49,6 +50,7 @@ class _Answered:
     tokens: list[int]
     heard: Heard
     questions: int
+    asked_at: float
 
 
 class PostStepWork:
@@ -61,6 +63,8 @@ class PostStepWork:
     def __init__(self, *, overlap: bool) -> None:
         self.busy = 0.0
         """Seconds spent on this work so far."""
+        self.seen = Observations()
+        """The engine's histograms, in which this notes the times of questions."""
         self._done: queue.SimpleQueue[tuple[Active, StepResult] | _Answered | None]
         self._done = queue.SimpleQueue()
         self._todo: queue.SimpleQueue[tuple[Active, list[int]] | None] = queue.SimpleQueue()
@@ -94,8 +98,9 @@ class PostStepWork:
             error = GenerationError("The grammar's process does not answer what it is asked.")
             self._done.put((active, Failed(error)))
             return
+        now = time.perf_counter()
         active.ask(
-            tokens, lambda heard: self._done.put(_Answered(active, tokens, heard, questions))
+            tokens, lambda heard: self._done.put(_Answered(active, tokens, heard, questions, now))
         )
 
     def collect(self, wait: float = 0.0) -> Iterator[tuple[Active, StepResult]]:
@@ -123,6 +128,8 @@ class PostStepWork:
         active, heard = answered.active, answered.heard
         if active.closed:
             return
+        seconds = time.perf_counter() - answered.asked_at
+        active.generation.record.answered(seconds, self.seen)
         if isinstance(heard, Exception):
             self._done.put((active, Failed(heard)))
             return

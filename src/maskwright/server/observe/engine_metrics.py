@@ -34,6 +34,10 @@ HISTOGRAMS = {
         "Between steps that gave tokens, without pauses.",
     ),
     "mask": ("mask_seconds", "Filling one mask."),
+    "question": (
+        "grammar_question_seconds",
+        "From a question to a grammar process until its answer is taken in.",
+    ),
     "step": ("step_seconds", "A step of the engine."),
     "tokens": ("batch_tokens", "Tokens computed in a step."),
     "sequences": ("batch_sequences", "Requests computed for in a step."),
@@ -103,7 +107,8 @@ def _counters(stats: EngineStats) -> Iterator[Metric]:
         ("swaps", "Preemptions whose blocks went to the host's memory.", stats.swaps),
         ("mask_rows", "Masks filled for grammars.", stats.mask_rows),
         ("mask_hits", "Masks of those that had been found before.", stats.mask_hits),
-        ("held_rows", "Rows that waited for their mask.", stats.held_rows),
+        ("held_rows", "Rows that waited for their mask, once for each step.", stats.held_rows),
+        ("late_rows", "Rows that were computed before their mask was there.", stats.late_rows),
         ("idle_rows", "Rows computed for nothing.", stats.idle_rows),
         ("steps", "Steps of the engine.", stats.steps),
     ):
