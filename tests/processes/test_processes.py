@@ -5,8 +5,10 @@ from __future__ import annotations
 import gc
 import os
 import signal
+import threading
 import time
 from collections.abc import Callable
+from multiprocessing.connection import Connection
 from weakref import ref
 
 import pytest
@@ -15,6 +17,8 @@ from maskwright.errors import EngineStoppedError, LimitError
 from maskwright.mask import compile_regex
 from maskwright.models import LoadedModel
 from maskwright.processes import Build, GrammarProcesses
+from maskwright.processes.follower import PROVEN
+from maskwright.processes.worker import Terms
 from tests.processes.misbehaving import deadly, held, hungry, slow
 
 
@@ -96,3 +100,41 @@ def test_after_the_end_every_job_fails(loaded: LoadedModel) -> None:
     with pytest.raises(EngineStoppedError):
         processes.compile(build).result(60)
     until(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in pids))
+
+
+def test_a_nursery_that_is_killed_is_replaced(loaded: LoadedModel) -> None:
+    processes = GrammarProcesses(loaded.vocab)
+    try:
+        grammar = processes.compile(Build(compile_regex, ("(ab|cd)+",), {})).result(60)
+        nursery = processes._nest._process
+        assert nursery is not None
+        for pid in (nursery.pid, *processes.pids):
+            os.kill(pid, signal.SIGKILL)
+        assert processes.least_tokens(grammar, 0).result(60) == grammar.min_tokens
+        until(lambda: len(processes.pids) == 2)
+        after = processes._nest._process
+        assert after is not None
+        assert after.pid != nursery.pid
+    finally:
+        processes.close()
+
+
+def test_answers_are_taken_while_processes_are_started(
+    processes: GrammarProcesses, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Starting the nursery takes seconds: who needs no new process doesn't wait for that."""
+    grammar = processes.compile(Build(compile_regex, ("[f-h]+",), {})).result(60)
+    grammar.lessons = PROVEN
+    fork, may_go_on = processes._nest.fork, threading.Event()
+
+    def late(terms: Terms) -> tuple[Connection, int]:
+        may_go_on.wait(30)
+        return fork(terms)
+
+    monkeypatch.setattr(processes._nest, "fork", late)
+    heavy = processes.compile(Build(slow, (0.2, "k+"), {}))
+    until(lambda: processes._pool.starting != [])
+    assert processes.least_tokens(grammar, 0).result(10) == 1
+    assert not heavy.done()
+    may_go_on.set()
+    assert heavy.result(60).min_tokens == 1

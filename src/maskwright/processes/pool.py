@@ -45,6 +45,8 @@ class Pool:
         self.own: Final[dict[int, Connected]] = {}
         self.homeless: deque[PendingJob] = deque()
         """Tasks whose process does not run yet."""
+        self.starting: Final[list[FollowedGrammar | None]] = []
+        """For which grammars a process is being started, None for a shared one."""
 
     @property
     def running(self) -> list[Connected]:
@@ -131,7 +133,8 @@ class Pool:
 
     def missing(self) -> list[FollowedGrammar | None]:
         """Make room, and return for which grammars a process is to be started, None for a shared
-        one. What has nothing to do, or holds too much, is ended."""
+        one: they are `starting` from then on. What has nothing to do, or holds too much, is
+        ended."""
         now = time.monotonic()
         for shared in filter(None, self.shared):
             if shared.idle and shared.grown > SHARED_BYTES:
@@ -139,15 +142,19 @@ class Pool:
         for own in list(self.own.values()):
             if own.idle and now - own.used > IDLE_SECONDS:
                 self.remove(own)
-        missing: list[FollowedGrammar | None] = [None] * self.shared.count(None)
-        room = MOST_OWN - len(self.own)
+        missing: list[FollowedGrammar | None] = []
+        missing += [None] * (self.shared.count(None) - self.starting.count(None))
+        room = MOST_OWN - len(self.own) - sum(1 for each in self.starting if each is not None)
         for task in self.homeless:
             grammar = task.grammar
-            if not grammar.heavy or grammar.number in self.own or grammar in missing:
+            if not grammar.heavy or grammar.number in self.own:
+                continue
+            if grammar in missing or grammar in self.starting:
                 continue
             if room > 0 or self._make_room():
                 room -= 1
                 missing.append(grammar)
+        self.starting.extend(missing)
         return missing
 
     def _make_room(self) -> bool:
@@ -162,6 +169,7 @@ class Pool:
     def install(self, process: Connected) -> list[Connected]:
         """Take in a new process, and give it the tasks that wait for it. Returns the processes that
         have got some."""
+        self.starting.remove(process.own)
         if process.own is None:
             self.shared[self.shared.index(None)] = process
         else:

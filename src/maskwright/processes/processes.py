@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import logging
+import queue
 import threading
 import time
 import weakref
@@ -16,6 +17,7 @@ from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass
+from enum import Enum
 from multiprocessing.connection import Connection, Pipe, wait
 from typing import Final, TypeAlias
 
@@ -74,6 +76,12 @@ class ProcessStats:
     limits: int = 0
 
 
+class _End(Enum):
+    """Ends the thread that starts processes."""
+
+    END = 0
+
+
 class GrammarProcesses:
     """The grammar processes of one vocabulary. May be used from any thread; `close` ends all."""
 
@@ -107,6 +115,11 @@ class GrammarProcesses:
         self._thread = threading.Thread(
             target=self._run, name="maskwright-grammar-processes", daemon=True
         )
+        self._to_start: queue.SimpleQueue[FollowedGrammar | _End | None] = queue.SimpleQueue()
+        self._starter = threading.Thread(
+            target=self._start_all, name="maskwright-grammar-process-starts", daemon=True
+        )
+        self._starter.start()
         self._thread.start()
 
     # Jobs
@@ -198,6 +211,8 @@ class GrammarProcesses:
             self._closed = True
             self._wake()
         self._thread.join()
+        self._to_start.put(_End.END)
+        self._starter.join()
         error = EngineStoppedError("The grammar processes were ended.")
         with self._lock:
             tasks = [*self._pool.homeless]
@@ -246,6 +261,8 @@ class GrammarProcesses:
             with self._lock:
                 if self._closed:
                     return
+                for own in self._pool.missing():
+                    self._to_start.put(own)
                 by_connection = {process.connection: process for process in self._pool.running}
                 patience = self._patience()
                 self._sleeps = patience is None or patience > TICK
@@ -263,21 +280,11 @@ class GrammarProcesses:
                 failed += self._watch()
                 for process in self._pool.relieve():
                     self._pump(process)
-                missing = self._pool.missing()
-            for own in missing:  # without the lock, since forking takes some milliseconds
-                try:
-                    forked = self._nest.fork(self._terms(own))
-                except (OSError, EOFError) as error:
-                    self._give_up(error)
-                    return
-                self._install(own, forked)
             for task, error in failed:
                 task.fail(error)
 
     def _patience(self) -> float | None:
         """Seconds until processes have to be looked at; None for any time."""
-        if None in self._pool.shared:
-            return 0.0
         at_work = [process for process in self._pool.running if process.sent]
         if any(process.own is None for process in at_work):
             return SHORT_TICK
@@ -369,11 +376,25 @@ class GrammarProcesses:
                 self._replace(process)
         return failed
 
+    # The thread that starts processes, which takes milliseconds, or seconds with the nursery
+
+    def _start_all(self) -> None:
+        while (own := self._to_start.get()) is not _End.END and not self._closed:
+            try:
+                forked = self._nest.fork(self._terms(own))
+            except (OSError, EOFError) as error:
+                self._give_up(error)
+                return
+            self._install(own, forked)
+
     def _give_up(self, cause: Exception) -> None:
         """No process can be started: fail everything, now and from now on."""
         log.error("Grammar processes can't be started: %s", cause)
         with self._lock:
             self._closed = True
+            self._wake()
+        self._thread.join()  # before connections are closed on which it waits
+        with self._lock:
             tasks, self._pool.homeless = [*self._pool.homeless], deque()
             for process in self._pool.running:
                 tasks += self._pool.remove(process)
@@ -389,6 +410,7 @@ class GrammarProcesses:
             process = Connected(next(self._numbers), *forked, own)
             for receiver in self._pool.install(process):
                 self._pump(receiver)
+            self._wake()
 
 
 Failure: TypeAlias = tuple[PendingJob, Exception]
