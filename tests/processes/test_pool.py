@@ -68,7 +68,7 @@ def test_it_moves_before_anything_has_to_be_ended(
 ) -> None:
     follower, restarts = grammar.matcher(), processes.stats.restarts
     asked(follower, [])
-    busy = processes.compile(Build(slow, (0.05, "o+"), {}))  # too short to be ended for it
+    busy = processes.compile(Build(slow, (0.03, "o+"), {}))  # too short to be ended for it
     asked(follower, [])
     assert grammar.home == 1
     assert busy.result(60).min_tokens == 1
