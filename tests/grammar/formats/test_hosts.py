@@ -118,7 +118,8 @@ def test_punycode_is_left_out_of_plain_names() -> None:
     names = ["xn--a", "XN--a", "xN--bcher-kva", "a.xn--b", "xn--a.b"]
     split(hosts.hostname(), names, [])
     split(hosts.plain_hostname(), [], names)
-    split(hosts.plain_label(), ["a", "xn-a", "xna--b"], ["a.b", "xn--a", "", "-"])
+    split(hosts.plain_hostname(), ["a", "xn-a", "xna--b", "xn.xn-a"], ["a.xn--b", "", "-", "a."])
+    split(hosts.plain_hostname(((0x2E, 0x2F),)), ["a.b/c"], ["a./b", "a-/b", "a/xn--b"])
 
 
 @pytest.mark.parametrize("language", [hosts.email(), hosts.idn_email()], ids=["ascii", "idn"])

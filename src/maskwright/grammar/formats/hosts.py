@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, partial
 from typing import Final
 
 from maskwright.grammar.pattern.translate import full_match
-from maskwright.grammar.regular.charset import LAST
+from maskwright.grammar.regular.charset import LAST, Ranges
 from maskwright.grammar.regular.terms import (
     EPSILON,
     Regular,
+    Scale,
     alt,
     char,
     chars,
@@ -19,6 +20,7 @@ from maskwright.grammar.regular.terms import (
     length,
     repeat,
     state,
+    weighed,
     words,
 )
 
@@ -28,6 +30,7 @@ MOST_NAME: Final = 253
 _MOST_LABEL: Final = 63
 _LETTERS: Final = ((0x30, 0x39), (0x41, 0x5A), (0x61, 0x7A))
 _PUNYCODE: Final = "xn--"
+_DOT: Final[Ranges] = ((0x2E, 0x2E),)
 
 
 @cache
@@ -45,66 +48,65 @@ def ipv6() -> Regular:
 @cache
 def hostname() -> Regular:
     """RFC 1123, section 2.1, with any label that begins with `xn--`."""
-    return intersection(length(1, MOST_NAME), _label(_AsciiLabelState(plain=False, dotted=True)))
+    return _name(_label(_AsciiLabelState(free=True)), _DOT)
 
 
 @cache
-def plain_hostname() -> Regular:
-    """A host name without any label that begins with `xn--`."""
-    return intersection(length(1, MOST_NAME), _label(_AsciiLabelState(plain=True, dotted=True)))
+def plain_hostname(between: Ranges = _DOT) -> Regular:
+    """A host name without any label that begins with `xn--`. `between`: the characters of which one
+    stands between two labels."""
+    return _name(_label(_AsciiLabelState()), between)
 
 
-@cache
-def plain_label() -> Regular:
-    """One label that doesn't begin with `xn--`."""
-    return _label(_AsciiLabelState(plain=True, dotted=False))
+def _name(label: Regular, between: Ranges) -> Regular:
+    """Labels of at most 63 characters, at most 253 characters together."""
+    labels = concat(label, repeat(concat(chars(between), label)))
+    scale = Scale(most=_MOST_LABEL, beyond=_MOST_LABEL + 1, between=between)
+    return intersection(length(1, MOST_NAME), weighed(labels, _MOST_LABEL, scale))
 
 
 @dataclass(frozen=True, slots=True)
 class _AsciiLabelState:
-    """What the rest of a host name depends on: how far its present label has been read.
+    """What the rest of a label depends on: how far it has been read. How long a label is altogether
+    is counted elsewhere (see `_name`).
 
-    `plain`: whether the label must not begin with `xn--`. `dotted`: whether further labels may
-    follow. `count`: characters of the label so far. `hyphen`: whether the last one is a hyphen.
-    `free`: whether the label differs from `xn--` already.
+    `free`: whether `xn--` is no concern, because the label differs from it already or may begin
+    with it. `count`: characters of the label so far, of a free one 0 or 1. `hyphen`: whether the
+    last one is a hyphen.
     """
 
-    plain: bool
-    dotted: bool
+    free: bool = False
     count: int = 0
     hyphen: bool = False
-    free: bool = False
 
     @property
     def complete(self) -> bool:
         return self.count > 0 and not self.hyphen
 
     def after(self, character: str) -> _AsciiLabelState:
-        free = self.free or not self.plain or character.lower() != _PUNYCODE[self.count]
-        return replace(self, count=self.count + 1, hyphen=character == "-", free=free)
+        free = self.free or character.lower() != _PUNYCODE[self.count]
+        return _AsciiLabelState(free, 1 if free else self.count + 1, character == "-")
 
 
 def _label(read: _AsciiLabelState) -> Regular:
-    return state((read,), read.complete, partial(_label_moves, read), plain=True)
+    missing = 0 if read.complete else 1
+    moves = partial(_label_moves, read)
+    return state((read,), read.complete, moves, plain=True, to_end=missing, weight=missing)
 
 
 def _label_moves(read: _AsciiLabelState) -> list[tuple[int, int, Regular]]:
     moves: list[tuple[int, int, Regular]] = []
-    room = _MOST_LABEL - read.count
-    prefix = "" if read.free or not read.plain else _PUNYCODE[read.count : read.count + 1]
-    if read.count and room > 1 and not (prefix == "-" and read.count == 3):
+    prefix = "" if read.free else _PUNYCODE[read.count : read.count + 1]
+    if read.count and not (prefix == "-" and read.count == 3):
         moves.append((0x2D, 0x2D, _label(read.after("-"))))
-    if read.dotted and read.complete:
-        moves.append((0x2E, 0x2E, _label(_AsciiLabelState(read.plain, dotted=True))))
-    if room:
-        other = _label(read.after("0"))
-        for low, high in _LETTERS:
-            special = ord(prefix.upper() if low == 0x41 else prefix) if prefix.isalpha() else -1
-            if low <= special <= high:
-                moves.append((low, special - 1, other))
-                moves.append((special, special, _label(read.after(prefix))))
-                low = special + 1
-            moves.append((low, high, other))
+    other = _label(read.after("0"))
+    for low, high in _LETTERS:
+        special = ord(prefix.upper() if low == 0x41 else prefix) if prefix.isalpha() else -1
+        if low <= special <= high:
+            moves.append((low, special - 1, other))
+            moves.append((special, special, _label(read.after(prefix))))
+            low = special + 1
+        moves.append((low, high, other))
     return moves
 
 

@@ -19,7 +19,7 @@ from itertools import chain
 from operator import itemgetter
 from typing import Final
 
-from maskwright.grammar.formats.hosts import MOST_NAME, plain_label
+from maskwright.grammar.formats.hosts import plain_hostname
 from maskwright.grammar.regular import charset
 from maskwright.grammar.regular.character_classes import Arc, Split
 from maskwright.grammar.regular.charset import Ranges
@@ -30,8 +30,6 @@ from maskwright.grammar.regular.terms import (
     alt,
     chars,
     concat,
-    intersection,
-    length,
     repeat,
     state,
     weighed,
@@ -163,9 +161,8 @@ class _LabelState:
 def idn_hostname() -> Regular:
     """Names in ASCII; names without a right-to-left character; and names with one, to whose labels
     RFC 5893 applies."""
-    ascii_name = concat(plain_label(), repeat(concat(_DOTS, plain_label())))
     return alt(
-        intersection(length(1, MOST_NAME), ascii_name),
+        plain_hostname(_BETWEEN_LABELS),
         weighed(
             alt(
                 _name(_label(_LabelState(""))),

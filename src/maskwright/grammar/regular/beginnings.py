@@ -20,6 +20,7 @@ from maskwright.grammar.regular.terms import (
     Repeat,
     Scale,
     State,
+    Weighed,
     Words,
     alt,
     concat,
@@ -132,6 +133,14 @@ class WayToEnd(NamedTuple):
     """Of a shortest string."""
     farthest: int
     """Of what a shortest string adds to any beginning of one."""
+
+
+def farthest(term: Regular) -> int | None:
+    """An upper bound on the bytes, as JSON spells them, from any beginning of a string of a plain
+    or weighed term to an end; None if its look doesn't show it. As many characters suffice, too."""
+    core = term.core if isinstance(term, Weighed) else term
+    way = way_to_end(core) if core.plain else None
+    return None if way is None else way.farthest
 
 
 def way_to_end(term: Regular) -> WayToEnd | None:

@@ -13,7 +13,7 @@ from typing import Final
 
 from maskwright.errors import LimitError
 from maskwright.grammar.regular import character_classes
-from maskwright.grammar.regular.beginnings import least_weight
+from maskwright.grammar.regular.beginnings import farthest, least_weight
 from maskwright.grammar.regular.character_classes import NOWHERE, Arc, Split, overlaid, parted
 from maskwright.grammar.regular.character_dfa import NEVER, CharacterDfa, known_place
 from maskwright.grammar.regular.parallel import reading_on
@@ -247,8 +247,11 @@ def place(term: Regular) -> tuple[CharacterDfa, int]:
 def _length_bounded_steps(term: LengthBounded) -> Split:
     """Those of the core after which a string of the wanted length can come."""
     least, most = max(term.least - 1, 0), None if term.most is None else term.most - 1
-    automaton, _ = place(term.core)
     found = split(term.core)
+    far = farthest(term.core) if least == 0 else None
+    if far is not None and (most is None or most >= far):  # an end follows wherever it leads
+        return found.mapped(lambda target: _living(length_bounded(target, least, most)))
+    automaton, _ = place(term.core)
     if not automaton.can_measure(term.least):
         return found.mapped(lambda target: length_bounded(target, least, most))
     fewest = automaton.fewest(least)[least]
@@ -257,11 +260,15 @@ def _length_bounded_steps(term: LengthBounded) -> Split:
     def bounded(target: Regular) -> Regular:
         if fewest[automaton.number(target)] > longest:
             return EMPTY
-        found = length_bounded(target, least, most)
-        found.live = True
-        return found
+        return _living(length_bounded(target, least, most))
 
     return found.mapped(bounded)
+
+
+def _living(term: Regular) -> Regular:
+    """The term, which is known to have a string."""
+    term.live = True
+    return term
 
 
 def _weighed_steps(term: Weighed) -> Split:

@@ -35,7 +35,7 @@ ANY_BYTES: Final = 15
 ANY_DIGITS: Final = 20
 """With a number added: so many bytes or digits are missing, and all of them lead to one state."""
 
-_LISTED = -3
+LISTED: Final = -3
 """In `known`: not known, and already in the list."""
 
 
@@ -75,7 +75,7 @@ class Path(NamedTuple):
 
 
 @compiled(nogil=True, inline="always")
-def _alive(measure: Measure, state: int, count: int) -> bool:
+def alive(measure: Measure, state: int, count: int) -> bool:
     """Whether a string can end that has come to `state` with `count` characters."""
     if len(measure.fewest) == 0:
         return True
@@ -84,7 +84,7 @@ def _alive(measure: Measure, state: int, count: int) -> bool:
 
 
 @compiled(nogil=True, inline="always")
-def _counted(measure: Measure, count: int, point: int) -> int:
+def counted(measure: Measure, count: int, point: int) -> int:
     """The count after one more character."""
     if len(measure.between) == 0:
         return count + 1
@@ -108,7 +108,7 @@ def _interval(start: np.ndarray, point: int) -> int:
 
 
 @compiled(nogil=True)
-def _after(characters: CharacterArrays, state: int, point: int) -> int:
+def after_character(characters: CharacterArrays, state: int, point: int) -> int:
     if point < 0x80:
         return characters.ascii[state, point]
     at = _interval(characters.start, point)
@@ -122,7 +122,7 @@ def _some(
     """Whether one of the characters from `low` to `high`, but a surrogate, may follow."""
     for point in range(low, min(high, 0x7F) + 1):
         target = characters.ascii[state, point]
-        if target >= 0 and _alive(measure, target, _counted(measure, count, point)):
+        if target >= 0 and alive(measure, target, counted(measure, count, point)):
             return True
     if high < 0x80:
         return False
@@ -131,14 +131,14 @@ def _some(
     while at < len(start) and start[at] <= high:
         target = characters.beyond[state, characters.of_interval[at]]
         point = max(low, start[at])
-        if target >= 0 and _alive(measure, target, _counted(measure, count, point)):
+        if target >= 0 and alive(measure, target, counted(measure, count, point)):
             return True
         at += 1
     return False
 
 
 @compiled(nogil=True)
-def _goes_on(
+def goes_on(
     characters: CharacterArrays, measure: Measure, state: int, count: int, part: int, value: int
 ) -> bool:
     """Whether a character that has been begun can be completed."""
@@ -273,7 +273,7 @@ def _skip(byte: int, part: int) -> int:
 
 
 @compiled(nogil=True)
-def _read(byte: int, part: int, value: int) -> tuple[int, int]:
+def read_byte(byte: int, part: int, value: int) -> tuple[int, int]:
     """The part and value after a byte within a character or at the start of one that is not plain
     ASCII. (0, point) for a character that is complete, (0, -1) for one that has been counted before
     the walk; a part < 0 where the byte can't stand."""
@@ -331,7 +331,7 @@ def walk_string(  # noqa: C901 (split, `.{3,80}` took 19-25 ms instead of 10)
         here, part, value, count = states[depth], parts[depth], values[depth], counts[depth]
         if known[here] < 0:
             if known[here] == UNKNOWN and listed < len(missing):
-                known[here] = _LISTED
+                known[here] = LISTED
                 missing[listed] = here
                 listed += 1
             lacking += 1
@@ -360,19 +360,19 @@ def walk_string(  # noqa: C901 (split, `.{3,80}` took 19-25 ms instead of 10)
             part = 0
             if byte >= 0x20 and byte != 0x22:
                 target = ascii_rows[here, byte]
-                count = _counted(measure, count, byte)
+                count = counted(measure, count, byte)
         else:
-            part, value = _read(byte, part, value)
+            part, value = read_byte(byte, part, value)
             if part == 0 and value < 0:
                 target = here
             elif part == 0:
-                target = _after(characters, here, value)
-                count = _counted(measure, count, value)
+                target = after_character(characters, here, value)
+                count = counted(measure, count, value)
             elif part > 0 and (
-                trie_token[at] < 0 or _goes_on(characters, measure, here, count, part, value)
+                trie_token[at] < 0 or goes_on(characters, measure, here, count, part, value)
             ):
                 target = here
-        if target < 0 or (part == 0 and not _alive(measure, target, count)):
+        if target < 0 or (part == 0 and not alive(measure, target, count)):
             at = trie_skip[at]
             continue
         if part == 0 and bounded:

@@ -22,7 +22,7 @@ from maskwright.automaton.leaf.keys import (
 )
 from maskwright.automaton.leaf.rows import DEAD
 from maskwright.automaton.leaf.table import LeafTable
-from maskwright.grammar.regular.beginnings import beginning_alike, least_weight, way_to_end
+from maskwright.grammar.regular.beginnings import beginning_alike, farthest, least_weight
 from maskwright.grammar.regular.byte_alphabet import alphabet
 from maskwright.grammar.regular.character_dfa import NEVER, CharacterDfa
 from maskwright.grammar.regular.derivative import place, split_length_bounds
@@ -58,6 +58,7 @@ from maskwright.mask.ready_rows.inside import (
     walk_string,
 )
 from maskwright.mask.ready_rows.reach import Reach
+from maskwright.mask.ready_rows.room import TOO_MUCH, walk_room
 from maskwright.mask.ready_rows.subtrees import Subtrees
 from maskwright.mask.walk.row_table import packed
 from maskwright.mask.walk.walk import classify
@@ -76,6 +77,7 @@ _PER_WALK: Final = 256
 """Steps as which a walk over the trie counts that found out what it lacks."""
 
 Row = npt.NDArray[np.int32]
+Needs = npt.NDArray[np.int16]
 
 _COUNTING: Final = (LengthBounded, Weighed)
 _UNBOUNDED: Final = Measure(np.zeros((0, 0), np.int32), 0, NEVER + 1)
@@ -88,12 +90,17 @@ class _Walked(NamedTuple):
     characters: Characters
     rows: dict[tuple[int, int, int, int, int], tuple[Row, int]]
     """By state, part and value of a character, and length bounds."""
+    needs: dict[tuple[int, int, int], Needs | None]
+    """By state, part and value of a character: what each token needs, None after one row alone has
+    been asked for; see `walk_room`."""
 
     @property
     def nbytes(self) -> int:
         """Bytes of the arrays and rows."""
         row = next(iter(self.rows.values()), None)
-        return self.characters.nbytes + (0 if row is None else len(self.rows) * row[0].nbytes)
+        needs = sum(each.nbytes for each in self.needs.values() if each is not None)
+        rows = 0 if row is None else len(self.rows) * row[0].nbytes
+        return self.characters.nbytes + rows + needs
 
 
 class StringRows:
@@ -158,14 +165,13 @@ class StringRows:
     def farthest(self, term: Regular) -> int | None:
         """Return an upper bound in bytes on ending a string from any place between two characters
         of `term`; None if its parts don't show one and the automaton is too large to find one."""
-        if term.plain or isinstance(term, Weighed):
-            way = way_to_end(term.core if isinstance(term, Weighed) else term)
-            if way is not None:
-                return way.farthest
+        known = farthest(term)
+        if known is not None:
+            return known
         if isinstance(term, Alt):
             options = [self.farthest(option) for option in term.options]
-            known = [each for each in options if each is not None]
-            return max(known) if len(known) == len(options) else None
+            found = [each for each in options if each is not None]
+            return max(found) if len(found) == len(options) else None
         core, least, _ = split_length_bounds(term)
         automaton, _ = place(core)
         if not automaton.can_measure(least):
@@ -193,11 +199,20 @@ class StringRows:
             bound = characters_left(term)
             if bound != NARROW:
                 return self._of_length(bound)
+        if isinstance(term, LengthBounded) and self._leaves_room(term):
+            return self._after(term.core, part, value)
         if term.plain:
             simpler = beginning_alike(term, self._most_characters(term, part))
             if simpler is not term:
                 return self._after_alike(simpler, part, value)
         return self._after_alike(term, part, value)
+
+    def _leaves_room(self, term: LengthBounded) -> bool:
+        """Whether an end surely follows within the bounds of `term` after any token."""
+        if term.least > 1:  # the first character handles a least length of one
+            return False
+        far = farthest(term.core)
+        return far is not None and (term.most is None or term.most > self._longest + far)
 
     def _most_characters(self, term: Regular, part: int) -> int:
         """More characters than a token can add to a string of `term`."""
@@ -238,11 +253,12 @@ class StringRows:
             if most is None or most >= self._longest + farthest:
                 return self._unmeasured(automaton, state, part, value)
             if least <= 1:  # which the first character handles
-                row, needed = self._walk(
-                    automaton, state, part, value, Measure(fewest[:1], 0, NEVER)
-                )
+                measure = Measure(fewest[:1], 0, NEVER)
+                row, needed = self._walk(automaton, state, part, value, measure)
                 if needed <= most:
                     return row
+                key = (state, part, value, least, most)
+                return self._within(automaton, key, lambda: measure, most)
         measure = Measure(fewest, least, NEVER - 1 if most is None else most)
         return self._walk(automaton, state, part, value, measure)[0]
 
@@ -253,19 +269,19 @@ class StringRows:
             [p for low, high in scale.between for p in range(low, high + 1)], np.int32
         )
 
-        def measure() -> Measure:
+        def measure(begun: int = 0) -> Measure:
             fewest = [least_weight(each, scale) for each in automaton.terms]
             return Measure(
-                np.array([fewest], np.int32),
-                0,
-                scale.most,
-                scale.most - term.room,
-                scale.beyond,
-                between,
+                np.array([fewest], np.int32), 0, scale.most, begun, scale.beyond, between
             )
 
         key = (state, part, value, -1, term.room)
-        return self._row(automaton, key, measure, lean=True)[0]
+        walked = self._arrays(automaton)
+        if key not in walked.rows and key[:3] in walked.needs:
+            return self._within(automaton, key, measure, term.room)
+        walked.needs.setdefault(key[:3])
+        begun = scale.most - term.room
+        return self._row(automaton, key, lambda: measure(begun), lean=True)[0]
 
     def _unmeasured(self, automaton: CharacterDfa, state: int, part: int, value: int) -> Row:
         automaton.explore(max(0, AT_ONCE - len(automaton.found)))
@@ -294,11 +310,7 @@ class StringRows:
     ) -> tuple[Row, int]:
         """The row for a key of `_Walked.rows`, computed once. `lean`: no states are explored but
         those that the walk meets."""
-        walked = self._walked.get(automaton)
-        if walked is None:
-            walked = self._walked[automaton] = _Walked(Characters(automaton), {})
-            self._held += walked.nbytes
-        self._walked.move_to_end(automaton)
+        walked = self._arrays(automaton)
         known = walked.rows.get(key)
         if known is None:
             before = walked.nbytes
@@ -309,6 +321,56 @@ class StringRows:
                 self._held += walked.nbytes - before
         return known
 
+    def _within(
+        self,
+        automaton: CharacterDfa,
+        key: tuple[int, int, int, int, int],
+        measure: Callable[[], Measure],
+        room: int,
+    ) -> Row:
+        """The row for a key of `_Walked.rows`: the tokens that need at most `room`. One walk finds
+        out what they need, whatever the bound."""
+        walked = self._arrays(automaton)
+        known = walked.rows.get(key)
+        if known is None:
+            before = walked.nbytes
+            needs = walked.needs.get(key[:3])
+            try:
+                if needs is None:
+                    needs = self._needs(walked.characters, key, measure)
+                    walked.needs[key[:3]] = needs
+                row = packed(needs <= min(room, TOO_MUCH - 1)) & self._others
+                known = walked.rows[key] = row, room
+            finally:
+                self._held += walked.nbytes - before
+        return known[0]
+
+    def _needs(
+        self,
+        characters: Characters,
+        key: tuple[int, int, int, int, int],
+        measure: Callable[[], Measure],
+    ) -> Needs:
+        """What each token needs; see `walk_room`."""
+        needs = np.empty(self._vocabulary.size, np.int16)
+
+        def walk(missing: npt.NDArray[np.int32]) -> int:
+            needs[:] = TOO_MUCH
+            arrays = characters.update()
+            return walk_room(self._trie, arrays, measure(), self._path, *key[:3], needs, missing)
+
+        self._supply(characters, walk, lean=True)
+        return needs
+
+    def _arrays(self, automaton: CharacterDfa) -> _Walked:
+        """What has been computed of an automaton, which is now the most recently used."""
+        walked = self._walked.get(automaton)
+        if walked is None:
+            walked = self._walked[automaton] = _Walked(Characters(automaton), {}, {})
+            self._held += walked.nbytes
+        self._walked.move_to_end(automaton)
+        return walked
+
     def _walk_afresh(
         self,
         characters: Characters,
@@ -317,25 +379,37 @@ class StringRows:
         *,
         lean: bool,
     ) -> tuple[Row, int]:
-        state, part, value = key[:3]
-        missing = np.zeros(AT_ONCE, np.int32)
-        while True:
-            row = np.zeros(self._vocabulary.words, np.int32)
-            missing[:] = -1
+        row = np.empty(self._vocabulary.words, np.int32)
+        needed = 0
+
+        def walk(missing: npt.NDArray[np.int32]) -> int:
+            nonlocal needed
+            row[:] = 0
             lacking, needed = walk_string(
                 self._trie,
                 self._subtrees,
                 characters.update(),
                 measure(),
                 self._path,
-                state,
-                part,
-                value,
+                *key[:3],
                 row,
                 missing,
             )
-            if not lacking:
-                return row & self._others, needed
+            return lacking
+
+        self._supply(characters, walk, lean=lean)
+        return row & self._others, needed
+
+    @staticmethod
+    def _supply(
+        characters: Characters, walk: Callable[[npt.NDArray[np.int32]], int], *, lean: bool
+    ) -> None:
+        """Walk, and find the states that the walk lacks, until it lacks none."""
+        missing = np.zeros(AT_ONCE, np.int32)
+        while True:
+            missing[:] = -1
+            if not walk(missing):
+                return
             listed = missing[missing >= 0]
             characters.arrays.known[listed] = UNKNOWN  # finding them may be abandoned
             spend(_PER_WALK)
