@@ -24,7 +24,8 @@ from maskwright.automaton.leaf.keys import (
     Text,
 )
 from maskwright.automaton.leaf.rows import DEAD, Row
-from maskwright.grammar.regular.character_classes import Split, overlap
+from maskwright.grammar.regular.character_classes import Split, characters_before
+from maskwright.grammar.regular.charset import LAST
 from maskwright.grammar.regular.derivative import split
 from maskwright.grammar.regular.terms import EMPTY, Chars, Regular
 from maskwright.grammar.regular.word_lists import has_minimal_escapes
@@ -104,17 +105,12 @@ class SpelledCharacters:
         inside, term, base, left = key
         found = split(term)
         states = [self._state(Text(inside, target)) for _, target in found.beyond]
+        sets = tuple([some for some, _ in found.beyond])
         row: Row = {}
         step = 1 << (6 * (left - 1))
-        for at in range(64):
-            low = base + at * step
-            if low < (0, 0, 0x800, 0x10000)[left]:  # a longer form of a short one
-                continue
-            fits = _fit(tuple([some for some, _ in found.beyond]), low, left - 1)
-            if fits is None:
-                continue
+        for at, fits in _fits(sets, _LOWEST[left], base, left - 1, 64):
             if fits < 0:
-                row[0x80 + at] = self._state(Partial(inside, term, low, left - 1))
+                row[0x80 + at] = self._state(Partial(inside, term, base + at * step, left - 1))
             elif left > 1:
                 row[0x80 + at] = self._state(Continuation(False, left - 1, states[fits]))
             else:
@@ -196,34 +192,40 @@ class _LeadBytes(NamedTuple):
 def _lead_bytes(sets: tuple[Chars, ...]) -> _LeadBytes:
     mixed: list[tuple[int, int, int]] = []
     whole: dict[tuple[int, int], list[int]] = {}
-    for byte in range(FIRST_LEAD, LAST_LEAD + 1):
-        left = 1 if byte < 0xE0 else 2 if byte < 0xF0 else 3
-        base = (byte & (0x3F >> left)) << (6 * left)
-        fits = _fit(sets, base, left)
-        if fits == _SEVERAL:
-            mixed.append((byte, left, base))
-        elif fits is not None:
-            whole.setdefault((fits, left), []).append(byte)
+    for left, first, last in ((1, FIRST_LEAD, 0xDF), (2, 0xE0, 0xEF), (3, 0xF0, LAST_LEAD)):
+        lead = 0x100 - (0x80 >> left)  # of the lowest code points
+        base = (first - lead) << (6 * left)
+        for at, fits in _fits(sets, _LOWEST[left], base, left, last + 1 - first):
+            if fits < 0:
+                mixed.append((first + at, left, base + (at << (6 * left))))
+            else:
+                whole.setdefault((fits, left), []).append(first + at)
     return _LeadBytes(
         mixed, [(*which, np.array(bytes_, np.int32)) for which, bytes_ in whole.items()]
     )
 
 
 _SEVERAL: Final = -1
+_LOWEST: Final = (0, 0x80, 0x800, 0x10000)
+"""By number of continuation bytes: the first code point that needs so many."""
 
 
-@lru_cache(1 << 14)
-def _fit(sets: tuple[Chars, ...], base: int, left: int) -> int | None:
-    """The index of the set that all 64**left code points from `base` on are in, `_SEVERAL` if only
-    some of them are in a set or they are in more than one; None if none of them is in any."""
+@lru_cache(1 << 12)
+def _fits(
+    sets: tuple[Chars, ...], lowest: int, base: int, left: int, blocks: int
+) -> list[tuple[int, int]]:
+    """Which of the `blocks` blocks of 64**left code points from `base` on hold characters of the
+    sets, not below `lowest`: each with the index of the set that the whole block is in, `_SEVERAL` if only a part of it
+    is in a set or it is in more than one."""
     block = 1 << (6 * left)
-    low, high = max(base, (0x80, 0x80, 0x800, 0x10000)[left]), min(base + block - 1, 0x10FFFF)
-    parts = [(low, min(high, 0xD7FF)), (max(low, 0xE000), high)]
-    counts = [sum(overlap(some, *part) for part in parts if part[0] <= part[1]) for some in sets]
-    within = [at for at, count in enumerate(counts) if count]
-    if not within:
-        return None
-    return within[0] if counts[within[0]] == block else _SEVERAL
+    borders = np.clip(base + block * np.arange(blocks + 1), lowest, LAST + 1)
+    counts = np.array([np.diff(characters_before(some, borders)) for some in sets])
+    if not len(counts):
+        return []
+    which = np.argmax(counts, axis=0)
+    which[counts.max(axis=0) < block] = _SEVERAL
+    held = np.flatnonzero(counts.any(axis=0))
+    return list(zip(held.tolist(), which[held].tolist(), strict=True))
 
 
 def must_escape(point: int) -> bool:

@@ -10,7 +10,11 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from itertools import accumulate
 from typing import Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
 
 from maskwright.grammar.regular import charset
 from maskwright.grammar.regular.terms import EMPTY, Chars, Regular, chars
@@ -142,13 +146,34 @@ def inverted(inner: Split, change: Callable[[Regular], Regular], otherwise: Regu
 
 def overlap(some: Chars, low: int, high: int) -> int:
     """How many code points from `low` to `high` are in a set."""
+    return _up_to(some, high) - _up_to(some, low - 1) if low <= high else 0
+
+
+def _up_to(some: Chars, point: int) -> int:
+    """How many code points of a set are at most `point`."""
     ranges = some.ranges
-    at = max(bisect_right(ranges, (low, charset.LAST)) - 1, 0)
-    found = 0
-    while at < len(ranges) and ranges[at][0] <= high:
-        found += max(0, min(high, ranges[at][1]) - max(low, ranges[at][0]) + 1)
-        at += 1
-    return found
+    at = bisect_right(ranges, (point, charset.LAST)) - 1
+    return _before(some)[at] + min(point, ranges[at][1]) - ranges[at][0] + 1 if at >= 0 else 0
+
+
+def characters_before(some: Chars, points: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """[n]: how many characters of a set come before each of `points` (int64 [n]); halves of
+    surrogate pairs are none."""
+    low, before = _edges(some)[0], np.array(_before(some), np.int64)
+    size = np.diff(before)
+
+    def code_points(limits: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        at = np.searchsorted(low, limits) - 1
+        return np.where(at < 0, 0, before[at] + np.minimum(limits - low[at], size[at]))
+
+    halves = code_points(np.clip(points, 0xD800, 0xE000)) - code_points(np.array([0xD800]))
+    return code_points(points) - halves
+
+
+@lru_cache(4096)
+def _before(some: Chars) -> tuple[int, ...]:
+    """By range of a set: how many code points of the set come before it."""
+    return tuple(accumulate((high - low + 1 for low, high in some.ranges), initial=0))
 
 
 @lru_cache(4096)
@@ -170,27 +195,37 @@ def _partition(sets: tuple[Chars, ...]) -> tuple[tuple[Chars, tuple[Chars, ...]]
         return ((sets[0], sets),)
     if len(sets) == 0:
         return ()
-    events = sorted(
-        event
-        for at, some in enumerate(sets)
-        for low, high in some.ranges
-        for event in ((low, at), (high + 1, at))
-    )
-    spend(len(events))
-    inside: set[int] = set()
-    parts: dict[frozenset[int], list[tuple[int, int]]] = {}
-    before = 0
-    for point, at in events:
-        if inside and before < point:
-            parts.setdefault(frozenset(inside), []).append((before, point - 1))
-        inside ^= {at}
-        before = point
+    cuts = np.unique(np.concatenate([np.ravel(_edges(some)) for some in sets]))
+    spend(len(cuts))
+    number = np.zeros(len(cuts) - 1, np.int64)
+    """Of each interval between cuts: that of the part it belongs to."""
+    within: list[tuple[Chars, ...]] = [()]
+    for some in sets:
+        low, end = np.searchsorted(cuts, _edges(some))
+        inside = np.zeros(len(cuts), np.int64)
+        inside[low] += 1
+        inside[end] -= 1
+        parts, number = np.unique(
+            2 * number + np.cumsum(inside)[:-1], return_inverse=True
+        )
+        within = [(*within[part // 2], *([some] if part % 2 else [])) for part in parts.tolist()]
     found: list[tuple[Chars, tuple[Chars, ...]]] = []
-    for within, ranges in parts.items():
-        some = chars(charset.normal(ranges))
-        if isinstance(some, Chars):  # halves of surrogate pairs are no characters
-            found.append((some, tuple(sets[at] for at in sorted(within))))
+    for part, holding in enumerate(within):
+        if holding:
+            at = np.flatnonzero(number == part)
+            apart = np.diff(at, prepend=-2) > 1  # from the interval before
+            low, end = cuts[at[apart]], cuts[at[np.append(apart[1:], True)] + 1]
+            some = chars(tuple(zip(low.tolist(), (end - 1).tolist(), strict=True)))
+            if isinstance(some, Chars):  # halves of surrogate pairs are no characters
+                found.append((some, holding))
     return tuple(found)
+
+
+def _edges(some: Chars) -> npt.NDArray[np.int64]:
+    """[2, ranges]: where the ranges of a set begin, and before which code points they end."""
+    edges = np.array(some.ranges, np.int64).T
+    edges[1] += 1
+    return edges
 
 
 @lru_cache(4096)
