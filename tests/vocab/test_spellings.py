@@ -8,7 +8,7 @@ import re
 import pytest
 
 from maskwright.errors import UnspellableError
-from maskwright.vocab.spellings import LONG, Spellings
+from maskwright.vocab.spellings import Spellings
 
 SPELLED: list[tuple[list[str], str, list[str]]] = [
     (["a", "b"], "", []),
@@ -51,22 +51,6 @@ def test_what_fits_nowhere_is_named(tokens: list[str], data: str, place: str) ->
     spellings = Spellings.of([token.encode() for token in tokens])
     with pytest.raises(UnspellableError, match=re.escape(f"nothing fits at {place}")):
         spellings.fewest(data.encode())
-
-
-@pytest.mark.parametrize(
-    ("tokens", "data", "most"),
-    [
-        (["a", "b"], "", 0),
-        (["a", "b"], "abab", 4),
-        (["a", "b", "ab"], "abab", 2),
-        (["a", "b", "abab"], "abab", 3),
-        (["a", "b", "a" * LONG], "a" * LONG, LONG - 1),
-        (["a", "b", "a" * LONG], "a" * (LONG + 1), LONG + 1),  # too long to be counted
-    ],
-)
-def test_the_most_that_an_ending_takes(tokens: list[str], data: str, most: int) -> None:
-    spellings = Spellings.of([token.encode() for token in tokens])
-    assert spellings.most_for_a_suffix(data.encode()) == most
 
 
 @pytest.mark.parametrize(

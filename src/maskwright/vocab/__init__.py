@@ -4,6 +4,7 @@
 - `decoder`: Computes the bytes that a token adds to a text from its form in a tokenizer.
 - `hugging_face`: Reads a fast Hugging Face tokenizer.
 - `spellings`: Spells bytes with the fewest tokens.
+- `suffix_cost`: How many tokens the endings of a text take.
 - `trie`: The vocabulary as a prefix tree in flat arrays, in two layouts.
 - `vocabulary`: A model's tokens as bytes, by id.
 """

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, Self
+from typing import Self
 
 from maskwright.errors import UnspellableError
-
-LONG: Final = 512
-"""Length in bytes from which on a text's tokens are bounded by its bytes instead of counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +22,12 @@ class Spellings:
 
     @classmethod
     def of(cls, tokens: Sequence[bytes]) -> Self:
-        ids: dict[bytes, int] = {}
+        last = len(tokens) - 1
+        ids = dict(zip(reversed(tokens), range(last, -1, -1), strict=True))  # the lowest id stays
+        ids.pop(b"", None)
         lengths: list[set[int]] = [set() for _ in range(256)]
-        for token_id, token in enumerate(tokens):
-            if token:
-                ids.setdefault(token, token_id)
-                lengths[token[0]].add(len(token))
+        for first, length in {(token[0], len(token)) for token in ids}:
+            lengths[first].add(length)
         return cls(ids, tuple(tuple(sorted(some, reverse=True)) for some in lengths))
 
     def fewest(self, data: bytes) -> list[int]:
@@ -64,11 +61,6 @@ class Spellings:
         rest = data[farthest:].decode(errors="replace")
         missing = rest[0] if rest[0] != "\ufffd" else data[farthest : farthest + 1]
         return f"nothing fits at {missing!r}"
-
-    def most_for_a_suffix(self, data: bytes) -> int:
-        """Return the largest number of tokens that a suffix of `data` needs, spelled with the
-        fewest; the number of bytes if this is above `LONG`. Every byte has to be a token."""
-        return len(data) if len(data) > LONG else max(self._counted(data)[0])
 
     def _counted(self, data: bytes) -> tuple[list[int], list[int]]:
         """Return, for each place in `data`, the number of tokens needed from there on, and the

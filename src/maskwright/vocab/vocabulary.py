@@ -15,7 +15,8 @@ from maskwright.errors import InputError
 from maskwright.vocab.array_cache import ArrayCache, Arrays
 from maskwright.vocab.hugging_face import read_tokenizer
 from maskwright.vocab.spellings import Spellings
-from maskwright.vocab.trie import Trie
+from maskwright.vocab.suffix_cost import most_for_a_suffix
+from maskwright.vocab.trie import SiblingTrie, Trie
 
 WORTH_KEEPING: Final = 10_000
 """Number of ids from which on the cache is used. Tables of smaller vocabularies are computed
@@ -145,7 +146,7 @@ class Vocabulary:
     def price(self, data: bytes) -> int:
         """Return an upper bound on the tokens that any suffix of `data` needs, at most its number
         of bytes. Every byte has to be a token."""
-        return self._texts.most_for_a_suffix(data)
+        return most_for_a_suffix(self.siblings, data)
 
     def decode(self, ids: Iterable[int]) -> bytes:
         """Return the bytes that these tokens add to a text; special ids add none."""
@@ -174,6 +175,11 @@ class Vocabulary:
         """All tokens that the machine can read, as a trie."""
         kept = self.kept("trie", lambda: Trie.build(self.spellings)._asdict())
         return Trie(**kept)  # pyright: ignore[reportArgumentType] - each field with its own dtype
+
+    @cached_property
+    def siblings(self) -> SiblingTrie:
+        """The tokens of `trie` in its other layout."""
+        return SiblingTrie.of(self.trie)
 
     def kept(self, name: str, compute: Callable[[], Arrays]) -> Arrays:
         """The arrays of `compute`, taken from the cache if it has them. They may depend on nothing

@@ -215,8 +215,8 @@ def _fits(
     sets: tuple[Chars, ...], lowest: int, base: int, left: int, blocks: int
 ) -> list[tuple[int, int]]:
     """Which of the `blocks` blocks of 64**left code points from `base` on hold characters of the
-    sets, not below `lowest`: each with the index of the set that the whole block is in, `_SEVERAL` if only a part of it
-    is in a set or it is in more than one."""
+    sets, not below `lowest`: each with the index of the set that the whole block is in, `_SEVERAL`
+    if only a part of it is in a set or it is in more than one."""
     block = 1 << (6 * left)
     borders = np.clip(base + block * np.arange(blocks + 1), lowest, LAST + 1)
     counts = np.array([np.diff(characters_before(some, borders)) for some in sets])

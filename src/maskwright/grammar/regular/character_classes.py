@@ -205,9 +205,7 @@ def _partition(sets: tuple[Chars, ...]) -> tuple[tuple[Chars, tuple[Chars, ...]]
         inside = np.zeros(len(cuts), np.int64)
         inside[low] += 1
         inside[end] -= 1
-        parts, number = np.unique(
-            2 * number + np.cumsum(inside)[:-1], return_inverse=True
-        )
+        parts, number = np.unique(2 * number + np.cumsum(inside)[:-1], return_inverse=True)
         within = [(*within[part // 2], *([some] if part % 2 else [])) for part in parts.tolist()]
     found: list[tuple[Chars, tuple[Chars, ...]]] = []
     for part, holding in enumerate(within):

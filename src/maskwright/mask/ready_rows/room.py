@@ -64,7 +64,7 @@ def _write(trie: Trie, needs: np.ndarray, at: int, need: int) -> None:
 
 
 @compiled(nogil=True)
-def walk_room(  # noqa: C901 (a loop like `walk_string`, whose parts are slow as functions)
+def walk_room(
     trie: Trie,
     characters: CharacterArrays,
     measure: Measure,

@@ -67,7 +67,7 @@ class VocabularyParts:
         self.lock: Final = RLock()
         """Guards all generations, which share automata of patterns and rows of strings."""
         self.trie: Final = vocabulary.trie
-        self.all_tokens: Final = SiblingTable(SiblingTrie.of(self.trie))
+        self.all_tokens: Final = SiblingTable(vocabulary.siblings)
         self.spelling: Final = Spelling.of(vocabulary)
         self.strings: Final = StringRows(vocabulary)
         self.tools: Final = KnownTools()
