@@ -12,6 +12,7 @@ from maskwright.automaton.leaf.exits import PartsEnded
 from maskwright.automaton.leaf.rows import DEAD
 from maskwright.automaton.machine.arrays import REQUESTS
 from maskwright.automaton.machine.exits import Configuration
+from maskwright.automaton.rules.text_contexts import TextContexts
 from maskwright.limits import spend
 from maskwright.mask.names.positions import NamePositions
 from maskwright.mask.position import Position, unpacked
@@ -59,6 +60,7 @@ class Walker:
         self.tables: Final = recognizer.tables
         self._node_bounds = recognizer.shared.node_bounds
         self._limits = recognizer.shared.limits
+        self._is_one_language = isinstance(recognizer.machine.contexts, TextContexts)
         self.names: Final = NamePositions(recognizer)
 
     def find(self, position: Position, read_prefix: Callable[[], bytes | bytearray]) -> None:
@@ -160,9 +162,11 @@ class Walker:
         recognizer.address_with_bounds()  # makes the arrays of bounds long enough
         self._node_bounds.compute(node)
         after_leaf = int(self._node_bounds.array[node])
-        if tables.precomputed_string(leaf) is None:
-            return (0, True) if after_leaf < ENDLESS else (ENDLESS, False)
-        return tables.bound_in_string(leaf, self._limits) + after_leaf, False
+        in_string = tables.precomputed_string(leaf) is not None
+        if in_string or self._text_row(here) is not None:
+            bound = tables.bound_in_string(leaf, self._limits, inside=in_string)
+            return bound + after_leaf, False
+        return (0, True) if after_leaf < ENDLESS else (ENDLESS, False)
 
     def _walk(
         self,
@@ -213,6 +217,9 @@ class Walker:
             return in_string
         if not tables.is_text(here.leaf):
             return NOTHING
+        in_text = self._text_row(here)
+        if in_text is not None:
+            return in_text
         recognizer = self.recognizer
         while (spaced := take_bytes(recognizer.address(), *here, _SPACE)) == PENDING:
             recognizer.machine.serve_requests()
@@ -221,6 +228,11 @@ class Walker:
         if run is None and after_space is None:
             return NOTHING
         return tables.texts.precomputed(run, after_space)
+
+    def _text_row(self, here: Configuration) -> PrecomputedMask | None:
+        """The mask at a place in a text that is one regular language; None if another way to find
+        it is quicker."""
+        return self.tables.precomputed_text(here.leaf) if self._is_one_language else None
 
     def _widest_run(self, here: Configuration) -> CharacterRun | None:
         """Return the run with the most characters with which the text may continue, after leaves

@@ -19,8 +19,10 @@ from maskwright import (
 from maskwright.automaton.leaf.keys import Text
 from maskwright.grammar.pattern.translate import full_match
 from maskwright.grammar.regular.charset import of
-from maskwright.grammar.regular.terms import Scale, weighed
+from maskwright.grammar.regular.terms import Scale, intersection, length, weighed
 from maskwright.limits import Work
+from maskwright.mask import Grammar
+from maskwright.mask.ready_rows import strings
 from maskwright.mask.ready_rows.strings import StringRows
 from tests.matching import EVERY_BYTE, after, allowed, matches, spelled, vocabulary
 from tests.properties.patterns import counted_pattern
@@ -170,10 +172,37 @@ COUNTERS: list[dict[str, Any]] = [
 def test_rows_hold_the_tokens_whose_bytes_the_machine_reads(schema: dict[str, Any]) -> None:
     """Ready rows of counters and of weights are found without the states that the machine goes
     through byte by byte; those that it reads are right by other tests."""
-    grammar = compile_json_schema({"type": "string", **schema}, PIECES)
-    random = Random(3)
-    for _ in range(6):
+    compare(compile_json_schema({"type": "string", **schema}, PIECES), seed=3)
+
+
+TEXTS = [
+    *(each["pattern"].strip("^$") for each in COUNTERS if "pattern" in each),
+    r"[^.]{3,9}\.[^a]*",
+    r"(\w|\\|\"|-){2,30}",
+    r"(\\u0061|[é-ü.\n-]{1,9}){1,5}1",
+    r"[^b]{1,5}(b|[^a-z]{2}日)?",
+]
+
+
+@pytest.mark.parametrize("pattern", TEXTS)
+def test_rows_of_plain_text(pattern: str) -> None:
+    """Quotes and backslashes are characters as any others there."""
+    compare(compile_regex(pattern, PIECES), seed=4)
+
+
+def test_host_names_whose_labels_are_nearly_full() -> None:
+    """A token may end a label and begin another, and begin the dot between them."""
+    grammar = compile_json_schema({"type": "string", "format": "idn-hostname"}, PIECES)
+    for seed in range(8):
+        compare(grammar, seed, texts=3, begin='"' + "aü-b" * 2 + "é" * (seed + 1))
+
+
+def compare(grammar: Grammar, seed: int, texts: int = 6, begin: str = "") -> None:
+    """Compare the masks along random texts with what the machine reads byte by byte."""
+    random = Random(seed)
+    for _ in range(texts):
         matcher = grammar.matcher()
+        assert matcher.accept_bytes(begin.encode()) == len(begin.encode())
         for _ in range(14):
             here = allowed(matcher)
             for token, data in enumerate(PIECES.tokens):
@@ -224,6 +253,46 @@ def test_masks_under_counters_take_few_steps(schema: dict[str, Any], text: str) 
     for character in text:
         matcher.fill_mask(out, 10_000)
         assert matcher.accept_bytes(character.encode()) == len(character.encode())
+
+
+FEW_TEXT_STEPS = [
+    (r"\p{L}{1,200}(\p{Lu}|\p{N}){3,90}", "aBé" * 30 + "AB12" * 10),
+    (r"(\p{L}+\s){500}", "ab é " * 40),
+    (r"([^.]{1,63}[.é]){1,100}", "ab.aé" * 40),
+]
+
+
+@pytest.mark.parametrize(("pattern", "text"), FEW_TEXT_STEPS)
+def test_masks_of_counted_text_take_few_steps(pattern: str, text: str) -> None:
+    """They need no states for the characters of each token at each place."""
+    limits = Limits(work=100_000, leaf_states=6_000)
+    matcher = compile_regex(pattern, PIECES, limits=limits).matcher()
+    out = np.zeros(PIECES.words, np.int32)
+    for character in text:
+        matcher.fill_mask(out, 10_000)
+        assert matcher.accept_bytes(character.encode()) == len(character.encode())
+
+
+def test_bounds_of_one_automaton_share_what_its_tokens_need(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Two walks, one of which finds what each token needs, serve all bounds."""
+    walks: list[str] = []
+    for name in ("walk_string", "walk_room"):
+        walk: Any = getattr(strings, name)
+
+        def counted(*arguments: Any, name: str = name, walk: Any = walk) -> Any:
+            walks.append(name)
+            return walk(*arguments)
+
+        monkeypatch.setattr(strings, name, counted)
+    rows = StringRows(PIECES)
+    for most in range(2, 10):
+        term = full_match("[ab]{1,30}")
+        walks.clear()
+        keys = [Text(inside=True, term=intersection(term, length(0, most)))]
+        rows.ready(0, keys)
+        assert len(walks) <= (2 if most == 2 else 0), most
 
 
 def test_what_a_product_of_patterns_takes_is_counted() -> None:

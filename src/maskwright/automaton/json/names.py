@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 
 from maskwright.automaton.json.plain_names import PlainShapeOf, places
 from maskwright.automaton.json.remembered_names import RememberedNames
@@ -57,10 +58,8 @@ class NameReader:
         readers = tuple(_reader(thread, solver, plain_shape, parts) for thread in threads)
         others = any(reader.open is not None for reader in readers)
         known = word_list([name for reader in readers for name in reader.listed_words(others)])
-        bits = 0
-        for word, name in enumerate(known.strings):
-            if any(reader.allows(name) for reader in readers):
-                bits |= 1 << word
+        allowed = {name for reader in readers for name in reader.allowed_names()}
+        bits = sum(1 << word for word, name in enumerate(known.strings) if name in allowed)
         trie = word_slice(known) if known.strings else EMPTY
         term = tagged((trie, *(parts or (EMPTY,))), named=True)
         return cls(term, known.strings, bits, others, readers, solver, remembered)
@@ -145,9 +144,10 @@ class _ThreadReader:
     def few_names(self) -> tuple[str, ...]:
         return tuple(name for name in self.few if name is not None)
 
-    def allows(self, name: str) -> bool:
-        """Whether a distinguished name may come now."""
-        return self.indexes.get(name) in self.allowed or name in self.few
+    def allowed_names(self) -> Iterator[str]:
+        """The distinguished names that may come now."""
+        names = self.progress.shape.names
+        return chain((names[at] for at in self.allowed), self.few_names)
 
 
 def _reader(

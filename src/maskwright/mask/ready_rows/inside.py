@@ -1,4 +1,5 @@
-"""Which tokens stay inside a JSON string: trie × automaton over characters, in compiled code.
+"""Which tokens stay inside a JSON string or a text: trie × automaton over characters, in compiled
+code.
 
 The bytes of a token are read as JSON spells characters: as UTF-8, or escaped. So the automaton
 knows neither bytes nor escapes, and the walk needs none of the leaf table's rows. A token may end
@@ -304,9 +305,11 @@ def walk_string(  # noqa: C901 (split, `.{3,80}` took 19-25 ms instead of 10)
     value: int,
     out: np.ndarray,
     missing: np.ndarray,
+    plain: bool,
 ) -> tuple[int, int]:
     """Set in `out` (int32 words) the tokens that stay inside a string from `state` on, of a
-    character of which `part` and `value` have been read.
+    character of which `part` and `value` have been read. `plain`: the string is text without
+    quotes and escapes.
 
     Returns how often a state was met whose transitions are not known (`missing`, int32, lists some
     of these states, other elements stay as they are; `out` is not complete then), and how many
@@ -356,9 +359,9 @@ def walk_string(  # noqa: C901 (split, `.{3,80}` took 19-25 ms instead of 10)
                 at = trie_skip[at]
                 continue
         target = -1
-        if part == 0 and byte < 0x80 and byte != 0x5C:
+        if part == 0 and byte < 0x80 and (plain or byte != 0x5C):
             part = 0
-            if byte >= 0x20 and byte != 0x22:
+            if plain or (byte >= 0x20 and byte != 0x22):
                 target = ascii_rows[here, byte]
                 count = counted(measure, count, byte)
         else:

@@ -74,9 +74,10 @@ def walk_room(
     value: int,
     needs: np.ndarray,
     missing: np.ndarray,
+    plain: bool,
 ) -> int:
     """Write the room that each token needs from `state` on to `needs` (int16 [V], `TOO_MUCH`
-    before), of a character of which `part` and `value` have been read.
+    before), of a character of which `part` and `value` have been read; `plain` as there.
 
     Where counting begins anew within a token, the room is that up to there, and the rest of the
     token must keep the bound of `measure`, which has no least count. Returns how often a state was
@@ -100,8 +101,8 @@ def walk_room(
             at = trie.skip[at]
             continue
         target = -1
-        if part == 0 and byte < 0x80 and byte != 0x5C:
-            if byte >= 0x20 and byte != 0x22:
+        if part == 0 and byte < 0x80 and (plain or byte != 0x5C):
+            if plain or (byte >= 0x20 and byte != 0x22):
                 target = characters.ascii[here, byte]
                 count = counted(measure, count, byte)
                 is_over |= count == 0

@@ -68,6 +68,13 @@ def widest_run(term: Regular) -> CharacterRun | None:
     return best
 
 
+def following(term: Regular) -> int:
+    """How many characters of ASCII a text may go on with, and 128 more if there are others: at
+    least the size of its widest run."""
+    found = split(term)
+    return sum(high - low + 1 for low, high, _ in found.ascii) + 128 * bool(found.beyond)
+
+
 def _without_exceptions(term: Regular) -> Regular:
     """`term` without the finitely many texts that are excluded at its end, as key words are no
     names.

@@ -1,9 +1,11 @@
-"""Ready rows: the tokens that stay inside a JSON string, independent of its context."""
+"""Ready rows: the tokens that stay inside a JSON string, independent of its context, or inside a
+text that is one regular language."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from copy import copy
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -127,6 +129,7 @@ class StringRows:
         self._others = ~packed(marks)
         self._subtrees = Subtrees.of(self._trie, self._stays)
         self._path = Path.of_height(self._trie.height)
+        self._plain = False
         self._reach = Reach(self._trie)
         self._by_length: dict[int, Row] = {}
         self._walked: OrderedDict[CharacterDfa, _Walked] = OrderedDict()
@@ -134,6 +137,15 @@ class StringRows:
         self._held = 0
         self._reach.characters(0)  # loads code, which takes longer than any row
         self._of_term(EPSILON, BETWEEN, 0)  # likewise
+
+    def of_text(self) -> StringRows:
+        """Return the rows of plain text, without quotes and escapes; no token leaves it."""
+        rows = copy(self)
+        rows._plain = True
+        rows._longest = self._trie.height
+        rows._others = np.full_like(self._others, -1)
+        rows._walked, rows._held = OrderedDict(), 0
+        return rows
 
     def ready(self, leaf: int, keys: Sequence[Key]) -> Row:
         """The row of the tokens that stay inside from `leaf`, a place within a string, without
@@ -195,7 +207,7 @@ class StringRows:
 
     def _after(self, term: Regular, part: int, value: int) -> Row:
         """The row after `part` and `value` of a character; see `walk_string`."""
-        if part == BETWEEN:
+        if part == BETWEEN and not self._plain:
             bound = characters_left(term)
             if bound != NARROW:
                 return self._of_length(bound)
@@ -222,7 +234,7 @@ class StringRows:
 
     def _after_alike(self, term: Regular, part: int, value: int) -> Row:
         """As `_after`, of a term without counters that no token can exhaust."""
-        if part == BETWEEN:
+        if part == BETWEEN and not self._plain:
             bound = characters_left(term)
             if bound != NARROW:
                 return self._of_length(bound)
@@ -287,7 +299,7 @@ class StringRows:
         automaton.explore(max(0, AT_ONCE - len(automaton.found)))
         measure = _UNBOUNDED
         if automaton.complete:
-            if part == BETWEEN and state in automaton.free:
+            if part == BETWEEN and not self._plain and state in automaton.free:
                 return self._of_length(None)
             if not automaton.terms[state].plain:
                 measure = Measure(automaton.fewest(0)[:1], 0, NEVER)
@@ -357,7 +369,9 @@ class StringRows:
         def walk(missing: npt.NDArray[np.int32]) -> int:
             needs[:] = TOO_MUCH
             arrays = characters.update()
-            return walk_room(self._trie, arrays, measure(), self._path, *key[:3], needs, missing)
+            return walk_room(
+                *(self._trie, arrays, measure(), self._path, *key[:3]), needs, missing, self._plain
+            )
 
         self._supply(characters, walk, lean=True)
         return needs
@@ -394,6 +408,7 @@ class StringRows:
                 *key[:3],
                 row,
                 missing,
+                self._plain,
             )
             return lacking
 

@@ -17,12 +17,12 @@ from maskwright.automaton.leaf.table import LeafTable
 from maskwright.grammar.number.spellings import number
 from maskwright.grammar.pattern.translate import full_match, search
 from maskwright.grammar.regular.derivative import made
-from maskwright.grammar.regular.terms import EMPTY, Parallel, Regular, alive
+from maskwright.grammar.regular.terms import EMPTY, Parallel, Regular, State, Words, alive
 from maskwright.grammar.regular.word_lists import has_minimal_escapes
 from maskwright.grammar.schema.tree import Schema
 from maskwright.grammar.shape.scalars import lone_scalars
 from maskwright.limits import Limits
-from maskwright.mask.ready_rows.runs import CharacterRun
+from maskwright.mask.ready_rows.runs import FEWEST, CharacterRun, following
 from maskwright.mask.ready_rows.strings import (
     NARROW,
     StringRows,
@@ -37,7 +37,7 @@ from maskwright.mask.shared.machine import SharedMachine
 from maskwright.mask.walk.arrays import PrecomputedMask, Scratch, SiblingTable, Spelling
 from maskwright.mask.walk.row_table import RowTable
 from maskwright.vocab import Vocabulary
-from maskwright.vocab.trie import SiblingTrie
+from maskwright.vocab.trie import SiblingTrie, Trie
 from maskwright.vocab.vocabulary import WORTH_KEEPING
 
 MOST_BYTES: Final = 20 << 20
@@ -80,6 +80,16 @@ class VocabularyParts:
         return SiblingTable(SiblingTrie.of(self.strings.leaving))
 
     @cached_property
+    def texts(self) -> StringRows:
+        """The rows of text that is one regular language."""
+        return self.strings.of_text()
+
+    @cached_property
+    def no_tokens(self) -> SiblingTable:
+        """A trie without any token."""
+        return SiblingTable(SiblingTrie.of(Trie.build([b""])))
+
+    @cached_property
     def prefixes(self) -> frozenset[bytes]:
         """All non-empty proper prefixes of tokens."""
         return frozenset(t[:n] for t in self.vocabulary.tokens for n in range(1, len(t)))
@@ -117,6 +127,7 @@ class VocabularyTables:
         self.is_retired = False
         """Whether grammars had better begin afresh in other tables."""
         self._precomputed: dict[int, PrecomputedMask | None] = {}
+        self._texts: dict[int, PrecomputedMask] = {}
         self._json_machines: dict[Hashable, tuple[Levels, SharedMachine]] = {}
         self._every_byte = np.ones(768, np.uint8)
         self._terms = alive()
@@ -211,6 +222,21 @@ class VocabularyTables:
             *ready, self.parts.leaving.address, int(self._every_byte.ctypes.data)
         )
 
+    def precomputed_text(self, leaf: int) -> PrecomputedMask | None:
+        """Return the mask at `leaf`, in a text that is one regular language; None where walking is
+        quick: before few characters that no run has, and in a list of words."""
+        if leaf not in self._texts:
+            key = self.leaves.keys[leaf]
+            if not isinstance(key, Text) or isinstance(key.term, Words | State):
+                return None
+            run = self.run(leaf)
+            if following(key.term) - (run.first.size if run else 0) < FEWEST:
+                return None
+            ready = self.rows.ready(self.parts.texts.ready(leaf, self.leaves.keys))
+            every = int(self._every_byte.ctypes.data)
+            self._texts[leaf] = PrecomputedMask(*ready, self.parts.no_tokens.address, every)
+        return self._texts[leaf]
+
     def is_text(self, leaf: int) -> bool:
         """Whether plain text is read at `leaf`."""
         return self._text(leaf) is not EMPTY
@@ -226,14 +252,15 @@ class VocabularyTables:
             return key.text
         return key.term if isinstance(key, Text) and not key.inside else EMPTY
 
-    def bound_in_string(self, leaf: int, limits: Limits) -> int:
+    def bound_in_string(self, leaf: int, limits: Limits, *, inside: bool = True) -> int:
         """Return an upper bound in bytes on leaving a string after any token that stays within it
-        from `leaf` on; `ENDLESS` if none is known."""
+        from `leaf` on; `ENDLESS` if none is known. `inside`: whether it is a JSON string, and not
+        a text."""
         term = term_within(leaf, self.leaves.keys)
         if characters_left(term) == NARROW:
             farthest = self.strings.farthest(term)
             return ENDLESS if farthest is None else UNFINISHED + 1 + farthest
-        text = self.leaves.state(Text(inside=True, term=term))
+        text = self.leaves.state(Text(inside, term))
         return UNFINISHED + self.leaf_bounds.compute(self.leaves, text, limits)
 
 
