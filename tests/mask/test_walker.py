@@ -16,7 +16,7 @@ from maskwright.mask.position import UNKNOWN
 from maskwright.mask.ready_rows.runs import widest_run
 from maskwright.mask.shared.leaf_bounds import ENDLESS
 from maskwright.mask.shared.vocabulary_tables import NOTHING
-from tests.matching import configuration, vocabulary
+from tests.matching import allowed, configuration, vocabulary
 
 VOCAB = vocabulary("ab", "aab", ' "', '"a', 'x"', '",', '"]', "a ", " a", "1,", "é")
 WORDS: Any = {"type": "array", "items": {"type": "string"}}
@@ -84,7 +84,7 @@ RUNS: list[tuple[str | Grammar, bytes, str | None, str | None]] = [
     ("( [a-z]+)+!", b"", None, "[a-z]"),
     ("(  [a-z]+)+!", b"", None, None),  # after two spaces
     ("[0-9]+( [a-z]+)?", b"1", None, "[a-z]"),
-    ("[a-l]*1|[A-Z]*2", b"", "[A-Z]", None),  # the widest
+    ("[a-h]*1|[A-Z]*2", b"", "[A-Z]", None),  # the widest
     (nested("[0-9]+"), b"1", "[a-z]", None),  # after the digits, which may have ended
     (nested("[0-9]+"), b"", None, None),
     (nested("[0-9]+ ?"), b"1", "[a-z]", "[a-z]"),
@@ -117,6 +117,19 @@ def test_the_widest_runs_of_characters(
     monkeypatch.setattr(grammar.walker.tables.texts, "precomputed", precomputed)
     assert grammar.walker.precomputed(configuration(grammar, text)) == NOTHING
     assert asked == ([] if expected == [None, None] else [expected])
+
+
+@pytest.mark.parametrize("pattern", ["[a-l]*1|[A-Z]*2", "[a-z]{1,9}", r"(\p{Lu}+ ){3}"])
+def test_a_text_without_a_run_of_most_of_its_letters_has_a_row_of_its_own(pattern: str) -> None:
+    """The row holds all tokens, so that none is left to walk."""
+    grammar = compile_regex(pattern, VOCAB)
+    start = configuration(grammar, b"")
+    row = grammar.walker.precomputed(start)
+    assert row.rest == grammar.walker.tables.parts.no_tokens.address
+    tokens = [t for t, text in enumerate(VOCAB.tokens) if text]
+    assert allowed(grammar.matcher()) == {
+        t for t in tokens if grammar.matcher().accept_bytes(VOCAB.tokens[t]) == len(VOCAB.tokens[t])
+    }
 
 
 @pytest.mark.parametrize(("source", "text"), CONFIGURATIONS)

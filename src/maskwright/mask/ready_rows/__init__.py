@@ -6,6 +6,7 @@ rest of the grammar. A walk then adds the tokens that leave the text, which have
 
 - `inside`: Which tokens stay inside a JSON string.
 - `reach`: How many characters of a string one token may hold.
+- `room`: How much room each token needs under a bound on characters.
 - `runs`: Sets of characters that may come again and again in a text.
 - `strings`: Ready rows.
 - `subtrees`: What the trie's subtrees hold, so that a walk may take one as a whole.
