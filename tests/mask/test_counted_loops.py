@@ -67,7 +67,6 @@ REASONS = {
         grammar/number/multiples.py: Multiples.residue Multiples.least_exponent multiples
         grammar/regular/byte_alphabet.py: _alphabet
         grammar/regular/beginnings.py: _least_length _way_to_end beginning_alike
-        grammar/regular/character_classes.py: overlap
         grammar/regular/character_dfa.py: CharacterDfa.complete
         grammar/regular/derivative.py: _derive_concat _decide
         grammar/regular/length_bounds.py: counted
