@@ -49,6 +49,7 @@ def create_app(
     app = FastAPI(title="Maskwright", openapi_url=None, redirect_slashes=False)
     for prefix in ("/v1", ""):
         app.add_api_route(f"{prefix}/chat/completions", generation.chat, methods=["POST"])
+        app.add_api_route(f"{prefix}/completions", generation.text, methods=["POST"])
         app.add_api_route(f"{prefix}/responses", generation.responses, methods=["POST"])
         app.add_api_route(f"{prefix}/models", routes.models, methods=["GET"])
         app.add_api_route(f"{prefix}/models/{{name:path}}", routes.model, methods=["GET"])

@@ -4,6 +4,7 @@ are written; what lies between is common to all of them."""
 from __future__ import annotations
 
 import json
+import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -14,10 +15,11 @@ from fastapi.responses import JSONResponse, Response
 
 from maskwright.engine import Engine
 from maskwright.server.answer.answers import Envelope
-from maskwright.server.answer.chat import ChatWriter
+from maskwright.server.answer.chat_writer import ChatWriter
 from maskwright.server.answer.choices import Choices
 from maskwright.server.answer.response_writer import ResponseWriter
 from maskwright.server.answer.streaming import EventStream
+from maskwright.server.answer.text_writer import TextWriter
 from maskwright.server.answer.writer import AnswerWriter
 from maskwright.server.config import ServerConfig
 from maskwright.server.disconnect import until_disconnect
@@ -25,11 +27,12 @@ from maskwright.server.errors import HttpError
 from maskwright.server.exchange import Exchange, exchange_of
 from maskwright.server.json import Json
 from maskwright.server.observe.traces import RequestTrace
-from maskwright.server.request.answer_request import AnswerRequest
+from maskwright.server.request.answer_request import AnswerRequest, TextPrompt
 from maskwright.server.request.body import read_object
 from maskwright.server.request.own_options import OwnOptions
 from maskwright.server.request.protocol import parse_chat_request
 from maskwright.server.request.response_request import parse_response_request
+from maskwright.server.request.text_request import parse_text_request
 from maskwright.server.starter import Starter
 
 WARNINGS: Final = "x-maskwright-warnings"
@@ -67,6 +70,10 @@ class GenerationRoutes:
         tree = await read_object(http, self._config.body_bytes)
         return await self._answer(http, parse_chat_request(tree), _chat_writer)
 
+    async def text(self, http: Request) -> Response:
+        tree = await read_object(http, self._config.body_bytes)
+        return await self._answer(http, parse_text_request(tree), self._text_writer)
+
     async def responses(self, http: Request) -> Response:
         tree = await read_object(http, self._config.body_bytes)
         request = parse_response_request(tree)
@@ -102,6 +109,17 @@ class GenerationRoutes:
         finally:
             choices.cancel()
         return JSONResponse(writer.whole(answers, choices.usage()), headers=headers)
+
+    def _text_writer(self, made: Answering) -> AnswerWriter:
+        vocab = self._engine.loaded.vocab
+        texts = [
+            prompt.text
+            if isinstance(prompt, TextPrompt)
+            else vocab.decode(tokens).decode(errors="replace")
+            for prompt, tokens in zip(made.request.prompts, made.choices.prompts, strict=True)
+        ]
+        envelope = Envelope(made.model, made.fingerprint, f"cmpl-{uuid.uuid4().hex[:24]}")
+        return TextWriter(envelope, texts, len(made.choices), made.own, made.request.reply)
 
     def _check_model(self, name: str | None) -> None:
         """Refuse a name that is not served, if the server has adapters: there the name decides

@@ -22,7 +22,7 @@ from maskwright.server.grammars.recipes import Recipe, Recipes
 from maskwright.server.grammars.tool_style import tool_format_of
 from maskwright.server.observe.metrics import Metrics
 from maskwright.server.prompts import PromptReader
-from maskwright.server.request.answer_request import AnswerRequest
+from maskwright.server.request.answer_request import AnswerRequest, TokenPrompt
 from maskwright.server.request.fields import shown
 from maskwright.server.request.sampling_fields import SEED_BITS
 from maskwright.server.request.tool_use import ToolUse
@@ -86,11 +86,14 @@ class Starter:
         return lambda: ScoreReader(self._loaded.vocab, request.options.params.scale)
 
     def _check_token_ids(self, request: AnswerRequest) -> None:
-        for token in request.options.params.logit_bias:
-            if token >= self._loaded.vocab.size:
+        prompts = (one.tokens for one in request.prompts if isinstance(one, TokenPrompt))
+        named = [("logit_bias", request.options.params.logit_bias)]
+        for field, tokens in (*named, *((request.place, tokens) for tokens in prompts)):
+            outside = next((token for token in tokens if token >= self._loaded.vocab.size), None)
+            if outside is not None:
                 raise InputError(
-                    f"logit_bias names token {token}; the vocabulary has {self._loaded.vocab.size}",
-                    param="logit_bias",
+                    f"{field} names token {outside}; the vocabulary has {self._loaded.vocab.size}",
+                    param=field,
                 )
 
     def _check_choices(self, request: AnswerRequest) -> None:

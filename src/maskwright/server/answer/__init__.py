@@ -1,7 +1,7 @@
 """Bodies of answers, streams, log-probabilities.
 
 - `answers`: The bodies of chat completions, and the model list.
-- `chat`: The answers of POST /v1/chat/completions.
+- `chat_writer`: The answers of POST /v1/chat/completions.
 - `choices`: The n generations of one request, merged into one sequence of (index, delta).
 - `event_source`: The events of an answer's text, wherever its grammar lives.
 - `logprobs`: Log-probabilities of tokens in OpenAI's form, each with the text of its token.
@@ -9,6 +9,7 @@
 - `parts`: Splits an answer, while it is generated, into words, reasoning and tool calls.
 - `response_writer`: The answers of POST /v1/responses.
 - `streaming`: Answers as server-sent events.
+- `text_writer`: The answers of POST /v1/completions.
 - `token_trace`: How each token of an answer was chosen.
 - `writer`: What an endpoint does with the answers: one body, or a stream of events.
 """

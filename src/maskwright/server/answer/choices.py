@@ -36,13 +36,15 @@ class Usage:
 @dataclass(frozen=True, slots=True)
 class Answer:
     """The whole answer of one generation; `finish_reason` is OpenAI's name. `parts`: what
-    `message` joins, in order."""
+    `message` joins, in order. `likelihood`: the mean log-probability of its tokens, if they have
+    scores."""
 
     message: WholeAnswer
     tokens: int
     finish_reason: str
     logprobs: list[Json] | None
     parts: tuple[Part, ...] = ()
+    likelihood: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +193,8 @@ async def _answer(completion: Completion, reader: PartReader, scores: ScoreReade
     logprobs = None
     if scores is not None:
         logprobs = scores.read(completion.text, completion.token_ids, completion.scores)
-    return Answer(message, completion.completion_tokens, reason, logprobs, tuple(parts))
+    likelihood = sum(one.raw for one in completion.scores) / max(1, len(completion.scores))
+    return Answer(message, completion.completion_tokens, reason, logprobs, tuple(parts), likelihood)
 
 
 def _keep(error: Exception) -> None:

@@ -15,5 +15,6 @@ A field that would change the answer and is not obeyed belongs in `refusals`.
 - `response_request`: The body of POST /v1/responses.
 - `sampling_fields`: The fields that every endpoint has: how answers are generated.
 - `shape`: The shape of the answer, from each field that can ask for one.
+- `text_request`: The body of POST /v1/completions.
 - `tool_use`: The fields `tools`, `tool_choice` and `parallel_tool_calls`.
 """

@@ -80,11 +80,15 @@ class ReplyOptions:
 
     - `include_usage`: a stream ends with the usage.
     - `logprobs`: each token is returned with its log-probability.
+    - `echo`: the text of the prompt comes before each answer.
+    - `best`: how many answers for each prompt are returned, the likeliest ones; None for all.
     """
 
     stream: bool = False
     include_usage: bool = False
     logprobs: bool = False
+    echo: bool = False
+    best: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

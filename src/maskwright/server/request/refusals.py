@@ -64,10 +64,12 @@ WAYS_OUT: Mapping[str, str] = {
     "instructions": "send a message with the role 'system'",
     "max_completion_tokens": "this endpoint calls it max_output_tokens",
     "max_tokens": "this endpoint calls it max_output_tokens",
-    "messages": "this endpoint calls them input",
+    "messages": "send them to /v1/chat/completions",
     "previous_response_id": "nothing is stored here, so send the whole conversation as input",
     "prompt": "templates of prompts are not stored here, so send input",
     "response_format": "this endpoint calls it text.format",
+    "tools": "send them to /v1/chat/completions",
+    "top_logprobs": "this endpoint calls it logprobs",
     "suffix": "this model continues texts, and has no other mode",
 }
 

@@ -1,0 +1,136 @@
+"""The answers of POST /v1/completions."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Callable, Iterator, Sequence
+from typing import cast
+
+from maskwright.server.answer.answers import Envelope, event, usage_body
+from maskwright.server.answer.chat_writer import DONE
+from maskwright.server.answer.choices import Answer, ChoiceDelta, Usage
+from maskwright.server.answer.parts import TextPart
+from maskwright.server.json import Json
+from maskwright.server.request.answer_request import ReplyOptions
+
+KIND = "text_completion"
+
+
+class TextWriter:
+    """Writes text completions."""
+
+    def __init__(
+        self,
+        envelope: Envelope,
+        prompts: Sequence[str],
+        count: int,
+        own: Callable[[int], Json],
+        reply: ReplyOptions,
+    ) -> None:
+        """`prompts`: their texts. `count`: the number of answers, equally many for each prompt.
+        `own(i)` are additional fields of answer `i` at its end."""
+        self._envelope = envelope
+        self._prompts = prompts
+        self._each = count // len(prompts)
+        self._own = own
+        self._reply = reply
+        self._unknown: Json = {"usage": None} if reply.include_usage else {}
+        self._scores = [TextScores(self._echo(index)) for index in range(count)]
+
+    def whole(self, answers: list[Answer], usage: Usage) -> Json:
+        choices: list[Json] = []
+        for prompt in range(len(self._prompts)):
+            first = prompt * self._each
+            for index in self._best(answers, range(first, first + self._each)):
+                answer = answers[index]
+                text = self._echo(index) + answer.message.words
+                choice = self._choice(
+                    index, text, answer.finish_reason, answer.logprobs, self._own(index)
+                )
+                choices.append({**choice, "index": len(choices)})
+        return {**self._envelope.head(KIND), "choices": choices, "usage": usage_body(usage)}
+
+    def begin(self) -> Iterator[bytes]:
+        for index in range(len(self._scores)):
+            if self._reply.echo:
+                yield self._chunk(self._choice(index, self._echo(index)))
+
+    def parts(self, delta: ChoiceDelta) -> Iterator[bytes]:
+        text = "".join(part.text for part in delta.parts if isinstance(part, TextPart))
+        if text or delta.logprobs:
+            yield self._chunk(self._choice(delta.index, text, logprobs=delta.logprobs))
+
+    def ended(self, delta: ChoiceDelta) -> Iterator[bytes]:
+        choice = self._choice(delta.index, "", delta.finish_reason, own=self._own(delta.index))
+        yield self._chunk(choice)
+
+    def end(self, usage: Usage) -> Iterator[bytes]:
+        if self._reply.include_usage:
+            body = {**self._envelope.head(KIND), "choices": [], "usage": usage_body(usage)}
+            yield event(body)
+        yield DONE
+
+    def failed(self, error: Json) -> Iterator[bytes]:
+        yield event(error)
+
+    def _echo(self, index: int) -> str:
+        """Return the text before the answer."""
+        return self._prompts[index // self._each] if self._reply.echo else ""
+
+    def _best(self, answers: list[Answer], of: range) -> Sequence[int]:
+        """Return the answers to return, by their number: those whose tokens are likeliest."""
+        wanted = self._reply.best
+        if wanted is None or wanted == len(of):
+            return of
+        return sorted(of, key=lambda index: -answers[index].likelihood)[:wanted]
+
+    def _choice(
+        self,
+        index: int,
+        text: str,
+        finish_reason: str | None = None,
+        logprobs: list[Json] | None = None,
+        own: Json | None = None,
+    ) -> Json:
+        scores = None if logprobs is None else self._scores[index].body(logprobs)
+        return {
+            "index": index,
+            "text": text,
+            "logprobs": scores,
+            "finish_reason": finish_reason,
+            **(own or {}),
+        }
+
+    def _chunk(self, choice: Json) -> bytes:
+        return event({**self._envelope.head(KIND), "choices": [choice], **self._unknown})
+
+
+class TextScores:
+    """Log-probabilities of one answer in the form of text completions: parallel arrays."""
+
+    def __init__(self, before: str) -> None:
+        """`before`: the text before the answer."""
+        self._offset = len(before)
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+
+    def body(self, entries: list[Json]) -> Json:
+        """Return the next entries, which are in the form of chat completions."""
+        offsets: list[int] = []
+        for entry in entries:
+            offsets.append(self._offset)
+            self._offset += len(self._decoder.decode(bytes(cast(list[int], entry["bytes"]))))
+        return {
+            "tokens": [entry["token"] for entry in entries],
+            "token_logprobs": [entry["logprob"] for entry in entries],
+            "top_logprobs": [_alternatives(entry) for entry in entries],
+            "text_offset": offsets,
+        }
+
+
+def _alternatives(entry: Json) -> Json:
+    """Return the log-probabilities of a token and its alternatives by their texts. Of tokens with
+    equal texts, which hold parts of characters, the likeliest counts."""
+    found: Json = {}
+    for other in (*cast(list[Json], entry["top_logprobs"]), entry):
+        found.setdefault(cast(str, other["token"]), other["logprob"])
+    return found
