@@ -94,3 +94,34 @@ def test_a_control_token_of_one_character_is_refused() -> None:
     with pytest.raises(InputError) as raised:
         chat_tokens(Letters("\x02"), [{"content": "a\x02b"}])
     assert raised.value.param == "messages"
+
+
+def test_the_template_sees_the_callers_variables() -> None:
+    loaded = load(DEMO_PATH)
+    loaded.tokenizer.chat_template = "{{ messages[0].content }} {{ 'on' if thinking else 'off' }}"
+    for value, said in ((True, "on"), (False, "off")):
+        tokens = loaded.render_chat(
+            [{"role": "user", "content": "x"}], variables={"thinking": value}
+        )
+        assert loaded.vocab.decode(tokens).decode() == f"x {said}"
+
+
+@pytest.mark.parametrize("name", ["messages", "tools", "response_schema", "tokenize", "continues"])
+def test_a_variable_can_not_stand_for_something_else(demo: LoadedModel, name: str) -> None:
+    with pytest.raises(InputError) as caught:
+        demo.render_chat([{"role": "user", "content": "x"}], variables={name: 1})
+    assert caught.value.param == "chat_template_kwargs"
+
+
+def test_the_last_message_can_be_continued(demo: LoadedModel) -> None:
+    messages = [{"role": "user", "content": "x"}, {"role": "assistant", "content": "It is <|end|>"}]
+    tokens = demo.render_chat(messages, continues=True)
+    assert control(demo, tokens) == ["<|user|>", "<|assistant|>"]
+    assert demo.vocab.decode(tokens) == b"xIt is <|end|>"
+    demo.tokenizer.chat_template, before = "{{ messages|length }}", demo.tokenizer.chat_template
+    try:
+        with pytest.raises(InputError) as caught:
+            demo.render_chat(messages, continues=True)
+    finally:
+        demo.tokenizer.chat_template = before
+    assert caught.value.param == "continue_final_message"

@@ -155,13 +155,18 @@ class ByteModel:
         self.vocab = Vocabulary(VOCABULARY, eos=256)
 
     def render_chat(
-        self, messages: list[dict[str, Any]], *, response_schema: str | None, tools: Any
+        self,
+        messages: list[dict[str, Any]],
+        *,
+        response_schema: str | None,
+        tools: Any,
+        **options: Any,
     ) -> Any:
         if any(message["content"] == "a template fails" for message in messages):
             raise TemplateError("roles must alternate")
         lines = [f"{message['role']}: {message['content']}" for message in messages]
         self.rendered = SimpleNamespace(
-            messages=messages, response_schema=response_schema, tools=tools
+            messages=messages, response_schema=response_schema, tools=tools, **options
         )
         return list("\n".join(lines).encode())
 

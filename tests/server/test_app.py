@@ -140,7 +140,7 @@ def test_a_defect_is_a_500_with_a_request_id(client: Client, engine: ScriptedEng
     [
         ("GET", "/", 404, "not_found"),
         ("GET", "/openapi.json", 404, "not_found"),
-        ("POST", "/v1/completions", 404, "not_found"),
+        ("POST", "/v1/embeddings", 404, "not_found"),
         ("GET", "/v1/chat/completions", 405, "method_not_allowed"),
         ("DELETE", "/v1/models", 405, "method_not_allowed"),
         ("GET", "/v1/models/other", 404, "model_not_found"),

@@ -230,3 +230,27 @@ def test_scores_are_asked_for_where_somebody_reads_them(
     assert client.chat(**fields).status_code == 200
     (asked,) = engine.requests
     assert (asked.trace, asked.params.logprobs is not None) == (trace, scores)
+
+
+def test_what_the_template_is_told(client: Client, engine: ScriptedEngine) -> None:
+    documents = [{"title": "a", "text": "b"}]
+    told = {"enable_thinking": False}
+    assert client.chat(chat_template_kwargs=told, documents=documents).status_code == 200
+    rendered = engine.loaded.rendered
+    assert rendered.variables == {**told, "documents": documents}
+    assert (rendered.begins_answer, rendered.continues) == (True, False)
+    assert client.chat(add_generation_prompt=False, continue_final_message=True).status_code == 200
+    rendered = engine.loaded.rendered
+    assert (rendered.begins_answer, rendered.continues) == (False, True)
+
+
+def test_variables_of_which_the_template_can_make_nothing(
+    client: Client, engine: ScriptedEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any, **__: Any) -> Any:
+        raise TypeError("a list is no number")
+
+    monkeypatch.setattr(engine.loaded, "render_chat", fail)
+    error = client.chat(chat_template_kwargs={"enable_thinking": []}).json()["error"]
+    assert error["param"] == "chat_template_kwargs"
+    assert client.chat().status_code == 500

@@ -34,21 +34,39 @@ class Tokenizer(Protocol):
 
 
 def chat_tokens(
-    tokenizer: Tokenizer, messages: Sequence[Mapping[str, Any]], **variables: Any
+    tokenizer: Tokenizer,
+    messages: Sequence[Mapping[str, Any]],
+    *,
+    begins_answer: bool = True,
+    continues: bool = False,
+    **variables: Any,
 ) -> list[int]:
-    """Return the token ids of a chat, rendered by the tokenizer's template up to the beginning of
-    the answer.
+    """Return the token ids of a chat, rendered by the tokenizer's template.
 
-    `variables` are passed to the template in addition to `messages`. Raises `InputError` if a
-    message contains a control token of a single character, which can't be broken.
+    `begins_answer`: the prompt ends with the beginning of an assistant's message. `continues`: it
+    ends where the last message does, which the answer continues. `variables` are passed to the
+    template in addition to `messages`. Raises `InputError` if a message contains a control token of
+    a single character, which can't be broken, or if the template shows the last message otherwise
+    than it is.
     """
     given = {"messages": [dict(message) for message in messages], **variables}
     marks = control_tokens(tokenizer)
     cut = _unused(_strings(given))
     broken = cast(dict[str, Any], _broken(given, marks, cut))
-    text = tokenizer.apply_chat_template(
-        broken.pop("messages"), add_generation_prompt=True, tokenize=False, **broken
-    )
+    try:
+        text = tokenizer.apply_chat_template(
+            broken.pop("messages"),
+            add_generation_prompt=begins_answer and not continues,
+            continue_final_message=continues,
+            tokenize=False,
+            **broken,
+        )
+    except ValueError as error:
+        if not continues:
+            raise
+        raise InputError(
+            f"the last message can't be continued: {error}", param="continue_final_message"
+        ) from None
     pieces = str(text).split(cut)
     return [
         token for piece in pieces for token in tokenizer.encode(piece, add_special_tokens=False)

@@ -5,6 +5,7 @@ Weights are read from safetensors only; a pickle is never opened.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -62,22 +63,41 @@ class LoadedModel:
         messages: Sequence[Mapping[str, Any]],
         response_schema: str | None = None,
         tools: Sequence[Mapping[str, Any]] | None = None,
+        variables: Mapping[str, Any] | None = None,
+        *,
+        begins_answer: bool = True,
+        continues: bool = False,
     ) -> list[int]:
-        """Return the token ids of a chat's prompt, up to the beginning of the assistant's answer.
-        It is rendered by the checkpoint's chat template, which sees `response_schema` and `tools`
-        as variables. The contents of messages are text, even if they spell a control token; see
-        `models.chat`."""
+        """Return the token ids of a chat's prompt, by default up to the beginning of the
+        assistant's answer. It is rendered by the checkpoint's chat template, which sees
+        `response_schema`, `tools` and all of `variables`. The contents of messages are text, even
+        if they spell a control token; `begins_answer` and `continues` are as in `chat_tokens`.
+        Raises `InputError`, also for a variable whose name has a meaning already."""
         if not self.tokenizer.chat_template:
             raise InputError(
                 f"The model {self.name} has no chat template; send a plain prompt.",
                 param="messages",
                 code="no_chat_template",
             )
+        own = {
+            "tools": None if tools is None else [dict(tool) for tool in tools],
+            "response_schema": response_schema,
+        }
+        meant = inspect.signature(self.tokenizer.apply_chat_template).parameters.keys()
+        taken = (meant - {"documents"}) | {"messages", "begins_answer", "continues", *own}
+        for name in variables or ():
+            if name in taken:
+                raise InputError(
+                    f"{name} can't be given as a variable of the chat template.",
+                    param="chat_template_kwargs",
+                )
         return chat_tokens(
             self.tokenizer,
             messages,
-            tools=None if tools is None else [dict(tool) for tool in tools],
-            response_schema=response_schema,
+            begins_answer=begins_answer,
+            continues=continues,
+            **own,
+            **(variables or {}),
         )
 
 

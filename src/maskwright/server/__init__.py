@@ -14,6 +14,7 @@
 - `middleware`: Wraps every request: ids, records, internal errors.
 - `prompts`: The prompts of a request as token ids.
 - `starter`: From a typed request to generations of the engine.
+- `token_routes`: The endpoints that tokenise texts and join tokens.
 """
 
 from maskwright.server.app import create_app

@@ -25,7 +25,9 @@ from maskwright.server.middleware import Exchanges
 from maskwright.server.observe.metrics import Metrics
 from maskwright.server.observe.observer import Observer
 from maskwright.server.observe.traces import TraceSink
+from maskwright.server.prompts import PromptReader
 from maskwright.server.starter import Starter
+from maskwright.server.token_routes import TokenRoutes
 
 # Nginx's status for a request whose client has disconnected. Only logs and metrics show it.
 CLIENT_GONE = 499
@@ -43,7 +45,9 @@ def create_app(
     config = config or ServerConfig()
     name = _name(engine, config)
     metrics = Metrics(engine, name, processes)
-    starter = Starter(engine, config, metrics, processes)
+    prompts = PromptReader(engine, logged=config.log_prompts)
+    starter = Starter(engine, config, metrics, prompts, processes)
+    tokens = TokenRoutes(engine, prompts, config.body_bytes)
     routes = Routes(engine, metrics, name)
     generation = GenerationRoutes(engine, config, starter, name, _fingerprint(engine))
     app = FastAPI(title="Maskwright", openapi_url=None, redirect_slashes=False)
@@ -54,6 +58,11 @@ def create_app(
         app.add_api_route(f"{prefix}/models", routes.models, methods=["GET"])
         app.add_api_route(f"{prefix}/models/{{name:path}}", routes.model, methods=["GET"])
         app.add_api_route(f"{prefix}/metrics", routes.metrics, methods=["GET"])
+        app.add_api_route(f"{prefix}/tokenize", tokens.tokenize, methods=["POST"])
+        app.add_api_route(f"{prefix}/detokenize", tokens.detokenize, methods=["POST"])
+        app.add_api_route(f"{prefix}/version", routes.version, methods=["GET"])
+        app.add_api_route(f"{prefix}/load", routes.load, methods=["GET"])
+        app.add_api_route(f"{prefix}/ping", routes.ping, methods=["GET", "POST"])
         app.add_api_route(f"{prefix}/health", routes.health, methods=["GET", "HEAD"])
     app.add_exception_handler(MaskwrightError, _answer)
     app.add_exception_handler(HttpError, _answer)
@@ -84,6 +93,19 @@ class Routes:
     async def metrics(self, http: Request) -> Response:
         page, kind = self._metrics.page(http.headers.get("accept", ""))
         return Response(page, headers={"content-type": kind})
+
+    async def version(self) -> JSONResponse:
+        return JSONResponse({"version": version("maskwright")})
+
+    async def load(self) -> JSONResponse:
+        """Return how many requests run or wait."""
+        stats = self._engine.stats()
+        return JSONResponse({"server_load": stats.running + stats.waiting})
+
+    async def ping(self) -> Response:
+        """Return an empty body if the engine runs."""
+        await self.health()
+        return Response()
 
     async def health(self) -> JSONResponse:
         if not self._engine.alive:

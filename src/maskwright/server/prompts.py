@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 from jinja2 import TemplateError
 
@@ -26,7 +28,7 @@ class PromptReader:
     """Renders and tokenises prompts for one engine. To be used from one event loop."""
 
     def __init__(self, engine: Engine, *, logged: bool) -> None:
-        """`logged`: write prompts into the log."""
+        """`logged`: write prompts of requests into the log."""
         self._engine = engine
         self._loaded = engine.loaded
         self._logged = logged
@@ -43,28 +45,52 @@ class PromptReader:
                 log.info("the prompt of %d tokens", len(prompt), extra={"fields": {"prompt": text}})
         return prompts
 
+    async def tokens(
+        self, prompt: Prompt, tools: Sequence[Mapping[str, Any]] | None = None
+    ) -> list[int]:
+        """Return the token ids of a prompt by itself."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._thread, self._tokens, prompt, tools)
+
     def _read(self, request: AnswerRequest, adapter: str | None) -> list[list[int]]:
         if adapter is not None:  # read in this thread, not in the event loop of all clients
             self._engine.adapters.have(adapter)
-        return [self._tokens(prompt, request) for prompt in request.prompts]
+        shape, use = request.shape, request.tool_use
+        schema = shape.text if isinstance(shape, JsonShape) and shape.shown else None
+        tools = None if use is None else use.sent
+        return [self._tokens(prompt, tools, schema, request.place) for prompt in request.prompts]
 
-    def _tokens(self, prompt: Prompt, request: AnswerRequest) -> list[int]:
+    def _tokens(
+        self,
+        prompt: Prompt,
+        tools: Sequence[Mapping[str, Any]] | None = None,
+        schema: str | None = None,
+        place: str = "messages",
+    ) -> list[int]:
+        """Return the token ids of a prompt; `schema`: that of the answer, for the chat template.
+        `place`: the field that contained the prompt."""
         match prompt:
             case ChatPrompt():
-                return self._chat(prompt, request)
+                try:
+                    return self._loaded.render_chat(
+                        [message.for_template() for message in prompt.messages],
+                        response_schema=schema,
+                        tools=tools,
+                        variables=prompt.variables,
+                        begins_answer=prompt.begins_answer,
+                        continues=prompt.continues,
+                    )
+                except InputError:
+                    raise
+                except Exception as error:
+                    if prompt.variables:  # whose values may be of types that it doesn't expect
+                        place = "chat_template_kwargs"
+                    elif not isinstance(error, TemplateError):
+                        raise
+                    raise InputError(
+                        f"the model's chat template refuses this: {error}", param=place
+                    ) from None
             case TextPrompt(text=text, special=special):
                 return self._loaded.tokenizer.encode(text, add_special_tokens=special)
             case TokenPrompt(tokens=tokens):
                 return list(tokens)
-
-    def _chat(self, prompt: ChatPrompt, request: AnswerRequest) -> list[int]:
-        shape, use = request.shape, request.tool_use
-        schema = shape.text if isinstance(shape, JsonShape) and shape.shown else None
-        messages = [message.for_template() for message in prompt.messages]
-        tools = None if use is None else use.sent
-        try:
-            return self._loaded.render_chat(messages, response_schema=schema, tools=tools)
-        except TemplateError as error:
-            raise InputError(
-                f"the model's chat template refuses these messages: {error}", param=request.place
-            ) from None

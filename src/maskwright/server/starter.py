@@ -39,6 +39,7 @@ class Starter:
         engine: Engine,
         config: ServerConfig,
         metrics: Metrics,
+        prompts: PromptReader,
         processes: GrammarProcesses | None = None,
     ) -> None:
         self._engine = engine
@@ -46,7 +47,7 @@ class Starter:
         tool_format = config.tool_format or tool_format_of(engine.loaded.chat_template)
         self._recipes = Recipes(config.whitespace, tool_format)
         self._grammars = GrammarStore(config.grammar_bytes, metrics, engine.loaded.vocab, processes)
-        self._prompts = PromptReader(engine, logged=config.log_prompts)
+        self._prompts = prompts
 
     async def start(self, request: AnswerRequest, exchange: Exchange) -> Choices:
         """Check the request and submit its generations: n for each prompt, in this order.

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from maskwright.errors import InputError
 from maskwright.sampling import MOST_LOGPROBS
-from maskwright.server.request.answer_request import AnswerRequest, ChatPrompt, ReplyOptions
+from maskwright.server.request.answer_request import AnswerRequest, ReplyOptions
+from maskwright.server.request.chat_prompt import PROMPT_FIELDS, parse_chat_prompt
 from maskwright.server.request.fields import Fields
-from maskwright.server.request.messages import parse_messages
 from maskwright.server.request.refusals import refuse_unsupported
 from maskwright.server.request.sampling_fields import (
     SAMPLING_FIELDS,
@@ -24,12 +24,12 @@ from maskwright.server.request.tool_use import parse_tool_use
 OBEYED = (
     FIELDS
     | SAMPLING_FIELDS
+    | PROMPT_FIELDS
     | frozenset(
         {
             "logprobs",
             "max_completion_tokens",
             "max_tokens",
-            "messages",
             "model",
             "parallel_tool_calls",
             "stream",
@@ -50,7 +50,7 @@ def parse_chat_request(tree: dict[str, object]) -> AnswerRequest:
     stream, include_usage = read_stream(body)
     return AnswerRequest(
         model=body.string("model"),
-        prompts=(ChatPrompt(parse_messages(body)),),
+        prompts=(parse_chat_prompt(body),),
         place="messages",
         shape=parse_shape(body),
         tool_use=parse_tool_use(body),

@@ -15,7 +15,6 @@ from maskwright.server.request.fields import Fields, shown
 
 # Field -> the values without an effect.
 NEUTRAL: Mapping[str, tuple[object, ...]] = {
-    "add_generation_prompt": (True,),
     "add_special_tokens": (False, True),
     "allowed_token_ids": (),
     "audio": (),
@@ -23,10 +22,7 @@ NEUTRAL: Mapping[str, tuple[object, ...]] = {
     "bad_words": ([],),
     "best_of": (1,),
     "chat_template": (),
-    "chat_template_kwargs": ({},),
-    "continue_final_message": (False,),
     "conversation": (),
-    "documents": ([],),
     "echo": (False,),
     "function_call": ("none", "auto"),
     "functions": ([],),

@@ -11,6 +11,7 @@ from maskwright.errors import InputError
 from maskwright.sampling import MOST_LOGPROBS
 from maskwright.server.json import Json
 from maskwright.server.request.answer_request import AnswerRequest, ChatPrompt, ReplyOptions
+from maskwright.server.request.chat_prompt import template_variables
 from maskwright.server.request.fields import Fields
 from maskwright.server.request.input_items import parse_input
 from maskwright.server.request.refusals import refuse_unsupported
@@ -28,6 +29,8 @@ LOGPROBS: Final = "message.output_text.logprobs"
 
 OBEYED = (FIELDS - {"response_format"} | SAMPLING_FIELDS - {"n"}) | frozenset(
     {
+        "chat_template_kwargs",
+        "documents",
         "include",
         "input",
         "instructions",
@@ -46,6 +49,8 @@ OBEYED = (FIELDS - {"response_format"} | SAMPLING_FIELDS - {"n"}) | frozenset(
 )
 
 REFUSED: Mapping[str, tuple[object, ...]] = {
+    "add_generation_prompt": (True,),
+    "continue_final_message": (False,),
     "logprobs": (False,),
     "max_completion_tokens": (),
     "max_tokens": (),
@@ -90,7 +95,7 @@ def parse_response_request(tree: dict[str, object]) -> ResponseRequest:
     stream, _ = read_stream(body)
     answer = AnswerRequest(
         model=body.string("model"),
-        prompts=(ChatPrompt(parse_input(body)),),
+        prompts=(ChatPrompt(parse_input(body), template_variables(body)),),
         place="input",
         shape=parse_shape(body, text.object("format")),
         tool_use=parse_tool_use(body),

@@ -50,6 +50,10 @@ OBEYED = (
 )
 
 REFUSED: Mapping[str, tuple[object, ...]] = {
+    "add_generation_prompt": (True,),
+    "chat_template_kwargs": ({},),
+    "continue_final_message": (False,),
+    "documents": ([],),
     "messages": (),
     "parallel_tool_calls": (True, False),
     "suffix": ("",),
