@@ -210,3 +210,28 @@ def streamed_answer(
             name, before = calls[piece.index]
             calls[piece.index] = (name, before + (piece.function.arguments or ""))
     return calls, text
+
+
+# Closed where nobody asked for more ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("properties", [{}, {"city": {"type": "string", "maxLength": 10}}])
+def test_arguments_have_no_names_that_the_tool_doesnt_list(
+    client: openai.OpenAI, properties: dict[str, Any]
+) -> None:
+    parameters = {"type": "object", "properties": properties}
+    tool: Any = {"type": "function", "function": {"name": "now", "parameters": parameters}}
+    for seed in range(8):
+        answer = client.chat.completions.create(
+            model="demo",
+            messages=MESSAGES,
+            tools=[tool],
+            tool_choice="required",
+            parallel_tool_calls=False,
+            temperature=1.5,
+            seed=seed,
+            max_tokens=60,
+        )
+        [call] = answer.choices[0].message.tool_calls or []
+        assert call.type == "function"
+        assert json.loads(call.function.arguments).keys() <= properties.keys()

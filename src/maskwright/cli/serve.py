@@ -31,6 +31,7 @@ from maskwright.engine.schedule.service import ServiceClass
 from maskwright.errors import AddressError, InputError
 from maskwright.kernels.kv_pool import KvDtype
 from maskwright.mask import compile_json_schema
+from maskwright.mask.compile.json_schema import AdditionalProperties
 from maskwright.models import DEMO_PATH, Backend, load
 from maskwright.processes import AnyGrammar, Build, GrammarProcesses
 from maskwright.sampling import SamplingParams
@@ -101,6 +102,13 @@ def serve(
         bool, Option(help="Refuse requests that name another model.")
     ] = SERVER.strict_model,
     whitespace: Annotated[WhitespaceName, Option(help=WHITESPACE_HELP)] = SERVER.whitespace,
+    additional_properties: Annotated[
+        AdditionalProperties,
+        Option(
+            help="Whether objects may have properties of which their schema says nothing: forbid, "
+            "or allow as JSON Schema does."
+        ),
+    ] = SERVER.additional_properties,
     tool_format: Annotated[
         str | None,
         Option(help="How the model writes tool calls. Default: as its chat template shows."),
@@ -265,6 +273,7 @@ def serve(
         model_name=name,
         strict_model=strict_model,
         whitespace=whitespace,
+        additional_properties=additional_properties,
         tool_format=tool_format,
         reader_seconds=reader_seconds,
         log_prompts=log_prompts,

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import get_args
 
 from maskwright.automaton.value.whitespace import WHITESPACE, WhitespaceName
 from maskwright.errors import InputError
 from maskwright.grammar.tools.formats import tool_format
+from maskwright.mask.compile.json_schema import AdditionalProperties
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +19,8 @@ class ServerConfig:
     - `strict_model`: refuse requests for any other name with a 404.
     - `whitespace`: the whitespace in JSON answers. "spaced" is one line, as most programs write it,
       so that a weak model can't spend its tokens on line breaks; "flexible" leaves it to the model.
+    - `additional_properties`: whether objects may have members of which their schema says nothing.
+      The specification allows them; most clients mean none.
     - `tool_format`: how the model writes tool calls; None recognises it by the chat template.
     - `body_bytes`: upper bound on the bytes of a request body.
     - `grammar_bytes`: upper bound on the bytes of compiled grammars that are kept.
@@ -28,6 +32,7 @@ class ServerConfig:
     model_name: str | None = None
     strict_model: bool = False
     whitespace: WhitespaceName = "spaced"
+    additional_properties: AdditionalProperties = "forbid"
     tool_format: str | None = None
     body_bytes: int = 8 << 20
     grammar_bytes: int = 256 << 20
@@ -41,6 +46,11 @@ class ServerConfig:
                 raise InputError(f"{name} must be greater than 0", param=name)
         if self.whitespace not in WHITESPACE:
             raise InputError(f"whitespace is one of {', '.join(WHITESPACE)}", param="whitespace")
+        if self.additional_properties not in get_args(AdditionalProperties):
+            raise InputError(
+                f"additional_properties is one of {', '.join(get_args(AdditionalProperties))}",
+                param="additional_properties",
+            )
         if self.tool_format is not None:
             try:
                 tool_format(self.tool_format)

@@ -45,7 +45,7 @@ class Starter:
         self._engine = engine
         self._loaded = engine.loaded
         tool_format = config.tool_format or tool_format_of(engine.loaded.chat_template)
-        self._recipes = Recipes(config.whitespace, tool_format)
+        self._recipes = Recipes(config.whitespace, tool_format, config.additional_properties)
         self._grammars = GrammarStore(config.grammar_bytes, metrics, engine.loaded.vocab, processes)
         self._prompts = prompts
 
@@ -57,7 +57,7 @@ class Starter:
         """
         self._check_token_ids(request)
         self._check_choices(request)
-        recipe = self._recipes.of(request.shape, request.tool_use, request.options.stop)
+        recipe = self._recipe(request)
         grammar = None if recipe is None else await self._grammar(recipe, exchange)
         begin = time.monotonic()
         prompts = await self._prompts.read(request, self._adapter(request))
@@ -109,6 +109,12 @@ class Starter:
                 "time",
                 param="n",
             )
+
+    def _recipe(self, request: AnswerRequest) -> Recipe | None:
+        recipes, asked = self._recipes, request.options.own.additional_properties
+        if asked is not None:
+            recipes = dataclasses.replace(recipes, additional_properties=asked)
+        return recipes.of(request.shape, request.tool_use, request.options.stop)
 
     async def _grammar(self, recipe: Recipe, exchange: Exchange) -> AnyGrammar:
         begin = time.monotonic()

@@ -89,6 +89,16 @@ def test_what_differs_has_keys_that_differ() -> None:
         assert first != second, (DIFFERENT[one], DIFFERENT[other])
 
 
+def test_closed_and_open_objects_are_two_grammars() -> None:
+    opened = Recipes("flexible", "hermes", "allow")
+    for body in (answer({"properties": {}}), {"tools": TOOLS}, {"structural_tag": CONST}):
+        fields = Fields(body)
+        one = RECIPES.of(parse_shape(fields), parse_tool_use(fields))
+        other = opened.of(parse_shape(fields), parse_tool_use(fields))
+        assert one is not None
+        assert one != other
+
+
 @pytest.mark.parametrize(("one", "other"), ALIKE)
 def test_what_is_alike_is_compiled_once(one: dict[str, Any], other: dict[str, Any]) -> None:
     first, second = recipe(one), recipe(other)
@@ -119,6 +129,8 @@ MADE: list[tuple[dict[str, Any], list[str], list[str]]] = [
     ({"tools": TOOLS, "structural_tag": CONST}, ["word", CALL], ["words"]),
     ({"tools": TOOLS, "tool_choice": "required", "regex": "a"}, [CALL], ["a"]),
     (answer({"type": "integer"}), ["12"], ["1.5", "words"]),
+    (answer({"properties": {"a": {}}, "type": "object"}), ['{"a":1}', "{}"], ['{"b":1}']),
+    (answer({"type": "object"}), ['{"b":1}'], []),
     ({"guided_choice": ["yes", "no"]}, ["yes", "no"], ["ye", "yesno"]),
 ]
 
@@ -162,3 +174,22 @@ def test_a_grammar_is_not_kept_for_another_number_of_calls(
         grammar = engine.requests[-1].grammar
         assert grammar is not None
         assert matches(grammar, CALL) == several
+
+
+def test_objects_are_closed_unless_the_request_or_the_server_opens_them(
+    client: Client, engine: ScriptedEngine
+) -> None:
+    shape = answer({"type": "object", "properties": {"a": {}}})
+
+    def is_open(**fields: Any) -> bool:
+        says(engine, "{}")
+        assert client.chat(**shape, **fields).status_code == 200
+        grammar = engine.requests[-1].grammar
+        assert grammar is not None
+        return matches(grammar, '{"b": 1}')
+
+    assert not is_open()
+    assert is_open(maskwright={"additional_properties": "allow"})
+    client.config = ServerConfig(additional_properties="allow")
+    assert is_open()
+    assert not is_open(maskwright={"additional_properties": "forbid"})

@@ -28,6 +28,7 @@ READ: list[tuple[Any, dict[str, Any], OwnOptions]] = [
     ({"trace": None}, {}, OwnOptions()),
     ({"trace": "tokens"}, {}, OwnOptions(trace=True, trace_tokens=True)),
     ({"service": "batch"}, {}, OwnOptions(service="batch")),
+    ({"additional_properties": "allow"}, {}, OwnOptions(additional_properties="allow")),
     ({"timeout": 2}, {}, OwnOptions(timeout=2.0)),
     ({"timeout": 0.5, "service": None}, {}, OwnOptions(timeout=0.5)),
 ]
@@ -48,6 +49,7 @@ REFUSED: list[tuple[Any, dict[str, Any], str]] = [
     ({"trace": "token"}, {}, "maskwright.trace"),
     ({"trace": 1}, {}, "maskwright.trace"),
     ({"service": 1}, {}, "maskwright.service"),
+    ({"additional_properties": True}, {}, "maskwright.additional_properties"),
     ({"timeout": 0}, {}, "maskwright.timeout"),
     ({"timeout": -1}, {}, "maskwright.timeout"),
     ({"timeout": "1"}, {}, "maskwright.timeout"),

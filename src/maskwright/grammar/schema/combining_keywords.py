@@ -34,12 +34,12 @@ def _read_one_of(source: SchemaObject, setting: Json, place: str) -> list[Assert
 
 
 def _read_not(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
-    return [Not(source.child(setting, place))]
+    return [Not(source.condition(setting, place))]
 
 
 def _read_if(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
     then, otherwise = source.optional("then"), source.optional("else")
-    return [If(source.child(setting, place), then, otherwise)]
+    return [If(source.condition(setting, place), then, otherwise)]
 
 
 def _check_branch(source: SchemaObject, setting: Json, place: str) -> list[Assertion] | str:
@@ -79,7 +79,9 @@ def _as_uri(setting: Json, place: str) -> str:
 
 
 def _referenced(source: SchemaObject, value: Json, resolver: object, pointer: str) -> Schema:
-    return source.parser.schema(value, pointer, source.dialect, resolver, entered=True)
+    return source.parser.schema(
+        value, pointer, source.dialect, resolver, entered=True, closed=source.closed
+    )
 
 
 COMBINING_KEYWORDS: Final[dict[str, KeywordReader]] = {

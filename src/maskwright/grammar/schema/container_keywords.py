@@ -21,6 +21,7 @@ from maskwright.grammar.schema.tree import (
     Properties,
     PropertyCount,
     PropertyNames,
+    ReportEntry,
     Required,
     Schema,
     SomeMember,
@@ -79,7 +80,7 @@ def _read_contains(source: SchemaObject, setting: Json, place: str) -> list[Asse
         least = as_count(source.value["minContains"], source.place("minContains"))
     if source.has("maxContains"):
         most = as_count(source.value["maxContains"], source.place("maxContains"))
-    return [Contains(source.child(setting, place), least, most)]
+    return [Contains(source.condition(setting, place), least, most)]
 
 
 def _check_contains_count(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
@@ -106,7 +107,21 @@ def _read_properties(source: SchemaObject, setting: Json, place: str) -> list[As
         patterns.append((source.pattern(text, at), source.child(value, at)))
     additional = source.optional("additionalProperties")
     covers_all = "additionalProperties" in source.value
-    return [Properties(named, tuple(patterns), additional, covers_all)]
+    closes = _closes(source)
+    if closes:
+        note = "absent, and read as false"
+        source.parser.enforced.append(ReportEntry(source.pointer, "additionalProperties", note))
+    return [Properties(named, tuple(patterns), additional, covers_all, closes)]
+
+
+def _closes(source: SchemaObject) -> bool | None:
+    """See `Properties.closes`."""
+    if not source.closed:
+        return None
+    if source.value.get("additionalProperties", False) is not False:
+        return False
+    says_nothing = "additionalProperties" not in source.value and "properties" in source.value
+    return True if says_nothing else None
 
 
 def _read_property_names(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:

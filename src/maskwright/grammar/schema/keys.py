@@ -41,14 +41,17 @@ class SchemaKeys:
         except ValueError:
             return None
 
-    def key(self, schema: dict[str, Json], dialect: SchemaDialect) -> bytes | None:
+    def key(
+        self, schema: dict[str, Json], dialect: SchemaDialect, *, closed: bool = False
+    ) -> bytes | None:
         """Return the key of a schema in the document; None if its meaning may depend on anything
-        outside of it: a reference, an anchor, a vocabulary."""
+        outside of it: a reference, an anchor, a vocabulary. `closed`: see `ParseOptions`."""
         if dialect.keywords is not KEYWORDS[dialect.draft]:
             return None
+        kind = _DRAFTS[dialect.draft] + (b"closed:" if closed else b"")
         if schema is self.document:
-            return _DRAFTS[dialect.draft] + self.text
+            return kind + self.text
         if len(self.text) > _LARGE:
             return None
         text = marshal.dumps(schema, _PLAIN)
-        return None if b"$" in text else _DRAFTS[dialect.draft] + text
+        return None if b"$" in text else kind + text

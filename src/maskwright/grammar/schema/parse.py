@@ -67,7 +67,8 @@ def parse_schema(source: Json, options: ParseOptions) -> ParsedSchema:
     parser = DocumentParser(options, References(document, dialect.draft, options.documents))
     if parser.references.plain:
         parser.keys = SchemaKeys.of_document(document)
-    root = parser.schema(document, "", dialect, parser.references.root(), entered=True)
+    begun = parser.references.root()
+    root = parser.schema(document, "", dialect, begun, entered=True, closed=options.closed)
     while parser.waiting:
         spend(CHEAP)
         schema, schema_object = parser.waiting.popleft()

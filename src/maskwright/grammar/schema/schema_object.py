@@ -31,12 +31,15 @@ class ParseOptions:
     name, by URI. `enforce_formats`: if false, `format` is an annotation, which is what the
     specification has by default. `plain_integers`: if true, what `type` calls an integer has to be
     written in digits alone, as draft 4 demands anyway; otherwise `1.0` and `1e2` are integers too.
+    `closed`: if true, an object schema that has `properties` and says nothing of others allows no
+    others (see `grammar.shape.closed`); the specification has it allow them.
     """
 
     draft: Draft = DEFAULT_DRAFT
     documents: Mapping[str, Json] = field(default_factory=dict[str, Json])
     enforce_formats: bool = True
     plain_integers: bool = False
+    closed: bool = False
     limits: Limits = DEFAULT_LIMITS
 
 
@@ -67,16 +70,18 @@ class DocumentParser:
         resolver: Resolver,
         *,
         entered: bool = False,
+        closed: bool = False,
     ) -> Schema:
         """The schema of a subdocument; each is parsed once for each dynamic scope.
 
-        `entered`: whether the resolver has entered the subdocument already.
+        `entered`: whether the resolver has entered the subdocument already. `closed`: see
+        `ParseOptions`.
         """
         if isinstance(value, bool):
             return Schema(pointer, never=not value)
         if not isinstance(value, dict):
             no_schema(value, pointer)
-        key = (id(value), resolver and self.references.scope(resolver))
+        key = (id(value), resolver and self.references.scope(resolver), closed)
         known = self.schemas.get(key)
         if known is not None:
             return known
@@ -85,10 +90,11 @@ class DocumentParser:
         if "$schema" in value:
             dialect = dialect_of(value, self.options.documents, dialect, pointer)
         if self.keys is not None:
-            schema.key = self.keys.key(value, dialect)
+            schema.key = self.keys.key(value, dialect, closed=closed)
         if not entered:
             resolver = self.references.enter(resolver, value, dialect.draft)
-        self.waiting.append((schema, SchemaObject(self, value, pointer, dialect, resolver)))
+        read = SchemaObject(self, value, pointer, dialect, resolver, closed)
+        self.waiting.append((schema, read))
         return schema
 
 
@@ -101,6 +107,8 @@ class SchemaObject:
     pointer: str
     dialect: SchemaDialect
     resolver: Resolver
+    closed: bool = False
+    """See `ParseOptions`; false within conditions, which say nothing of the members of a value."""
 
     @property
     def draft(self) -> Draft:
@@ -116,6 +124,10 @@ class SchemaObject:
 
     def child(self, setting: Json, place: str) -> Schema:
         """The subschema `setting`, which stands at `place`."""
+        return self.parser.schema(setting, place, self.dialect, self.resolver, closed=self.closed)
+
+    def condition(self, setting: Json, place: str) -> Schema:
+        """The subschema `setting`, which a value may also fail to satisfy."""
         return self.parser.schema(setting, place, self.dialect, self.resolver)
 
     def children(self, setting: Json, place: str) -> tuple[Schema, ...]:

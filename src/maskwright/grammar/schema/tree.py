@@ -120,6 +120,9 @@ class Properties:
     additional: Schema
     covers_all: bool = True
     """Whether a keyword applies to all other members, for `unevaluatedProperties`."""
+    closes: bool | None = None
+    """Whether objects are to have no members but those that schemas list: True if nothing is said
+    of others, False if a keyword allows others, None if neither (see `grammar.shape.closed`)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ and members have to satisfy stays a set of schemas (a *conjunction*) that is nor
 text gets there, so that recursive schemas have finite shapes.
 
 - `arrays`: The arrays that satisfy assertions without unions.
+- `closed`: Objects that are closed although their schema does not say so.
 - `disjoint`: Cheap tests on one or two schemas: are they disjoint, has one of them an instance?
 - `negation`: Negation, pushed one level towards the leaves.
 - `objects`: The objects that satisfy assertions without unions.

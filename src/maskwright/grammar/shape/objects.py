@@ -16,6 +16,7 @@ from maskwright.grammar.schema.tree import (
     Schema,
     SomeMember,
 )
+from maskwright.grammar.shape.closed import closed, is_closed
 from maskwright.grammar.shape.shape import (
     NEVER,
     Conjunction,
@@ -76,7 +77,10 @@ def object_shape(
     if sum(bool(each.named) for each in members.properties) > 1:
         places = order()
         declared.sort(key=lambda name: places.get(name, len(places)))
-    return _shape(members, declared, least, most)
+    shape = _shape(members, declared, least, most)
+    return (
+        closed(shape, members.properties, members.some) if is_closed(members.properties) else shape
+    )
 
 
 def _shape(

@@ -127,7 +127,8 @@ def _apply_to_members(case: _Case, schema: Schema) -> _Case:
     free = Schema(schema.pointer)
     named = dict.fromkeys(case.names, free)
     patterns = tuple((pattern, free) for pattern in case.patterns)
-    members = Properties(named, patterns, schema)
+    closes = None if schema.never else False
+    members = Properties(named, patterns, schema, closes=closes)
     return replace(case, assertions=(*case.assertions, members), every_member=True)
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import replace
 from typing import Final, Literal, NamedTuple, get_args
 
 from maskwright.automaton.json.contexts import JsonContexts
@@ -25,10 +26,12 @@ DraftName = Literal["4", "6", "7", "2019-09", "2020-12"]
 Formats = Literal["enforce", "annotate"]
 Integers = Literal["any", "digits"]
 Escapes = Literal["any", "needed"]
+AdditionalProperties = Literal["allow", "forbid"]
 
 _ORDERS: Final = get_args(PropertyOrder)
 _FORMATS: Final = get_args(Formats)
 _INTEGERS: Final = get_args(Integers)
+_ADDITIONAL: Final = get_args(AdditionalProperties)
 _ESCAPES: Final = get_args(Escapes)
 _DRAFTS: Final = dict(zip(get_args(DraftName), Draft, strict=True))
 
@@ -44,6 +47,7 @@ def compile_json_schema(
     formats: Formats = "enforce",
     integers: Integers = "any",
     escapes: Escapes = "any",
+    additional_properties: AdditionalProperties = "allow",
     limits: Limits | None = None,
 ) -> Grammar:
     """Compile a JSON Schema (a dict, a bool, or JSON text) for a vocabulary.
@@ -59,45 +63,66 @@ def compile_json_schema(
       one in digits, which typed clients prefer.
     - `escapes`: in property names and strings that the schema lists, "any" allows every escape of
       JSON, "needed" only those that JSON requires: `"name"`, never `"n\\u0061me"`.
+    - `additional_properties`: "forbid" has objects whose schema has `properties`, and says nothing
+      of others, without others (see `grammar.shape.closed`); the specification allows them. A
+      schema that then has no instances stays as it is.
     - `formats`: "enforce" known formats, or "annotate" them, as the specification does by default.
 
     Raises `SchemaError` (with the JSON Pointer) for what is not a schema, its subclasses
     `UnsupportedSchemaError` and `UnsatisfiableSchemaError`, and `LimitError`.
     """
-    if property_order not in _ORDERS:
-        raise InputError(f"property_order is one of {', '.join(_ORDERS)}", param="property_order")
-    if whitespace not in WHITESPACE:
-        raise InputError(f"whitespace is one of {', '.join(WHITESPACE)}", param="whitespace")
-    if draft not in _DRAFTS:
-        raise InputError(f"draft is one of {', '.join(_DRAFTS)}", param="draft")
-    if formats not in _FORMATS:
-        raise InputError(f"formats is one of {', '.join(_FORMATS)}", param="formats")
-    if escapes not in _ESCAPES:
-        raise InputError(f"escapes is one of {', '.join(_ESCAPES)}", param="escapes")
-    if integers not in _INTEGERS:
-        raise InputError(f"integers is one of {', '.join(_INTEGERS)}", param="integers")
+    _check("property_order", property_order, _ORDERS)
+    _check("whitespace", whitespace, WHITESPACE)
+    _check("draft", draft, _DRAFTS)
+    _check("formats", formats, _FORMATS)
+    _check("escapes", escapes, _ESCAPES)
+    _check("integers", integers, _INTEGERS)
+    _check("additional_properties", additional_properties, _ADDITIONAL)
     limits = limits or DEFAULT_LIMITS
     options = ParseOptions(
         draft=_DRAFTS[draft],
         documents=documents or {},
         enforce_formats=formats == "enforce",
         plain_integers=integers == "digits",
+        closed=additional_properties == "forbid",
         limits=limits,
     )
+    kind = (property_order, whitespace, formats, integers, escapes, limits)
+
+    def source(root: Schema) -> _Source:
+        return _Source(root, vocab, kind, property_order, whitespace, escapes, limits)
+
     with Work(limits, Construct.schema("")):
-        parsed = parse_schema(schema, options)
-        kind = (property_order, whitespace, formats, integers, escapes, limits)
-        source = _Source(parsed.root, vocab, kind, property_order, whitespace, escapes, limits)
-        beginning = source.known()
-        if beginning is None:
-            solver = Solver(property_order, limits)
-            root = frozenset([parsed.root])
-            if not solver.satisfiable(root):
-                raise UnsatisfiableSchemaError("no JSON value matches the schema", pointer="")
-            if parsed.widest > WIDE:
-                precheck_alternatives(root, solver, limits)
-            beginning = source.begin(solver)
-        return Grammar(beginning, parsed.report, source.begin_again)
+        grammar = _compile(schema, options, source)
+        if grammar is None and options.closed:
+            grammar = _compile(schema, replace(options, closed=False), source)
+        if grammar is None:
+            raise UnsatisfiableSchemaError("no JSON value matches the schema", pointer="")
+        return grammar
+
+
+def _check(name: str, value: str, known: Iterable[str]) -> None:
+    """Raise `InputError` for an option that has none of the `known` values."""
+    if value not in known:
+        raise InputError(f"{name} is one of {', '.join(known)}", param=name)
+
+
+def _compile(
+    schema: Json, options: ParseOptions, source_of: Callable[[Schema], _Source]
+) -> Grammar | None:
+    """Return the grammar of a schema; None if it has no instances."""
+    parsed = parse_schema(schema, options)
+    source = source_of(parsed.root)
+    beginning = source.known()
+    if beginning is None:
+        solver = Solver(source.property_order, options.limits)
+        root = frozenset([parsed.root])
+        if not solver.satisfiable(root):
+            return None
+        if parsed.widest > WIDE:
+            precheck_alternatives(root, solver, options.limits)
+        beginning = source.begin(solver)
+    return Grammar(beginning, parsed.report, source.begin_again)
 
 
 class _Source(NamedTuple):

@@ -34,7 +34,7 @@ from maskwright.grammar.tools.formats import ToolFormat, tool_format
 from maskwright.grammar.tools.python_arguments import PythonArguments
 from maskwright.grammar.tools.tools import Tool
 from maskwright.limits import Limits
-from maskwright.mask.compile.json_schema import Escapes, Integers
+from maskwright.mask.compile.json_schema import AdditionalProperties, Escapes, Integers
 from maskwright.mask.compile.rules import compile_rules
 from maskwright.mask.grammar import Grammar
 from maskwright.mask.shared.generations import tables_of
@@ -57,6 +57,7 @@ class Parts:
     property_order: PropertyOrder
     integers: Integers
     escapes: Escapes
+    additional_properties: AdditionalProperties
     limits: Limits
     rules: dict[str, Expression] = field(default_factory=dict[str, Expression])
     enforced: list[ReportEntry] = field(default_factory=list[ReportEntry])
@@ -74,6 +75,10 @@ class Parts:
             raise InputError("integers is one of any, digits", param="integers")
         if self.escapes not in get_args(Escapes):
             raise InputError("escapes is one of any, needed", param="escapes")
+        if self.additional_properties not in get_args(AdditionalProperties):
+            raise InputError(
+                "additional_properties is one of allow, forbid", param="additional_properties"
+            )
 
     def compiled(self, vocab: Vocabulary, *, check_values: bool = True) -> Grammar:
         report = Report(tuple(self.enforced), tuple(self.annotations))
@@ -84,8 +89,14 @@ class Parts:
 
     def schema(self, source: Json, pointer: str) -> Schema:
         """Parse a schema that stands at `pointer`."""
-        options = ParseOptions(plain_integers=self.integers == "digits", limits=self.limits)
+        options = ParseOptions(
+            plain_integers=self.integers == "digits",
+            closed=self.additional_properties == "forbid",
+            limits=self.limits,
+        )
         parsed = parse_schema(source, options)
+        if options.closed and not self.is_satisfiable(parsed.root):
+            parsed = parse_schema(source, replace(options, closed=False))
         for new, entries in (
             (parsed.report.enforced, self.enforced),
             (parsed.report.annotations, self.annotations),

@@ -8,7 +8,7 @@ from maskwright.errors import Construct
 from maskwright.grammar.schema.tree import Json
 from maskwright.grammar.tags.parse import parse_tag
 from maskwright.limits import DEFAULT_LIMITS, Limits, Work
-from maskwright.mask.compile.json_schema import Escapes, Integers
+from maskwright.mask.compile.json_schema import AdditionalProperties, Escapes, Integers
 from maskwright.mask.compile.parts import START, Parts
 from maskwright.mask.grammar import Grammar
 from maskwright.vocab import Vocabulary
@@ -22,15 +22,23 @@ def compile_structural_tag(
     property_order: PropertyOrder = "schema",
     integers: Integers = "any",
     escapes: Escapes = "any",
+    additional_properties: AdditionalProperties = "allow",
     limits: Limits | None = None,
 ) -> Grammar:
     """Compile a structural tag (a dict, or JSON text); docs/tags-and-tools.md lists the formats.
 
-    `whitespace`, `property_order`, `integers` and `escapes` apply to JSON values, as in
-    `compile_json_schema`. Raises `StructuralTagError` with the JSON Pointer of an error in the tag,
-    and the errors of the schemas, patterns and grammars in it.
+    `whitespace`, `property_order`, `integers`, `escapes` and `additional_properties` apply to JSON
+    values, as in `compile_json_schema`. Raises `StructuralTagError` with the JSON Pointer of an
+    error in the tag, and the errors of the schemas, patterns and grammars in it.
     """
-    parts = Parts(whitespace, property_order, integers, escapes, limits or DEFAULT_LIMITS)
+    parts = Parts(
+        whitespace,
+        property_order,
+        integers,
+        escapes,
+        additional_properties,
+        limits or DEFAULT_LIMITS,
+    )
     with Work(parts.limits, Construct("the structural tag")):
         parts.rules[START] = parts.tag(parse_tag(tag), vocab)
         return parts.compiled(vocab)

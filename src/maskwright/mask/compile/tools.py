@@ -13,7 +13,7 @@ from maskwright.grammar.tools.formats import tool_format
 from maskwright.grammar.tools.rules import Reasoning, ToolRules
 from maskwright.grammar.tools.tools import Tool, ToolChoice, parse_tool_choice, parse_tools
 from maskwright.limits import DEFAULT_LIMITS, Limits, Work
-from maskwright.mask.compile.json_schema import Escapes, Integers
+from maskwright.mask.compile.json_schema import AdditionalProperties, Escapes, Integers
 from maskwright.mask.compile.parts import START, Parts
 from maskwright.mask.compile.responses import JsonResponse, ResponseShape, response_expression
 from maskwright.mask.grammar import Grammar
@@ -36,6 +36,7 @@ def compile_tools(
     property_order: PropertyOrder = "schema",
     integers: Integers = "any",
     escapes: Escapes = "any",
+    additional_properties: AdditionalProperties = "allow",
     limits: Limits | None = None,
 ) -> Grammar:
     """Compile an answer that may or must call tools.
@@ -66,7 +67,14 @@ def compile_tools(
         raise InputError(f"reasoning is one of {', '.join(get_args(Reasoning))}", param="reasoning")
     if reasoning_tokens is not None and reasoning_tokens < 1:
         raise InputError("reasoning_tokens must be at least 1", param="reasoning_tokens")
-    parts = Parts(whitespace, property_order, integers, escapes, limits or DEFAULT_LIMITS)
+    parts = Parts(
+        whitespace,
+        property_order,
+        integers,
+        escapes,
+        additional_properties,
+        limits or DEFAULT_LIMITS,
+    )
     spelled = tool_format(format)
     rules = ToolRules(
         spelled,

@@ -29,6 +29,7 @@ from maskwright.mask import (
     compile_structural_tag,
     compile_tools,
 )
+from maskwright.mask.compile.json_schema import AdditionalProperties
 from maskwright.processes import Build
 from maskwright.server.request.shape import (
     ChoiceShape,
@@ -74,6 +75,8 @@ class Recipes:
 
     whitespace: WhitespaceName
     tool_format: str
+    additional_properties: AdditionalProperties = "forbid"
+    """Whether objects may have members of which their schema says nothing."""
 
     def of(
         self, shape: Shape, tool_use: ToolUse | None, stop: tuple[str, ...] = ()
@@ -104,18 +107,24 @@ class Recipes:
             },
         )
         said = "" if answer is None else repr(_response(answer))
-        key = f"tools {use.key()} {json.dumps(stop)} {said}"
+        key = f"tools {self.additional_properties} {use.key()} {json.dumps(stop)} {said}"
         return Recipe(key, build, None if answer is None else answer.place, beside_tools=True)
 
     @property
     def _json_options(self) -> dict[str, Any]:
         """How JSON is written: one spelling of each value."""
-        return {"whitespace": self.whitespace, "integers": "digits", "escapes": "needed"}
+        return {
+            "whitespace": self.whitespace,
+            "integers": "digits",
+            "escapes": "needed",
+            "additional_properties": self.additional_properties,
+        }
 
     def _shape(self, shape: ConstrainedShape) -> Recipe:
         match shape:
             case JsonShape(text=text):
-                key, build = f"json {text}", Build(compile_json_schema, (text,), self._json_options)
+                key = f"json {self.additional_properties} {text}"
+                build = Build(compile_json_schema, (text,), self._json_options)
             case RegexShape(pattern=pattern):
                 key, build = f"regex {pattern}", Build(compile_regex, (pattern,), {})
             case ChoiceShape(strings=strings):
@@ -126,8 +135,8 @@ class Recipes:
                     Build(compile_grammar, (text,), {"dialect": dialect}),
                 )
             case TagShape(text=text):
-                options = self._json_options
-                key, build = f"tag {text}", Build(compile_structural_tag, (text,), options)
+                key = f"tag {self.additional_properties} {text}"
+                build = Build(compile_structural_tag, (text,), self._json_options)
         return Recipe(key, build, shape.place)
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import cast, get_args
 
 from maskwright.errors import InputError
+from maskwright.mask.compile.json_schema import AdditionalProperties
 from maskwright.sampling import Scale
 from maskwright.server.request.fields import Fields, as_number, invalid
 
@@ -18,6 +19,8 @@ class OwnOptions:
     - `trace`: return a trace with each choice; `trace_tokens`: and how each token was chosen.
     - `service`: the class of service; None for the engine's first one.
     - `timeout`: most seconds that the answer may take.
+    - `additional_properties`: whether objects may have members of which their schema says nothing;
+      None for the server's setting.
     """
 
     logprobs: Scale = "raw"
@@ -25,6 +28,7 @@ class OwnOptions:
     trace_tokens: bool = False
     service: str | None = None
     timeout: float | None = None
+    additional_properties: AdditionalProperties | None = None
 
 
 def parse_own_options(body: Fields, *, scored: bool) -> OwnOptions:
@@ -33,7 +37,7 @@ def parse_own_options(body: Fields, *, scored: bool) -> OwnOptions:
     own = body.object("maskwright")
     if own is None:
         return OwnOptions()
-    own.only("logprobs", "trace", "service", "timeout")
+    own.only("logprobs", "trace", "service", "timeout", "additional_properties")
     scale = own.choice("logprobs", get_args(Scale))
     if scale is not None and not scored:
         raise InputError(
@@ -49,6 +53,10 @@ def parse_own_options(body: Fields, *, scored: bool) -> OwnOptions:
         trace == "tokens",
         own.string("service"),
         _timeout(own),
+        cast(
+            AdditionalProperties | None,
+            own.choice("additional_properties", get_args(AdditionalProperties)),
+        ),
     )
 
 
