@@ -172,7 +172,11 @@ def requests_for(
     return asked
 
 
-SPELLING: Final = {"whitespace": "spaced", "integers": "digits", "escapes": "needed"}
+SPELLING: Final[dict[str, Any]] = {
+    "whitespace": "spaced",
+    "integers": "digits",
+    "escapes": "needed",
+}
 """The one spelling of each value that the peers have as well."""
 
 

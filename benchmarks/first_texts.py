@@ -1,6 +1,6 @@
 """The first texts of real schemas, seen from the engine: how long a step waits for masks.
 
-    python benchmarks/first_texts.py [--cases 100] [--clients 1,16] [--tokens 200] [--save]
+    python benchmarks/first_texts.py [--cases 100] [--clients 1,16] [--tokens 1000] [--save]
 
 The demo model answers one request for each schema of MaskBench that compiles, as many at a time as
 there are clients. With "here" the engine computes masks itself, with "processes" it asks a grammar
@@ -88,7 +88,7 @@ def measure(
     """Answer one request for each grammar. Those that can't end within `tokens` are refused."""
     refused = 0
     with Engine(loaded, EngineConfig(max_running=clients)) as engine:
-        prompt = loaded.encode("An example, please:")
+        prompt = loaded.render_chat([{"role": "user", "content": "An example, please."}])
 
         def ask(number: int, grammar: AnyGrammar | None) -> bool:
             request = Request(prompt, SamplingParams(seed=number), tokens, grammar=grammar)
@@ -131,7 +131,7 @@ def parse_options() -> argparse.Namespace:
         default=[1, 16],
         help="requests at a time, with commas; default: 1,16",
     )
-    parser.add_argument("--tokens", type=int, default=200, help="most tokens of an answer")
+    parser.add_argument("--tokens", type=int, default=1000, help="most tokens of an answer")
     parser.add_argument("--save", action="store_true", help="append the rows to results/")
     return parser.parse_args()
 

@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from typing import Any
 
 import pytest
 
@@ -135,6 +136,34 @@ def test_questions_are_in_traces_and_in_the_engine_counts(
     assert stats.observations["question"].count == with_grammar.questions
     assert stats.observations["question"].total == pytest.approx(with_grammar.question_ms / 1000)
     assert stats.late_rows == with_grammar.late_rows
+
+
+def test_steps_do_not_wait_for_answers(
+    loaded: LoadedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An answer that is on its way may save a row, but all requests would wait for it."""
+    processes = GrammarProcesses(loaded.vocab)
+    ask = processes.ask
+    late: list[threading.Timer] = []
+
+    def later(*args: Any, **options: Any) -> None:
+        late.append(threading.Timer(0.02, ask, args, options))
+        late[-1].start()
+
+    monkeypatch.setattr(processes, "ask", later)
+    try:
+        with Engine(loaded, SMALL) as engine:
+            free = engine.submit(Request([66] * 5, SamplingParams(seed=1), 200, eos=()))
+            for build in BUILDS.values():
+                grammar = processes.compile(build).result(60)
+                request = Request([66] * 5, SamplingParams(seed=1), 60, grammar=grammar)
+                engine.submit(request).result()
+            free.cancel()
+            waited = engine.stats().seconds["wait"]
+    finally:
+        processes.close()
+    assert len(late) > 10
+    assert waited < 0.0003 * len(late), "about a millisecond for each if steps wait"
 
 
 def test_a_request_that_waits_for_its_grammar_holds_no_other(

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import queue
 import random
+import time
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from maskwright.errors import BudgetError, RegexError
 from maskwright.mask import Grammar, compile_regex
 from maskwright.models import LoadedModel
 from maskwright.processes import Build, FollowedGrammar, GrammarProcesses
-from maskwright.processes.follower import Heard
+from maskwright.processes.follower import Follower, Heard, Taught
 from tests.processes.shapes import BUILDS
 
 
@@ -99,3 +100,46 @@ def test_a_budget_that_is_too_small_is_an_error_of_its_text(
     heard = answers.get(timeout=30)
     assert isinstance(heard, BudgetError)
     assert heard.needed == followed.min_tokens
+
+
+def expanded(follower: Follower, seconds: float = 10) -> bool:
+    """Whether a process expands the position of a follower within some seconds."""
+    follower.look_ahead()
+    deadline = time.monotonic() + seconds
+    while follower.expands and time.monotonic() < deadline:
+        time.sleep(0.002)
+    return not follower.expands
+
+
+def test_a_text_that_is_waited_for_needs_one_question(
+    loaded: LoadedModel, processes: GrammarProcesses
+) -> None:
+    """Where tokens lead is told before they are drawn, even by what comes before the lesson has
+    been taken in; and again after all of it was forgotten."""
+    followed = processes.compile(BUILDS["order"]).result(60)
+    rng, row = random.Random(3), np.zeros(loaded.vocab.words, np.int32)
+    for _ in range(2):
+        follower, left = followed.matcher(), 300
+        answers: queue.SimpleQueue[Heard] = queue.SimpleQueue()
+        follower.ask([], left, canonical=True, then=answers.put)
+        heard = answers.get(timeout=30)
+        assert isinstance(heard, Taught)
+        time.sleep(0.1)  # expansions of the position that the lesson is about come first
+        follower.take_in(heard)
+        steps = 0
+        while not follower.complete:
+            while run := follower.forced_run(left):
+                assert all(map(follower.accept, run))
+                left -= len(run)
+            if follower.complete:
+                break
+            assert expanded(follower)
+            follower.fill_mask(row, left)
+            allowed = np.flatnonzero(np.unpackbits(row.view(np.uint8), bitorder="little"))
+            token, left = int(rng.choice(allowed)), left - 1
+            assert follower.knows([token], left, canonical=True), (steps, token)
+            assert follower.accept(token)
+            steps += 1
+        assert steps > 5
+        follower.close()
+        followed.forget()

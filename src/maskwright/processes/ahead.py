@@ -19,7 +19,7 @@ from maskwright.mask import Grammar, Matcher
 from maskwright.mask.position import Position
 from maskwright.mask.ready_rows.strings import is_within
 from maskwright.processes.lessons import SentRows, forced_run
-from maskwright.processes.messages import ENDLESS, Description, Expansion, Scope
+from maskwright.processes.messages import ENDLESS, Description, Expansion, Scope, Step, Target
 from maskwright.vocab import Vocabulary
 
 MOST_TOKENS: Final = 8_192
@@ -34,7 +34,7 @@ MOST_CHECKED: Final = 600
 MOST_TARGETS: Final = 48
 """Positions described in one expansion, those first to which most tokens lead."""
 
-MOST_IN_A_ROW: Final = 32
+MOST_IN_A_ROW: Final = 6
 """Expansions after one question, the nearest positions first."""
 
 OTHER: Final = 255
@@ -71,7 +71,11 @@ class Ahead:
         self._next: deque[tuple[int, ...]] = deque()
         """Tokens after the matcher's text that lead to a position to be expanded."""
         self._left = 0
-        self._expanded: set[Position] = set()
+        self._expanded: dict[Position, tuple[tuple[int, ...], ...]] = {}
+        """Positions that have been expanded, and the tokens of the ways that have been described
+        from there."""
+        self._passed: set[Position] = set()
+        """Positions that have been come to since the last question."""
         self._asked: Counter[Position] = Counter()
         self._quotes = tokens_with_quotes(grammar.vocabulary)
 
@@ -80,12 +84,16 @@ class Ahead:
         if matcher.by_position:
             self._asked[matcher.position] += 1
             self._matcher = matcher.fork()
-            self._next = deque([()])
+            self._next = deque()
+            self._passed.clear()
             self._left = MOST_IN_A_ROW
 
     def expand(self) -> Expansion | None:
         """Expand the next position; None if nothing is left to be done. Raises what a walk does."""
         matcher = self._matcher
+        if matcher is not None and not self._passed:
+            self._pass_forced_text(matcher)
+            self._next.append(())
         while matcher is not None and self._next and self._left:
             path = self._next.popleft()
             taken = 0
@@ -101,33 +109,45 @@ class Ahead:
         self._matcher = None
         return None
 
+    def _pass_forced_text(self, matcher: Matcher) -> None:
+        while not matcher.complete and (run := forced_run(matcher)[0]).tokens:
+            for token in run.tokens:
+                matcher.accept(token)
+
     def _expand(self, matcher: Matcher, path: tuple[int, ...]) -> Expansion | None:
         position = matcher.position
-        if position in self._expanded or matcher.terminated or matcher.complete:
+        if position in self._passed or matcher.complete or not matcher.by_position:
+            return None
+        self._passed.add(position)
+        if position in self._expanded:
+            self._next += ((*path, *way) for way in self._expanded[position])
             return None
         row = self._walker.tables.rows[matcher.row]
         allowed = int(np.unpackbits(row.view(np.uint8)).sum())
         if allowed > MOST_TOKENS and self._asked[position] < PATIENCE:
             return None
-        self._expanded.add(position)
+        self._expanded[position] = ()
         tokens, targets, group = self._walker.tokens_needing_more_than(position.configuration, -1)
         sizes = np.bincount(group, minlength=len(targets))
         _, first = np.unique(group, return_index=True)
         place = np.full(len(targets), OTHER, np.uint8)
-        described: list[Description] = []
+        told: list[Target] = []
+        ways: list[tuple[int, ...]] = []
         for at in np.argsort(-sizes, kind="stable")[:MOST_TARGETS].tolist():
             token = int(tokens[first[at]])
-            description = self._after(matcher, token)
-            if description is not None:
-                place[at] = len(described)
-                described.append(description)
-                self._next.append((*path, token))
+            target = self._target(matcher, token)
+            if target is not None:
+                place[at] = len(told)
+                told.append(target)
+                ways.append((token, *(step.token for step in target.steps)))
+        self._expanded[position] = tuple(ways)
+        self._next += ((*path, *way) for way in ways)
         groups = np.full(len(self._quotes), OTHER, np.uint8)
         groups[tokens] = place[group]
         self._leave_out(matcher, groups, tokens)
-        told = np.flatnonzero(groups != OTHER).astype(np.int32)
-        way = (told.tobytes(), groups[told].tobytes())
-        return Expansion(0, self._number(position), *way, described, *self._rows.take())
+        known = np.flatnonzero(groups != OTHER).astype(np.int32)
+        way = (known.tobytes(), groups[known].tobytes())
+        return Expansion(0, self._place(matcher), *way, told, *self._rows.take())
 
     def _leave_out(
         self, matcher: Matcher, groups: npt.NDArray[np.uint8], tokens: npt.NDArray[np.int32]
@@ -149,21 +169,46 @@ class Ahead:
                 groups[token] = OTHER
             matcher.rollback(1)
 
-    def _after(self, matcher: Matcher, token: int) -> Description | None:
-        """The position after a token; None if it depends on the text."""
+    def _target(self, matcher: Matcher, token: int) -> Target | None:
+        """The position after a token, and the way along the text that is forced there; None if the
+        position depends on the text."""
+        steps: list[Step] = []
+        taken = 0
+        try:
+            if not self._step(matcher, token):
+                return None
+            taken = 1
+            reached = end = self._describe(matcher)
+            while end.run is not None and end.run.tokens:
+                for each in end.run.tokens:
+                    if not self._step(matcher, each):
+                        return Target(reached, steps)
+                    taken += 1
+                    steps.append(Step(each, True, self._place(matcher)))
+                end = self._describe(matcher)
+                steps[-1] = steps[-1]._replace(reached=end)
+            return Target(reached, steps)
+        finally:
+            matcher.rollback(taken)
+
+    def _step(self, matcher: Matcher, token: int) -> bool:
+        """Accept a token; False, and nothing changes, where it leads depends on the text."""
         before = matcher.position
         if not matcher.accept(token):
-            return None
-        try:
-            if before.moves.get(token) is not matcher.position:
-                return None
-            return self._describe(matcher)
-        finally:
-            matcher.rollback(1)
+            return False
+        if before.moves.get(token) is matcher.position and matcher.by_position:
+            return True
+        matcher.rollback(1)
+        return False
+
+    def _place(self, matcher: Matcher) -> Description:
+        """Where a matcher stands, without what comes next."""
+        number = self._number(matcher.position)
+        return Description(number, matcher.state, matcher.accepting, matcher.complete)
 
     def _describe(self, matcher: Matcher) -> Description:
-        number = self._number(matcher.position)
-        described = Description(number, matcher.state, matcher.accepting, matcher.complete)
+        """Where a matcher stands, the text that is forced there, and the mask."""
+        described = self._place(matcher)
         if described.complete:
             return described
         run, shared = forced_run(matcher)

@@ -125,6 +125,7 @@ class Connected:
             isinstance(answer, Exception) and isinstance(task, CompileTask | CompileAgain)
         ):
             self.holds.grammars.discard(task.grammar.number)
+        task.answered(self.holds)
         return task
 
     def cpu_seconds(self) -> float:

@@ -49,8 +49,8 @@ class LearnedPosition:
     """A position of a grammar as far as it has been learned."""
 
     __slots__ = (
-        *("accepting", "bounded", "complete", "expanded", "moves", "row", "row_number", "run"),
-        *("state", "sufficient_budget", "targets"),
+        *("accepting", "bounded", "complete", "expanded", "moves", "noted", "row", "row_number"),
+        *("run", "state", "sufficient_budget", "targets"),
     )
 
     def __init__(self, description: Description) -> None:
@@ -71,6 +71,9 @@ class LearnedPosition:
         self.expanded: tuple[npt.NDArray[np.int32], npt.NDArray[np.uint8]] | None = None
         """Tokens, ascending, and the numbers of the `targets` to which they lead. None if the
         position has not been expanded."""
+        self.noted = self.complete or description.number == OWN
+        """Whether a process has been told that a text has come here, or there is nothing to
+        expand."""
 
     def after(self, token: int) -> LearnedPosition | None:
         """Where a token leads whatever the text before; None if that isn't known."""
@@ -137,6 +140,9 @@ class Teacher(Protocol):
         """Ask what comes next in a text, of which the last `new` tokens are not yet the
         follower's."""
 
+    def look_ahead(self, follower: Follower, text: list[int]) -> None:
+        """The text of a follower stands at a position that has not been expanded."""
+
     def least_tokens(self, grammar: FollowedGrammar, enough: int) -> Future[int]:
         """The fewest tokens of any text."""
         ...
@@ -148,6 +154,9 @@ class Teacher(Protocol):
     def events(self, reader: Reader, tokens: list[int], *, final: bool) -> Future[list[Event]]:
         """The events of the next tokens."""
         ...
+
+    def teach_again(self, grammar: FollowedGrammar) -> None:
+        """What has been learned of a grammar was forgotten."""
 
     def forget_text(self, follower: Follower) -> None:
         """The text of a follower has ended."""
@@ -218,23 +227,36 @@ class FollowedGrammar:
         self._positions = {}
         self._rows = {}
         self._row_bytes = 0
+        self.processes.teach_again(self)
 
     def take_in(self, process: int, expansion: Expansion, rows: dict[int, Row]) -> None:
         """Learn where tokens lead from a position; `rows` has the masks that the expansion names.
         Called in another thread than what follows texts: what is put in last makes the rest
         visible."""
-        here = self._positions.get((process, expansion.position))
-        if here is None or here.expanded is not None or self.size > MOST_BYTES:
+        if self.size > MOST_BYTES:
             return
-        for description in expansion.targets:
-            target = self.position(process, description)
-            target.learn(description, rows)
+        here = self.position(process, expansion.here)  # the lesson that led here may be on its way
+        if here.expanded is not None:
+            return
+        for reached, steps in expansion.targets:
+            target = self._learned(process, reached, rows)
             here.targets.append(target)
-            if description.row is not None:
-                self.row(rows[description.row])
+            for step in steps:
+                following = self._learned(process, step.reached, rows)
+                target.moves[step.token] = following
+                target = following
         tokens = np.frombuffer(expansion.tokens, np.int32)
         here.expanded = tokens, np.frombuffer(expansion.groups, np.uint8)
         self._row_bytes += 5 * len(tokens)
+
+    def _learned(
+        self, process: int, description: Description, rows: dict[int, Row]
+    ) -> LearnedPosition:
+        position = self.position(process, description)
+        position.learn(description, rows)
+        if description.row is not None:
+            self.row(rows[description.row])
+        return position
 
     def position(self, process: int, description: Description) -> LearnedPosition:
         """The position that a description of `process` is about."""
@@ -242,8 +264,8 @@ class FollowedGrammar:
             return LearnedPosition(description)
         key = (process, description.number)
         known = self._positions.get(key)
-        if known is None:
-            known = self._positions[key] = LearnedPosition(description)
+        if known is None:  # two threads learn
+            known = self._positions.setdefault(key, LearnedPosition(description))
         return known
 
     def row(self, row: Row) -> Row:
@@ -262,8 +284,8 @@ class Follower:
     To be used from one thread at a time.
     """
 
-    __slots__ = ("_at", "_own_masks", "_own_moves", "_own_runs", "_path", "_steps", "grammar",
-                 "number", "process", "spent", "synced")  # fmt: skip
+    __slots__ = ("_at", "_own_masks", "_own_moves", "_own_runs", "_path", "_steps", "closed",
+                 "grammar", "number", "process", "spent", "synced")  # fmt: skip
 
     def __init__(self, grammar: FollowedGrammar) -> None:
         self.grammar: Final = grammar
@@ -272,6 +294,7 @@ class Follower:
         """The process that has read this text, by its number."""
         self.synced = 0
         """Tokens of the text that it has read."""
+        self.closed = False
         self.spent = 0.0
         """Seconds of processor time that the text has taken in a process of its grammar's own."""
         self._path: list[LearnedPosition] = [] if grammar.start is None else [grammar.start]
@@ -381,8 +404,23 @@ class Follower:
         text = [*self._steps, *tokens]
         self.grammar.processes.ask(self, text, len(tokens), left, canonical=canonical, then=then)
 
+    @property
+    def expands(self) -> bool:
+        """Whether a process has still to tell where tokens lead from here."""
+        here = self._path[-1]
+        return here.expanded is None and not here.complete
+
+    def look_ahead(self) -> None:
+        """Have the grammar process find out where tokens lead from here, while the model computes;
+        once for each position."""
+        here = self._path[-1]
+        if here.expanded is None and not here.noted:
+            here.noted = True
+            self.grammar.processes.look_ahead(self, self._steps.copy())
+
     def close(self) -> None:
         """The text has ended: the grammar process may forget it."""
+        self.closed = True
         self.grammar.processes.forget_text(self)
 
     def take_in(self, taught: Taught) -> None:

@@ -21,14 +21,14 @@ class Holdings:
         """The grammars of texts, by the texts' numbers."""
         self.readers: dict[int, int] = {}
         """The grammars of readers."""
-        self._forget = Forget([], [], [])
+        self._forget = Forget([], [], [], [])
         self._rows: dict[int, Row] = {}
 
     def take_forgotten(self) -> Forget | None:
         """What the process is to forget with the next message; None for nothing."""
         if not any(self._forget):
             return None
-        forget, self._forget = self._forget, Forget([], [], [])
+        forget, self._forget = self._forget, Forget([], [], [], [])
         return forget
 
     def forget(
@@ -48,6 +48,11 @@ class Holdings:
             for number in [each for each, its in self.readers.items() if its == grammar]:
                 self.forget(reader=number)
 
+    def teach_again(self, grammar: int) -> None:
+        """What has been told of a grammar was forgotten."""
+        if grammar in self.grammars:
+            self._forget.taught.append(grammar)
+
     def take_rows(self, lesson: Lesson) -> dict[int, Row]:
         """Keep the masks that come with a lesson, and return those that it names."""
         self._keep(lesson.rows)
@@ -60,7 +65,8 @@ class Holdings:
         learn from it."""
         self._keep(expansion.rows)
         if grammar is not None:
-            grammar.take_in(self.number, expansion, self._named(expansion.targets))
+            described = [one for target in expansion.targets for one in target.described]
+            grammar.take_in(self.number, expansion, self._named(described))
         self._drop(expansion.forgotten)
 
     def _named(self, described: list[Description]) -> dict[int, Row]:

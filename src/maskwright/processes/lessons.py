@@ -78,14 +78,18 @@ class Reading:
         self.read = 0
         """Tokens read so far."""
 
+    def go_to(self, known: int, tokens: list[int]) -> None:
+        """Read the text of which `tokens` follow the first `known` ones."""
+        self.matcher.rollback(self.read - known)
+        self.read = known
+        for token in tokens:
+            self._accept(token)
+
     def lesson(self, question: TextQuestion) -> Lesson:
         """The answer to a question, which goes on where the last one ended or before. Raises what a
         matcher raises; then the reading is of no more use."""
-        self.matcher.rollback(self.read - question.known)
-        self.read = question.known
         tokens, new = question.tokens, question.new
-        for token in tokens[: len(tokens) - new]:
-            self._accept(token)
+        self.go_to(question.known, tokens[: len(tokens) - new])
         here = self._describe()
         steps = [self._step(token) for token in tokens[len(tokens) - new :]]
         left, end = question.left, self._describe()

@@ -68,6 +68,16 @@ class TextQuestion(NamedTuple):
     canonical: bool
 
 
+class LookAhead(NamedTuple):
+    """The text of a request stands at a position that has not been expanded: `tokens` follow the
+    first `known` ones, which the process has read already."""
+
+    grammar: int
+    request: int
+    known: int
+    tokens: list[int]
+
+
 class ReadEvents(NamedTuple):
     """The events of the next tokens of a text, which begins anew if it is `fresh`. `earlier` are
     the tokens of calls before that the process has not read."""
@@ -81,14 +91,16 @@ class ReadEvents(NamedTuple):
 
 
 class Forget(NamedTuple):
-    """Requests and readers that have ended, and grammars that nobody holds. It has no answer."""
+    """Requests and readers that have ended, and grammars that nobody holds. Of the grammars in
+    `taught`, what was told has been forgotten and has to be told again. It has no answer."""
 
     requests: list[int]
     readers: list[int]
     grammars: list[int]
+    taught: list[int]
 
 
-Job: TypeAlias = Compile | LeastTokens | TextQuestion | ReadEvents | Forget
+Job: TypeAlias = Compile | LeastTokens | TextQuestion | LookAhead | ReadEvents | Forget
 
 
 # Answers
@@ -155,8 +167,20 @@ class Lesson(NamedTuple):
     forgotten: list[int]
 
 
+class Target(NamedTuple):
+    """Where tokens lead, and the way from there along the text that the grammar forces."""
+
+    reached: Description
+    steps: list[Step]
+
+    @property
+    def described(self) -> list[Description]:
+        """All positions on the way."""
+        return [self.reached, *(step.reached for step in self.steps)]
+
+
 class Expansion(NamedTuple):
-    """Where the tokens lead that a mask allows, told unasked: `position` is where they are taken.
+    """Where the tokens lead that a mask allows, told unasked: `here` is where they are taken.
 
     `tokens` holds those of which it is said where they lead, ascending, as int32; and `groups` a
     byte for each of them: token `tokens[i]` leads to `targets[groups[i]]`. `rows` and `forgotten`:
@@ -164,10 +188,10 @@ class Expansion(NamedTuple):
     """
 
     grammar: int
-    position: int
+    here: Description
     tokens: bytes
     groups: bytes
-    targets: list[Description]
+    targets: list[Target]
     rows: list[tuple[int, bytes]]
     forgotten: list[int]
 
@@ -176,4 +200,8 @@ class Heavy(NamedTuple):
     """The job was abandoned because it took longer than the shared process gives to any."""
 
 
-Answer: TypeAlias = Expansion | Compiled | int | Lesson | list[Event] | Heavy | Exception
+class Noted(NamedTuple):
+    """The process looks ahead of a text when it has nothing else to do."""
+
+
+Answer: TypeAlias = Expansion | Compiled | int | Lesson | Noted | list[Event] | Heavy | Exception

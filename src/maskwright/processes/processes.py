@@ -33,6 +33,7 @@ from maskwright.processes.tasks import (
     EventsTask,
     LeastTokensTask,
     LessonTask,
+    LookAheadTask,
     Moved,
     PendingJob,
     Preparation,
@@ -156,6 +157,10 @@ class GrammarProcesses:
         self._stats.questions += 1
         self._submit(LessonTask(follower, text, new, left, canonical=canonical, then=then))
 
+    def look_ahead(self, follower: Follower, text: list[int]) -> None:
+        """Have the position expanded at which the text of a follower stands."""
+        self._submit(LookAheadTask(follower, text))
+
     def reader(self, grammar: FollowedGrammar) -> Reader:
         """A reader of events at the start of a text, for `events`."""
         return Reader(grammar, next(self._numbers))
@@ -178,6 +183,12 @@ class GrammarProcesses:
         with self._lock:
             for process in self._pool.running:
                 process.holds.forget(reader=reader.number)
+
+    def teach_again(self, grammar: FollowedGrammar) -> None:
+        """What has been learned of a grammar was forgotten."""
+        with self._lock:
+            for process in self._pool.running:
+                process.holds.teach_again(grammar.number)
 
     def _dropped(self, grammar: int) -> None:
         with self._lock:

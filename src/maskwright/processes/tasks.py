@@ -17,6 +17,7 @@ from maskwright.processes.messages import (
     Job,
     LeastTokens,
     Lesson,
+    LookAhead,
     ReadEvents,
     TextQuestion,
 )
@@ -57,6 +58,10 @@ class PendingJob(ABC):
         if self.grammar.number not in process.grammars:
             return CompileAgain(self)
         return None
+
+    def answered(self, process: Holdings) -> None:
+        """Have a process that has answered forget what has ended meanwhile."""
+        del process
 
     @abstractmethod
     def job(self, process: Holdings) -> Job:
@@ -180,27 +185,15 @@ class LeastTokensTask(_WithFuture[int]):
         self.resolve(answer)
 
 
-class LessonTask(PendingJob):
-    """A question about the text of a follower."""
+class _TextTask(PendingJob):
+    """A job about the text of a follower."""
 
-    def __init__(
-        self,
-        follower: Follower,
-        text: list[int],
-        new: int,
-        left: int,
-        *,
-        canonical: bool,
-        then: Callable[[Heard], None],
-    ) -> None:
+    def __init__(self, follower: Follower, text: list[int], new: int) -> None:
         """`text`: all tokens, of which the last `new` are not yet the follower's."""
         super().__init__(follower.grammar)
         self._follower = follower
         self._text = text
         self._new = new
-        self._left = left
-        self._canonical = canonical
-        self._then = then
 
     @property
     def spent(self) -> float:
@@ -215,17 +208,9 @@ class LessonTask(PendingJob):
             return compiling
         return ReadAgain(self, self._read_more)
 
-    def job(self, process: Holdings) -> Job:
-        known = self._note(process, len(self._text))
-        return TextQuestion(
-            self.grammar.number,
-            self._follower.number,
-            known,
-            self._text[known:],
-            self._new,
-            self._left,
-            self._canonical,
-        )
+    def answered(self, process: Holdings) -> None:
+        if self._follower.closed:  # since this was asked
+            process.forget(text=self._follower.number)
 
     def _read_more(self, process: Holdings) -> Job:
         """The job to read a part of the text, about which nothing is asked."""
@@ -250,6 +235,55 @@ class LessonTask(PendingJob):
         self._follower.process, self._follower.synced = process.number, read
         process.texts[self._follower.number] = self.grammar.number
         return known
+
+
+class LookAheadTask(_TextTask):
+    """Tell that the text of a follower stands at a position that has not been expanded."""
+
+    def __init__(self, follower: Follower, text: list[int]) -> None:
+        super().__init__(follower, text, 0)
+
+    def job(self, process: Holdings) -> Job:
+        known = self._note(process, len(self._text))
+        return LookAhead(self.grammar.number, self._follower.number, known, self._text[known:])
+
+    def take(self, process: Holdings, answer: Answer) -> None:
+        """Nothing is to be done: what is found out comes later."""
+
+    def fail(self, error: Exception) -> None:
+        """A text that gets there meets the error itself."""
+
+
+class LessonTask(_TextTask):
+    """A question about the text of a follower."""
+
+    def __init__(
+        self,
+        follower: Follower,
+        text: list[int],
+        new: int,
+        left: int,
+        *,
+        canonical: bool,
+        then: Callable[[Heard], None],
+    ) -> None:
+        """`text`: all tokens, of which the last `new` are not yet the follower's."""
+        super().__init__(follower, text, new)
+        self._left = left
+        self._canonical = canonical
+        self._then = then
+
+    def job(self, process: Holdings) -> Job:
+        known = self._note(process, len(self._text))
+        return TextQuestion(
+            self.grammar.number,
+            self._follower.number,
+            known,
+            self._text[known:],
+            self._new,
+            self._left,
+            self._canonical,
+        )
 
     def take(self, process: Holdings, answer: Answer) -> None:
         assert isinstance(answer, Lesson)

@@ -8,7 +8,7 @@ import resource
 from collections import deque
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 from maskwright.errors import WHOLE_GRAMMAR, GenerationError, LimitError, SliceExceeded
 from maskwright.limits import slice_of
@@ -25,6 +25,8 @@ from maskwright.processes.messages import (
     Heavy,
     Job,
     LeastTokens,
+    LookAhead,
+    Noted,
     ReadEvents,
     TextQuestion,
 )
@@ -36,6 +38,9 @@ its own."""
 
 EXPANSION_SECONDS: Final = 0.01
 """Processor time for one expansion, since a question may come meanwhile."""
+
+
+AnsweredJob: TypeAlias = Compile | LeastTokens | TextQuestion | LookAhead | ReadEvents
 
 
 class Terms(NamedTuple):
@@ -59,6 +64,10 @@ class _KnownGrammar:
         self.grammar = grammar
         self.ahead = Ahead(grammar, self.number_of, rows)
         self._numbers: dict[Position, int] = {}
+
+    def untold(self, rows: SentRows) -> _KnownGrammar:
+        """The grammar of which nothing has been told."""
+        return _KnownGrammar(self.number, self.grammar, rows)
 
     def number_of(self, position: Position) -> int:
         """The number by which the other process knows a position. None is ever used again, not even
@@ -119,7 +128,7 @@ class Worker:
             return None
         return None if expansion is None else expansion._replace(grammar=kept.number)
 
-    def _answer(self, job: Compile | LeastTokens | TextQuestion | ReadEvents) -> Answer:
+    def _answer(self, job: AnsweredJob) -> Answer:
         if job.grammar in self._heavy:
             return Heavy()
         try:
@@ -136,7 +145,7 @@ class Worker:
         except Exception as error:  # any error of a grammar is its own request's alone
             return error
 
-    def _serve(self, job: Compile | LeastTokens | TextQuestion | ReadEvents) -> Answer:
+    def _serve(self, job: AnsweredJob) -> Answer:
         match job:
             case Compile(number, build):
                 if number not in self._grammars:
@@ -148,24 +157,36 @@ class Worker:
             case LeastTokens(number, enough):
                 return self._grammars[number].grammar.least_tokens(enough)
             case TextQuestion():
-                return self._lesson(job)
+                reading = self._reading(job)
+                lesson = reading.lesson(job)
+                self._readings[job.request] = reading
+                if job.left:  # otherwise something is asked next
+                    self._look_ahead(job.grammar, reading)
+                return lesson
+            case LookAhead():
+                reading = self._reading(job)
+                reading.go_to(job.known, job.tokens)
+                self._readings[job.request] = reading
+                self._look_ahead(job.grammar, reading)
+                return Noted()
             case ReadEvents():
                 return self._events(job)
 
-    def _lesson(self, question: TextQuestion) -> Answer:
-        kept = self._grammars[question.grammar]
-        reading = self._readings.pop(question.request, None)
-        if question.known == 0:
-            reading = Reading(kept.grammar, kept.number_of, self._rows)
+    def _reading(self, job: TextQuestion | LookAhead) -> Reading:
+        """The reading of a job's text, to be kept again unless it fails."""
+        kept = self._grammars[job.grammar]
+        reading = self._readings.pop(job.request, None)
+        if job.known == 0:
+            return Reading(kept.grammar, kept.number_of, self._rows)
         if reading is None:
             raise GenerationError("a text that has failed can't go on")
-        lesson = reading.lesson(question)
-        self._readings[question.request] = reading
-        if question.left:  # otherwise something is asked next
-            kept.ahead.note(reading.matcher)
-            if kept.number not in self._busy:
-                self._busy.append(kept.number)
-        return lesson
+        return reading
+
+    def _look_ahead(self, grammar: int, reading: Reading) -> None:
+        """Look ahead of a text when there is nothing else to do."""
+        self._grammars[grammar].ahead.note(reading.matcher)
+        if grammar not in self._busy:
+            self._busy.append(grammar)
 
     def _events(self, job: ReadEvents) -> list[Event]:
         matcher = self._readers.get(job.reader)
@@ -184,6 +205,9 @@ class Worker:
             self._readings.pop(number, None)
         for number in job.readers:
             self._readers.pop(number, None)
+        for number in job.taught:
+            if number in self._grammars:
+                self._grammars[number] = self._grammars[number].untold(self._rows)
         for number in job.grammars:
             self._grammars.pop(number, None)
             self._heavy.discard(number)

@@ -137,7 +137,10 @@ class Active:
         with self._lock:
             if self._text and not self._closed:
                 self.generation.publish(self._delta(None))
-        return self._masks(draft)
+        masks = self._masks(draft)
+        if isinstance(self.matcher, Follower):
+            self.matcher.look_ahead()
+        return masks
 
     def close(self, reason: FinishReason, error: Exception | None = None) -> Delta:
         """Close the stream and return its last delta; nothing is published after it."""

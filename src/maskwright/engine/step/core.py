@@ -123,7 +123,8 @@ class Core:
         self._clock = clock
         self._active: dict[int, Active] = {}
         self._advancing: dict[int, float] = {}
-        """When each request began to advance, by `time.perf_counter`."""
+        """When each request began to advance, by `time.perf_counter`; 0 where it waits for an
+        answer to a question."""
         self._held: dict[int, Held] = {}
 
     @property
@@ -154,8 +155,7 @@ class Core:
         number = active.sequence.arrival
         self._active[number] = active
         self.scheduler.add(active.sequence)
-        self._advancing[number] = time.perf_counter()
-        self._post_step_work.start(active, [])
+        self._start(active, [])
         self._settle()
 
     def cancel(self, number: int) -> None:
@@ -279,7 +279,8 @@ class Core:
 
     def _expects_advance(self) -> bool:
         """Whether a request may be about to advance: the plan waits for it. Not for one that has
-        taken longer already, whose grammar may take seconds."""
+        taken longer already, whose grammar may take seconds, nor for one whose grammar's process
+        has been asked: all others would wait for the answer, which may come during the forward."""
         begin = time.perf_counter() - GRACE
         return any(at > begin for at in self._advancing.values())
 
@@ -422,8 +423,14 @@ class Core:
         active.masks = None
         active.sequence.draft = []
         self.scheduler.confirm(active.sequence, tokens)
-        self._advancing[active.sequence.arrival] = time.perf_counter()
-        self._post_step_work.start(active, tokens)
+        self._start(active, tokens)
+
+    def _start(self, active: Active, tokens: list[int]) -> None:
+        """Start the post-step work of a request."""
+        number = active.sequence.arrival
+        self._advancing[number] = time.perf_counter()
+        if not self._post_step_work.start(active, tokens):
+            self._advancing[number] = 0.0
 
     def _judge(self, active: Active, drafted: int, accepted: int) -> None:
         """Record that of `drafted` draft tokens the first `accepted` were drawn."""

@@ -75,23 +75,24 @@ class PostStepWork:
             )
             self._thread.start()
 
-    def start(self, active: Active, tokens: list[int]) -> None:
-        """Process `tokens`, which have been sampled for `active`; an empty list at its
-        beginning."""
-        self._start(active, tokens, 0)
+    def start(self, active: Active, tokens: list[int]) -> bool:
+        """Process `tokens`, which have been sampled for `active`; an empty list at its beginning.
+        Returns False where a question has to be answered first."""
+        return self._start(active, tokens, 0)
 
-    def _start(self, active: Active, tokens: list[int], questions: int) -> None:
+    def _start(self, active: Active, tokens: list[int], questions: int) -> bool:
         if not active.knows(tokens):
             self._ask(active, tokens, questions + 1)
-            return
+            return False
         if self._thread is not None:
             self._todo.put((active, tokens))
-            return
+            return True
         begin = time.perf_counter()
         advanced = self._advance(active, tokens)
         if advanced is not None:
             self._prepare(active, advanced)
         self.busy += time.perf_counter() - begin
+        return True
 
     def _ask(self, active: Active, tokens: list[int], questions: int) -> None:
         if questions > MOST_QUESTIONS:
