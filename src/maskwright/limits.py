@@ -50,9 +50,9 @@ class Limits:
     items: int = 4_000
     """Items of one item set: the ways in which the text so far can have been read."""
     leaf_states: int = 100_000
-    """States of the byte automata that one grammar may add."""
+    """States of the byte automata that one text of a grammar may add to those that are known."""
     contexts: int = 200_000
-    """Structural contexts (object and array positions) that one grammar may add."""
+    """Structural contexts (object and array positions) that one text may add to those known."""
     witness_search: int = 200_000
     """States visited in one search for a shortest string of a regular language."""
     divisor: int = 2_500
@@ -137,6 +137,11 @@ class Work:
             self._own_deadline = monotonic() + limits.seconds
         if limits.bytes is not None:
             self._own_level = resident_bytes() + limits.bytes
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no question is being worked on."""
+        return self._depth == 0
 
     def take(self, steps: float) -> None:
         """Count steps. Raises `LimitError`, or `SliceExceeded`."""

@@ -19,6 +19,7 @@ from maskwright import (
     compile_regex,
     compile_structural_tag,
 )
+from maskwright.errors import LimitError
 from maskwright.mask.budget.spellable import SpellableWalker
 from maskwright.mask.matcher.counting import CountingMatcher
 from maskwright.mask.matcher.matcher import Matcher
@@ -147,3 +148,39 @@ def test_what_one_text_adds_is_no_error_of_another(begin: Callable[[Limits], Gra
     for number in range(120):
         names = ", ".join(f'"{name}{number}": [{number}]' for name in ("b", "cd"))
         written(grammar.matcher(), f'{{"a": 1, {names}}}')
+
+
+UNIQUE: Any = {"type": "array", "uniqueItems": True, "items": {"type": "integer"}}
+
+
+@pytest.mark.parametrize(
+    "begin",
+    [
+        lambda limits: compile_json_schema(UNIQUE, EVERY_BYTE, limits=limits),
+        lambda limits: compile_grammar(
+            f"start: %json {json.dumps(UNIQUE)}", EVERY_BYTE, limits=limits
+        ),
+    ],
+    ids=["schema", "Lark"],
+)
+def test_what_texts_add_at_a_time_is_no_error_of_any(begin: Callable[[Limits], Grammar]) -> None:
+    """Each item that was read takes a context. Texts that have begun stay in one machine."""
+    grammar = begin(Limits(contexts=100))
+    matchers = [grammar.matcher() for _ in range(30)]
+    for item in range(12):
+        for number, matcher in enumerate(matchers):
+            text = f"{'[' if item == 0 else ','}{number + 10}{item:02}"
+            assert matcher.accept_bytes(text.encode()) == len(text)
+    for matcher in matchers:
+        assert matcher.accept_bytes(b"]") == 1
+        assert matcher.accepting
+
+
+def test_a_text_that_meets_a_limit_is_no_error_of_the_next() -> None:
+    grammar = compile_json_schema(UNIQUE, EVERY_BYTE, limits=Limits(contexts=100))
+    for first in range(3):
+        too_long = "[" + ",".join(f"{first + 1}{at:03}" for at in range(200))
+        with pytest.raises(LimitError, match="100 contexts"):
+            grammar.matcher().accept_bytes(too_long.encode())
+        written(grammar.matcher(), "[1,2,3]")
+        assert grammar.least_tokens(5) == grammar.min_tokens == 2

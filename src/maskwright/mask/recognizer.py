@@ -85,6 +85,9 @@ class Recognizer:
         self.vocabulary: Final = tables.vocabulary
         self.machine: Final = shared.machine
         self._added = Added()
+        self.for_text: Added | None = None
+        """What counts for the text that is being read, where a question is about one; guarded by
+        the lock. What a question about no text adds counts for it alone."""
         self.new_positions = 0
         """Positions that this grammar was the first to reach on its machine."""
         with self:
@@ -96,7 +99,10 @@ class Recognizer:
 
     def __enter__(self) -> None:
         self.tables.lock.acquire()
-        self.machine.begin(self._added)
+        if self.for_text is not None:
+            self.machine.begin(self._added, self.for_text)
+        elif self.machine.work.is_idle:
+            self.machine.begin(self._added, Added())
         self.machine.work.__enter__()
 
     def __exit__(

@@ -84,12 +84,12 @@ def test_gates_are_kept_word_by_word(width: int) -> None:
 def test_what_a_grammar_adds_is_bounded() -> None:
     machine = Machine(LeafTable(), Listed({}), Limits(contexts=10))
     added = Added()
-    machine.begin(added)
+    machine.begin(Added(), added)
     for context in range(11):
         machine.know_context(context)
     with pytest.raises(LimitError, match="more than 10 contexts"):
         machine.know_context(11)
-    machine.begin(Added())
+    machine.begin(Added(), Added())
     machine.know_context(20)  # another grammar has its own count
     assert added.contexts == 11
 
@@ -98,7 +98,7 @@ def test_leaf_states_are_bounded() -> None:
     leaves = LeafTable()
     state = leaves.state(LiteralState(b"a" * 100, leaves.state(End("end"))))
     toy = Toy(leaves, Listed({}), Limits(leaf_states=5))
-    toy.machine.begin(Added())
+    toy.machine.begin(Added(), Added())
 
     def build() -> None:  # a row, which brings the state of the next byte
         ask(toy.machine.arrays, leaves.count - 1, REQUEST_ROW)

@@ -7,8 +7,9 @@ from typing import Any, cast
 
 import pytest
 
-from maskwright.errors import SchemaError
-from maskwright.mask import Grammar
+from maskwright.errors import LimitError, SchemaError
+from maskwright.limits import Limits
+from maskwright.mask import Grammar, compile_json_schema
 from maskwright.processes import Build
 from maskwright.server.grammars.cache import GrammarStore
 from maskwright.server.grammars.recipes import Recipe
@@ -129,3 +130,34 @@ def test_the_event_loop_goes_on_while_compiling() -> None:
         await task
 
     asyncio.run(ask())
+
+
+UNIQUE = {"type": "array", "uniqueItems": True, "items": {"type": "integer"}}
+
+
+def test_a_kept_grammar_serves_more_requests_than_its_limits_hold() -> None:
+    """Each item takes a context: that of all requests are ten times what one may take, and one
+    request of each round takes too many."""
+    build = Build(compile_json_schema, (UNIQUE,), {"limits": Limits(contexts=60)})
+    recipe = Recipe("unique", build, "response_format")
+    store = GrammarStore(room=1 << 30, metrics=METRICS, vocabulary=EVERY_BYTE)
+
+    def items(request: int, count: int) -> bytes:
+        return b"[" + b",".join(b"%d%02d" % (request + 1, at) for at in range(count))
+
+    async def ask(request: int) -> None:
+        source, grammar = await store.get(recipe)
+        assert source == ("kept" if request else "compiled")
+        assert isinstance(grammar, Grammar)
+        if request % 10 == 9:
+            with pytest.raises(LimitError, match="60 contexts"):
+                grammar.matcher().accept_bytes(items(request, 100))
+        matcher = grammar.matcher()
+        assert matcher.accept_bytes(items(request, 15) + b"]") > 15
+        assert matcher.accepting
+
+    async def ask_all() -> None:
+        for request in range(60):
+            await ask(request)
+
+    asyncio.run(ask_all())

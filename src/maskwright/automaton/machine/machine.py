@@ -39,7 +39,7 @@ _Int32 = npt.NDArray[np.int32]
 
 
 class Added:
-    """What has been added to a machine on behalf of one grammar."""
+    """What has been added to a machine on behalf of one grammar, or of one text of it."""
 
     __slots__ = ("contexts", "exits", "leaf_states")
 
@@ -63,7 +63,7 @@ class Machine:
         self._names: Final = NamesMemory()
         self._known: set[int] = set()
         self._gated: set[int] = set()
-        self._added = Added()
+        self._added = self._added_for_text = Added()
         self._roots: dict[int, int] = {}
         self._by_text: dict[int, bool] = {}
         self._gate_words = 0
@@ -79,11 +79,15 @@ class Machine:
         )
         self._exit_views = _views(self.arrays)
 
-    def begin(self, added: Added) -> None:
-        """Begin a new question, unless it is part of the present one. What it adds to the machine
-        is counted in `added`."""
+    def begin(self, added: Added, for_text: Added) -> None:
+        """Begin a new question, unless it is part of the present one.
+
+        What it adds to the machine is counted in `added` for the grammar, and in `for_text` for the
+        text that is being read. Limits hold for one text: several that are read at a time, and
+        earlier ones, may have added more together.
+        """
         self.work.begin()
-        self._added = added
+        self._added, self._added_for_text = added, for_text
 
     def abandon(self) -> None:
         """Forget what the last walk asked for, and has not been given."""
@@ -132,8 +136,10 @@ class Machine:
                 self.leaves.build(first)
             else:
                 self._add_exit(first, second)
-        self._added.leaf_states += self.leaves.weight - before
-        if self._added.leaf_states > self._limits.leaf_states:
+        built = self.leaves.weight - before
+        self._added.leaf_states += built
+        self._added_for_text.leaf_states += built
+        if self._added_for_text.leaf_states > self._limits.leaf_states:
             raise LimitError(
                 f"the grammar needs more than {self._limits.leaf_states:,} leaf states",
                 limit="leaf_states",
@@ -181,12 +187,13 @@ class Machine:
         """Make room for a context and its gate."""
         if context in self._gated:
             return
-        if self._added.contexts > self._limits.contexts:
+        if self._added_for_text.contexts > self._limits.contexts:
             raise LimitError(
                 f"the grammar needs more than {self._limits.contexts:,} contexts", limit="contexts"
             )
         gate = self.contexts.gate(context)  # which may take work, and so be abandoned
         self._added.contexts += 1
+        self._added_for_text.contexts += 1
         self._gated.add(context)
         while context >= len(self.arrays.gate_start):
             self._replace(gate_start=_doubled(self.arrays.gate_start, -1))

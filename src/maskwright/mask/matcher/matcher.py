@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from copy import copy
 from functools import wraps
 from typing import Concatenate, Final, ParamSpec, TypeVar
 
@@ -10,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from maskwright.automaton.events.events import Event
+from maskwright.automaton.machine.machine import Added
 from maskwright.errors import LimitError
 from maskwright.mask.budget.masks import BudgetMasks
 from maskwright.mask.matcher.forced import forced_tokens
@@ -26,18 +28,24 @@ _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
 
-def _naming_construct(
+def _reading(
     method: Callable[Concatenate[Matcher, _P], _R],
 ) -> Callable[Concatenate[Matcher, _P], _R]:
-    """Have a `LimitError` of a method name the part of the grammar at which the text stands."""
+    """Have what a method adds to the machine count for the matcher's own text, and a `LimitError`
+    name the part of the grammar at which the text stands."""
 
     @wraps(method)
     def run(self: Matcher, *args: _P.args, **options: _P.kwargs) -> _R:
-        try:
-            return method(self, *args, **options)
-        except LimitError as error:
-            self.name_construct(error)
-            raise
+        recognizer = self._recognizer
+        with recognizer.tables.lock:
+            before, recognizer.for_text = recognizer.for_text, self._added
+            try:
+                return method(self, *args, **options)
+            except LimitError as error:
+                self.name_construct(error)
+                raise
+            finally:
+                recognizer.for_text = before
 
     return run
 
@@ -51,6 +59,7 @@ class Matcher:
     """
 
     __slots__ = (
+        "_added",
         "_budgets",
         "_ends",
         "_events",
@@ -66,6 +75,7 @@ class Matcher:
     def __init__(self, walker: Walker, budgets: BudgetMasks) -> None:
         self._walker = walker
         self._budgets = budgets
+        self._added = Added()
         self._recognizer = walker.recognizer
         self._words = (walker.tables.vocabulary.words,)
         self._path = [walker.recognizer.first]
@@ -112,7 +122,7 @@ class Matcher:
         return True
 
     @property
-    @_naming_construct
+    @_reading
     def costs_depend_on_text(self) -> bool:
         """Whether the tokens that complete the text depend on what it says so far, and not on the
         position alone."""
@@ -151,11 +161,11 @@ class Matcher:
             write_row(here.record, row)
             out[:] = row
 
-    @_naming_construct
+    @_reading
     def _find(self, here: Position) -> None:
         self._walker.find(here, self._read)
 
-    @_naming_construct
+    @_reading
     def _fill_within(self, here: Position, budget: int, out: npt.NDArray[np.int32]) -> None:
         self._budgets.fill(here, budget, out, bytes(self._read()))
 
@@ -171,7 +181,7 @@ class Matcher:
         self._steps.append(token)
         return True
 
-    @_naming_construct
+    @_reading
     def _after(self, token: int) -> Position | None:
         """Return the position after a token that was not accepted here before; None if the mask
         doesn't allow it."""
@@ -193,7 +203,7 @@ class Matcher:
             self._ends.append(len(self._text))
         return self._text
 
-    @_naming_construct
+    @_reading
     def accept_bytes(self, data: bytes) -> int:
         """Append as many of the bytes as the grammar allows, as one step; returns their number."""
         recognizer = self._recognizer
@@ -220,7 +230,7 @@ class Matcher:
         known = here.accepting
         return self._is_accepting() if known is None else known
 
-    @_naming_construct
+    @_reading
     def _is_accepting(self) -> bool:
         return self._recognizer.accepting(self._path[-1].configuration)
 
@@ -231,7 +241,7 @@ class Matcher:
         known = here.complete
         return self._is_complete() if known is None else known
 
-    @_naming_construct
+    @_reading
     def _is_complete(self) -> bool:
         return self._recognizer.complete(self._path[-1])
 
@@ -241,7 +251,7 @@ class Matcher:
         return self._path[-1] is self._recognizer.ended
 
     @property
-    @_naming_construct
+    @_reading
     def min_tokens(self) -> int:
         """An upper bound on the tokens that complete the text, 0 if it is complete; the smallest
         `budget` that is known to suffice."""
@@ -249,7 +259,7 @@ class Matcher:
             return 0
         return self._budgets.costs.tokens_needed(self._path[-1].configuration, bytes(self._read()))
 
-    @_naming_construct
+    @_reading
     def next_bytes(self) -> bytes:
         """The bytes that may come next, in ascending order."""
         if self.terminated:
@@ -270,7 +280,7 @@ class Matcher:
             return []
         return self._find_forced_tokens()
 
-    @_naming_construct
+    @_reading
     def _find_forced_tokens(self) -> list[int]:
         here = self._path[-1].configuration
         return forced_tokens(self._recognizer, here, bytes(self._read()))
@@ -305,7 +315,7 @@ class Matcher:
         here = self._path[-1].configuration
         self._recognizer.name_construct(error, here, bytes(self._read()))
 
-    @_naming_construct
+    @_reading
     def events(self, *, final: bool = False) -> list[Event]:
         """Return the events of the text accepted since the last call: captures and the structure
         of JSON.
@@ -353,6 +363,7 @@ class Matcher:
         self._text = other._text.copy()
         self._ends = other._ends.copy()
         self._told = other._told
+        self._added = copy(other._added)
 
     def reset(self) -> None:
         """Return to the empty text."""
