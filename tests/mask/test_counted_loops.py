@@ -1,8 +1,12 @@
-"""Every loop of the grammar half that can grow with the input counts its work.
+"""Every loop and every recursion of the grammar half that can grow with the input counts its work.
 
 Looked at are `while` loops, and `for` loops over a list that grows in their body, in Python code
 (compiled code runs within walks, which are counted as a whole). Each calls `spend` in its body, or
 a function that does, or is listed below with the reason why it need not.
+
+So does each function that calls itself, directly or through other functions of its module or
+methods of its class, unless a function on the way counts. Recursion from one module into another
+is not looked at: it passes shapes or languages, whose computing is counted.
 """
 
 from __future__ import annotations
@@ -122,10 +126,104 @@ REASONS = {
 }
 
 
-def listed() -> dict[str, str]:
-    """Place of each loop that need not count → the reason."""
+LAZY = "makes the transitions of an automaton, one state at a time, when counted steps ask for them"
+
+RECURSIVE = {
+    READS: """
+        grammar/dialects/bnf.py: _BnfReader.choice _BnfReader.group _BnfReader.item
+        grammar/dialects/bnf.py: _BnfReader.repeated _BnfReader.sequence
+        grammar/dialects/lark.py: _named _renamed _renamed.all_of
+        grammar/dialects/lark_expressions.py: Expressions.choice Expressions.group
+        grammar/dialects/lark_expressions.py: Expressions.intersection Expressions.item
+        grammar/dialects/lark_expressions.py: Expressions.name Expressions.repeated
+        grammar/dialects/lark_expressions.py: Expressions.sequence
+        grammar/pattern/parse.py: _Parser.atom _Parser.choice _Parser.group _Parser.intersection
+        grammar/pattern/parse.py: _Parser.negation _Parser.quantified _Parser.sequence _looks_ahead
+        grammar/tags/rules.py: TagRules._alone TagRules._format TagRules._inside TagRules._separated
+        grammar/tags/rules.py: TagRules._triggered
+        grammar/tags/token_bounds.py: _check _check_tag
+        grammar/tools/rules.py: _trie
+        grammar/schema/tree.py: value_schema
+    """,
+    LAZY: """
+        grammar/dialects/ignored.py: _begun _inside _moves skipping
+        grammar/formats/dates.py: _clock _clock_moves
+        grammar/formats/expressions.py: _disjunction _term
+        grammar/formats/hosts.py: _groups _label _label_moves
+        grammar/formats/idna.py: _fewest_octets _label _moves
+        grammar/number/digits.py: Magnitudes._fraction Magnitudes._fraction_moves
+        grammar/number/digits.py: Magnitudes._integer Magnitudes._integer_moves
+        grammar/tags/free_text.py: _FreeText._after _FreeText._moves _FreeText.at
+        grammar/tools/python_literals.py: _escapes _inside _moves
+    """,
+    TERM: """
+        grammar/dialects/longest.py: _has_greedy _has_lazy _language
+        grammar/dialects/spelling.py: _pattern _single
+        grammar/number/exponents.py: _between
+        grammar/pattern/tree.py: assertions_at_end assertions_at_start can_be_empty is_plain
+        grammar/regular/beginnings.py: _least_length _one_after_the_other _way_to_end least_length
+        grammar/regular/beginnings.py: least_weight way_to_end
+        grammar/regular/byte_alphabet.py: _alphabet alphabet
+        grammar/regular/shortest.py: _compose
+        grammar/regular/terms.py: _concat _joined_rounds _with_joined_counters alt complement concat
+        grammar/regular/terms.py: counting_set
+        grammar/regular/word_lists.py: _is_listed with_minimal_escapes
+        grammar/rules/recursion.py: _options
+        grammar/rules/tree.py: renamed
+        automaton/events/captures.py: CaptureReader._end
+        automaton/finish/levels.py: LevelCompletion._below LevelCompletion._thread
+        automaton/finish/leaf_exits.py: _ends_alike
+        automaton/rules/completion.py: RuleCompletion._rest
+        automaton/value/finite_values.py: _plain
+        mask/budget/places.py: Places._name Places._plain_node Places._remembers_items
+        mask/ready_rows/runs.py: _is_finite _without_exceptions
+        mask/ready_rows/strings.py: StringRows._after StringRows._after_alike StringRows.farthest
+        mask/ready_rows/strings.py: characters_left term_within
+        mask/shared/leaf_bounds.py: LeafBounds._of LeafBounds.compute NodeBounds._levels_below _rest
+        grammar/schema/places.py: _schemas
+        grammar/dialects/lower.py: _filled _filled.all_of
+    """,
+    ONCE: """
+        grammar/dialects/write.py: _Writer.algebra _Writer.expression _Writer.regular _Writer.strung
+        grammar/rules/captures.py: _write_out without_captures
+        grammar/rules/fold.py: _Folding.fold _Folding.rule
+        grammar/shape/disjoint.py: _outline_of outline
+        grammar/shape/strings.py: StringLanguages._satisfying StringLanguages.language
+        grammar/tools/python_arguments.py: PythonArguments._argument PythonArguments._container
+        grammar/tools/python_arguments.py: PythonArguments._dict PythonArguments._item
+        grammar/tools/python_arguments.py: PythonArguments._list PythonArguments._members
+        grammar/tools/python_arguments.py: PythonArguments._rest PythonArguments._value
+        automaton/rules/builder.py: NetworkBuilder._node NetworkBuilder._repeat _is_nullable
+        automaton/rules/item_sets.py: _Returns._shared _Returns.of
+        grammar/dialects/lower.py: _check_names
+    """,
+    SMALL: """
+        automaton/leaf/table.py: LeafTable._in_trie LeafTable._plant LeafTable.state
+        automaton/satisfy/quick.py: QuickCheck._can_complete QuickCheck._has_value
+        automaton/satisfy/quick.py: QuickCheck._takes_members QuickCheck._takes_wanted
+        mask/matcher/counting.py: CountingMatcher.accept_bytes
+        mask/matcher/token_counts.py: TokenCounts._close TokenCounts._closed_at
+        mask/matcher/token_counts.py: TokenCounts._completed
+        mask/shared/vocabulary_tables.py: VocabularyTables._find_precomputed
+        mask/shared/vocabulary_tables.py: VocabularyTables.precomputed_string
+    """,
+    ROUND: """
+        grammar/pattern/translate.py: _Translation._leading _Translation._quantified.rounds
+        grammar/pattern/translate.py: _Translation._quantified.rounds.unfold _looks_to_the_left
+        grammar/pattern/translate.py: _plain language
+        grammar/regular/derivative.py: _lives is_live place shortest_length split
+        grammar/shape/unevaluated.py: _cases _cases_of_assertion
+        automaton/finish/completion.py: CompletionSearch._beside_value CompletionSearch._search_leaf
+        automaton/satisfy/solver.py: Solver.can_complete Solver.cardinality
+    """,
+}
+"""Functions that call themselves without counting, by the reason why they need not."""
+
+
+def listed(reasons: dict[str, str]) -> dict[str, str]:
+    """Place of each function that need not count → the reason."""
     found: dict[str, str] = {}
-    for reason, text in REASONS.items():
+    for reason, text in reasons.items():
         for line in text.split("\n"):
             path, _, names = line.strip().partition(": ")
             found |= {f"{path}: {name}": reason for name in names.split()}
@@ -180,6 +278,139 @@ def uncounted(tree: ast.Module) -> Iterator[str]:
     yield from visit(tree, ())
 
 
+Functions = dict[str, tuple[ast.FunctionDef, str | None]]
+"""Each function of a module by its qualified name, with the class that has it as a method."""
+
+
+def functions(tree: ast.Module) -> Functions:
+    """The functions that are not compiled."""
+    found: Functions = {}
+
+    def visit(node: ast.AST, names: tuple[str, ...], owner: str | None) -> None:
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.ClassDef):
+                inner = (*names, child.name)
+                visit(child, inner, ".".join(inner))
+            elif isinstance(child, ast.FunctionDef):
+                inner = (*names, child.name)
+                if not any("compiled" in ast.unparse(each) for each in child.decorator_list):
+                    found[".".join(inner)] = (child, owner)
+                visit(child, inner, owner)
+            else:
+                visit(child, names, owner)
+
+    visit(tree, (), None)
+    return found
+
+
+def body(function: ast.FunctionDef) -> Iterator[ast.AST]:
+    """What stands in a function, but for what stands in functions within it."""
+    waiting: list[ast.AST] = [*function.body, function.args]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        if not isinstance(node, ast.FunctionDef):
+            waiting += ast.iter_child_nodes(node)
+
+
+def names_bound(function: ast.FunctionDef) -> set[str]:
+    """The names that are variables within a function."""
+    bound = {each.arg for each in ast.walk(function.args) if isinstance(each, ast.arg)}
+    for node in body(function):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            bound.add(node.id)
+        elif isinstance(node, ast.MatchAs | ast.MatchStar) and node.name:
+            bound.add(node.name)
+    return bound
+
+
+def uses(name: str, known: Functions) -> set[str]:
+    """The functions of its module and the methods of its class that a function calls, or hands on
+    to be called."""
+    function, owner = known[name]
+    bound, found = names_bound(function), set[str]()
+    for node in body(function):
+        match node:
+            case ast.Attribute(value=ast.Name(id="self" | "cls"), attr=attribute):
+                found.add(f"{owner}.{attribute}")
+            case ast.Name(id=used, ctx=ast.Load()) if used not in bound:
+                parts = name.split(".")
+                outer = [".".join(parts[:n]) for n in range(len(parts), 0, -1)]
+                scopes = [f"{scope}.{used}" for scope in outer if scope in known]
+                found |= set(next(([each] for each in (*scopes, used) if each in known), []))
+            case _:
+                pass
+    return found & known.keys()
+
+
+def uncounted_recursion(tree: ast.Module) -> set[str]:
+    """The functions that call themselves without any function on the way that counts."""
+    known = functions(tree)
+    free = {name for name, (each, _) in known.items() if not calls_in(each) & COUNTING}
+    calls = {name: uses(name, known) & free for name in free}
+    found: set[str] = set()
+    for name in free:
+        reached: set[str] = set()
+        waiting = [*calls[name]]
+        while waiting:
+            other = waiting.pop()
+            if other not in reached:
+                reached.add(other)
+                waiting += calls[other]
+        found |= {name} & reached
+    return found
+
+
+def calls_in(function: ast.FunctionDef) -> set[str]:
+    """The names of what a function calls itself, and not in functions within it."""
+    return {
+        each.func.id if isinstance(each.func, ast.Name) else each.func.attr
+        for each in body(function)
+        if isinstance(each, ast.Call) and isinstance(each.func, ast.Name | ast.Attribute)
+    }
+
+
+def test_every_recursion_that_can_grow_counts() -> None:
+    found = {
+        f"{path.relative_to(PACKAGE)}: {name}"
+        for room in ROOMS
+        for path in (PACKAGE / room).rglob("*.py")
+        for name in uncounted_recursion(ast.parse(path.read_text()))
+    }
+    reasons = listed(RECURSIVE)
+    assert found - reasons.keys() == set(), "call `spend`, or list the function with a reason"
+    assert reasons.keys() - found == set(), "counts, or is gone"
+
+
+@pytest.mark.parametrize(
+    ("source", "names"),
+    [
+        ("def f(x):\n    return f(x - 1)", {"f"}),
+        ("def f(x):\n    spend()\n    return f(x - 1)", set[str]()),
+        ("def f(x):\n    return g(x)\ndef g(x):\n    return map(f, x)", {"f", "g"}),
+        ("def f(x):\n    return g(x)\ndef g(x):\n    spend()\n    return f(x)", set[str]()),
+        ("def f(x):\n    def g(y):\n        return g(y)\n    return g(x)", {"f.g"}),
+        (
+            "def f(x):\n    def g(y):\n        spend()\n        return f(y)\n    return g(x)",
+            set[str](),
+        ),
+        ("def f(f):\n    return f(1)", set[str]()),
+        (
+            "class A:\n    def f(self):\n        self.g()\n    def g(self):\n        self.f()",
+            {"A.f", "A.g"},
+        ),
+        (
+            "class A:\n    def f(self):\n        return f()\ndef f():\n    return A().f()",
+            set[str](),
+        ),
+        ("class A:\n    def f(self, b):\n        return b.f(self)", set[str]()),
+        ("@compiled\ndef f(x):\n    return f(x)", set[str]()),
+    ],
+)
+def test_recursion_that_does_not_count_is_found(source: str, names: set[str]) -> None:
+    assert uncounted_recursion(ast.parse(source)) == names
+
+
 def test_every_loop_that_can_grow_counts() -> None:
     found = {
         f"{path.relative_to(PACKAGE)}: {name}"
@@ -187,7 +418,7 @@ def test_every_loop_that_can_grow_counts() -> None:
         for path in (PACKAGE / room).rglob("*.py")
         for name in uncounted(ast.parse(path.read_text()))
     }
-    reasons = listed()
+    reasons = listed(REASONS)
     assert found - reasons.keys() == set(), "call `spend`, or list the loop with a reason"
     assert reasons.keys() - found == set(), "counts, or is gone"
 

@@ -138,3 +138,17 @@ def test_what_the_rules_were_made_from() -> None:
 
 def _text(language: Regular) -> str:
     return next(text for text in ("", "x", "y") if contains(language, text))
+
+
+def test_templates_that_use_each_other_twice_are_translated_once() -> None:
+    templates = [f"t{n}{{y}}: t{n + 1}{{y}} | t{n + 1}{{y}}" for n in range(60)]
+    text = "\n".join(('start[lazy]: t0{"x"}', *templates, "t60{y}: y"))
+    [rule] = lowered(text).rules.rules.values()
+    assert rule == lowered('start[lazy]: "x"').rules.rules["start"]
+
+
+def test_arguments_that_grow_are_refused_in_terminals_too() -> None:
+    templates = [f't{n}{{y}}: t{n + 1}{{(y | "{n}" y)}}' for n in range(60)]
+    text = "\n".join(('start[lazy]: t0{"x"}', *templates, "t60{y}: y"))
+    with pytest.raises(LimitError, match="arguments of a template grow too large"):
+        lowered(text)

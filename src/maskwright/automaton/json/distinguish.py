@@ -16,6 +16,7 @@ from maskwright.automaton.value.finite_values import canonical
 from maskwright.automaton.value.progress import ArrayProgress
 from maskwright.grammar.schema.tree import negated
 from maskwright.grammar.shape.shape import ArrayShape, Conjunction, ObjectShape
+from maskwright.limits import spend
 
 MOST_CONTAINERS: Final = 32
 """Arrays and objects that are distinguished; where there are more, they don't run out."""
@@ -77,6 +78,7 @@ class DistinguishedValues:
         """Whether some part of the conjunction's containers has many values."""
         if depth == _MOST_DEPTH:
             return True
+        spend()
         shape = self._solver.values.shapes.normal_form(item)
         parts = [*map(self._values_of_array, shape.arrays), *map(self._values, shape.objects)]
         return any(

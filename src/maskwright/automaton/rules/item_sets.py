@@ -222,6 +222,7 @@ class ItemSets:
         key = (kernel, frame)
         known = self._resolved.get(key)
         if known is None:
+            spend(CHEAP * len(self._kernels[kernel]))
             known = self._resolved[key] = self.intern(self.resolved(self._kernels[kernel], frame))
         return known
 

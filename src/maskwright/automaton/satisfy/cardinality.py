@@ -10,6 +10,7 @@ from maskwright.automaton.value.finite_values import MOST_NUMBERS, MOST_STRINGS,
 from maskwright.automaton.value.progress import ArrayProgress, ObjectProgress, Progress
 from maskwright.automaton.value.witness_text import Witness, compact
 from maskwright.grammar.shape.shape import Conjunction
+from maskwright.limits import CHEAP, spend
 
 MANY: Final = 1 << 20
 """Where counting ends: more than any text has items."""
@@ -49,6 +50,7 @@ class Cardinality:
         return known
 
     def _count(self, value: Conjunction) -> int:
+        spend(CHEAP)
         finite = self._values.finite_values(value)
         count = len(finite.scalars)
         count += MOST_STRINGS + 1 if finite.strings is None else len(finite.strings)

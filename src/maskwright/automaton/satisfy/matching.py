@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence, Set
 
+from maskwright.limits import CHEAP, spend
+
 
 def matching(options: Sequence[Set[str]], values: Sequence[str]) -> list[str] | None:
     """One of `options` for each item, all different; None if there is no such choice.
@@ -20,6 +22,7 @@ def matching(options: Sequence[Set[str]], values: Sequence[str]) -> list[str] | 
     missing = len(options)
 
     def take(value: str, tried: set[int]) -> bool:
+        spend(CHEAP * len(options))
         for item, allowed in enumerate(options):
             if value in allowed and item not in tried:
                 tried.add(item)

@@ -33,7 +33,7 @@ from maskwright.automaton.value.witness_text import (
 from maskwright.grammar.regular.derivative import contains
 from maskwright.grammar.regular.terms import intersection
 from maskwright.grammar.shape.shape import Conjunction
-from maskwright.limits import spend
+from maskwright.limits import CHEAP, spend
 
 _MOST_STEPS: Final = 20_000
 
@@ -114,6 +114,7 @@ class ContainerSearch:
         return self._equal[key]
 
     def _find_equal(self, value: Conjunction, text: str) -> Witness | None:
+        spend(CHEAP)
         values, shape = self._values, self._values.shapes.normal_form(value)
         if text[0] in "[{":
             candidates = equality_candidates((), (text,), text[0])
@@ -213,6 +214,7 @@ class ContainerSearch:
         queue: list[tuple[float, int, Progress | None, tuple[WitnessPart, ...]]] = []
 
         def take(step: ContainerStep, cost: float, parts: tuple[WitnessPart, ...]) -> None:
+            spend()
             if self.steps_left is not None:
                 self.steps_left -= 1 + len(step.by_value)
                 if self.steps_left < 0:

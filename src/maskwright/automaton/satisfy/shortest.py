@@ -129,6 +129,7 @@ class _Sweeps:
 
     def _improve(self, query: _Query) -> bool:
         """Look for a shorter value; whether there is one."""
+        spend(CHEAP)
         before = size(self._best[query])
         self._searching.append(query)
         self._searched[query] = next(self._clock)

@@ -92,7 +92,8 @@ class _Lowering:
         self.definitions = document.definitions
         self.limits = limits
         self.rules: dict[str, Expression] = {}
-        self.languages: dict[str, Regular] = {}
+        self.languages: dict[tuple[str, tuple[Node, ...]], Regular] = {}
+        """Of definitions, by name and arguments."""
         self.reading: list[str] = []
         self.used: set[str] = set()
         self.without_ignored: dict[Regular, Regular] = {}
@@ -175,6 +176,7 @@ class _Lowering:
         return text
 
     def expression(self, node: Node, arguments: dict[str, Node]) -> Expression:
+        spend(CHEAP)
         match node:
             case Literal(language=language, at=at):
                 return self.terminal(language, at)
@@ -279,6 +281,7 @@ class _Lowering:
     def regular(self, node: Node, arguments: dict[str, Node] | None = None) -> Regular:
         """Return the language of a node that has to be regular."""
         given = arguments or {}
+        spend(CHEAP)
         match node:
             case Literal(language=language):
                 return language
@@ -306,8 +309,11 @@ class _Lowering:
     def named(self, node: Name, arguments: dict[str, Node]) -> Regular:
         definition = self.find(node)
         assert definition.body is not None
-        if node.name in self.languages and not node.arguments:
-            return self.languages[node.name]
+        filled = tuple(_filled(each, arguments) for each in node.arguments)
+        known = self.languages.get((node.name, filled))
+        if known is not None:
+            return known
+        self.check_size(filled)
         if self.reading and not definition.terminal and self.definitions[self.reading[0]].terminal:
             self.fail(f"a terminal can't contain the rule {node.name}", node.at)
         if node.name in self.reading:
@@ -320,7 +326,6 @@ class _Lowering:
                 construct=Construct.rules([node.name]),
             )
         self.reading.append(node.name)
-        filled = tuple(_filled(each, arguments) for each in node.arguments)
         language = self.regular(
             definition.body, dict(zip(definition.parameters, filled, strict=True))
         )
@@ -328,8 +333,7 @@ class _Lowering:
             suffix = definition.options.suffix
             language = shortest_first(concat(language, self.regular(suffix) if suffix else EPSILON))
         self.reading.pop()
-        if not node.arguments:
-            self.languages[node.name] = language
+        self.languages[node.name, filled] = language
         return language
 
 
