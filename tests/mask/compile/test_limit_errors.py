@@ -219,7 +219,7 @@ CASES = {
     ),
     "contexts of a grammar": Case(
         "contexts",
-        5,
+        4,
         grammar('start: "(" b ")"\nb: "[" c "]"\nc: "x" | "{" b "}"'),
         "the rule 'b'",
         b"([{[{[x]}]}])",

@@ -22,6 +22,7 @@ from maskwright.grammar.regular.derivative import contains
 from maskwright.grammar.regular.terms import Regular
 from maskwright.grammar.schema.tree import Properties, SomeMember
 from maskwright.grammar.shape.shape import NEVER, Conjunction, ObjectShape
+from maskwright.limits import CHEAP, spend
 
 
 def is_closed(properties: Iterable[Properties]) -> bool:
@@ -63,6 +64,7 @@ def _listed(shape: ObjectShape, some: Sequence[SomeMember]) -> tuple[set[str], s
     languages: set[Regular] = set()
     waiting = list(some)
     while asking := [each for each in waiting if listed.issuperset(each.absent)]:
+        spend(CHEAP * len(waiting))
         for each in asking:
             waiting.remove(each)
             listed |= each.named.keys()
