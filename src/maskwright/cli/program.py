@@ -51,6 +51,15 @@ COMMANDS: Final = {
         "shape.explain",
         "Say of each keyword of a schema whether it is enforced, an annotation, or refused.",
     ),
+    "sample": Subcommand(
+        "shape.sample",
+        "Write texts that match a shape: random, the shortest, a long one, one for each "
+        "alternative.",
+    ),
+    "test": Subcommand(
+        "shape.cases",
+        "Run test cases of shapes: texts to accept, texts to reject, and beginnings of texts.",
+    ),
     "bench": Subcommand("bench", "Measure a running server under load: its operating envelope."),
 }
 

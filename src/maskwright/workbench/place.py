@@ -18,6 +18,7 @@ from maskwright.automaton.rules.nodes import (
     BoundedEnd,
     BranchNode,
     CaptureBoundary,
+    CutNode,
     LoopBack,
     LoopEntry,
     LoopNode,
@@ -126,7 +127,7 @@ class _RuleStacks:
     def __init__(self, contexts: RuleContexts, stack: list[int]) -> None:
         self._sets = contexts.sets
         self._network = contexts.network
-        self._owners = _owners(contexts.network)
+        self._owners = rule_owners(contexts.network)
         contexts_found = map(contexts.context, stack)
         self._kernels = [
             here.kernel for here in contexts_found if isinstance(here, ItemSetContext | ReturnFrame)
@@ -192,7 +193,7 @@ def _node_and_text(position: RulePosition) -> tuple[int, str]:
     return position.node, repr(position)
 
 
-def _owners(network: RuleNetwork) -> Mapping[int, frozenset[int]]:
+def rule_owners(network: RuleNetwork) -> Mapping[int, frozenset[int]]:
     """By node: the rules in which it stands. Rules with equal endings share nodes."""
     owners: dict[int, set[int]] = defaultdict(set)
     for rule, start in enumerate(network.starts):
@@ -209,7 +210,12 @@ def _owners(network: RuleNetwork) -> Mapping[int, frozenset[int]]:
 
 def _following(node: Node) -> tuple[int, ...]:
     match node:
-        case SymbolNode(next=after) | CaptureBoundary(next=after) | BoundedEnd(next=after):
+        case (
+            SymbolNode(next=after)
+            | CaptureBoundary(next=after)
+            | BoundedEnd(next=after)
+            | CutNode(next=after)
+        ):
             return (after,)
         case BranchNode(options=options):
             return options

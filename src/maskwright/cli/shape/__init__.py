@@ -1,8 +1,10 @@
 """The commands that see, test and change a shape. None of them imports torch or the server.
 
+- `cases`: The command `test`: run test cases of shapes.
 - `check`: The command `check`: say whether texts match a shape, and where they do not.
 - `convert`: The command `convert`: write a grammar in another dialect.
 - `explain`: The command `explain`: say what is done with each keyword of a schema.
 - `following`: The command `next`: say what may follow a prefix.
 - `match`: The command `match`: say how far texts match, and why not further.
+- `sample`: The command `sample`: write texts that match a shape.
 """
