@@ -235,3 +235,61 @@ def test_arguments_have_no_names_that_the_tool_doesnt_list(
         [call] = answer.choices[0].message.tool_calls or []
         assert call.type == "function"
         assert json.loads(call.function.arguments).keys() <= properties.keys()
+
+
+def test_custom_tools(client: openai.OpenAI) -> None:
+    pattern = r"[A-Z][a-z]{2} \d{1,2}"
+    tools: Any = [
+        {
+            "type": "custom",
+            "custom": {
+                "name": "date",
+                "format": {
+                    "type": "grammar",
+                    "grammar": {"syntax": "regex", "definition": pattern},
+                },
+            },
+        },
+        {
+            "type": "custom",
+            "custom": {
+                "name": "sum",
+                "format": {
+                    "type": "grammar",
+                    "grammar": {"syntax": "lark", "definition": 'start: /[0-9]/ ["+" start]'},
+                },
+            },
+        },
+    ]
+    for seed in range(6):
+        asked: dict[str, Any] = {
+            "model": "demo",
+            "messages": MESSAGES,
+            "tools": tools,
+            "tool_choice": "required",
+            "parallel_tool_calls": False,
+            "temperature": 1.5,
+            "seed": seed,
+            "max_tokens": 60,
+        }
+        [call] = client.chat.completions.create(**asked).choices[0].message.tool_calls or []
+        assert call.type == "custom"
+        right = {"date": pattern, "sum": r"\d(\+\d)*"}[call.custom.name]
+        assert re.fullmatch(right, call.custom.input)
+        response = client.responses.create(
+            model="demo",
+            input="When?",
+            tools=[
+                {
+                    "type": "custom",
+                    "name": "date",
+                    "format": {"type": "grammar", "syntax": "regex", "definition": pattern},
+                }
+            ],
+            tool_choice={"type": "custom", "name": "date"},
+            temperature=1.5,
+            max_output_tokens=60,
+        )
+        [item] = response.output
+        assert item.type == "custom_tool_call"
+        assert re.fullmatch(pattern, item.input)

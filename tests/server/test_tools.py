@@ -259,3 +259,95 @@ def test_broken_shapes_are_refused(client: Client, fields: dict[str, Any], param
 )
 def test_the_format_is_told_from_the_template(template: str, format: str) -> None:
     assert tool_format_of(template) == format
+
+
+# Custom tools -------------------------------------------------------------------------------------
+
+SQL: dict[str, Any] = {
+    "type": "custom",
+    "custom": {
+        "name": "sql",
+        "description": "Asks a database.",
+        "format": {
+            "type": "grammar",
+            "grammar": {"syntax": "lark", "definition": 'start: "SELECT " /[a-z \\n"]+/'},
+        },
+    },
+}
+QUERY = 'SELECT a\n"b"'
+
+
+@pytest.mark.parametrize("size", [1, 5, 1000])
+def test_calls_of_custom_tools(client: Client, engine: ScriptedEngine, size: int) -> None:
+    client.config = ServerConfig(tool_format="hermes")
+    call = json.dumps({"name": "sql", "arguments": {"input": QUERY}})
+    said = f"<tool_call>\n{call}\n</tool_call>" + CALLS["hermes"][11:]
+    says(engine, said, size)
+    tools = [SQL, *TOOLS]
+    choice = client.chat(tools=tools).json()["choices"][0]
+    custom, weather, _ = choice["message"]["tool_calls"]
+    assert custom == {
+        "id": custom["id"],
+        "type": "custom",
+        "custom": {"name": "sql", "input": QUERY},
+    }
+    assert weather["type"] == "function"
+    assert choice["finish_reason"] == "tool_calls"
+    says(engine, said, size)
+    deltas = [
+        piece
+        for event in client.events(tools=tools)[:-1]
+        for piece in event["choices"][0]["delta"].get("tool_calls", ())
+        if piece["index"] == 0
+    ]
+    first, *others = deltas
+    assert first["type"] == "custom"
+    assert first["custom"] == {"name": "sql", "input": ""}
+    assert "".join(each["custom"]["input"] for each in others) == QUERY
+    assert all(set(each) == {"index", "custom"} for each in others)
+
+
+def test_a_template_sees_a_custom_tool_as_a_function(
+    client: Client, engine: ScriptedEngine
+) -> None:
+    says(engine, "It is late")
+    earlier = {
+        "role": "assistant",
+        "tool_calls": [
+            {"id": "call_1", "type": "custom", "custom": {"name": "sql", "input": "SELECT a"}}
+        ],
+    }
+    answered = {"role": "tool", "tool_call_id": "call_1", "content": "1"}
+    user = {"role": "user", "content": "How many?"}
+    assert client.chat(tools=[SQL], messages=[user, earlier, answered]).status_code == 200
+    [shown] = engine.loaded.rendered.tools
+    assert shown["function"]["name"] == "sql"
+    assert shown["function"]["description"] == "Asks a database."
+    assert "SELECT" in shown["function"]["parameters"]["properties"]["input"]["description"]
+
+
+def test_tools_with_alternatives_at_the_top_and_equal_names_of_definitions(
+    client: Client, engine: ScriptedEngine
+) -> None:
+    def tool(name: str, kind: str) -> dict[str, Any]:
+        schema = {
+            "$defs": {"x": {"type": kind}},
+            "anyOf": [
+                {"properties": {"a": {"$ref": "#/$defs/x"}}, "required": ["a"]},
+                {"properties": {"b": {"type": "null"}}, "required": ["b"]},
+            ],
+        }
+        return {"type": "function", "function": {"name": name, "parameters": schema}}
+
+    client.config = ServerConfig(tool_format="hermes")
+    says(engine, "It is late")
+    client.chat(tools=[tool("f", "integer"), tool("g", "string")])
+    grammar = engine.requests[-1].grammar
+    assert grammar is not None
+    call = '<tool_call>\n{"name": "%s", "arguments": %s}\n</tool_call>'
+    for name, right, wrong in (("f", "1", '"x"'), ("g", '"x"', "1")):
+        for text in (f'{{"a": {right}}}', '{"b": null}'):
+            assert grammar.matcher().accept_bytes((call % (name, text)).encode()) > 50
+        for text in (f'{{"a": {wrong}}}', "{}", "[]", '{"c": 1}', '"x"'):
+            data = (call % (name, text)).encode()
+            assert grammar.matcher().accept_bytes(data) < len(data)

@@ -346,6 +346,8 @@ CHOICES: list[tuple[Any, str, list[str]]] = [
         ["now"],
     ),
     ({"type": "allowed_tools", "mode": "auto", "tools": [{"name": "now"}]}, "auto", ["now"]),
+    ({"type": "custom", "custom": {"name": "now"}}, "one", ["now"]),
+    ({"type": "custom", "name": "now"}, "one", ["now"]),
 ]
 
 
@@ -359,11 +361,26 @@ def test_without_tools_none_is_called() -> None:
     assert parse_tool_choice(None, ()) == ToolChoice("none", ())
 
 
+NO_GRAMMAR = {"type": "grammar"}
+GRAMMAR_WITHOUT_TEXT = {"type": "grammar", "grammar": {"syntax": "lark"}}
+
+
 @pytest.mark.parametrize(
     ("tools", "param"),
     [
         ([1], "tools[0]"),
-        ([{"type": "custom"}], "tools[0].type"),
+        ([{"type": "web_search"}], "tools[0].type"),
+        ([{"type": "custom"}], "tools[0].name"),
+        ([{"type": "custom", "custom": {}}], "tools[0].custom.name"),
+        ([{"type": "custom", "name": "a", "format": {"type": "json"}}], "tools[0].format.type"),
+        (
+            [{"type": "custom", "name": "a", "format": {"type": "grammar"}}],
+            "tools[0].format.syntax",
+        ),
+        (
+            [{"type": "custom", "custom": {"name": "a", "format": GRAMMAR_WITHOUT_TEXT}}],
+            "tools[0].custom.format.grammar.definition",
+        ),
         ([{"type": "function", "function": {}}], "tools[0].function.name"),
         ([{"name": "a b"}], "tools[0].name"),
         ([{"name": "a", "parameters": [1]}], "tools[0].parameters"),

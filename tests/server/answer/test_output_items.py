@@ -52,6 +52,7 @@ def rebuilt(events: list[Any]) -> list[Any]:
         (CALL, ["function_call"]),
         ([TextPart("a"), *CALL], ["message", "function_call"]),
         ([*CALL, CallBegun(1, "call_2", "g")], ["function_call", "function_call"]),
+        ([*CALL, CallBegun(1, "call_2", "g", custom=True)], ["function_call", "custom_tool_call"]),
         ([*CALL, TextPart("a"), *CALL], ["function_call", "message", "function_call"]),
         ([Reasoning("r"), *CALL], ["reasoning", "function_call"]),
     ],

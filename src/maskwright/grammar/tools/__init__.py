@@ -6,6 +6,7 @@ each family writes calls. To add a family, add a file there, its sign in
 `tests/server/test_tools.py`.
 
 - `arguments`: The rules of a tool's arguments, as JSON or as parameters.
+- `custom_input`: The input of a custom tool, as each format writes it.
 - `formats`: Reads and checks the files in `tool_formats/`.
 - `python_arguments`: The rules of a tool's arguments as Python's keyword arguments.
 - `python_literals`: Languages of Python's literals, and their translation to JSON.

@@ -149,10 +149,8 @@ class ToolRules:
         """Return the calls without the text `read`, with which they begin. `apart`: whether a text
         that begins like a call must be one, whatever else it may be."""
         begin = "".join(self.format.begin)
-        one_by_one = self.format.parameter or self.format.literals == "python"
-        kind = "parameters" if one_by_one else "arguments"
-        arguments = {tool.name: Capture(kind, self.arguments(tool)) for tool in tools}
-        by_name = self._named(arguments)
+        arguments = {tool.name: self._arguments(tool) for tool in tools}
+        by_name = self._named(arguments, {tool.name for tool in tools if tool.input is not None})
         named = self._by_name(by_name)
         more: Expression = Concat(())
         if parallel and self.format.parallel:
@@ -186,13 +184,23 @@ class ToolRules:
         before = "".join(self.format.call[: self.format.call.index("$name")])
         return series(literal(before[len(read) :], self.special), named)
 
-    def _named(self, arguments: Mapping[str, Expression]) -> dict[str, Expression]:
+    def _arguments(self, tool: Tool) -> Expression:
+        """Return the arguments of a tool, captured as a whole but for those of a custom tool."""
+        said = self.arguments(tool)
+        if tool.input is not None:
+            return said
+        one_by_one = self.format.parameter or self.format.literals == "python"
+        return Capture("parameters" if one_by_one else "arguments", said)
+
+    def _named(
+        self, arguments: Mapping[str, Expression], custom: Collection[str]
+    ) -> dict[str, Expression]:
         """Return, for each tool, the rest of a call by the tool's name with the text after it,
         which is no prefix of another tool's."""
         text, *rest = self.format.call[self.format.call.index("$name") + 1 :]
         return {
             name + text: Capture(
-                f"call:{name}",
+                f"{'custom' if name in custom else 'call'}:{name}",
                 self._filled(tuple(rest), {"$arguments": said, "$index": Terminal(_DIGITS)}),
             )
             for name, said in arguments.items()

@@ -17,13 +17,35 @@ Mode = Literal["none", "auto", "required", "one"]
 
 
 @dataclass(frozen=True, slots=True)
+class CustomInput:
+    """The input of a custom tool: any text, or a text of a grammar in Lark or of a regular
+    expression. `place`: the dotted path of the definition."""
+
+    syntax: Literal["text", "lark", "regex"] = "text"
+    definition: str = ""
+    place: str = ""
+
+
+INPUT_SCHEMA: Final[Mapping[str, Any]] = {
+    "type": "object",
+    "properties": {"input": {"type": "string"}},
+    "required": ["input"],
+    "additionalProperties": False,
+}
+"""The arguments of a custom tool, which to a model is a function."""
+
+
+@dataclass(frozen=True, slots=True)
 class Tool:
-    """A function. `parameters`: the JSON Schema of its arguments; `place`: its dotted path in the
-    request."""
+    """A function, or a custom tool, which has an `input`.
+
+    `parameters`: the JSON Schema of its arguments; `place`: its dotted path in the request.
+    """
 
     name: str
     parameters: dict[str, Any] | bool
     place: str
+    input: CustomInput | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +57,7 @@ class ToolChoice:
 
 def parse_tools(tools: Sequence[Json]) -> tuple[Tool, ...]:
     """Read tools in the form of OpenAI's chat completions (`{"type": "function", "function": {…}}`)
-    or responses (with all fields in one object).
+    or responses (with all fields in one object); custom tools likewise.
 
     Raises `InputError` with the place of the first error.
     """
@@ -53,20 +75,18 @@ def parse_tools(tools: Sequence[Json]) -> tuple[Tool, ...]:
 def _tool(item: Json, place: str) -> Tool:
     fields = _object(item, place)
     kind = fields.get("type", "function")
-    if kind != "function":
+    if kind not in ("function", "custom"):
         raise InputError(
-            f"{place}.type {kind!r} is not supported; use 'function'",
+            f"{place}.type {kind!r} is not supported; use 'function' or 'custom'",
             param=f"{place}.type",
             code="unsupported_value",
         )
+    if kind == "custom":
+        return _custom(fields, place)
     if fields.get("function") is not None:
         place = f"{place}.function"
         fields = _object(fields["function"], place)
-    name = fields.get("name")
-    if not isinstance(name, str) or not _NAME.fullmatch(name):
-        raise InputError(
-            f"{place}.name must be 1 to 64 of a-z, A-Z, 0-9, '_' and '-'", param=f"{place}.name"
-        )
+    name = _name(fields, place)
     parameters = fields.get("parameters")
     if parameters is None or parameters == {}:
         parameters = {"type": "object", "additionalProperties": False}
@@ -78,6 +98,49 @@ def _tool(item: Json, place: str) -> Tool:
     return Tool(name, cast("dict[str, Any] | bool", parameters), f"{place}.parameters")
 
 
+def _name(fields: Mapping[str, Any], place: str) -> str:
+    name = fields.get("name")
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise InputError(
+            f"{place}.name must be 1 to 64 of a-z, A-Z, 0-9, '_' and '-'", param=f"{place}.name"
+        )
+    return name
+
+
+def _custom(fields: Mapping[str, Any], place: str) -> Tool:
+    """Read a custom tool, whose `format` is a text, or a grammar in an object of its own (chat
+    completions) or beside its type (responses)."""
+    if fields.get("custom") is not None:
+        place = f"{place}.custom"
+        fields = _object(fields["custom"], place)
+    name = _name(fields, place)
+    at = f"{place}.format"
+    format = {} if fields.get("format") is None else _object(fields["format"], at)
+    kind = format.get("type", "text")
+    if kind not in ("text", "grammar"):
+        raise InputError(f"{at}.type {kind!r} must be 'text' or 'grammar'", param=f"{at}.type")
+    wanted = CustomInput(place=at)
+    if kind == "grammar":
+        if format.get("grammar") is not None:
+            at = f"{at}.grammar"
+            format = _object(format["grammar"], at)
+        wanted = _definition(format, at)
+    return Tool(name, dict(INPUT_SCHEMA), at, wanted)
+
+
+def _definition(grammar: Mapping[str, Any], place: str) -> CustomInput:
+    syntax, definition = grammar.get("syntax"), grammar.get("definition")
+    if syntax not in ("lark", "regex"):
+        raise InputError(
+            f"{place}.syntax {syntax!r} must be 'lark' or 'regex'", param=f"{place}.syntax"
+        )
+    if not isinstance(definition, str) or not definition:
+        raise InputError(
+            f"{place}.definition must be the text of the grammar", param=f"{place}.definition"
+        )
+    return CustomInput(syntax, definition, f"{place}.definition")
+
+
 def parse_tool_choice(choice: Json, tools: tuple[Tool, ...]) -> ToolChoice:
     """Read `none`, `auto`, `required`, one function, or a list of allowed ones. None means `auto`
     if there are tools. Raises `InputError` for a tool that isn't offered."""
@@ -87,16 +150,17 @@ def parse_tool_choice(choice: Json, tools: tuple[Tool, ...]) -> ToolChoice:
         return ToolChoice(_mode(choice, tools, "tool_choice"), tools)
     fields = _object(choice, "tool_choice")
     match fields.get("type"):
-        case "function":
-            inner = fields.get("function") or fields
-            name = _object(inner, "tool_choice.function").get("name")
-            return ToolChoice("one", (_named(name, tools, "tool_choice.function.name"),))
+        case "function" | "custom" as kind:
+            inner = fields.get(kind) or fields
+            name = _object(inner, f"tool_choice.{kind}").get("name")
+            return ToolChoice("one", (_named(name, tools, f"tool_choice.{kind}.name"),))
         case "allowed_tools":
             inner = _object(fields.get("allowed_tools") or fields, "tool_choice.allowed_tools")
             return _allowed(inner, tools)
         case kind:
             raise InputError(
-                f"tool_choice.type {kind!r} is not supported; use 'function' or 'allowed_tools'",
+                f"tool_choice.type {kind!r} is not supported; use 'function', 'custom' or "
+                "'allowed_tools'",
                 param="tool_choice.type",
                 code="unsupported_value",
             )
@@ -110,7 +174,8 @@ def _allowed(fields: Mapping[str, Any], tools: tuple[Tool, ...]) -> ToolChoice:
     by_name: dict[str, Tool] = {}
     for at, item in enumerate(cast(list[Json], listed)):
         entry = _object(item, f"{place}[{at}]")
-        name = _object(entry.get("function") or entry, f"{place}[{at}]").get("name")
+        inner = entry.get("function") or entry.get("custom") or entry
+        name = _object(inner, f"{place}[{at}]").get("name")
         tool = _named(name, tools, f"{place}[{at}]")
         by_name[tool.name] = tool
     mode = fields.get("mode", "auto")

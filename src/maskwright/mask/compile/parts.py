@@ -22,7 +22,11 @@ from maskwright.errors import (
 from maskwright.grammar.dialects.detect import Dialect
 from maskwright.grammar.dialects.read import read_grammar
 from maskwright.grammar.dialects.special import SpecialTokens
+from maskwright.grammar.pattern.flags import Flags
 from maskwright.grammar.pattern.translate import full_match
+from maskwright.grammar.regular.derivative import is_live
+from maskwright.grammar.regular.terms import ANYTHING
+from maskwright.grammar.rules.fold import fold_rules
 from maskwright.grammar.rules.tree import Expression, JsonValue, Ref, Rules, Terminal, renamed
 from maskwright.grammar.schema.parse import ParseOptions, parse_schema
 from maskwright.grammar.schema.tree import Json, Report, ReportEntry, Schema
@@ -30,9 +34,10 @@ from maskwright.grammar.shape.shapes import Shapes
 from maskwright.grammar.tags.rules import TagRules
 from maskwright.grammar.tags.tree import Format, GrammarText, JsonSchemaText, RegexText
 from maskwright.grammar.tools.arguments import Parameters, object_schema
+from maskwright.grammar.tools.custom_input import custom_arguments, spelled, surroundings
 from maskwright.grammar.tools.formats import ToolFormat, tool_format
 from maskwright.grammar.tools.python_arguments import PythonArguments
-from maskwright.grammar.tools.tools import Tool
+from maskwright.grammar.tools.tools import CustomInput, Tool
 from maskwright.limits import Limits
 from maskwright.mask.compile.json_schema import AdditionalProperties, Escapes, Integers
 from maskwright.mask.compile.rules import compile_rules
@@ -176,7 +181,9 @@ class Parts:
 
         def written(tool: Tool) -> Expression:
             arguments = known.get(
-                tool.parameters, (tool.name, *options), lambda: self._arguments(tool, format, vocab)
+                tool.parameters,
+                (tool.name, tool.input, *options),
+                lambda: self._arguments(tool, format, vocab),
             )
             self.rules |= arguments.rules
             self.enforced += arguments.enforced
@@ -189,6 +196,9 @@ class Parts:
 
     def _arguments(self, tool: Tool, format: ToolFormat, vocab: Vocabulary) -> Arguments:
         parts = replace(self, rules={}, enforced=[], annotations=[], impossible=[])
+        if tool.input is not None:
+            said = parts._input(tool, tool.input, format, vocab)
+            return Arguments(said, parts.rules, (), ())
         try:
             root = parts.schema(tool.parameters, f"/{tool.name}")
             possible = parts.is_satisfiable(object_schema(root))
@@ -213,6 +223,40 @@ class Parts:
         return Arguments(
             said, parts.rules, tuple(parts.enforced), tuple(parts.annotations), possible
         )
+
+    def _input(
+        self, tool: Tool, wanted: CustomInput, format: ToolFormat, vocab: Vocabulary
+    ) -> Expression:
+        """Translate the input of a custom tool. Raises errors that name its definition."""
+        around = surroundings(format, compact=self.whitespace == "compact")
+        try:
+            rules = self._input_rules(wanted, vocab)
+            prefix = f"{tool.name}:"
+            for name, body in rules.rules.items():
+                self.rules[prefix + name] = spelled(body, around, prefix)
+        except InputError as error:
+            error.param = wanted.place
+            raise
+        start = self.rules[prefix + rules.start]
+        said = start if isinstance(start, Terminal) else Ref(prefix + rules.start)
+        return custom_arguments(said, around, vocab.special_tokens)
+
+    def _input_rules(self, wanted: CustomInput, vocab: Vocabulary) -> Rules:
+        match wanted.syntax:
+            case "text":
+                return Rules(START, {START: Terminal(ANYTHING)})
+            case "regex":
+                flags = Flags(syntax="python")  # which has the named groups of OpenAI's patterns
+                language = full_match(wanted.definition, self.limits, flags)
+                if not is_live(language, self.limits.witness_search):
+                    raise RegexError(
+                        "the pattern matches no text", pattern=wanted.definition, position=0
+                    )
+                return Rules(START, {START: Terminal(language)})
+            case "lark":
+                tokens = SpecialTokens(vocab.special_tokens, frozenset(vocab.eos))
+                read = read_grammar(wanted.definition, "lark", tokens=tokens, limits=self.limits)
+                return fold_rules(read.rules)
 
     def _parameters(self, template: tuple[str, ...], vocab: Vocabulary) -> Parameters:
         return Parameters(template, vocab.special_tokens, Shapes(self.limits), self.value)

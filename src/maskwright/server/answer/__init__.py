@@ -10,6 +10,7 @@
 - `response_writer`: The answers of POST /v1/responses.
 - `streaming`: Answers as server-sent events.
 - `text_writer`: The answers of POST /v1/completions.
+- `unescaper`: Resolves the escapes of a string that arrives in pieces.
 - `token_trace`: How each token of an answer was chosen.
 - `writer`: What an endpoint does with the answers: one body, or a stream of events.
 """

@@ -109,10 +109,17 @@ def _message(message: WholeAnswer) -> Json:
         body["reasoning_content"] = message.reasoning
     if message.calls:
         body["tool_calls"] = [
-            {"id": id, "type": "function", "function": {"name": name, "arguments": arguments}}
-            for id, name, arguments in message.calls
+            {"id": id, **_called(name, text, custom=at in message.custom)}
+            for at, (id, name, text) in enumerate(message.calls)
         ]
     return body
+
+
+def _called(name: str, text: str, *, custom: bool) -> Json:
+    """Return the type of a call, and what it says."""
+    if custom:
+        return {"type": "custom", "custom": {"name": name, "input": text}}
+    return {"type": "function", "function": {"name": name, "arguments": text}}
 
 
 def part_delta(part: Part) -> Json:
@@ -123,12 +130,13 @@ def part_delta(part: Part) -> Json:
             return {"content": text}
         case Reasoning(text=text):
             return {"reasoning_content": text}
-        case CallBegun(index=index, id=id, name=name):
-            function = {"name": name, "arguments": ""}
-            call = {"index": index, "id": id, "type": "function", "function": function}
-            return {"tool_calls": [call]}
-        case ArgumentsText(index=index, text=text):
-            return {"tool_calls": [{"index": index, "function": {"arguments": text}}]}
+        case CallBegun(index=index, id=id, name=name, custom=custom):
+            return {"tool_calls": [{"index": index, "id": id, **_called(name, "", custom=custom)}]}
+        case ArgumentsText(index=index, text=text, custom=custom):
+            said: Json = (
+                {"custom": {"input": text}} if custom else {"function": {"arguments": text}}
+            )
+            return {"tool_calls": [{"index": index, **said}]}
 
 
 def model_card(name: str, created: int, max_context: int, base: str | None) -> Json:

@@ -39,6 +39,7 @@ class ItemKind:
 MESSAGE: Final = ItemKind("message", "msg", "response.output_text", "text", "output_text")
 REASONING: Final = ItemKind("reasoning", "rs", "response.reasoning_text", "text", "reasoning_text")
 FUNCTION: Final = ItemKind("function_call", "fc", "response.function_call_arguments", "arguments")
+CUSTOM: Final = ItemKind("custom_tool_call", "ctc", "response.custom_tool_call_input", "input")
 
 
 @dataclass(slots=True)
@@ -89,9 +90,10 @@ class OutputItems:
                 yield from self._continue(MESSAGE, {"role": "assistant"}, text, logprobs)
             case Reasoning(text=text):
                 yield from self._continue(REASONING, {"summary": []}, text)
-            case CallBegun(id=id, name=name):
+            case CallBegun(id=id, name=name, custom=custom):
                 yield from self._close("completed")
-                yield from self._begin(FUNCTION, {"call_id": id, "name": name})
+                kind = CUSTOM if custom else FUNCTION
+                yield from self._begin(kind, {"call_id": id, "name": name})
             case ArgumentsText(text=text):
                 yield from self._write(text)
 

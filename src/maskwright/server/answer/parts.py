@@ -12,6 +12,7 @@ from typing import Final, Protocol, TypeAlias
 from maskwright.grammar.tools.python_literals import json_text
 from maskwright.mask import CaptureBegun, CaptureEnded, CaptureText, Event
 from maskwright.server.answer.event_source import EventSource
+from maskwright.server.answer.unescaper import Unescaper
 
 _ID_LETTERS: Final = string.ascii_letters + string.digits
 
@@ -32,19 +33,22 @@ class Reasoning:
 
 @dataclass(frozen=True, slots=True)
 class CallBegun:
-    """A tool call begins. `index`: its number in the answer, from 0."""
+    """A tool call begins. `index`: its number in the answer, from 0; `custom`: whether it calls a
+    custom tool."""
 
     index: int
     id: str
     name: str
+    custom: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class ArgumentsText:
-    """A piece of the JSON text of a call's arguments."""
+    """A piece of the JSON text of a call's arguments, or of the input of a custom tool."""
 
     index: int
     text: str
+    custom: bool = False
 
 
 Part: TypeAlias = TextPart | Reasoning | CallBegun | ArgumentsText
@@ -72,6 +76,7 @@ class ToolReader:
         self._events = events
         self._call = -1
         self._members = 0
+        self._input = Unescaper("json")
 
     async def read(self, text: str, token_ids: Sequence[int], *, final: bool) -> list[Part]:
         events = await self._events.read(token_ids, final=final)
@@ -87,6 +92,13 @@ class ToolReader:
                 self._call += 1
                 self._members = 0
                 yield CallBegun(self._call, _call_id(), name.removeprefix("call:"))
+            case CaptureBegun(name=name) if name.startswith("custom:"):
+                self._call += 1
+                yield CallBegun(self._call, _call_id(), name.removeprefix("custom:"), custom=True)
+            case CaptureBegun(name="input:json" | "input:python" | "input:raw" as name):
+                self._input = Unescaper(name.removeprefix("input:"))
+            case CaptureText(name="input:json" | "input:python" | "input:raw", text=text):
+                yield from self._input_text(self._input.read(text))
             case CaptureText(name="arguments", text=text):
                 yield ArgumentsText(self._call, text)
             case CaptureBegun(name="parameters"):
@@ -102,6 +114,10 @@ class ToolReader:
                 yield self._member(name.removeprefix("string:"), value)
             case _:
                 pass
+
+    def _input_text(self, text: str) -> Iterator[Part]:
+        if text:
+            yield ArgumentsText(self._call, text, custom=True)
 
     def _member(self, key: str, value: str) -> Part:
         comma = ", " if self._members else ""
@@ -120,7 +136,9 @@ class WholeAnswer:
     words: str = ""
     reasoning: str = ""
     calls: list[tuple[str, str, str]] = field(default_factory=list[tuple[str, str, str]])
-    """(id, name, JSON text of the arguments)."""
+    """(id, name, JSON text of the arguments, or the input of a custom tool)."""
+    custom: set[int] = field(default_factory=set[int])
+    """Which of the calls are of custom tools."""
 
     def add(self, part: Part) -> None:
         match part:
@@ -128,7 +146,9 @@ class WholeAnswer:
                 self.words += text
             case Reasoning(text=text):
                 self.reasoning += text
-            case CallBegun(id=id, name=name):
+            case CallBegun(id=id, name=name, custom=custom):
+                if custom:
+                    self.custom.add(len(self.calls))
                 self.calls.append((id, name, ""))
             case ArgumentsText(text=text):
                 id, name, before = self.calls[-1]

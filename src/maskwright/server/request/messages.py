@@ -134,11 +134,23 @@ def _tool_calls(fields: Fields) -> tuple[ToolCall, ...]:
 
 
 def _tool_call(call: Fields) -> ToolCall:
-    call.choice("type", ("function",))
+    if call.choice("type", ("function", "custom")) == "custom":
+        return _custom_call(call)
     function = call.object("function")
     if function is None:
         raise missing(call.at("function"))
     return named_call(function, call.string("id"))
+
+
+def _custom_call(call: Fields) -> ToolCall:
+    """Read a call of a custom tool, which to a model is a function of one string."""
+    custom = call.object("custom")
+    if custom is None:
+        raise missing(call.at("custom"))
+    name = custom.string("name")
+    if name is None:
+        raise missing(custom.at("name"))
+    return ToolCall(call.string("id"), name, {"input": custom.string("input") or ""})
 
 
 def named_call(function: Fields, id: str | None) -> ToolCall:

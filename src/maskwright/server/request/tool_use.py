@@ -7,7 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
-from maskwright.grammar.tools.tools import Tool, ToolChoice, parse_tool_choice, parse_tools
+from maskwright.grammar.tools.tools import (
+    INPUT_SCHEMA,
+    CustomInput,
+    Tool,
+    ToolChoice,
+    parse_tool_choice,
+    parse_tools,
+)
 from maskwright.server.json import Json
 from maskwright.server.request.fields import Fields
 
@@ -36,7 +43,7 @@ class ToolUse:
 
     def key(self) -> str:
         """Return a text that is equal for equal tools and choices."""
-        tools = [(tool.name, tool.parameters) for tool in self.choice.tools]
+        tools = [(tool.name, tool.parameters, repr(tool.input)) for tool in self.choice.tools]
         return json.dumps([self.choice.mode, self.parallel, tools])
 
 
@@ -49,12 +56,28 @@ def parse_tool_use(body: Fields) -> ToolUse | None:
     parallel = body.boolean("parallel_tool_calls", default=True)
     if not tools:
         return None
-    return ToolUse(tools, choice, parallel, tuple(_nested(cast(Json, tool)) for tool in sent))
+    return ToolUse(tools, choice, parallel, tuple(map(_shown, cast(list[Json], sent), tools)))
 
 
-def _nested(tool: Json) -> Mapping[str, Any]:
+def _shown(tool: Json, read: Tool) -> Mapping[str, Any]:
     """Return a tool in the form of chat completions, in which templates expect it. In that of
-    responses, all fields are in one object."""
-    if "function" in tool or tool.get("type", "function") != "function":
+    responses, all fields are in one object. A custom tool is shown as a function of one string."""
+    if read.input is not None:
+        return _as_function(cast(Json, tool.get("custom") or tool), read, read.input)
+    if "function" in tool:
         return tool
     return {"type": "function", "function": {k: v for k, v in tool.items() if k != "type"}}
+
+
+def _as_function(custom: Json, tool: Tool, wanted: CustomInput) -> Mapping[str, Any]:
+    """Return a custom tool as a function, whose description holds the definition of its input."""
+    text: dict[str, Any] = {"type": "string"}
+    if wanted.syntax != "text":
+        text["description"] = f"A text of this {wanted.syntax} grammar: {wanted.definition}"
+    function: dict[str, Any] = {
+        "name": tool.name,
+        "parameters": {**INPUT_SCHEMA, "properties": {"input": text}},
+    }
+    if isinstance(custom.get("description"), str):
+        function["description"] = custom["description"]
+    return {"type": "function", "function": function}
