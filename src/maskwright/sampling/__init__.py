@@ -1,7 +1,9 @@
 """From logits to a token: parameters, the ordered chain, positional randomness, the draw.
 
 To add a processor, write it and place it in `chain.CHAIN`, and give `params.SamplingParams` its
-field. Include the field in `plain`, or rows that set it skip the chain.
+field. Include the field in `plain`, or rows that set it skip the chain. A processor that forbids
+tokens must also stop forced text from being written without it (`_writes_forced_text` in
+`engine/request/active.py`), and a field that holds token ids belongs into `SamplingParams.tokens`.
 
 - `chain`: The ordered chain of logits processors.
 - `draw`: The draw, in compiled code.

@@ -1,4 +1,4 @@
-"""A JSON Schema document, parsed into a closed typed tree.
+"""A JSON Schema document, parsed into a typed tree of a fixed set of classes.
 
 A schema is a conjunction: every one of its keywords restricts the value. Parsing turns
 each keyword into *assertions*, objects of the classes in `tree`, so that nothing after it deals
@@ -8,14 +8,17 @@ enforced, it is reported as an annotation, or the schema is refused.
 
 To add a keyword:
 
-1. Give it its drafts and its vocabulary in `drafts.KEYWORD_GROUPS`.
+1. Add its name to the group of its drafts and vocabulary in `drafts.KEYWORD_GROUPS`.
 2. Write its reader, a function from a setting to assertions, into the table of `scalar_keywords`,
    `container_keywords` or `combining_keywords`. If existing assertions can express the keyword,
    that is all.
 3. Otherwise add a class to `tree.Assertion`, its negation to `grammar/shape/negation.py`, and what
    it demands to `scalars.py`, `arrays.py`, `objects.py` or `unions.py` beside that. See whether
    `unevaluated.py` and `disjoint.py` must know the class; a scalar one also goes into `_NARROWING`
-   in `scalars.py`.
+   in `scalars.py`, one that combines schemas into `strings.py`, which otherwise takes any string
+   to be possible. An array or object class becomes a field of `ArrayShape` or `ObjectShape` in
+   `grammar/shape/shape.py`; then `automaton/value/progress.py` reads it, `automaton/satisfy/` and
+   `automaton/finish/` count with it, and `grammar/tools/python_arguments.py` obeys or refuses it.
 
 For tests, add a row to `tests/properties/schema_cases.py`, which holds masks against brute force,
 and one to the tables in `tests/grammar/schema/`. For users, add a row to docs/json-schema.md.
