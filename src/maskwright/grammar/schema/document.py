@@ -214,4 +214,5 @@ def no_schema(value: Json, place: str) -> NoReturn:
 
 
 def wrong(value: Json, expected: str, place: str) -> NoReturn:
-    raise SchemaError(f"expected {expected}, found {kind_of(value)}", pointer=place)
+    found = str(value) if kind_of(value) == "a number" else kind_of(value)
+    raise SchemaError(f"expected {expected}, found {found}", pointer=place)
