@@ -5,10 +5,11 @@
 Each shape of `tests/hostile/table/` is sent to a server of the demo model in processes of its own,
 while a client streams a long array of strings again and again. A row says what the shape's client
 got and after how many seconds, the longest and the 99th percentile of the times in which the
-stream brought no text meanwhile ("gaps", in milliseconds), and the resident memory of all
-processes of the server after it (pages that several share counted once). The last rows hold the
-gaps of the stream alone, those of all shapes together, and the memory before the first shape and
-some seconds after the last.
+stream brought no text meanwhile ("gaps", in milliseconds), how late the machine meanwhile let a
+process work that needs hardly anything (`machine_ms`, the worst case: on a machine that does other
+work, gaps are some times as long), and the resident memory of all processes of the server after it
+(pages that several share counted once). The last rows hold the gaps of the stream alone, those of
+all shapes together, and the memory before the first shape and some seconds after the last.
 
 `--shapes N --seed S` takes a sample, `--match TEXT` the shapes whose name contains a text, and
 `--random N` adds shapes that are made at random, from number S on. What is wrong (an outcome that
@@ -21,7 +22,7 @@ import argparse
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -31,6 +32,7 @@ sys.path.insert(0, str(ROOT))
 from benchmarks.report import Report
 from maskwright.cli.output.tables import output_width, paragraph
 from tests.hostile.process import ServerProcess, options_of, serving, settled_bytes
+from tests.hostile.pulse import Pulse
 from tests.hostile.random_shapes import random_shape
 from tests.hostile.shape import HostileShape
 from tests.hostile.table.whole import SHAPES, sample
@@ -46,10 +48,14 @@ def main() -> None:
     settings = {"grammar_processes": options.grammar_processes or "default"}
     report = Report("hostile", packages=("numba", "torch"), **settings)
     faults: list[str] = []
-    with serving(*options_of(options.grammar_processes)) as server, Watch(server.url) as watch:
-        alone = watched_alone(watch, options.alone)
+    with (
+        serving(*options_of(options.grammar_processes)) as server,
+        Watch(server.url) as watch,
+        Pulse() as pulse,
+    ):
+        alone, late = watched_alone(watch, pulse, options.alone)
         first = server.resident_bytes()
-        trials = [*tried(server, watch, chosen(options), options.patience)]
+        trials = [*tried(server, watch, pulse, chosen(options), options.patience)]
         last = settled_bytes(server, options.settle)
     for trial in trials:
         report.add(
@@ -58,6 +64,7 @@ def main() -> None:
             s=round(trial.seconds, 2),
             gap_ms=trial.longest_ms,
             p99_ms=trial.p99_ms,
+            machine_ms=trial.machine_ms,
             MB=round(trial.megabytes),
         )
         if trial.fault is not None:
@@ -65,13 +72,18 @@ def main() -> None:
     faults += [f"the watched stream: {fault}" for fault in watch.faults]
     beside = [gap for trial in trials for gap in trial.gaps]
     report.add(
-        "stream alone", gap_ms=longest_ms(alone), p99_ms=p99_ms(alone), MB=round(first / 1e6)
+        "stream alone",
+        gap_ms=longest_ms(alone),
+        p99_ms=p99_ms(alone),
+        machine_ms=longest_ms(late),
+        MB=round(first / 1e6),
     )
     report.add(
         f"all, and {options.settle:g} s later",
         s=round(max((trial.seconds for trial in trials), default=0.0), 2),
         gap_ms=longest_ms(beside),
         p99_ms=p99_ms(beside),
+        machine_ms=max((trial.machine_ms for trial in trials), default=0.0),
         MB=round(last / 1e6),
     )
     report.finish(save=options.save)
@@ -103,24 +115,32 @@ def chosen(options: argparse.Namespace) -> list[HostileShape]:
     return shapes + [random_shape(number) for number in numbers]
 
 
-def watched_alone(watch: Watch, seconds: float) -> list[float]:
-    """Gaps of the stream with nothing beside it, once its masks are known."""
+def watched_alone(
+    watch: Watch, pulse: Pulse, seconds: float
+) -> tuple[Sequence[float], Sequence[float]]:
+    """Gaps of the stream with nothing beside it, once its masks are known, and how late the pulse
+    was meanwhile."""
     watch.wait_for_answers(ALONE_ANSWERS)
     begin = time.monotonic()
     time.sleep(seconds)
-    return watch.during(begin, time.monotonic())
+    end = time.monotonic()
+    return watch.during(begin, end), pulse.during(begin, end)
 
 
 def tried(
-    server: ServerProcess, watch: Watch, shapes: Iterable[HostileShape], patience: float
+    server: ServerProcess,
+    watch: Watch,
+    pulse: Pulse,
+    shapes: Iterable[HostileShape],
+    patience: float,
 ) -> Iterable[Trial]:
     """Each shape sent once; progress goes to standard error. It ends with the server."""
     for shape in shapes:
-        trial = attempt(server, watch, shape, patience)
+        trial = attempt(server, watch, pulse, shape, patience)
         print(
             f"{shape.subject}: {shape.name}: {trial.reply.outcome} {trial.seconds:.2f} s, "
-            f"gap {trial.longest_ms:.0f} ms, {trial.megabytes:.0f} MB"
-            + (f" -- {trial.fault}" if trial.fault else ""),
+            f"gap {trial.longest_ms:.0f} ms (machine {trial.machine_ms:.0f}), "
+            f"{trial.megabytes:.0f} MB" + (f" -- {trial.fault}" if trial.fault else ""),
             file=sys.stderr,
             flush=True,
         )

@@ -6,10 +6,10 @@ an answer has its shape; and that a refusal for a limit names the limit. Of the 
 asserted that every answer is whole and valid.
 
 Where the server works on grammars in processes of their own, two more things are asserted. While a
-shape is worked on, no gap of the watched stream is longer than three seconds, or than three times
-the longest one without any other request, whichever is more: on a machine that does other work the
-stream alone has long gaps too. And after the last shape the memory of all processes together
-returns to at most MORE_BYTES above that at the start.
+shape is worked on, no gap of the watched stream is longer than GAP_MS and HOPS times what the
+machine kept a process waiting meanwhile that needs hardly anything: on a machine that does other
+work the stream alone has long gaps too. And after the last shape the memory of all processes
+together returns to at most MORE_BYTES above that at the start.
 
 Without such processes, shapes that nothing bounds yet (UNBOUNDED) are left out.
 
@@ -21,7 +21,6 @@ random shapes.
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
@@ -31,11 +30,12 @@ import pytest
 
 from tests.bounds import wait_until
 from tests.hostile.process import ServerProcess, has_grammar_processes, serving
+from tests.hostile.pulse import Pulse
 from tests.hostile.random_shapes import random_shape
 from tests.hostile.shape import HostileShape
 from tests.hostile.table.whole import MEASURED_FIRST, SHAPES, sample
 from tests.hostile.trial import Trial, attempt
-from tests.hostile.watch import SCHEMA, Watch, longest_ms
+from tests.hostile.watch import SCHEMA, Watch
 
 SAMPLE: Final = sample(8, seed=5)
 FIRST: Final = [shape for shape in MEASURED_FIRST if shape not in SAMPLE]
@@ -45,12 +45,13 @@ ALLOWED_SECONDS: Final = 40.0
 """Ten seconds of work for the grammar and ten for the answer, by the server's limit, and as much
 for other work on a busy machine."""
 PATIENCE: Final = 100.0
-GAP_MS: Final = 3000.0
+GAP_MS: Final = 150.0
 """Without processes the first shapes made gaps of up to 60 seconds. On two idle cores gaps are
-below 100 ms, which `benchmarks/hostile.py` shows; a test may not depend on what else the machine
-does."""
+below 100 ms, which `benchmarks/hostile.py` shows."""
+HOPS: Final = 12
+"""How often a token waits for a processor where the machine is busy: two processes and four threads
+have a part in it, and more where its grammar moves to another process."""
 MORE_BYTES: Final = 400e6
-ALONE_SECONDS: Final = 2.0
 ABSENT: Final = "the server has no --grammar-processes: one shape's work still holds up others"
 UNBOUNDED: Final = frozenset(
     {
@@ -86,28 +87,25 @@ UNBOUNDED: Final = frozenset(
 
 @dataclass
 class Beside:
-    """A server, the stream that is watched, and its longest gap without any other request."""
+    """A server, the stream that is watched, and how late the machine is meanwhile."""
 
     server: ServerProcess
     watch: Watch
-    alone_ms: float
+    pulse: Pulse
     first_bytes: int
     trials: list[Trial] = field(default_factory=list[Trial])
 
     def attempt(self, shape: HostileShape) -> Trial:
-        trial = attempt(self.server, self.watch, shape, PATIENCE, least=0.2)
+        trial = attempt(self.server, self.watch, self.pulse, shape, PATIENCE, least=0.2)
         self.trials.append(trial)
         return trial
 
 
 @pytest.fixture(scope="module")
 def beside() -> Iterator[Beside]:
-    with serving() as server, Watch(server.url) as watch:
+    with serving() as server, Watch(server.url) as watch, Pulse() as pulse:
         watch.wait_for_answers(2)
-        begin = time.monotonic()
-        time.sleep(ALONE_SECONDS)
-        alone = longest_ms(watch.during(begin, time.monotonic()))
-        yield Beside(server, watch, alone, server.resident_bytes())
+        yield Beside(server, watch, pulse, server.resident_bytes())
 
 
 def check(beside: Beside, shape: HostileShape) -> None:
@@ -119,7 +117,7 @@ def check(beside: Beside, shape: HostileShape) -> None:
     assert beside.server.alive, beside.server.log_tail()
     if has_grammar_processes():
         assert trial.seconds < ALLOWED_SECONDS
-        assert trial.longest_ms < max(GAP_MS, 3 * beside.alone_ms)
+        assert trial.longest_ms < GAP_MS + HOPS * trial.machine_ms
 
 
 def names(shapes: list[HostileShape]) -> list[str]:

@@ -67,7 +67,7 @@ def test_a_server_that_is_gone_is_told() -> None:
 
 
 def trial(reply: Reply, verdict: str = "valid") -> Trial:
-    return Trial(SHAPE, reply, verdict, 0.1, [0.01, 0.03], 10**6)
+    return Trial(SHAPE, reply, verdict, 0.1, [0.01, 0.03], [0.002], 10**6)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Final
 
@@ -14,6 +14,7 @@ import httpx
 from maskwright.limits import Limits
 from tests.hostile.answers import UNCHECKED, VALID, verdict
 from tests.hostile.process import ServerProcess
+from tests.hostile.pulse import Pulse
 from tests.hostile.shape import LIMIT, READY, HostileShape
 from tests.hostile.watch import Watch, longest_ms, p99_ms
 
@@ -36,13 +37,15 @@ class Reply:
 @dataclass(frozen=True)
 class Trial:
     """One shape and what came of it. Gaps are those of the watched stream while the shape was
-    worked on, in seconds; `resident_bytes` is measured after the answer."""
+    worked on, and `late` is how late the pulse was then, all in seconds; `resident_bytes` is
+    measured after the answer."""
 
     shape: HostileShape
     reply: Reply
     verdict: str
     seconds: float
     gaps: list[float]
+    late: Sequence[float]
     resident_bytes: int
 
     @property
@@ -68,6 +71,11 @@ class Trial:
         return p99_ms(self.gaps)
 
     @property
+    def machine_ms(self) -> float:
+        """How late the machine let a process work that needs hardly anything, at the most."""
+        return longest_ms(self.late)
+
+    @property
     def megabytes(self) -> float:
         return self.resident_bytes / 1e6
 
@@ -79,7 +87,12 @@ def names_a_limit(message: str) -> bool:
 
 
 def attempt(
-    server: ServerProcess, watch: Watch, shape: HostileShape, patience: float, least: float = 0.5
+    server: ServerProcess,
+    watch: Watch,
+    pulse: Pulse,
+    shape: HostileShape,
+    patience: float,
+    least: float = 0.5,
 ) -> Trial:
     """Send a shape and wait `patience` seconds for its answer. Gaps are watched for `least` seconds
     or until the answer is there."""
@@ -92,8 +105,9 @@ def attempt(
     end = time.monotonic()
     watch.wait_past(end)
     gaps = watch.during(begin, end)
+    late = pulse.during(begin, end)
     judged = "" if reply.message is None else verdict(shape, reply.message)
-    return Trial(shape, reply, judged, seconds, gaps, server.resident_bytes())
+    return Trial(shape, reply, judged, seconds, gaps, late, server.resident_bytes())
 
 
 def ask(url: str, content: bytes, stream: bool, patience: float) -> Reply:
