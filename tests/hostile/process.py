@@ -56,6 +56,11 @@ class ServerProcess:
             if pid != self.process.pid and "resource_tracker" not in command_line(pid)
         ]
 
+    def nurseries(self) -> list[int]:
+        """The processes that start the others: the workers that the server's own process has
+        started."""
+        return [pid for pid in self.workers() if parent(pid) == self.process.pid]
+
     def forked(self) -> list[int]:
         """The workers that another worker has started; all workers where there is none such."""
         workers = self.workers()

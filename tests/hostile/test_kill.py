@@ -129,10 +129,25 @@ class Killer:
         while self.left:
             await asyncio.sleep(self._draw.uniform(0, LONGEST_WAIT))
             workers = self._server.forked()
-            if workers:
-                with suppress(ProcessLookupError):  # it has ended by itself
-                    os.kill(self._draw.choice(workers), signal.SIGKILL)
-                    self.left -= 1
+            if workers and self._kill(self._draw.choice(workers)):
+                self.left -= 1
+
+    async def run_with_nursery(self) -> None:
+        """Kill the nursery, and then one process that it has forked, until there are no kills left;
+        the next time when there is another nursery."""
+        while self.left:
+            await asyncio.sleep(self._draw.uniform(0, LONGEST_WAIT))
+            nurseries, workers = self._server.nurseries(), self._server.forked()
+            if nurseries and workers and self._kill(nurseries[0]):
+                self._kill(self._draw.choice(workers))
+                self.left -= 1
+
+    @staticmethod
+    def _kill(pid: int) -> bool:
+        with suppress(ProcessLookupError):  # it has ended by itself
+            os.kill(pid, signal.SIGKILL)
+            return True
+        return False
 
 
 def check(number: int, text: str) -> None:
@@ -151,9 +166,16 @@ def open_files(server: ServerProcess) -> int:
     return len(list(Path(f"/proc/{server.process.pid}/fd").iterdir()))
 
 
-def disturb(undisturbed: ServerProcess, disturbed: ServerProcess, kills: int, seed: int) -> None:
-    """Rounds of streams until so many processes have been killed. Every round has schemas that the
-    disturbed server has not seen."""
+def disturb(
+    undisturbed: ServerProcess,
+    disturbed: ServerProcess,
+    kills: int,
+    seed: int,
+    *,
+    nursery: bool = False,
+) -> None:
+    """Rounds of streams until so many processes have been killed, or so often the `nursery` with
+    one of its own. Every round has schemas that the disturbed server has not seen."""
     equal_bits = metric(disturbed, "batch_invariant") == 1
     killer = Killer(disturbed, kills, seed)
     asyncio.run(answers(disturbed, range(seed, seed + STREAMS)))  # so that all processes are there
@@ -162,7 +184,8 @@ def disturb(undisturbed: ServerProcess, disturbed: ServerProcess, kills: int, se
     while killer.left:
         numbers = range(first, first + STREAMS)
         expected = asyncio.run(answers(undisturbed, numbers))
-        found = asyncio.run(answers(disturbed, numbers, killer.run))
+        killing = killer.run_with_nursery if nursery else killer.run
+        found = asyncio.run(answers(disturbed, numbers, killing))
         for number, text in zip(numbers, found, strict=True):
             check(number, text)
         if equal_bits:
@@ -178,6 +201,16 @@ def test_killed_processes_cost_no_answer(
     undisturbed: ServerProcess, disturbed: ServerProcess
 ) -> None:
     disturb(undisturbed, disturbed, KILLS, seed=10_000)
+
+
+def test_a_killed_nursery_costs_no_answer(
+    undisturbed: ServerProcess, disturbed: ServerProcess
+) -> None:
+    before = disturbed.nurseries()
+    disturb(undisturbed, disturbed, 1, seed=15_000, nursery=True)
+    after = disturbed.nurseries()
+    assert len(after) == 1
+    assert after != before
 
 
 @pytest.mark.slow
