@@ -6,7 +6,7 @@ Each shape of `tests/hostile/table/` is sent to a server of the demo model in pr
 while a client streams a long array of strings again and again. A row says what the shape's client
 got and after how many seconds, the longest and the 99th percentile of the times in which the
 stream brought no text meanwhile ("gaps", in milliseconds), how late the machine meanwhile let a
-process work that needs hardly anything (`machine_ms`, the worst case: on a machine that does other
+process work that needs little (`machine_ms`, the worst case: on a machine that does other
 work, gaps are some times as long), and the resident memory of all processes of the server after it
 (pages that several share counted once). The last rows hold the gaps of the stream alone, those of
 all shapes together, and the memory before the first shape and some seconds after the last.

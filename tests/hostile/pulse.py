@@ -1,8 +1,8 @@
-"""How late the machine lets a process work that needs hardly anything: what other work there is.
+"""How late the machine lets a process work that needs little: what other work there is.
 
-A process of its own wakes up every few milliseconds, and tells how much later than it asked for
-that was. A server cannot be faster than this, whatever it does; a test that runs on a busy machine
-allows for it.
+A process of its own works for a few milliseconds now and then, and tells how much longer that took
+than the processor time that it needed. A server cannot be faster than this, whatever it does; a
+test that runs on a busy machine allows for it.
 """
 
 from __future__ import annotations
@@ -15,18 +15,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-EVERY: Final = 0.005
+EVERY: Final = 0.05
 """Seconds between two beats."""
+WORK: Final = 0.005
+"""Seconds of processor time of a beat: more than the system gives to a process at once, so that a
+beat has to wait for others as longer work does."""
 
 _PROGRAM: Final = f"""
 import time
 while True:
     begin = time.monotonic()
     time.sleep({EVERY})
-    for _ in range(2000):
+    worked = time.thread_time() + {WORK}
+    while time.thread_time() < worked:
         pass
     end = time.monotonic()
-    print(end, end - begin - {EVERY}, flush=True)
+    print(end, end - begin - {EVERY + WORK}, flush=True)
 """
 
 

@@ -7,9 +7,9 @@ asserted that every answer is whole and valid.
 
 Where the server works on grammars in processes of their own, two more things are asserted. While a
 shape is worked on, no gap of the watched stream is longer than GAP_MS and HOPS times what the
-machine kept a process waiting meanwhile that needs hardly anything: on a machine that does other
-work the stream alone has long gaps too. And after the last shape the memory of all processes
-together returns to at most MORE_BYTES above that at the start.
+machine kept a process waiting meanwhile that needs little: on a machine that does other work the
+stream alone has long gaps too. And after the last shape the memory of all processes together
+returns to at most MORE_BYTES above that at the start.
 
 Without such processes, shapes that nothing bounds yet (UNBOUNDED) are left out.
 

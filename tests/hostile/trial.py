@@ -72,7 +72,7 @@ class Trial:
 
     @property
     def machine_ms(self) -> float:
-        """How late the machine let a process work that needs hardly anything, at the most."""
+        """How late the machine let a process work that needs little, at the most."""
         return longest_ms(self.late)
 
     @property
