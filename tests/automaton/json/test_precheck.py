@@ -43,3 +43,29 @@ def test_pairs_are_counted_for_each_oneOf() -> None:
     ]
     named = {f"a{n}": {"type": "array", "items": choice} for n, choice in enumerate(choices)}
     compile_json_schema({"type": "object", "properties": named}, EVERY_BYTE)
+
+
+NAMES = [f"p{at}" for at in range(13)]
+PRODUCT: dict[str, Any] = {
+    "allOf": [
+        {"anyOf": [{"minProperties": at}, {"properties": {name: {"const": at}}}]}
+        for at, name in enumerate(NAMES)
+    ]
+}
+CONTAINED: dict[str, Any] = {"allOf": [{"contains": {"const": at}} for at in range(8)]}
+
+
+@pytest.mark.parametrize("inner", [PRODUCT, CONTAINED], ids=["anyOf", "contains"])
+@pytest.mark.parametrize("wrap", ["properties", "items", "additionalProperties"])
+def test_unions_that_multiply_to_too_many_are_refused_at_once(wrap: str, inner: Any) -> None:
+    schema = {wrap: {"a": inner} if wrap == "properties" else inner}
+    with pytest.raises(LimitError) as raised:
+        compile_json_schema(schema, EVERY_BYTE)
+    assert raised.value.limit == "alternatives"
+    assert "/allOf/" in (raised.value.pointer or "")
+
+
+def test_many_unions_that_are_not_multiplied_are_no_reason() -> None:
+    optional = {name: {"anyOf": [{"type": "integer"}, {"type": "null"}]} for name in NAMES}
+    grammar = compile_json_schema({"properties": optional}, EVERY_BYTE)
+    assert grammar.matcher().accept_bytes(b'{"p0":null,"p12":1}') == 19

@@ -1,4 +1,4 @@
-"""Builds all shapes at compile time when a `oneOf` is long.
+"""Builds all shapes at compile time when a `oneOf` is long, or unions may multiply to too many.
 
 Shapes are otherwise built when a text first reaches them. A long `oneOf` may have too many options
 that exclude each other only by a search; such a schema is refused before any text is begun, as far
@@ -21,20 +21,24 @@ WIDE: Final = 10
 """A `oneOf` of more options than this is long."""
 _MOST_VALUES: Final = 1_000
 """Conjunctions that are looked at."""
-_MOST_WORK: Final = 150_000
+MOST_STEPS: Final = 150_000
 """Steps, counted as those of the limit `work`."""
+FEW_STEPS: Final = 10_000
+"""Steps that take less than 50 ms on most machines: for what may turn out to be harmless."""
 _OF_SHAPES: Final = frozenset(("alternatives", "seconds", "bytes"))
 """The limits that building shapes runs into, and those that pass for the whole compile; all others
 are counted anew for each mask."""
 
 
-def precheck_alternatives(root: Conjunction, solver: Solver, limits: Limits) -> None:
-    """Build the shapes of all values within `root`. Raises `LimitError` for too many alternatives,
-    which would otherwise end a text in its middle."""
+def precheck_alternatives(
+    root: Conjunction, solver: Solver, limits: Limits, steps: int = MOST_STEPS
+) -> None:
+    """Build the shapes of all values within `root`, in so many steps. Raises `LimitError` for too
+    many alternatives, which would otherwise end a text in its middle."""
     values = {root: None}
     queue = [root]
     try:
-        with Work(replace(limits, work=min(limits.work, _MOST_WORK))):
+        with Work(replace(limits, work=min(limits.work, steps))):
             for value in queue:  # which grows
                 for inner in _inside(value, solver):
                     if inner not in values and len(values) < _MOST_VALUES:

@@ -23,6 +23,7 @@ To add a keyword:
 For tests, add a row to `tests/properties/schema_cases.py`, which holds masks against brute force,
 and one to the tables in `tests/grammar/schema/`. For users, add a row to docs/json-schema.md.
 
+- `branches`: Upper bounds on the branches of values whose unions are multiplied out.
 - `combining_keywords`: Keywords that combine subschemas about one value: logic, references.
 - `container_keywords`: Keywords about arrays and objects.
 - `document`: The document as JSON: loading it, checking it, reading settings of a kind.

@@ -24,12 +24,15 @@ def _read_all_of(source: SchemaObject, setting: Json, place: str) -> list[Assert
 
 
 def _read_any_of(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
-    return [AnyOf(source.children(setting, place))]
+    options = source.children(setting, place)
+    source.parser.choices *= max(1, len(options))
+    return [AnyOf(options)]
 
 
 def _read_one_of(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
     options = source.children(setting, place)
     source.parser.widest = max(source.parser.widest, len(options))
+    source.parser.choices *= max(1, len(options))
     return [OneOf(options)]
 
 
@@ -39,6 +42,7 @@ def _read_not(source: SchemaObject, setting: Json, place: str) -> list[Assertion
 
 def _read_if(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
     then, otherwise = source.optional("then"), source.optional("else")
+    source.parser.choices *= 2
     return [If(source.condition(setting, place), then, otherwise)]
 
 

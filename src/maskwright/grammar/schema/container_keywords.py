@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from maskwright.grammar.regular.terms import Regular
+from maskwright.grammar.schema.branches import OF_CONTAINS
 from maskwright.grammar.schema.document import as_array, as_count, as_mapping, as_names, escape
 from maskwright.grammar.schema.schema_object import KeywordReader, SchemaObject
 from maskwright.grammar.schema.tree import (
@@ -80,6 +81,7 @@ def _read_contains(source: SchemaObject, setting: Json, place: str) -> list[Asse
         least = as_count(source.value["minContains"], source.place("minContains"))
     if source.has("maxContains"):
         most = as_count(source.value["maxContains"], source.place("maxContains"))
+    source.parser.choices *= OF_CONTAINS
     return [Contains(source.condition(setting, place), least, most)]
 
 

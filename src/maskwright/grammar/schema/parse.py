@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Final
 
 from maskwright.errors import Construct, LimitError
+from maskwright.grammar.schema.branches import most_branches
 from maskwright.grammar.schema.combining_keywords import COMBINING_KEYWORDS
 from maskwright.grammar.schema.container_keywords import CONTAINER_KEYWORDS
 from maskwright.grammar.schema.document import check, check_names, loaded
@@ -49,6 +50,9 @@ class ParsedSchema:
 
     root: Schema
     report: Report
+    branches: float
+    """An upper bound on the branches of a value once its unions are multiplied out; 1 where the
+    document has too few unions for that to matter."""
     widest: int
     """The number of options of the longest `oneOf`."""
 
@@ -74,7 +78,10 @@ def parse_schema(source: Json, options: ParseOptions) -> ParsedSchema:
         schema, schema_object = parser.waiting.popleft()
         schema.assertions = tuple(_assertions(schema_object))
     report = Report(tuple(parser.enforced), tuple(parser.annotations))
-    return ParsedSchema(root, report, parser.widest)
+    branches = 1.0
+    if parser.choices > options.limits.alternatives:
+        branches = most_branches(parser.schemas.values())
+    return ParsedSchema(root, report, branches, parser.widest)
 
 
 def _assertions(source: SchemaObject) -> list[Assertion]:

@@ -55,6 +55,8 @@ class DocumentParser:
     """None where the text of a schema doesn't decide what it means; see `SchemaKeys`."""
     schemas: dict[object, Schema] = field(default_factory=dict[object, Schema])
     """By subdocument and dynamic scope; a schema is entered here before it is parsed."""
+    choices: float = 1.0
+    """The product of the numbers of options of all unions in the document."""
     widest: int = 0
     """The number of options of the longest `oneOf`."""
     waiting: deque[tuple[Schema, SchemaObject]] = field(

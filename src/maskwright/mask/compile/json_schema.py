@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final, Literal, NamedTuple, get_args
 
 from maskwright.automaton.json.contexts import JsonContexts
-from maskwright.automaton.json.precheck import WIDE, precheck_alternatives
+from maskwright.automaton.json.precheck import FEW_STEPS, WIDE, precheck_alternatives
 from maskwright.automaton.satisfy.solver import Solver
 from maskwright.automaton.value.progress import PropertyOrder
 from maskwright.automaton.value.whitespace import WHITESPACE, WhitespaceName
@@ -121,6 +121,8 @@ def _compile(
             return None
         if parsed.widest > WIDE:
             precheck_alternatives(root, solver, options.limits)
+        elif parsed.branches > options.limits.alternatives:
+            precheck_alternatives(root, solver, options.limits, FEW_STEPS)
         beginning = source.begin(solver)
     return Grammar(beginning, parsed.report, source.begin_again)
 
