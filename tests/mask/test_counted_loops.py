@@ -155,6 +155,7 @@ RECURSIVE = {
         grammar/number/digits.py: Magnitudes._integer Magnitudes._integer_moves
         grammar/tags/free_text.py: _FreeText._after _FreeText._moves _FreeText.at
         grammar/tools/python_literals.py: _escapes _inside _moves
+        grammar/tools/custom_input.py: escaped _moves
     """,
     TERM: """
         grammar/dialects/longest.py: _has_greedy _has_lazy _language
@@ -170,6 +171,7 @@ RECURSIVE = {
         grammar/regular/word_lists.py: _is_listed with_minimal_escapes
         grammar/rules/recursion.py: _options
         grammar/rules/tree.py: renamed
+        grammar/tools/custom_input.py: spelled spelled.again
         automaton/events/captures.py: CaptureReader._end
         automaton/finish/levels.py: LevelCompletion._below LevelCompletion._thread
         automaton/finish/leaf_exits.py: _ends_alike
