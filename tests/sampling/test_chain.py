@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from maskwright.errors import EmptySupportError, GenerationError
-from maskwright.sampling import CHAIN, ChainBatch, SampleRow, SamplingParams
+from maskwright.sampling import CHAIN, ChainBatch, SampleRow, SamplingParams, TextBan
 from maskwright.sampling.chain import run_chain
 
 INF = math.inf
@@ -24,10 +24,13 @@ def run(
     prompt: tuple[int, ...] = (7,),
     output: tuple[int, ...] = (),
     allowed: set[int] | None = None,
+    eos: frozenset[int] = frozenset(),
+    stop_tokens: frozenset[int] = frozenset(),
     **params: object,
 ) -> list[float]:
     """The chain on one row; its error is raised."""
-    row = SampleRow(SamplingParams(**params), (*prompt, *output), len(prompt), 0)
+    params_ = SamplingParams(**params)
+    row = SampleRow(params_, (*prompt, *output), len(prompt), 0, eos, stop_tokens)
     mask = torch.tensor([words(set(range(VOCAB)) if allowed is None else allowed)])
     batch = ChainBatch([row], mask.to(torch.int32))
     tensor = torch.tensor([logits])
@@ -45,7 +48,9 @@ def test_the_order_is_this_one() -> None:
         "frequency_penalty",
         "no_repeat_ngrams",
         "bad_words",
+        "allowed_tokens",
         "mask_rows",
+        "min_tokens",
         "require_support",
         "temperature",
         "top_k",
@@ -144,3 +149,46 @@ def test_a_failing_row_leaves_its_neighbours_alone() -> None:
     assert not logits.isnan().any()
     assert logits[0].tolist()[:2] == [0.0, -1.0]
     assert logits[2].tolist()[5:7] == [0.0, -1.0]
+
+
+def left(logits: list[float]) -> set[int]:
+    return {token for token, value in enumerate(logits) if value > -INF}
+
+
+def test_only_allowed_tokens_are_left() -> None:
+    assert left(run(FLAT, allowed_tokens=(1, 5))) == {1, 5}
+    assert left(run(FLAT, allowed_tokens=(1, 5), allowed={5, 6})) == {5}
+    with pytest.raises(EmptySupportError):
+        run(FLAT, allowed_tokens=(1,), allowed={5})
+
+
+@pytest.mark.parametrize(
+    ("output", "options", "forbidden"),
+    [
+        ((), {"min_tokens": 2}, {6, 7}),
+        ((0,), {"min_tokens": 2}, {6, 7}),
+        ((0, 0), {"min_tokens": 2}, set()),
+        ((0,) * 9, {"ignore_eos": True}, {7}),
+        ((0,), {"ignore_eos": True, "min_tokens": 2}, {6, 7}),
+    ],
+)
+def test_ends_that_come_too_early(
+    output: tuple[int, ...], options: dict[str, object], forbidden: set[int]
+) -> None:
+    ends = {"eos": frozenset({7}), "stop_tokens": frozenset({6})}
+    assert left(run(FLAT, output=output, **ends, **options)) == set(range(VOCAB)) - forbidden
+
+
+def test_the_end_of_a_grammar_takes_precedence() -> None:
+    """Where its mask allows nothing but an end, the answer ends."""
+    ended = run(FLAT, allowed={7}, eos=frozenset({7}), min_tokens=5, ignore_eos=True)
+    assert left(ended) == {7}
+    assert left(run(FLAT, allowed={3, 7}, eos=frozenset({7}), min_tokens=5)) == {3}
+
+
+def test_banned_texts() -> None:
+    texts = (b"a", b"b", b"ab", b"xab", b"ba", b"c", b"", b"")
+    ban = TextBan([b"ab"], texts)
+    assert left(run(FLAT, banned=ban)) == {0, 1, 4, 5, 6, 7}
+    assert left(run(FLAT, output=(0,), banned=ban)) == {0, 5, 6, 7}
+    assert left(run(FLAT, prompt=(0,), banned=ban)) == {0, 1, 4, 5, 6, 7}  # the answer alone counts

@@ -6,7 +6,7 @@ from dataclasses import fields
 import pytest
 
 from maskwright.errors import InputError
-from maskwright.sampling import SamplingParams
+from maskwright.sampling import SamplingParams, TextBan
 
 REFUSED = [
     ("temperature", -0.1),
@@ -65,6 +65,10 @@ MORE = [
     {"logit_bias": {5: 1.0}},
     {"bad_words": ((1, 2),)},
     {"no_repeat_ngram": 3},
+    {"banned": TextBan([b"a"], (b"a", b"b"))},
+    {"allowed_tokens": (1,)},
+    {"min_tokens": 1},
+    {"ignore_eos": True},
     {"logprobs": 0},
 ]
 """Each alone asks for more than a mask and a temperature."""

@@ -11,6 +11,7 @@ tokens must also stop forced text from being written without it (`_writes_forced
 - `philox`: The random number generator (Philox4x32-10), addressed by position.
 - `sampler`: Chooses one token for each row.
 - `scores`: How likely a chosen token was.
+- `text_ban`: Strings that must not occur, however they are cut into tokens.
 """
 
 from maskwright.sampling.chain import CHAIN, ChainBatch, SampleRow
@@ -24,6 +25,7 @@ from maskwright.sampling.scores import (
     TokenScore,
     score,
 )
+from maskwright.sampling.text_ban import TextBan
 
 __all__ = [
     "CANONICAL",
@@ -36,6 +38,7 @@ __all__ = [
     "SampleRow",
     "SamplingParams",
     "Scale",
+    "TextBan",
     "TokenScore",
     "sample",
     "score",

@@ -34,7 +34,8 @@ doesn't become 0 in float32."""
 class SampleRow:
     """What chain and draw need of one sequence.
 
-    `tokens`: prompt and output so far. The index of the sampled token will be `len(tokens)`, which
+    `eos`, `stop_tokens`: tokens that end the answer, of the model and of the client. `tokens`:
+    prompt and output so far. The index of the sampled token will be `len(tokens)`, which
     is also its position in the random stream of `seed` (64 bits).
     """
 
@@ -42,6 +43,8 @@ class SampleRow:
     tokens: Sequence[int]
     prompt_length: int
     seed: int
+    eos: frozenset[int] = frozenset()
+    stop_tokens: frozenset[int] = frozenset()
 
     @property
     def output(self) -> Sequence[int]:
@@ -113,8 +116,18 @@ def no_repeat_ngrams(logits: Tensor, batch: ChainBatch) -> None:
             _forbid(logits, number, grams[begun, -1])
 
 
+def allowed_tokens(logits: Tensor, batch: ChainBatch) -> None:
+    """Forbid every token that is not among the allowed ones."""
+    for number, row in enumerate(batch.rows):
+        if row.params.allowed_tokens is not None:
+            tokens = torch.tensor(row.params.allowed_tokens)
+            kept = logits[number, tokens]
+            logits[number] = float("-inf")
+            logits[number, tokens] = kept
+
+
 def bad_words(logits: Tensor, batch: ChainBatch) -> None:
-    """Forbid a token that would end a bad word."""
+    """Forbid a token that would end a bad word, given as tokens or as text."""
     for number, row in enumerate(batch.rows):
         ends = [
             word[-1]
@@ -122,12 +135,27 @@ def bad_words(logits: Tensor, batch: ChainBatch) -> None:
             if tuple(row.tokens[len(row.tokens) - len(word) + 1 :]) == word[:-1]
         ]
         _forbid(logits, number, np.asarray(ends, np.int64))
+        if row.params.banned is not None:
+            _forbid(logits, number, row.params.banned.tokens(row.output))
 
 
 def mask_rows(logits: Tensor, batch: ChainBatch) -> None:
     """Forbid the tokens that a row's mask doesn't allow: that of its grammar or, without one, of
     the vocabulary."""
     apply_mask(logits, batch.words)
+
+
+def min_tokens(logits: Tensor, batch: ChainBatch) -> None:
+    """Forbid tokens that end the answer before `min_tokens`, and end tokens with `ignore_eos`. They
+    stay where nothing else is left: the end of a grammar takes precedence."""
+    for number, row in enumerate(batch.rows):
+        ends = row.eos if row.params.ignore_eos else frozenset[int]()
+        if len(row.output) < row.params.min_tokens:
+            ends = row.eos | row.stop_tokens
+        if ends:
+            others = logits[number].index_fill(0, torch.tensor(sorted(ends)), float("-inf"))
+            if others.amax() > float("-inf"):
+                logits[number] = others
 
 
 def require_support(logits: Tensor, batch: ChainBatch) -> None:
@@ -145,8 +173,8 @@ def no_token(*, empty: bool) -> GenerationError:
     logits are not finite."""
     if empty:
         return EmptySupportError(
-            "No token is left to choose: grammar, bad_words and no_repeat_ngram "
-            "together forbid every one."
+            "No token is left to choose: grammar, bad_words, allowed_token_ids and "
+            "no_repeat_ngram_size together forbid every one."
         )
     return GenerationError("The model returned logits that are not finite.")
 
@@ -194,7 +222,9 @@ CHAIN: tuple[Processor, ...] = (
     frequency_penalty,
     no_repeat_ngrams,
     bad_words,
+    allowed_tokens,
     mask_rows,
+    min_tokens,
     require_support,
     temperature,
     top_k,

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, get_args
 
 from maskwright.errors import InputError
+from maskwright.sampling.text_ban import TextBan
 
 MOST_LOGPROBS = 20
 """Upper bound on the alternatives that can be asked for at each token."""
@@ -27,6 +28,11 @@ class SamplingParams:
     - `presence_penalty`, `frequency_penalty`: apply to tokens of the output; 0 is off.
     - `logit_bias`: a number to add to the logit of each of some tokens.
     - `bad_words`: sequences of tokens that never occur, also across the end of the prompt.
+    - `banned`: strings that never occur in the output, however they are cut into tokens.
+    - `allowed_tokens`: the only tokens that may occur; None for all.
+    - `min_tokens`: so many tokens are drawn before an end or stop token, unless the grammar allows
+      nothing else; stop strings that begin among them are text like any other.
+    - `ignore_eos`: end tokens are never drawn, unless the grammar allows nothing else.
     - `no_repeat_ngram`: the length of token sequences that never occur twice in prompt and output;
       0 is off.
     - `seed`: None lets the engine draw one.
@@ -43,6 +49,10 @@ class SamplingParams:
     frequency_penalty: float = 0.0
     logit_bias: Mapping[int, float] = field(default_factory=dict[int, float])
     bad_words: tuple[tuple[int, ...], ...] = ()
+    banned: TextBan | None = None
+    allowed_tokens: tuple[int, ...] | None = None
+    min_tokens: int = 0
+    ignore_eos: bool = False
     no_repeat_ngram: int = 0
     seed: int | None = None
     logprobs: int | None = None
@@ -59,6 +69,7 @@ class SamplingParams:
         _number("presence_penalty", self.presence_penalty, -2.0, 2.0)
         _number("frequency_penalty", self.frequency_penalty, -2.0, 2.0)
         _integer("no_repeat_ngram", self.no_repeat_ngram, 0, 2**31)
+        _integer("min_tokens", self.min_tokens, 0, 2**31)
         if self.seed is not None:
             _integer("seed", self.seed, -(2**63), 2**64 - 1)
         if self.logprobs is not None:
@@ -70,6 +81,13 @@ class SamplingParams:
         for token, bias in self.logit_bias.items():
             _integer("logit_bias", token, 0, 2**31)
             _number("logit_bias", bias, -100.0, 100.0)
+        if self.allowed_tokens is not None:
+            if not self.allowed_tokens:
+                raise InputError(
+                    "allowed_tokens: at least one token must be allowed.", param="allowed_tokens"
+                )
+            for token in self.allowed_tokens:
+                _integer("allowed_tokens", token, 0, 2**31)
         for word in self.bad_words:
             if not word:
                 raise InputError(
@@ -85,8 +103,9 @@ class SamplingParams:
             or self.presence_penalty
             or self.frequency_penalty
             or self.logit_bias
-            or self.bad_words
-            or self.no_repeat_ngram
+            or self.forbids
+            or self.min_tokens
+            or self.ignore_eos
             or self.logprobs is not None
         )
         object.__setattr__(self, "plain", not more)
@@ -96,9 +115,20 @@ class SamplingParams:
         """Whether the most probable token is selected, without a draw."""
         return self.temperature == 0
 
+    @property
+    def forbids(self) -> bool:
+        """Whether a token may be forbidden that the mask allows, and that doesn't end the
+        answer."""
+        return bool(
+            self.bad_words
+            or self.banned is not None
+            or self.allowed_tokens is not None
+            or self.no_repeat_ngram
+        )
+
     def tokens(self) -> frozenset[int]:
         """All token ids in the parameters, which the engine checks against the vocabulary."""
-        return frozenset(self.logit_bias).union(*self.bad_words)
+        return frozenset(self.logit_bias).union(self.allowed_tokens or (), *self.bad_words)
 
 
 def _number(name: str, value: object, low: float, high: float) -> None:

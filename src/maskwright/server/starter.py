@@ -10,6 +10,7 @@ from collections.abc import Callable
 from maskwright.engine import Engine, Generation, Request
 from maskwright.errors import BudgetError, InputError, LimitError
 from maskwright.processes import AnyGrammar, GrammarProcesses
+from maskwright.sampling import TextBan
 from maskwright.server.answer.choices import Choices
 from maskwright.server.answer.event_source import events_of
 from maskwright.server.answer.logprobs import ScoreReader
@@ -57,10 +58,12 @@ class Starter:
         """
         self._check_token_ids(request)
         self._check_choices(request)
+        self._check_ends(request)
         recipe = self._recipe(request)
         grammar = None if recipe is None else await self._grammar(recipe, exchange)
         begin = time.monotonic()
         prompts = await self._prompts.read(request, self._adapter(request))
+        prompts = [self._cut(request, prompt) for prompt in prompts]
         exchange.rendering = time.monotonic() - begin
         limits = [self._limit(request, len(prompt)) for prompt in prompts]
         if recipe is not None and grammar is not None:
@@ -88,13 +91,39 @@ class Starter:
 
     def _check_token_ids(self, request: AnswerRequest) -> None:
         prompts = (one.tokens for one in request.prompts if isinstance(one, TokenPrompt))
-        named = [("logit_bias", request.options.params.logit_bias)]
+        options = request.options
+        named = [
+            ("logit_bias", options.params.logit_bias),
+            ("allowed_token_ids", options.params.allowed_tokens or ()),
+            ("stop_token_ids", options.stop_tokens),
+        ]
         for field, tokens in (*named, *((request.place, tokens) for tokens in prompts)):
             outside = next((token for token in tokens if token >= self._loaded.vocab.size), None)
             if outside is not None:
                 raise InputError(
                     f"{field} names token {outside}; the vocabulary has {self._loaded.vocab.size}",
                     param=field,
+                )
+
+    def _check_ends(self, request: AnswerRequest) -> None:
+        """Refuse ends that can't be distinguished from the arguments of calls. Stop strings are
+        part of the grammar there."""
+        use, options = request.tool_use, request.options
+        if use is None or not use.constrains:
+            return
+        if options.include_stop and options.stop:
+            raise InputError(
+                "stop strings can't be included beside tools that may be called",
+                param="include_stop_str_in_output",
+                code="unsupported_parameter",
+            )
+        for token in options.stop_tokens:
+            if self._loaded.vocab.tokens[token]:
+                raise InputError(
+                    f"token {token} has a text, which may occur in the arguments of a call; beside "
+                    "tools that may be called, send stop strings",
+                    param="stop_token_ids",
+                    code="unsupported_parameter",
                 )
 
     def _check_choices(self, request: AnswerRequest) -> None:
@@ -137,6 +166,16 @@ class Starter:
             )
         return name
 
+    def _cut(self, request: AnswerRequest, prompt: list[int]) -> list[int]:
+        """Return the last tokens of a prompt, as many as the client wants."""
+        kept = request.options.kept
+        if kept is None:
+            return prompt
+        if kept < 0:
+            kept = self._engine.max_context - (1 if request.limit is None else request.limit.tokens)
+            kept = max(kept, 1)
+        return prompt[max(0, len(prompt) - kept) :]
+
     def _limit(self, request: AnswerRequest, prompt_tokens: int) -> int:
         """Return the token limit of the answer: the client's, or the rest of the context."""
         room = self._engine.max_context - prompt_tokens
@@ -160,11 +199,17 @@ class Starter:
         cancelled."""
         submitted: list[tuple[Request, Generation]] = []
         use, options = request.tool_use, request.options
+        params, words = options.params, options.bad_words
+        if words:
+            ban = TextBan([word.encode() for word in words], self._loaded.vocab.tokens)
+            params = dataclasses.replace(params, banned=ban)
         asked = Request(
             prompt=prompts[0],
-            params=options.params,
+            params=params,
             max_tokens=limits[0],
             stop=() if use is not None and use.constrains else options.stop,
+            stop_tokens=options.stop_tokens,
+            include_stop=options.include_stop,
             grammar=grammar,
             adapter=self._adapter(request),
             service=self._service(request),
@@ -177,7 +222,7 @@ class Starter:
             for prompt, limit in zip(prompts, limits, strict=True):
                 for index in range(options.n):
                     seed = choice_seed(options.params.seed, index)
-                    params = dataclasses.replace(options.params, seed=seed)
+                    params = dataclasses.replace(params, seed=seed)
                     one = dataclasses.replace(asked, prompt=prompt, max_tokens=limit, params=params)
                     submitted.append((one, self._engine.submit(one)))
         except Exception:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -78,3 +79,34 @@ def test_a_forced_run_leaves_enough_tokens_for_the_rest(loaded: LoadedModel, dra
         assert len(completion.text) == 14
         if limit >= 14:
             assert completion.token_ids[:11] == canonical
+
+
+@pytest.mark.parametrize(
+    ("options", "text", "said", "reason"),
+    [
+        ({}, b"abx", "ab", FinishReason.STOP_TOKEN),
+        ({"include_stop": True}, b"abx", "abx", FinishReason.STOP_TOKEN),
+        ({"params": SamplingParams(min_tokens=3)}, b"abxcx", "abxc", FinishReason.STOP_TOKEN),
+        ({"stop": ("bx",), "include_stop": True}, b"abx", "abx", FinishReason.STOP_STRING),
+        (
+            {"stop": ("b",), "params": SamplingParams(min_tokens=2)},
+            b"abcb",
+            "abc",
+            FinishReason.STOP_STRING,
+        ),
+    ],
+)
+def test_a_stop_token_ends_the_text(
+    loaded: LoadedModel, options: dict[str, Any], text: bytes, said: str, reason: FinishReason
+) -> None:
+    x = loaded.vocab.tokens.index(b"x")
+    asked = Request([65], SamplingParams(), 9, eos=(), stop_tokens=(x,))
+    active, _ = activate(loaded, replace(asked, **options))
+    active.advance([])
+    ends: list[FinishReason | None] = []
+    for byte in text:
+        token = active.texts.index(bytes([byte]))
+        active.sequence.tokens.append(token)
+        ends.append(active.advance([token]).reason)
+    assert ends == [None] * (len(text) - 1) + [reason]
+    assert active.close(reason).text == said

@@ -91,3 +91,16 @@ def test_a_stop_inside_another_is_found() -> None:
     for character in "abc":
         state = automaton.step(state, character)
     assert (automaton.matched(state), automaton.depth(state)) == (2, 3)
+
+
+def test_a_stop_string_can_be_part_of_the_text() -> None:
+    emitter = Emitter(StopAutomaton(["cd"]), include=True)
+    assert [emitter.push(b"abc"), emitter.push(b"def"), emitter.finish()] == ["ab", "cd", ""]
+    assert emitter.stopped
+
+
+def test_a_stop_string_that_begins_too_early_is_text() -> None:
+    emitter = Emitter(StopAutomaton(["bc"]))
+    sent = [emitter.push(b"abc", stops=False), emitter.push(b"b", stops=False)]
+    assert [*sent, emitter.push(b"ca"), emitter.push(b"bc")] == ["abc", "b", "ca", ""]
+    assert emitter.stopped

@@ -129,9 +129,6 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"maskwright": {"logprobs": "raw"}}, "maskwright.logprobs"),
     ({"top_logprobs": 2}, "top_logprobs"),
     ({"modalities": ["text", "audio"]}, "modalities"),
-    ({"min_tokens": 5}, "min_tokens"),
-    ({"ignore_eos": True}, "ignore_eos"),
-    ({"stop_token_ids": [3]}, "stop_token_ids"),
     # names nobody knows that look like a constraint
     ({"guided_jsn": {}}, "guided_jsn"),
     ({"responseFormat": {"type": "json_object"}}, "responseFormat"),

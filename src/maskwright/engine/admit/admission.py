@@ -60,14 +60,15 @@ class Admission:
         for name, tokens in (
             ("prompt", request.prompt),
             ("eos", request.eos or ()),
-            ("logit_bias or bad_words", request.params.tokens()),
+            ("stop_tokens", request.stop_tokens),
+            ("logit_bias, bad_words or allowed_tokens", request.params.tokens()),
         ):
             outside = [token for token in tokens if not 0 <= token < self._vocab.size]
             if outside:
                 raise InputError(
                     f"Token {outside[0]} in {name} is outside the vocabulary of "
                     f"{self._vocab.size}.",
-                    param=name.split()[0],
+                    param=name.split()[0].rstrip(","),
                 )
         if request.service not in self._ranks:
             raise InputError(
@@ -122,10 +123,13 @@ class Admission:
                 deadline=generation.deadline,
             ),
             matcher=None if grammar is None else grammar.matcher(),
-            free_words=self.free_words(eos),
+            free_words=self.free_words((*eos, *request.stop_tokens)),
             eos=frozenset(eos),
+            stop_tokens=frozenset(request.stop_tokens),
             texts=self._texts,
-            emitter=Emitter(StopAutomaton(request.stop) if request.stop else None),
+            emitter=Emitter(
+                StopAutomaton(request.stop) if request.stop else None, include=request.include_stop
+            ),
             canonical=config.canonical,
             drafter=LookBack(config.drafts) if config.drafts else None,
         )

@@ -61,10 +61,11 @@ class Masks:
 class Active:
     """A live request and its state between tokens.
 
-    `eos`: tokens that end the answer. `free_words` int32 `[words]`: the mask of an unconstrained
-    request. `texts`: the vocabulary's tokens as bytes. `canonical`: text that the grammar forces is
-    written as the tokenizer would cut it, without asking the model. `drafter`: proposes draft
-    tokens from the request's own text; None for one token a step.
+    `eos`, `stop_tokens`: tokens that end the answer, of the model and of the client. `free_words`
+    int32 `[words]`: the mask of an unconstrained request. `texts`: the vocabulary's tokens as
+    bytes. `canonical`: text that the grammar forces is written as the tokenizer would cut it,
+    without asking the model. `drafter`: proposes draft tokens from the request's own text; None for
+    one token a step.
 
     `advance` and `prepare` run one at a time, in any thread; while they run, nothing else accesses
     the tokens of the sequence. `close` may be called at any time from the engine's thread.
@@ -80,6 +81,7 @@ class Active:
     emitter: Emitter
     canonical: bool
     drafter: LookBack | None
+    stop_tokens: frozenset[int] = frozenset()
     masks: Masks | None = None
     """The masks of the next token and of the drafts after it; None while they are not filled."""
     scores: list[TokenScore] = field(default_factory=list[TokenScore])
@@ -111,7 +113,14 @@ class Active:
         """The sampler's parameters for the token after those of the sequence and of `draft`."""
         sequence = self.sequence
         tokens = sequence.tokens + draft if draft else sequence.tokens
-        return SampleRow(self.request.params, tokens, sequence.prompt_length, self.generation.seed)
+        return SampleRow(
+            self.request.params,
+            tokens,
+            sequence.prompt_length,
+            self.generation.seed,
+            self.eos,
+            self.stop_tokens,
+        )
 
     def advance(self, tokens: list[int]) -> Advance:
         """Process sampled `tokens`, which the sequence already holds; tokens after an end are
@@ -209,9 +218,12 @@ class Active:
             with self._lock:
                 if self._closed:
                     return None
+                stops = self._digested >= self.request.params.min_tokens
                 self._digested += 1
                 self._unsent.append(token)
-                self._text += self.emitter.push(self.texts[token])
+                unsaid = stops and token in self.stop_tokens and not self.request.include_stop
+                text = b"" if unsaid else self.texts[token]
+                self._text += self.emitter.push(text, stops=stops)
             reason = self._reason(token)
             if reason is not None:
                 return reason
@@ -222,6 +234,8 @@ class Active:
             return FinishReason.STOP
         if self.emitter.stopped:
             return FinishReason.STOP_STRING
+        if token in self.stop_tokens and self._digested > self.request.params.min_tokens:
+            return FinishReason.STOP_TOKEN
         if self.complete:
             return FinishReason.GRAMMAR
         if self._left:
@@ -235,8 +249,7 @@ class Active:
     def _writes_forced_text(self) -> bool:
         """Whether text that the grammar forces may be written without the model: then nothing but
         the grammar may restrict tokens."""
-        params = self.request.params
-        return self.canonical and not (params.bad_words or params.no_repeat_ngram)
+        return self.canonical and not self.request.params.forbids
 
     def _canonical_run(self, left: int) -> list[int]:
         """The canonical tokens of the text that the grammar forces next, empty if there are none,
@@ -272,7 +285,7 @@ class Active:
     def _may_follow(self, token: int, left: int) -> bool:
         """Accept a draft token in the matcher, `left` tokens before the limit. False, with the
         matcher unchanged, if it is not allowed, ends the output, or is followed by forced text."""
-        if token in self.eos or not self.texts[token]:
+        if token in self.eos or token in self.stop_tokens or not self.texts[token]:
             return False
         matcher = self.matcher
         if matcher is None:

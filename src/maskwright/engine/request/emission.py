@@ -16,17 +16,20 @@ _DECODER = codecs.getincrementaldecoder("utf-8")
 class Emitter:
     """Decodes the text of one generation. `stopped`: whether a stop string has appeared."""
 
-    def __init__(self, stops: StopAutomaton | None) -> None:
+    def __init__(self, stops: StopAutomaton | None, *, include: bool = False) -> None:
+        """`include`: the stop string is part of the text."""
+        self._include = include
         self.stopped = False
         self._stops = stops
         self._decoder = _DECODER("replace")
         self._state = START
         self._held = ""
 
-    def push(self, data: bytes) -> str:
-        """Append `data`, the bytes of the next token; returns the text that becomes safe to
-        send."""
-        return self._release(self._decoder.decode(data))
+    def push(self, data: bytes, *, stops: bool = True) -> str:
+        """Append `data`, the bytes of the next token; returns the text that becomes safe to send.
+        Without `stops`, no stop string may begin in this text."""
+        text = self._decoder.decode(data)
+        return self._release(text) if stops else text
 
     def finish(self) -> str:
         """Return the rest of the text. Bytes of an incomplete character become U+FFFD."""
@@ -47,7 +50,7 @@ class Emitter:
                 self.stopped = True
                 whole = self._held + text[: number + 1]
                 self._held = ""
-                return whole[: len(whole) - matched]
+                return whole if self._include else whole[: len(whole) - matched]
         whole = self._held + text
         safe = len(whole) - self._stops.depth(self._state)
         self._held = whole[safe:]

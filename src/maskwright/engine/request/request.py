@@ -15,10 +15,12 @@ from maskwright.sampling import SamplingParams, TokenScore
 class FinishReason(enum.StrEnum):
     """Why a generation ended: STOP is an end token, GRAMMAR a text to which its grammar allows
     nothing more (or which it accepts at the token limit), LENGTH the token limit, STOP_STRING one
-    of the request's own strings, TIMEOUT its time limit, or that of a reader who took nothing."""
+    of the request's own strings, STOP_TOKEN one of its own tokens, TIMEOUT its time limit, or that
+    of a reader who took nothing."""
 
     STOP = "stop"
     STOP_STRING = "stop_string"
+    STOP_TOKEN = "stop_token"
     GRAMMAR = "grammar_complete"
     LENGTH = "length"
     CANCELLED = "cancelled"
@@ -33,6 +35,9 @@ class Request:
     - `prompt`: token ids.
     - `max_tokens`: most tokens to generate, an end token included.
     - `stop`: strings that end the text and are not part of it.
+    - `stop_tokens`: tokens that end the output, in addition to `eos`, and whose text is not part of
+      it. As strings do, they count after `params.min_tokens` tokens.
+    - `include_stop`: the stop string or the text of the stop token is part of the text.
     - `grammar`: the shape of the output. A grammar that is still being compiled can be given as a
       future; the request then waits for it without delaying others.
     - `eos`: tokens that end the answer; None for the model's. With a grammar they are those of the
@@ -49,6 +54,8 @@ class Request:
     params: SamplingParams
     max_tokens: int
     stop: tuple[str, ...] = ()
+    stop_tokens: tuple[int, ...] = ()
+    include_stop: bool = False
     grammar: AnyGrammar | Future[AnyGrammar] | None = None
     eos: tuple[int, ...] | None = None
     service: str = "interactive"
@@ -67,6 +74,11 @@ class Request:
             )
         if not all(self.stop):
             raise InputError("stop holds an empty string.", param="stop")
+        if self.params.min_tokens > self.max_tokens:
+            raise InputError(
+                f"min_tokens is {self.params.min_tokens}, but max_tokens is {self.max_tokens}.",
+                param="min_tokens",
+            )
         if self.grammar is not None and self.eos is not None:
             raise InputError(
                 "eos can't be given together with a grammar, which has the vocabulary's.",

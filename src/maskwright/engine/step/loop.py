@@ -42,7 +42,13 @@ from maskwright.models import BatchInvariance, LoadedModel
 log = logging.getLogger(__name__)
 
 COMPLETE = frozenset(
-    {FinishReason.STOP, FinishReason.STOP_STRING, FinishReason.GRAMMAR, FinishReason.LENGTH}
+    {
+        FinishReason.STOP,
+        FinishReason.STOP_STRING,
+        FinishReason.STOP_TOKEN,
+        FinishReason.GRAMMAR,
+        FinishReason.LENGTH,
+    }
 )
 """Finish reasons of answers that came to their own end, whose lengths the admission gate learns
 from."""

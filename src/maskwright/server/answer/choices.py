@@ -204,7 +204,12 @@ def _keep(error: Exception) -> None:
 def _openai_reason(reason: FinishReason, *, called: bool) -> str:
     """Return OpenAI's name of the finish reason."""
     match reason:
-        case FinishReason.STOP | FinishReason.STOP_STRING | FinishReason.GRAMMAR:
+        case (
+            FinishReason.STOP
+            | FinishReason.STOP_STRING
+            | FinishReason.STOP_TOKEN
+            | FinishReason.GRAMMAR
+        ):
             return "tool_calls" if called else "stop"
         case FinishReason.LENGTH:
             return "length"

@@ -4,7 +4,7 @@ which it is compared."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import fields
 
 from maskwright.engine import Request, TokenScore
 from maskwright.sampling import CHAIN
@@ -29,9 +29,15 @@ class TokenTrace:
     def body(self) -> Json:
         """Return the trace as JSON. `seed` is signed, as in requests. `tokens[].position` is the
         position in the random stream."""
-        asked, params = self._request, asdict(self._request.params)
-        for name in ("seed", "logprobs", "scale", "plain"):
-            del params[name]
+        asked = self._request
+        params = {
+            field.name: getattr(asked.params, field.name)
+            for field in fields(asked.params)
+            if field.name not in ("seed", "logprobs", "scale", "plain")
+        }
+        banned = asked.params.banned
+        if banned is not None:
+            params["banned"] = [word.decode() for word in banned.words]
         return {
             "processors": [processor.__name__ for processor in CHAIN],
             "params": params,

@@ -61,7 +61,11 @@ class GenerationOptions:
     """How each answer is generated.
 
     - `n`: answers for each prompt.
-    - `stop`: strings that end the answer.
+    - `stop`, `stop_tokens`: strings and tokens that end the answer. `include_stop`: they are part
+      of it.
+    - `bad_words`: strings that never occur in the answer.
+    - `kept`: how many tokens of a prompt are kept, its last ones; -1 for as many as leave room for
+      the answer; None for all.
     - `user`: the user whose fair share of the engine the request counts towards.
     - `cache_salt`: only requests with equal salts share cached prefixes.
     """
@@ -72,6 +76,10 @@ class GenerationOptions:
     own: OwnOptions
     user: str
     cache_salt: str
+    stop_tokens: tuple[int, ...] = ()
+    include_stop: bool = False
+    bad_words: tuple[str, ...] = ()
+    kept: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

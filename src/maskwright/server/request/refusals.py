@@ -16,10 +16,8 @@ from maskwright.server.request.fields import Fields, shown
 # Field -> the values without an effect.
 NEUTRAL: Mapping[str, tuple[object, ...]] = {
     "add_special_tokens": (False, True),
-    "allowed_token_ids": (),
     "audio": (),
     "background": (False,),
-    "bad_words": ([],),
     "best_of": (1,),
     "chat_template": (),
     "conversation": (),
@@ -29,12 +27,9 @@ NEUTRAL: Mapping[str, tuple[object, ...]] = {
     "guided_decoding_backend": (),
     "guided_json_object": (False,),
     "guided_whitespace_pattern": (),
-    "ignore_eos": (False,),
-    "include_stop_str_in_output": (False,),
     "input": (),
     "instructions": (),
     "length_penalty": (1,),
-    "min_tokens": (0,),
     "modalities": (["text"],),
     "no_stop_trim": (False,),
     "previous_response_id": (),
@@ -43,9 +38,7 @@ NEUTRAL: Mapping[str, tuple[object, ...]] = {
     "return_tokens_as_token_ids": (False,),
     "skip_special_tokens": (True,),
     "stop_regex": (),
-    "stop_token_ids": ([],),
     "thinking_token_budget": (),
-    "truncate_prompt_tokens": (),
     "use_beam_search": (False,),
     "web_search_options": (),
 }

@@ -10,6 +10,7 @@ from maskwright.server.request.answer_request import GenerationOptions, TokenLim
 from maskwright.server.request.fields import Fields, as_number, invalid, shown
 from maskwright.server.request.own_options import parse_own_options
 
+MAX_BAD_WORDS = 64
 MAX_CHOICES = 128
 MAX_STOPS = 4
 MAX_TOKENS = 1 << 31
@@ -17,19 +18,27 @@ SEED_BITS = 64
 
 SAMPLING_FIELDS = frozenset(
     {
+        "allowed_token_ids",
+        "bad_words",
         "cache_salt",
         "frequency_penalty",
+        "ignore_eos",
+        "include_stop_str_in_output",
         "logit_bias",
         "maskwright",
         "min_p",
+        "min_tokens",
         "n",
+        "no_repeat_ngram_size",
         "presence_penalty",
         "repetition_penalty",
         "seed",
         "stop",
+        "stop_token_ids",
         "temperature",
         "top_k",
         "top_p",
+        "truncate_prompt_tokens",
         "user",
     }
 )
@@ -53,6 +62,10 @@ def read_options(body: Fields, alternatives: int | None) -> GenerationOptions:
         presence_penalty=body.number("presence_penalty", -2, 2, 0.0),
         frequency_penalty=body.number("frequency_penalty", -2, 2, 0.0),
         logit_bias=_logit_bias(body),
+        allowed_tokens=_allowed(body),
+        min_tokens=body.integer("min_tokens", 0, MAX_TOKENS) or 0,
+        ignore_eos=body.boolean("ignore_eos"),
+        no_repeat_ngram=body.integer("no_repeat_ngram_size", 0, MAX_TOKENS) or 0,
         seed=None if seed is None else seed % (1 << SEED_BITS),
         logprobs=alternatives,
         scale=own.logprobs,
@@ -61,6 +74,10 @@ def read_options(body: Fields, alternatives: int | None) -> GenerationOptions:
         params=params,
         n=body.integer("n", 1, MAX_CHOICES) or 1,
         stop=_stop(body),
+        stop_tokens=_token_ids(body, "stop_token_ids"),
+        include_stop=body.boolean("include_stop_str_in_output"),
+        bad_words=_bad_words(body),
+        kept=body.integer("truncate_prompt_tokens", -1, MAX_TOKENS),
         own=own,
         user=body.string("user") or "",
         cache_salt=body.string("cache_salt") or "",
@@ -103,3 +120,28 @@ def _stop(body: Fields) -> tuple[str, ...]:
     if "" in texts:
         raise InputError("stop must not hold an empty string", param="stop")
     return texts
+
+
+def _bad_words(body: Fields) -> tuple[str, ...]:
+    words = body.strings("bad_words")
+    if len(words) > MAX_BAD_WORDS:
+        raise InputError(f"bad_words takes at most {MAX_BAD_WORDS} strings", param="bad_words")
+    if "" in words:
+        raise InputError("bad_words must not hold an empty string", param="bad_words")
+    return words
+
+
+def _allowed(body: Fields) -> tuple[int, ...] | None:
+    tokens = _token_ids(body, "allowed_token_ids")
+    if body.has("allowed_token_ids") and not tokens:
+        raise InputError("allowed_token_ids must not be empty", param="allowed_token_ids")
+    return tokens or None
+
+
+def _token_ids(body: Fields, name: str) -> tuple[int, ...]:
+    tokens: list[int] = []
+    for item, place in body.items(name) or ():
+        if not isinstance(item, int) or isinstance(item, bool) or not 0 <= item < MAX_TOKENS:
+            raise invalid(place, "a token id", item)
+        tokens.append(item)
+    return tuple(tokens)
