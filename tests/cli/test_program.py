@@ -26,7 +26,7 @@ def test_the_literal_says_what_the_module_says(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", [("nonsense",), ("check",), ("check", "{}"), ("generate", "{}"), ("--odd",)]
+    "arguments", [("nonsense",), ("check",), ("match", "{}"), ("generate", "{}"), ("--odd",)]
 )
 def test_misuse_is_exit_code_2_without_a_traceback(run: Run, arguments: tuple[str, ...]) -> None:
     found = run(*arguments)

@@ -48,6 +48,8 @@ def imported(tmp_path: Path, *arguments: str, stdin: str = "") -> set[str]:
         (("chek",), (*SERVER, *COMPILERS)),
         (("check", '{"type": "integer"}', "-"), (*SERVER, *OTHER_SHAPES)),
         (("check", "semver", "-"), SERVER),
+        (("match", '{"type": "integer"}', "-"), (*SERVER, *OTHER_SHAPES)),
+        (("explain", "invoice"), (*SERVER, *OTHER_SHAPES)),
         (("convert", "semver", "--to", "gbnf"), SERVER),
     ],
 )

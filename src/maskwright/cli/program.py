@@ -30,7 +30,7 @@ COMMANDS: Final = {
     "serve": Subcommand("serve", "Serve a model over HTTP, in OpenAI's protocol."),
     "check": Subcommand(
         "shape.check",
-        "Say whether texts match a JSON Schema, a grammar or a pattern, and where they don't.",
+        "Check a JSON Schema, a grammar or a pattern, or say whether texts match it.",
     ),
     "generate": Subcommand(
         "generate",

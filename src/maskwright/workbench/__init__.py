@@ -6,9 +6,11 @@
 - `covering`: Texts that together use each alternative of a shape.
 - `derivations`: Texts of a grammar that together use each of its alternatives.
 - `explain`: What is done with each keyword of a schema.
+- `lint`: What is likely to be a mistake in a schema that can be used.
 - `place`: Where a text stands in a schema or a grammar.
 - `pointer`: JSON Pointers, and places in JSON text.
 - `position`: Places in a text as line, column and caret.
+- `profiles`: The rules that other services have for schemas.
 - `reading`: How far a text matches, and what could follow.
 - `report`: What is known about a reading as plain data.
 - `samples`: Texts of a grammar: random ones, the shortest, long ones.

@@ -118,3 +118,69 @@ def test_a_misspelt_keyword_is_told(run: Run) -> None:
     assert found.returncode == MATCH
     assert "warning: /requred: " in found.stderr
     assert "did you mean 'required'?" in found.stderr
+
+
+def test_a_schema_is_checked_without_texts(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "s.json"
+    file.write_text('{\n  "type": "string",\n  "maxLenght": 3\n}\n')
+    found = run("check", file)
+    assert (found.returncode, found.stderr) == (0, "")
+    warning, excerpt, caret, note, *_, usable = found.stdout.splitlines()
+    assert warning.startswith(f"{file}:3:3: warning: ")
+    assert warning.endswith("did you mean 'maxLength'? [unknown-keyword]")
+    assert excerpt[caret.index("^") :] == '"maxLenght": 3'
+    assert note.startswith(f"{file}:1:1: note: a model may fill this string without end")
+    assert usable.startswith(f"{file}: can be used: 1 keywords enforced; ")
+
+
+def test_what_is_found_as_json(run: Run) -> None:
+    found = run("check", '{"type": "array", "maxItems": 2}', "--profile", "openai-strict", "--json")
+    assert found.returncode == 1
+    told = json.loads(found.stdout)
+    assert (told["usable"], told["enforced"], told["annotations"]) == (True, 2, 0)
+    assert told["bytes"] > 0
+    assert told["milliseconds"] > 0
+    assert told["findings"] == [
+        {
+            "pointer": "",
+            "severity": "error",
+            "rule": "openai-strict-root",
+            "message": "the root has to be of type object, and no anyOf",
+            "line": 1,
+            "column": 1,
+        }
+    ]
+
+
+def test_a_grammar_is_checked_without_texts(run: Run) -> None:
+    found = run("check", 'start: "a"\nlost: "b"')
+    assert found.returncode == 0
+    first, second = found.stdout.splitlines()
+    assert first == "the grammar: warning: the rule 'lost' is not used [unused-rule]"
+    assert second.startswith("the grammar: can be used: lark, 1 rules; ")
+    assert run("check", "semver", "--profile", "openai-strict").returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("shape", "told"),
+    [
+        (
+            '{"properties": {"a": {"type": "strin"}}}',
+            "the schema:1:23: unknown type 'strin'; known are array, boolean, integer, null, "
+            "number, object, string (at /properties/a/type)\n"
+            '  {"properties": {"a": {"type": "strin"}}}\n'
+            "                        ^\n",
+        ),
+        ('start: "a', "the grammar:1:8: "),
+    ],
+)
+def test_errors_have_their_place(run: Run, shape: str, told: str) -> None:
+    found = run("check", shape)
+    assert (found.returncode, found.stdout) == (2, "")
+    assert found.stderr.startswith(f"maskwright: {told}")
+
+
+def test_texts_as_json(run: Run, schema: Path) -> None:
+    found = run("check", schema, "-", "--json", stdin="{")
+    assert found.returncode == INCOMPLETE
+    assert json.loads(found.stdout)["texts"][0]["verdict"] == "incomplete"

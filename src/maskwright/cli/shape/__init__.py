@@ -1,7 +1,7 @@
 """The commands that see, test and change a shape. None of them imports torch or the server.
 
 - `cases`: The command `test`: run test cases of shapes.
-- `check`: The command `check`: say whether texts match a shape, and where they do not.
+- `check`: The command `check`: check a shape, or say whether texts match it.
 - `convert`: The command `convert`: write a grammar in another dialect.
 - `explain`: The command `explain`: say what is done with each keyword of a schema.
 - `following`: The command `next`: say what may follow a prefix.

@@ -1,43 +1,129 @@
-"""Say whether texts match a JSON Schema, a grammar or a pattern, and where they don't.
+"""Check a JSON Schema, a grammar or a pattern, or say whether texts match it.
 
-SHAPE is a file, the shape itself, or the name of a schema or grammar that ships with the package; a
-file of that name comes first. FILES are the texts to check; '-' is standard input.
+SHAPE is a file, '-', the shape itself, or the name of a schema or grammar that ships with the
+package; a file of that name comes first.
 
-Under a schema, white space before and after the text is ignored, and inside the text runs of up to
-32 bytes of it match. Under a grammar or a pattern every character counts, except one line break at
-the end.
+Without FILES, the shape itself is checked: whether it can be used, how large it is, and what in it
+is likely to be a mistake or more than was meant. `--profile` adds the rules of another service.
 
-Exit code: 0 if every text matches; 1 if a text doesn't match; 3 if each text that doesn't match is
-the beginning of one that does; 2 if the shape, an option or a file can't be used.
+FILES are texts to check; '-' is standard input. Under a schema, white space before and after the
+text is ignored, and inside the text runs of up to 32 bytes of it match. Under a grammar or a
+pattern every character counts, except one line break at the end.
+
+Exit code: 0 if the shape can be used and every text matches; 1 if a text doesn't match, or the
+shape breaks a rule of the profile; 3 if each text that doesn't match is the beginning of one that
+does; 2 if the shape, an option or a file can't be used.
 """
 
 from __future__ import annotations
 
+import json
 import sys
-from typing import Annotated
+import time
+from typing import Annotated, Any, Final
 
 from maskwright.automaton.value.progress import PropertyOrder
 from maskwright.cli.arguments import Argument, Option
-from maskwright.cli.input.opened import given_texts, open_shape
-from maskwright.cli.input.shapes import Kind
-from maskwright.cli.options import KIND_HELP, ORDER_HELP, SHAPE_HELP
+from maskwright.cli.input.opened import OpenedShape, given_texts, open_shape, schema_position
+from maskwright.cli.input.shapes import Kind, SchemaArgument
+from maskwright.cli.options import JSON_HELP, KIND_HELP, ORDER_HELP, SHAPE_HELP
+from maskwright.cli.output.style import Colour, coloured
 from maskwright.cli.output.verdicts import exit_code, verdict_lines
-from maskwright.workbench.reading import Verdict
+from maskwright.errors import InputError
+from maskwright.workbench.lint import Finding, Severity, lint_schema
+from maskwright.workbench.profiles import Profile, openai_strict
+from maskwright.workbench.report import reading_data
+
+COLOURS: Final[dict[Severity, Colour]] = {"error": "red", "warning": "yellow", "note": "blue"}
 
 
 def check(
     shape: Annotated[str, Argument(help=SHAPE_HELP)],
-    files: Annotated[list[str], Argument(help="Files with texts to check; '-' is standard input.")],
+    files: Annotated[
+        list[str], Argument(help="Files with texts to check; '-' is standard input.")
+    ] = [],  # noqa: B006 - read by the parser, never changed
     kind: Annotated[Kind, Option(help=KIND_HELP)] = "auto",
     property_order: Annotated[PropertyOrder, Option(help=ORDER_HELP)] = "any",
+    profile: Annotated[
+        Profile | None, Option(help="Whose rules a schema has to keep as well.")
+    ] = None,
+    as_json: Annotated[bool, Option("--json", help=JSON_HELP)] = False,
 ) -> int:
     texts = given_texts(shape, files, [])
+    start = time.perf_counter()
     opened = open_shape(shape, kind, property_order)
-    for warning in opened.grammar.report.warnings:
-        print(f"warning: {warning}", file=sys.stderr)
-    verdicts: list[Verdict] = []
-    for name, text in texts.items():
-        reading = opened.read(text)
-        verdicts.append(reading.verdict)
-        print("\n".join(verdict_lines(name, reading)))
-    return exit_code(verdicts)
+    milliseconds = 1000 * (time.perf_counter() - start)
+    if not files:
+        return _check_shape(opened, profile, milliseconds, as_json)
+    if not as_json:
+        for warning in opened.grammar.report.warnings:
+            print(f"warning: {warning}", file=sys.stderr)
+    readings = {name: opened.read(text) for name, text in texts.items()}
+    if as_json:
+        rows = [{"name": name, **reading_data(reading)} for name, reading in readings.items()]
+        print(json.dumps({"texts": rows}, ensure_ascii=False, indent=2))
+    else:
+        for name, reading in readings.items():
+            print("\n".join(verdict_lines(name, reading)))
+    return exit_code(reading.verdict for reading in readings.values())
+
+
+def _check_shape(
+    opened: OpenedShape, profile: Profile | None, milliseconds: float, as_json: bool
+) -> int:
+    findings = _findings(opened, profile)
+    report, size = opened.grammar.report, opened.grammar.size
+    if as_json:
+        rows = [{**finding._asdict(), **_place(opened, finding)} for finding in findings]
+        told = {
+            "usable": True,
+            "enforced": len(report.enforced),
+            "annotations": len(report.annotations),
+            "bytes": size,
+            "milliseconds": round(milliseconds, 3),
+            "findings": rows,
+        }
+        print(json.dumps(told, ensure_ascii=False, indent=2))
+    else:
+        for finding in findings:
+            print("\n".join(_lines(opened, finding)))
+        what = f"{len(report.enforced)} keywords enforced"
+        if not opened.is_schema:
+            what = ", ".join(entry.note for entry in report.enforced) or "a pattern"
+        usable = coloured("can be used", "green")
+        print(
+            f"{opened.shape.name}: {usable}: {what}; {size:,} bytes, read and compiled in "
+            f"{milliseconds:.0f} ms"
+        )
+    return 1 if any(finding.severity == "error" for finding in findings) else 0
+
+
+def _findings(opened: OpenedShape, profile: Profile | None) -> list[Finding]:
+    shape, grammar = opened
+    if isinstance(shape, SchemaArgument):
+        found = lint_schema(shape.schema, grammar.report, grammar.vocabulary)
+        return [*found, *(openai_strict(shape.schema) if profile else [])]
+    if profile:
+        raise InputError(f"--profile {profile} is for JSON Schemas", param="profile")
+    return [
+        Finding("", "warning", "unused-rule", f"the rule {entry.keyword!r} is not used")
+        for entry in grammar.report.annotations
+    ]
+
+
+def _place(opened: OpenedShape, finding: Finding) -> dict[str, Any]:
+    if not isinstance(opened.shape, SchemaArgument):
+        return {}
+    position = schema_position(opened.shape.text, finding.pointer)
+    return {"line": position.line, "column": position.column}
+
+
+def _lines(opened: OpenedShape, finding: Finding) -> list[str]:
+    severity = coloured(finding.severity, COLOURS[finding.severity])
+    told = f"{severity}: {finding.message} [{finding.rule}]"
+    if not isinstance(opened.shape, SchemaArgument):
+        return [f"{opened.shape.name}: {told}"]
+    position = schema_position(opened.shape.text, finding.pointer)
+    excerpt, caret = position.lines()
+    head = f"{opened.shape.name}:{position.line}:{position.column}: {told}"
+    return [head, f"  {excerpt}", f"  {coloured(caret, COLOURS[finding.severity])}"]

@@ -1,0 +1,165 @@
+"""What is likely to be a mistake in a schema that can be used, or more than was meant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final, Literal, NamedTuple
+
+from maskwright.errors import UnsatisfiableSchemaError
+from maskwright.grammar.schema.tree import Json, Report
+from maskwright.mask import compile_json_schema
+from maskwright.vocab import Vocabulary
+from maskwright.workbench.pointer import pointer_of
+
+Severity = Literal["error", "warning", "note"]
+_DOCUMENT: Final = "urn:maskwright:schema"
+_BOUNDS: Final = {
+    "string": ("maxLength", "pattern", "format"),
+    "array": ("maxItems",),
+    "object": ("maxProperties",),
+}
+"""Keywords that bound values of a type."""
+_REASONS: Final = frozenset(
+    {"reason", "reasons", "reasoning", "thought", "thoughts", "explanation", "rationale"}
+)
+"""Names of properties in which a model gives reasons for what it writes after them."""
+
+
+class Finding(NamedTuple):
+    """Something found at `pointer` of a schema; `rule` is a stable name for it."""
+
+    pointer: str
+    severity: Severity
+    rule: str
+    message: str
+
+
+def lint_schema(schema: Json, report: Report, vocabulary: Vocabulary) -> list[Finding]:
+    """What is found in a schema that has been compiled; `report` is the grammar's."""
+    found = [
+        Finding(e.pointer + pointer_of(e.keyword), "warning", "unknown-keyword", e.note)
+        for e in report.annotations
+        if e.suspect
+    ]
+    used = set(_references(schema))
+    for pointer, part in subschemas(schema):
+        found += _unbounded(pointer, part)
+        found += _order(pointer, part)
+        found += _unused(pointer, part, used)
+        found += _impossible(pointer, part, schema, vocabulary)
+    return found
+
+
+def subschemas(schema: Json, pointer: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every schema object of a document, with its pointer, the outer ones first."""
+    if not isinstance(schema, dict):
+        return
+    yield pointer, schema
+    for keyword, setting in schema.items():
+        at = pointer + pointer_of(keyword)
+        if keyword in ("properties", "patternProperties", "$defs", "definitions"):
+            if isinstance(setting, dict):
+                for name, inner in setting.items():
+                    yield from subschemas(inner, at + pointer_of(name))
+        elif isinstance(setting, list) and keyword in ("anyOf", "oneOf", "allOf", "prefixItems"):
+            for index, inner in enumerate(setting):
+                yield from subschemas(inner, f"{at}/{index}")
+        elif keyword in ("items", "additionalProperties", "not", "if", "then", "else", "contains"):
+            yield from subschemas(setting, at)
+
+
+def types_of(schema: dict[str, Any]) -> list[str]:
+    """The types that a schema names."""
+    found = schema.get("type", [])
+    return [found] if isinstance(found, str) else list(found)
+
+
+def _unbounded(pointer: str, schema: dict[str, Any]) -> Iterator[Finding]:
+    """Parts that a model may fill until its tokens are used up."""
+    if "enum" in schema or "const" in schema:
+        return
+    for kind in types_of(schema):
+        bounds = _BOUNDS.get(kind, ("maxLength",))
+        if kind not in _BOUNDS or any(keyword in schema for keyword in bounds):
+            continue
+        if kind == "object" and schema.get("additionalProperties", True) is False:
+            continue
+        if kind == "array" and schema.get("items", True) is False:
+            continue
+        extra = " or additionalProperties: false" if kind == "object" else ""
+        message = f"a model may fill this {kind} without end; {bounds[0]}{extra} bounds it"
+        yield Finding(pointer, "note", f"unbounded-{kind}", message)
+
+
+def _order(pointer: str, schema: dict[str, Any]) -> Iterator[Finding]:
+    """Properties come in the order in which the schema lists them."""
+    properties = schema.get("properties")
+    required = schema.get("required", [])
+    if not isinstance(properties, dict):
+        properties = {}
+    for index, name in enumerate(required):
+        if name not in properties and schema.get("additionalProperties", True) is True:
+            message = f"{name!r} is required but not among the properties: it comes after them, "
+            yield Finding(
+                f"{pointer}/required/{index}",
+                "warning",
+                "required-unlisted",
+                message + "with any value",
+            )
+    for name in [*properties][1:]:
+        if name.lower() in _REASONS:
+            message = f"{name!r} comes after what it gives reasons for; list it first"
+            at = pointer + pointer_of("properties", name)
+            yield Finding(at, "warning", "reasons-last", message)
+
+
+def _references(value: Any) -> Iterator[str]:
+    """The pointers that local references name, and those around them."""
+    if isinstance(value, dict):
+        for keyword in ("$ref", "$dynamicRef"):
+            reference = value.get(keyword)
+            if isinstance(reference, str):
+                yield reference.removeprefix("#")
+        for inner in value.values():
+            yield from _references(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _references(inner)
+
+
+def _unused(pointer: str, schema: dict[str, Any], used: set[str]) -> Iterator[Finding]:
+    """Definitions that nothing refers to. One that has a name of its own may be meant by it."""
+    for keyword in ("$defs", "definitions"):
+        definitions = schema.get(keyword)
+        if not isinstance(definitions, dict):
+            continue
+        for name, definition in definitions.items():
+            at = pointer + pointer_of(keyword, name)
+            is_named = isinstance(definition, dict) and any(
+                anchor in definition for anchor in ("$id", "id", "$anchor", "$dynamicAnchor")
+            )
+            if not is_named and not any(one == at or one.startswith(f"{at}/") for one in used):
+                yield Finding(at, "warning", "unused-definition", "nothing refers to this")
+
+
+def _impossible(
+    pointer: str, schema: dict[str, Any], document: Json, vocabulary: Vocabulary
+) -> Iterator[Finding]:
+    """Options and properties that no value satisfies."""
+    candidates = [
+        (f"{pointer}/{keyword}/{index}", "this option is never taken: no value matches it")
+        for keyword in ("anyOf", "oneOf")
+        for index in range(len(schema.get(keyword, [])))
+    ]
+    properties = schema.get("properties")
+    for name, value in properties.items() if isinstance(properties, dict) else ():
+        if value is not False:
+            at = pointer + pointer_of("properties", name)
+            candidates.append((at, f"the property {name!r} never occurs: no value matches it"))
+    for at, message in candidates:
+        try:
+            compile_json_schema(
+                {"$ref": f"{_DOCUMENT}#{at}"}, vocabulary, documents={_DOCUMENT: document}
+            )
+        except UnsatisfiableSchemaError:
+            yield Finding(at, "warning", "unsatisfiable", message)

@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from maskwright.cli.input.shipped import shipped
+from maskwright.mask import compile_json_schema
+from maskwright.workbench.lint import lint_schema
+from maskwright.workbench.reading import byte_vocabulary
+
+VOCABULARY = byte_vocabulary()
+
+
+def found(schema: Any) -> set[tuple[str, str]]:
+    report = compile_json_schema(schema, VOCABULARY).report
+    return {(f.rule, f.pointer) for f in lint_schema(schema, report, VOCABULARY)}
+
+
+CLOSED = {"type": "object", "additionalProperties": False}
+
+
+@pytest.mark.parametrize(
+    ("schema", "findings"),
+    [
+        (True, set()),
+        (CLOSED, set()),
+        ({"type": "object", "maxProperties": 3}, set()),
+        ({"type": "object"}, {("unbounded-object", "")}),
+        ({"type": ["string", "null"]}, {("unbounded-string", "")}),
+        ({"type": "string", "maxLength": 3}, set()),
+        ({"type": "string", "enum": ["a"]}, set()),
+        ({"type": "string", "format": "date"}, set()),
+        (
+            {"type": "array", "items": {"type": "string"}},
+            {("unbounded-array", ""), ("unbounded-string", "/items")},
+        ),
+        ({"type": "array", "prefixItems": [True], "items": False}, set()),
+        ({"maxLenght": 3}, {("unknown-keyword", "/maxLenght")}),
+        (
+            {"properties": {"a": True}, "required": ["a", "b"]},
+            {("required-unlisted", "/required/1")},
+        ),
+        (
+            {"properties": {"answer": True, "reasoning": True}},
+            {("reasons-last", "/properties/reasoning")},
+        ),
+        ({"properties": {"reasoning": True, "answer": True}}, set()),
+        (
+            {
+                "$defs": {
+                    "a": {},
+                    "b": {"$ref": "#/$defs/c/x"},
+                    "c": {"x": {}},
+                    "d": {"$anchor": "e"},
+                }
+            },
+            {("unused-definition", "/$defs/a"), ("unused-definition", "/$defs/b")},
+        ),
+        (
+            {"anyOf": [{"const": 1}, {"type": "integer", "minimum": 3, "maximum": 2}]},
+            {("unsatisfiable", "/anyOf/1")},
+        ),
+        (
+            {"properties": {"a": {"allOf": [{"const": 1}, {"const": 2}]}, "b": False}},
+            {("unsatisfiable", "/properties/a")},
+        ),
+    ],
+)
+def test_what_is_found(schema: Any, findings: set[tuple[str, str]]) -> None:
+    assert found(schema) == findings
+
+
+@pytest.mark.parametrize("name", list(shipped("schema")))
+def test_the_shipped_schemas_have_no_warnings(name: str) -> None:
+    schema = json.loads(shipped("schema")[name].file.read_bytes())
+    report = compile_json_schema(schema, VOCABULARY).report
+    findings = lint_schema(schema, report, VOCABULARY)
+    assert [finding for finding in findings if finding.severity != "note"] == []
