@@ -30,9 +30,9 @@ from maskwright.cli.options import JSON_HELP, KIND_HELP, ORDER_HELP, SHAPE_HELP
 from maskwright.cli.output.style import Colour, coloured
 from maskwright.cli.output.verdicts import exit_code, verdict_lines
 from maskwright.errors import InputError
-from maskwright.workbench.lint import Finding, Severity, lint_schema
-from maskwright.workbench.profiles import Profile, openai_strict
 from maskwright.workbench.report import reading_data
+from maskwright.workbench.schema.lint import Finding, Severity, lint_schema
+from maskwright.workbench.schema.profiles import Profile, openai_strict
 
 COLOURS: Final[dict[Severity, Colour]] = {"error": "red", "warning": "yellow", "note": "blue"}
 

@@ -19,14 +19,14 @@ from maskwright.cli.input.shapes import SchemaArgument, read_shape
 from maskwright.cli.options import JSON_HELP, SHAPE_HELP
 from maskwright.cli.output.style import Colour, coloured
 from maskwright.errors import InputError
-from maskwright.workbench.explain import (
+from maskwright.workbench.pointer import ValueSpan, value_spans
+from maskwright.workbench.schema.explain import (
     ExplainedKeyword,
     State,
     counted,
     explain_schema,
     is_usable,
 )
-from maskwright.workbench.pointer import ValueSpan, value_spans
 
 COLOURS: Final[dict[State, Colour]] = {
     "enforced": "green",

@@ -35,8 +35,8 @@ from maskwright.cli.options import JSON_HELP, KIND_HELP, SHAPE_HELP, WHITESPACE_
 from maskwright.errors import BudgetError, InputError
 from maskwright.grammar.dialects.read import read_grammar
 from maskwright.mask import Grammar
-from maskwright.workbench import covering, samples
 from maskwright.workbench.reading import byte_vocabulary
+from maskwright.workbench.sample import covering, samples
 
 SHORT = 100
 """Bytes more than the shortest text has, up to which texts are written without `--limit`."""

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from maskwright.errors import SchemaError
-from maskwright.workbench.explain import counted, explain_schema, is_usable
+from maskwright.workbench.schema.explain import counted, explain_schema, is_usable
 
 
 def states(schema: object) -> dict[str, str]:

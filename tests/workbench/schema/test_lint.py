@@ -7,8 +7,8 @@ import pytest
 
 from maskwright.cli.input.shipped import shipped
 from maskwright.mask import compile_json_schema
-from maskwright.workbench.lint import lint_schema
 from maskwright.workbench.reading import byte_vocabulary
+from maskwright.workbench.schema.lint import lint_schema
 
 VOCABULARY = byte_vocabulary()
 

@@ -9,8 +9,8 @@ from maskwright.errors import UnsupportedGrammarError
 from maskwright.grammar.dialects.read import read_grammar
 from maskwright.grammar.rules.tree import Ref, Rules, SpecialToken
 from maskwright.mask import compile_grammar
-from maskwright.workbench.derivations import covering_texts
 from maskwright.workbench.reading import Verdict, byte_vocabulary, read_text
+from maskwright.workbench.sample.derivations import covering_texts
 
 VOCABULARY = byte_vocabulary()
 

@@ -8,7 +8,7 @@ import pytest
 from maskwright.errors import BudgetError
 from maskwright.mask import compile_json_schema, compile_regex
 from maskwright.workbench.reading import Verdict, byte_vocabulary, read_text
-from maskwright.workbench.samples import (
+from maskwright.workbench.sample.samples import (
     exploring_texts,
     longest_text,
     random_texts,

@@ -10,10 +10,10 @@ from maskwright.grammar.schema.tree import Json
 from maskwright.limits import DEFAULT_LIMITS, Work
 from maskwright.mask import Grammar
 from maskwright.mask.compile.rules import compile_rules
-from maskwright.workbench.coverage import SchemaCoverage
-from maskwright.workbench.derivations import covering_texts
 from maskwright.workbench.reading import byte_vocabulary
-from maskwright.workbench.samples import exploring_texts, shortest_text
+from maskwright.workbench.sample.coverage import SchemaCoverage
+from maskwright.workbench.sample.derivations import covering_texts
+from maskwright.workbench.sample.samples import exploring_texts, shortest_text
 
 MOST_TEXTS: Final = 600
 """Texts of a schema that are tried."""

@@ -9,9 +9,9 @@ import pytest
 from maskwright.cli.input.shipped import shipped
 from maskwright.grammar.dialects.read import read_grammar
 from maskwright.mask import compile_json_schema
-from maskwright.workbench.coverage import SchemaCoverage
-from maskwright.workbench.covering import Covered, covered_rules, covered_schema
 from maskwright.workbench.reading import byte_vocabulary
+from maskwright.workbench.sample.coverage import SchemaCoverage
+from maskwright.workbench.sample.covering import Covered, covered_rules, covered_schema
 
 VOCABULARY = byte_vocabulary()
 SCHEMA: dict[str, Any] = {

@@ -1,0 +1,6 @@
+"""What is to be said of a schema itself, without a text.
+
+- `explain`: What is done with each keyword of a schema.
+- `lint`: What is likely to be a mistake in a schema that can be used.
+- `profiles`: The rules that other services have for schemas.
+"""
