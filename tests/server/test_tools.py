@@ -351,3 +351,27 @@ def test_tools_with_alternatives_at_the_top_and_equal_names_of_definitions(
         for text in (f'{{"a": {wrong}}}', "{}", "[]", '{"c": 1}', '"x"'):
             data = (call % (name, text)).encode()
             assert grammar.matcher().accept_bytes(data) < len(data)
+
+
+# Reasoning ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("tools", [None, TOOLS])
+def test_reasoning_is_returned_apart(
+    client: Client, engine: ScriptedEngine, monkeypatch: pytest.MonkeyPatch, tools: Any
+) -> None:
+    monkeypatch.setattr(type(engine.loaded), "chat_template", "<think></think> <tool_call>")
+    client.config = ServerConfig(tool_format="hermes")  # which makes a server with this template
+    said = "<think>\nLet me see.\n</think>\n\nIt is late"
+    says(engine, said)
+    message = client.chat(tools=tools).json()["choices"][0]["message"]
+    assert message["content"] == "It is late"
+    assert message["reasoning_content"] == message["reasoning"] == "Let me see."
+    says(engine, said)
+    deltas = [e["choices"][0]["delta"] for e in client.events(tools=tools)[:-1] if e["choices"]]
+    assert "".join(each.get("reasoning_content", "") for each in deltas) == "Let me see."
+    assert "".join(each.get("content") or "" for each in deltas) == "It is late"
+    says(engine, said)
+    message = client.chat(tools=tools, separate_reasoning=False).json()["choices"][0]["message"]
+    assert message["content"] == said
+    assert "reasoning_content" not in message

@@ -6,6 +6,7 @@ import asyncio
 import dataclasses
 import time
 from collections.abc import Callable
+from typing import Final
 
 from maskwright.engine import Engine, Generation, Request
 from maskwright.errors import BudgetError, InputError, LimitError
@@ -15,6 +16,7 @@ from maskwright.server.answer.choices import Choices
 from maskwright.server.answer.event_source import events_of
 from maskwright.server.answer.logprobs import ScoreReader
 from maskwright.server.answer.parts import PartReader, ToolReader, WordReader
+from maskwright.server.answer.thinking import ThinkingReader, thinking_marks_of
 from maskwright.server.answer.token_trace import TokenTrace
 from maskwright.server.config import ServerConfig
 from maskwright.server.exchange import Exchange
@@ -23,13 +25,17 @@ from maskwright.server.grammars.recipes import Recipe, Recipes
 from maskwright.server.grammars.tool_style import tool_format_of
 from maskwright.server.observe.metrics import Metrics
 from maskwright.server.prompts import PromptReader
-from maskwright.server.request.answer_request import AnswerRequest, TokenPrompt
+from maskwright.server.request.answer_request import AnswerRequest, ChatPrompt, TokenPrompt
 from maskwright.server.request.fields import shown
 from maskwright.server.request.sampling_fields import SEED_BITS
+from maskwright.server.request.shape import FreeText
 from maskwright.server.request.tool_use import ToolUse
 
 # 2^64 divided by the golden ratio. It is odd, so that all seeds derived from one seed differ.
 SEED_STRIDE = 0x9E3779B97F4A7C15
+
+_MARK_TOKENS: Final = 32
+"""Tokens at the end of a prompt that may spell the mark of a reasoning section."""
 
 
 class Starter:
@@ -46,6 +52,7 @@ class Starter:
         self._engine = engine
         self._loaded = engine.loaded
         tool_format = config.tool_format or tool_format_of(engine.loaded.chat_template)
+        self._thinking = thinking_marks_of(engine.loaded.chat_template)
         self._recipes = Recipes(config.whitespace, tool_format, config.additional_properties)
         self._grammars = GrammarStore(config.grammar_bytes, metrics, engine.loaded.vocab, processes)
         self._prompts = prompts
@@ -77,12 +84,23 @@ class Starter:
         return Choices(
             generations,
             prompts,
-            _reader(request.tool_use, grammar),
+            self._reader(request, grammar, prompts),
             warnings,
             name_place=None if recipe is None else recipe.name_place,
             scores=self._scores(request),
             token_traces=traces,
         )
+
+    def _reader(
+        self, request: AnswerRequest, grammar: AnyGrammar | None, prompts: list[list[int]]
+    ) -> Callable[[], PartReader]:
+        """What makes the reader of one answer. Reasoning is split off free answers to a chat."""
+        reader, marks = _reader(request.tool_use, grammar), self._thinking
+        if marks is None or not request.reply.separate_reasoning or not _is_free_chat(request):
+            return reader
+        told = self._loaded.vocab.decode(prompts[0][-_MARK_TOKENS:]).decode(errors="replace")
+        begun = told.rstrip().endswith(marks.begin)
+        return lambda: ThinkingReader(reader(), marks, begun=begun)
 
     def _scores(self, request: AnswerRequest) -> Callable[[], ScoreReader] | None:
         if not request.reply.logprobs:
@@ -236,6 +254,12 @@ def _reader(use: ToolUse | None, grammar: AnyGrammar | None) -> Callable[[], Par
     if use is None or grammar is None or not use.constrains:
         return WordReader
     return lambda: ToolReader(events_of(grammar))
+
+
+def _is_free_chat(request: AnswerRequest) -> bool:
+    """Whether the answer may contain free text that answers a chat."""
+    is_chat = all(isinstance(prompt, ChatPrompt) for prompt in request.prompts)
+    return is_chat and isinstance(request.shape, FreeText)
 
 
 def choice_seed(seed: int | None, index: int) -> int | None:

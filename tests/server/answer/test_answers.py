@@ -28,7 +28,10 @@ CALL = {"id": "call_1", "type": "function", "function": {"name": "f", "arguments
 MESSAGES: list[tuple[WholeAnswer, dict[str, Any]]] = [
     (WholeAnswer(words="hi"), {"content": "hi"}),
     (WholeAnswer(), {"content": ""}),
-    (WholeAnswer(words="hi", reasoning="hm"), {"content": "hi", "reasoning_content": "hm"}),
+    (
+        WholeAnswer(words="hi", reasoning="hm"),
+        {"content": "hi", "reasoning_content": "hm", "reasoning": "hm"},
+    ),
     (WholeAnswer(calls=[("call_1", "f", "{}")]), {"content": None, "tool_calls": [CALL]}),
     (WholeAnswer("hi", calls=[("call_1", "f", "{}")]), {"content": "hi", "tool_calls": [CALL]}),
 ]
@@ -75,7 +78,7 @@ def test_chunks() -> None:
 
 DELTAS: list[tuple[Part, dict[str, Any]]] = [
     (TextPart("a"), {"content": "a"}),
-    (Reasoning("a"), {"reasoning_content": "a"}),
+    (Reasoning("a"), {"reasoning_content": "a", "reasoning": "a"}),
     (
         CallBegun(1, "call_1", "f"),
         {"tool_calls": [{"index": 1, **CALL, "function": {"name": "f", "arguments": ""}}]},

@@ -106,13 +106,18 @@ def _message(message: WholeAnswer) -> Json:
         "refusal": None,
     }
     if message.reasoning:
-        body["reasoning_content"] = message.reasoning
+        body |= _thought(message.reasoning)
     if message.calls:
         body["tool_calls"] = [
             {"id": id, **_called(name, text, custom=at in message.custom)}
             for at, (id, name, text) in enumerate(message.calls)
         ]
     return body
+
+
+def _thought(text: str) -> Json:
+    """Return reasoning under both names by which clients know it."""
+    return {"reasoning_content": text, "reasoning": text}
 
 
 def _called(name: str, text: str, *, custom: bool) -> Json:
@@ -129,7 +134,7 @@ def part_delta(part: Part) -> Json:
         case TextPart(text=text):
             return {"content": text}
         case Reasoning(text=text):
-            return {"reasoning_content": text}
+            return _thought(text)
         case CallBegun(index=index, id=id, name=name, custom=custom):
             return {"tool_calls": [{"index": index, "id": id, **_called(name, "", custom=custom)}]}
         case ArgumentsText(index=index, text=text, custom=custom):

@@ -89,6 +89,7 @@ class ReplyOptions:
     - `include_usage`: a stream ends with the usage.
     - `logprobs`: each token is returned with its log-probability.
     - `echo`: the text of the prompt comes before each answer.
+    - `separate_reasoning`: a reasoning section is returned apart from the text.
     - `best`: how many answers for each prompt are returned, the likeliest ones; None for all.
     """
 
@@ -97,6 +98,7 @@ class ReplyOptions:
     logprobs: bool = False
     echo: bool = False
     best: int | None = None
+    separate_reasoning: bool = True
 
 
 @dataclass(frozen=True, slots=True)

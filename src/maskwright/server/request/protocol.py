@@ -32,6 +32,7 @@ OBEYED = (
             "max_tokens",
             "model",
             "parallel_tool_calls",
+            "separate_reasoning",
             "stream",
             "stream_options",
             "tool_choice",
@@ -56,7 +57,12 @@ def parse_chat_request(tree: dict[str, object]) -> AnswerRequest:
         tool_use=parse_tool_use(body),
         limit=read_limit(body, "max_completion_tokens", "max_tokens"),
         options=read_options(body, alternatives),
-        reply=ReplyOptions(stream, include_usage, logprobs=alternatives is not None),
+        reply=ReplyOptions(
+            stream,
+            include_usage,
+            logprobs=alternatives is not None,
+            separate_reasoning=body.boolean("separate_reasoning", default=True),
+        ),
     )
 
 

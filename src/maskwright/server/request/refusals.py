@@ -80,7 +80,7 @@ CONSTRAINT_WORDS = (
 _OTHERS = (
     "include logit_processors metadata mm_processor_kwargs moderation"
     " prediction priority prompt_cache_key prompt_cache_options prompt_cache_retention reasoning"
-    " reasoning_effort request_id rid safety_identifier separate_reasoning service_tier store text"
+    " reasoning_effort request_id rid safety_identifier service_tier store text"
     " truncation verbosity"
 )
 HARMLESS = frozenset(_OTHERS.split())

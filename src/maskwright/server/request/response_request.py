@@ -38,6 +38,7 @@ OBEYED = (FIELDS - {"response_format"} | SAMPLING_FIELDS - {"n"}) | frozenset(
         "metadata",
         "model",
         "parallel_tool_calls",
+        "separate_reasoning",
         "stream",
         "stream_options",
         "text",
@@ -101,7 +102,11 @@ def parse_response_request(tree: dict[str, object]) -> ResponseRequest:
         tool_use=parse_tool_use(body),
         limit=read_limit(body, "max_output_tokens"),
         options=read_options(body, alternatives),
-        reply=ReplyOptions(stream, logprobs=alternatives is not None),
+        reply=ReplyOptions(
+            stream,
+            logprobs=alternatives is not None,
+            separate_reasoning=body.boolean("separate_reasoning", default=True),
+        ),
     )
     return ResponseRequest(answer, _echoed(body, text))
 

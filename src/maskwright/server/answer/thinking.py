@@ -1,0 +1,97 @@
+"""Splits a reasoning section off the beginning of a free answer.
+
+Models that think write their thoughts between two marks before the answer, as their chat template
+shows: `<think>…</think>`, or `[THINK]…[/THINK]`. Some templates begin the section in the prompt.
+Line breaks next to the marks belong to neither part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final, Literal, NamedTuple
+
+from maskwright.server.answer.parts import Part, PartReader, Reasoning, TextPart
+
+
+class ThinkingMarks(NamedTuple):
+    begin: str
+    end: str
+
+
+_KNOWN: Final = (ThinkingMarks("<think>", "</think>"), ThinkingMarks("[THINK]", "[/THINK]"))
+
+
+def thinking_marks_of(chat_template: str) -> ThinkingMarks | None:
+    """Return the marks that occur in a template; None if none do."""
+    return next((marks for marks in _KNOWN if marks.end in chat_template), None)
+
+
+class ThinkingReader:
+    """Reads what `inner` reads, with the beginning of its words as reasoning if it is a section.
+
+    `begun`: whether the prompt has begun the section.
+    """
+
+    def __init__(self, inner: PartReader, marks: ThinkingMarks, *, begun: bool) -> None:
+        self._inner = inner
+        self._marks = marks
+        self._place: Literal["before", "inside", "after", "words"] = "inside" if begun else "before"
+        self._told = False
+        """Whether some of the reasoning has been told."""
+        self._held = ""
+        """Text that may belong to a mark, or to the line breaks next to one."""
+
+    async def read(self, text: str, token_ids: Sequence[int], *, final: bool) -> list[Part]:
+        parts: list[Part] = []
+        for part in await self._inner.read(text, token_ids, final=final):
+            if isinstance(part, TextPart):
+                self._held += part.text
+                parts += self._split(final=False)
+            else:
+                parts += self._split(final=True)
+                parts.append(part)
+        return parts + list(self._split(final=True)) if final else parts
+
+    def _split(self, *, final: bool) -> Iterator[Part]:
+        """Yield the parts of the text that is held; with `final`, all of it."""
+        if self._place == "before":
+            begun = self._held.lstrip()
+            if not final and self._marks.begin.startswith(begun):
+                return
+            if begun.startswith(self._marks.begin):
+                self._held = begun[len(self._marks.begin) :]
+                self._place = "inside"
+            else:
+                self._place = "words"
+        if self._place == "inside":
+            yield from self._reasoning(final=final)
+        if self._place == "after":
+            self._held = self._held.lstrip("\n")
+            self._place = "words" if self._held else "after"
+        if self._place == "words" and self._held:
+            yield TextPart(self._held)
+            self._held = ""
+
+    def _reasoning(self, *, final: bool) -> Iterator[Part]:
+        thought, mark, rest = self._held.partition(self._marks.end)
+        if mark:
+            self._place, self._held = "after", rest
+        else:
+            stop = len(thought) if final else len(thought) - _held_back(thought, self._marks.end)
+            thought, self._held = thought[:stop], thought[stop:]
+        if mark:
+            thought = thought.rstrip("\n")
+        if not self._told:
+            thought = thought.lstrip("\n")
+        if thought:
+            self._told = True
+            yield Reasoning(thought)
+
+
+def _held_back(text: str, mark: str) -> int:
+    """Return how many of the last characters of a text may belong to line breaks and a mark."""
+    for size in range(min(len(mark) - 1, len(text)), 0, -1):
+        if text.endswith(mark[:size]):
+            before = text[: len(text) - size]
+            return len(text) - len(before.rstrip("\n"))
+    return len(text) - len(text.rstrip("\n"))
