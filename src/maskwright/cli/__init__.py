@@ -7,6 +7,7 @@
 - `shape/`: The commands that see, test and change a shape. They need no torch.
 - `arguments`: Arguments of commands, declared at the parameters of a function.
 - `bench`: The command `bench`: measure a running server under load.
+- `doctor`: The command `doctor`: say what this machine is, and what to do about it.
 - `generate`: The command `generate`: print one answer that has a shape.
 - `options`: Options that several commands share.
 - `program`: The program: its commands and its errors.

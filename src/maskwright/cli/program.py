@@ -61,6 +61,11 @@ COMMANDS: Final = {
         "Run test cases of shapes: texts to accept, texts to reject, and beginnings of texts.",
     ),
     "bench": Subcommand("bench", "Measure a running server under load: its operating envelope."),
+    "doctor": Subcommand(
+        "doctor",
+        "Say what this machine is, and what to do where something slows Maskwright down or stops "
+        "it.",
+    ),
 }
 
 USAGE_ERROR = 2
