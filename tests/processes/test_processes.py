@@ -8,15 +8,17 @@ import signal
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import Future
+from contextlib import suppress
 from multiprocessing.connection import Connection
 from weakref import ref
 
 import pytest
 
 from maskwright.errors import EngineStoppedError, LimitError
-from maskwright.mask import compile_regex
+from maskwright.mask import compile_choice, compile_regex
 from maskwright.models import LoadedModel
-from maskwright.processes import Build, GrammarProcesses
+from maskwright.processes import Build, FollowedGrammar, GrammarProcesses
 from maskwright.processes.follower import PROVEN
 from maskwright.processes.worker import Terms
 from tests.processes.misbehaving import deadly, held, hungry, slow
@@ -138,3 +140,25 @@ def test_answers_are_taken_while_processes_are_started(
     assert not heavy.done()
     may_go_on.set()
     assert heavy.result(60).min_tokens == 1
+
+
+def test_a_large_shape_holds_nobody_up_who_sends_it(processes: GrammarProcesses) -> None:
+    """Its process takes nothing from the connection, and everybody else goes on."""
+    grammar = processes.compile(Build(compile_regex, ("[p-r]+",), {})).result(60)
+    build = Build(compile_choice, (["x" * 3_000_000, "y"],), {})
+    asked: list[Future[FollowedGrammar]] = []
+    pids = processes.pids
+    for pid in pids:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        sender = threading.Thread(target=lambda: asked.append(processes.compile(build)))
+        sender.start()
+        sender.join(10)
+        assert not sender.is_alive()
+        least = processes.least_tokens(grammar, 0)
+    finally:
+        for pid in pids:
+            os.kill(pid, signal.SIGCONT)
+    assert least.result(60) == 1
+    with suppress(LimitError):
+        asked[0].result(60)

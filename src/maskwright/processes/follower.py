@@ -20,13 +20,13 @@ from maskwright.processes.lessons import fits
 from maskwright.processes.messages import (
     ENDLESS,
     OWN,
-    Build,
     Description,
     Expansion,
     ForcedRun,
     Lesson,
     Scope,
 )
+from maskwright.processes.parcel import Parcel
 from maskwright.vocab import Vocabulary
 
 Row = npt.NDArray[np.int32]
@@ -177,7 +177,7 @@ class FollowedGrammar:
         self,
         processes: Teacher,
         number: int,
-        build: Build,
+        build: Parcel,
         vocabulary: Vocabulary,
     ) -> None:
         self.processes: Final = processes

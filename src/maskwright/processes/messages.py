@@ -38,10 +38,12 @@ OWN = -1
 
 
 class Compile(NamedTuple):
-    """Compile a grammar, which is then known by its number."""
+    """Compile a grammar, which is then known by its number. `build` is what is sent of the parcel
+    of a `Build`. `again`: another process has done it before."""
 
     grammar: int
-    build: Build
+    build: bytes | str
+    again: bool
 
 
 class LeastTokens(NamedTuple):

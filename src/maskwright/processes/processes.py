@@ -27,6 +27,7 @@ from maskwright.processes.connected import Connected
 from maskwright.processes.follower import FollowedGrammar, Follower, Heard, Reader
 from maskwright.processes.messages import Answer, Build, Expansion, Heavy
 from maskwright.processes.nest import Nest
+from maskwright.processes.parcel import Parcel
 from maskwright.processes.pool import IDLE_SECONDS, Pool
 from maskwright.processes.tasks import (
     CompileTask,
@@ -41,7 +42,7 @@ from maskwright.processes.tasks import (
 from maskwright.processes.worker import Terms, too_much_memory
 from maskwright.vocab import Vocabulary
 
-STUCK_SECONDS: Final = 0.06
+STUCK_SECONDS: Final = 0.1
 """Processor time after which the shared process is ended for a job that it did not abandon."""
 
 log = logging.getLogger(__name__)
@@ -129,7 +130,7 @@ class GrammarProcesses:
         """Compile a grammar. The future raises what compiling raises, and `LimitError` where that
         takes too much time or memory."""
         number = next(self._numbers)
-        grammar = FollowedGrammar(self, number, build, self.vocabulary)
+        grammar = FollowedGrammar(self, number, Parcel(build), self.vocabulary)
         self._grammars[number] = grammar
         weakref.finalize(grammar, self._dropped, number).atexit = False
         task = CompileTask(grammar)

@@ -101,7 +101,7 @@ class CompileTask(_WithFuture[FollowedGrammar]):
 
     def job(self, process: Holdings) -> Job:
         process.grammars.add(self.grammar.number)
-        return Compile(self.grammar.number, self.grammar.build)
+        return Compile(self.grammar.number, self.grammar.build.sent, again=False)
 
     def take(self, process: Holdings, answer: Answer) -> None:
         assert isinstance(answer, Compiled)
@@ -142,7 +142,7 @@ class CompileAgain(Preparation):
 
     def job(self, process: Holdings) -> Job:
         process.grammars.add(self.grammar.number)
-        return Compile(self.grammar.number, self.grammar.build)
+        return Compile(self.grammar.number, self.grammar.build.sent, again=True)
 
 
 class ReadAgain(Preparation):

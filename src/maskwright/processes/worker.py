@@ -18,6 +18,7 @@ from maskwright.processes.ahead import Ahead
 from maskwright.processes.lessons import Reading, SentRows
 from maskwright.processes.messages import (
     Answer,
+    Build,
     Compile,
     Compiled,
     Expansion,
@@ -30,11 +31,15 @@ from maskwright.processes.messages import (
     ReadEvents,
     TextQuestion,
 )
+from maskwright.processes.parcel import opened
 from maskwright.vocab import Vocabulary
 
 SLICE_SECONDS: Final = 0.03
 """Processor time that a shared process gives to one job; the job's grammar then gets a process of
 its own."""
+
+AGAIN_SECONDS: Final = 0.06
+"""The like to compile a grammar again, which took less than a slice when it was compiled first."""
 
 EXPANSION_SECONDS: Final = 0.01
 """Processor time for one expansion, since a question may come meanwhile."""
@@ -134,7 +139,8 @@ class Worker:
         try:
             if not self._terms.shared:
                 return self._serve(job)
-            with slice_of(SLICE_SECONDS):
+            again = isinstance(job, Compile) and job.again
+            with slice_of(AGAIN_SECONDS if again else SLICE_SECONDS):
                 return self._serve(job)
         except (SliceExceeded, MemoryError):
             self._grammars.pop(job.grammar, None)
@@ -147,8 +153,9 @@ class Worker:
 
     def _serve(self, job: AnsweredJob) -> Answer:
         match job:
-            case Compile(number, build):
+            case Compile(number, sent):
                 if number not in self._grammars:
+                    build: Build = opened(sent)
                     grammar = build(self._vocabulary)
                     _ = grammar.min_tokens
                     self._grammars[number] = _KnownGrammar(number, grammar, self._rows)
