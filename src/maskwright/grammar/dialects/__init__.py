@@ -7,6 +7,7 @@ regular languages that include the ignored text before them.
 - `bnf`: The reader of GBNF and EBNF.
 - `cursor`: A cursor over the text of a grammar, which reports faults with line and column.
 - `detect`: Recognises the dialect of a grammar.
+- `guidance_options`: The object `x-guidance` in the schema of a `%json`.
 - `ignored`: The language of a terminal together with the ignored text before it.
 - `lark`: The reader of Lark's syntax, with the extensions of llguidance.
 - `lark_expressions`: The right-hand sides of Lark's rules and terminals.

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from maskwright.errors import RegexError, SchemaError
 from maskwright.grammar.dialects.cursor import GrammarCursor
+from maskwright.grammar.dialects.guidance_options import style_of
 from maskwright.grammar.dialects.longest import ends_where_it_can
 from maskwright.grammar.dialects.special import SpecialTokens, read_special
 from maskwright.grammar.dialects.syntax import (
@@ -247,7 +248,10 @@ class Expressions:
                 schema = parse_schema(value, ParseOptions(limits=self.context.limits)).root
             except SchemaError as error:
                 text.fail(f"in this schema: {error}", start)
-            return Json(schema, start)
+            try:
+                return Json(schema, start, style_of(value))
+            except ValueError as error:
+                text.fail(f"in this schema: {error}", start)
         return Literal(self.regex_object(value, start), start)
 
     def regex_object(self, value: Any, start: int) -> Regular:

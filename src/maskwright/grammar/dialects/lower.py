@@ -195,8 +195,8 @@ class _Lowering:
                 return rules.Repeat(self.expression(body, arguments), least, most)
             case Both(at=at) | Not(at=at):
                 return self.terminal(self.regular(node, arguments), at)
-            case Json(schema=schema):
-                return self.after_ignored(rules.JsonValue(schema))
+            case Json(schema=schema, whitespace=whitespace):
+                return self.after_ignored(rules.JsonValue(schema, whitespace))
             case Special(ids=ids):
                 return self.after_ignored(rules.SpecialToken(ids))
             case _:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import assert_never
 
+from maskwright.grammar.dialects.guidance_options import Style
 from maskwright.grammar.regular.terms import Regular
 from maskwright.grammar.schema.tree import Schema
 
@@ -66,6 +67,7 @@ class Not:
 class Json:
     schema: Schema
     at: int
+    whitespace: Style = "flexible"
 
 
 @dataclass(frozen=True, slots=True)
