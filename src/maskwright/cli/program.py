@@ -60,6 +60,11 @@ COMMANDS: Final = {
         "shape.cases",
         "Run test cases of shapes: texts to accept, texts to reject, and beginnings of texts.",
     ),
+    "trace": Subcommand(
+        "shape.trace",
+        "Follow a text token by token: how many tokens were allowed, which were forced, what masks "
+        "took.",
+    ),
     "bench": Subcommand("bench", "Measure a running server under load: its operating envelope."),
     "doctor": Subcommand(
         "doctor",

@@ -11,5 +11,6 @@
 - `reading`: How far a text matches, and what could follow.
 - `report`: What is known about a reading as plain data.
 - `tokens`: The tokens of a vocabulary that may follow a text.
+- `trace`: A text token by token.
 - `words`: Sets of characters in words.
 """

@@ -7,4 +7,5 @@
 - `following`: The command `next`: say what may follow a prefix.
 - `match`: The command `match`: say how far texts match, and why not further.
 - `sample`: The command `sample`: write texts that match a shape.
+- `trace`: The command `trace`: follow a text token by token.
 """

@@ -1,0 +1,48 @@
+"""A text token by token: what each token is, how many were allowed, and what the mask took."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from maskwright.mask import Grammar
+from maskwright.workbench.tokens import token_text
+
+
+class TracedToken(NamedTuple):
+    """One token of a text. `allowed` counts the tokens that the mask allows in its place, of which
+    it is one if `is_allowed`; `is_forced`: the grammar forces it, so that no model is asked.
+    `microseconds` are those of the mask, which is slower where it is the first of its kind."""
+
+    token: int
+    text: str
+    allowed: int
+    is_allowed: bool
+    is_forced: bool
+    microseconds: float
+
+
+def traced(grammar: Grammar, text: bytes) -> Iterator[TracedToken]:
+    """The tokens of a text, in the tokenizer's own division and with an end token after them if
+    the vocabulary has one, up to the first that is not allowed. Raises `UnspellableError`."""
+    vocabulary = grammar.vocabulary
+    matcher = grammar.matcher()
+    row = np.zeros(vocabulary.words, np.int32)
+    run: list[int] = []  # what is left of the tokens that were forced together
+    for token in [*vocabulary.encode(text), *vocabulary.eos[:1]]:
+        start = time.perf_counter()
+        matcher.fill_mask(row)
+        microseconds = 1e6 * (time.perf_counter() - start)
+        run = run or matcher.forced_tokens()
+        allowed = int(np.unpackbits(row.view(np.uint8)).sum())
+        is_allowed = bool(int(row[token >> 5]) >> (token & 31) & 1)
+        shown = token_text(vocabulary.tokens[token], token in vocabulary.eos)
+        is_forced = run[:1] == [token]
+        run = run[1:] if is_forced else []
+        yield TracedToken(token, shown, allowed, is_allowed, is_forced, microseconds)
+        if not is_allowed:
+            return
+        matcher.accept(token)

@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+import json
+
+from tests.cli.conftest import Run
+
+SCHEMA = '{"type": "object", "properties": {"ok": {"type": "boolean"}}, "required": ["ok"]}'
+
+
+def test_the_tokens_of_a_text(run: Run) -> None:
+    found = run("trace", SCHEMA, "-", "--json", stdin='{"ok": true}\n')
+    assert found.returncode == 0
+    tokens = json.loads(found.stdout)["tokens"]
+    assert "".join(token["text"] for token in tokens) == '{"ok": true}<end>'
+    assert all(token["is_allowed"] for token in tokens)
+    assert all(token["allowed"] >= 1 for token in tokens)
+    assert all(token["microseconds"] > 0 for token in tokens)
+
+
+def test_a_token_that_is_not_allowed_ends_the_trace(run: Run) -> None:
+    found = run("trace", "/abc/", "--text", "abd")
+    assert found.returncode == 1
+    *_, last, total = found.stdout.splitlines()
+    assert last.endswith("not allowed")
+    assert total.endswith(" forced")
+
+
+def test_what_is_forced_is_told(run: Run) -> None:
+    found = run("trace", "/hello/", "--text", "hello", "--json")
+    tokens = json.loads(found.stdout)["tokens"]
+    forced = [token["is_forced"] for token in tokens]
+    assert (forced[0], forced[-1]) == (True, False)  # the end is no forced text
+    shown = run("trace", "/hello/", "--text", "hello").stdout.splitlines()
+    assert shown[1].endswith("  forced")
+    assert shown[-1] == f"{len(tokens)} tokens, {sum(forced)} forced"
+
+
+def test_one_text_is_needed(run: Run) -> None:
+    assert run("trace", SCHEMA).returncode == 2
+    assert run("trace", SCHEMA, "-", "--text", "x").returncode == 2
