@@ -194,7 +194,10 @@ def _mode(choice: str, tools: tuple[Tool, ...], place: str) -> Mode:
             code="unsupported_value",
         )
     if choice == "required" and not tools:
-        raise InputError("tool_choice 'required' needs tools", param=place)
+        raise InputError(
+            f"{place} 'required' needs tools, and there are none: send some, or leave {place} out",
+            param=place,
+        )
     return choice if tools else "none"
 
 
