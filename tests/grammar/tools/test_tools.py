@@ -406,7 +406,7 @@ def test_faulty_choices_are_refused(choice: Any) -> None:
 
 
 def test_required_needs_tools() -> None:
-    with pytest.raises(InputError, match="needs tools, .* or leave tool_choice out"):
+    with pytest.raises(InputError, match=r"needs tools, .* or leave tool_choice out"):
         parse_tool_choice("required", ())
 
 
