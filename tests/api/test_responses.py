@@ -149,6 +149,26 @@ def test_a_streamed_function(served: Served, client: openai.OpenAI) -> None:
     assert events[-1]["response"]["output"] == [item]
 
 
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_custom_tool(served: Served, stream: bool) -> None:
+    grammar = {"type": "grammar", "syntax": "regex", "definition": "[a-c]{2,5}"}
+    fields: dict[str, Any] = {
+        "input": "Write letters.",
+        "tools": [{"type": "custom", "name": "letters", "format": grammar}],
+        "tool_choice": "required",
+        "parallel_tool_calls": False,
+    }
+    if stream:
+        body = events_of(served.url, **fields)[-1]["response"]
+    else:
+        body = httpx.post(f"{served.url}/v1/responses", json=fields, timeout=60).json()
+    [item] = body["output"]
+    assert (item["type"], item["name"]) == ("custom_tool_call", "letters")
+    assert 2 <= len(item["input"]) <= 5
+    assert set(item["input"]) <= set("abc")
+    assert body["tools"] == fields["tools"]
+
+
 def test_a_conversation_with_calls_and_reasoning_goes_on(client: openai.OpenAI) -> None:
     answer = client.responses.create(
         model="demo",

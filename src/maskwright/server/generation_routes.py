@@ -80,7 +80,9 @@ class GenerationRoutes:
         return await self._answer(
             http,
             request.answer,
-            lambda made: ResponseWriter(made.model, request.echoed, made.own),
+            lambda made: ResponseWriter(
+                _id("resp_", request.answer.reply.id), made.model, request.echoed, made.own
+            ),
         )
 
     async def _answer(self, http: Request, request: AnswerRequest, make: MakeWriter) -> Response:
@@ -118,8 +120,9 @@ class GenerationRoutes:
             else vocab.decode(tokens).decode(errors="replace")
             for prompt, tokens in zip(made.request.prompts, made.choices.prompts, strict=True)
         ]
-        envelope = Envelope(made.model, made.fingerprint, f"cmpl-{uuid.uuid4().hex[:24]}")
-        return TextWriter(envelope, texts, len(made.choices), made.own, made.request.reply)
+        reply, choices = made.request.reply, made.choices
+        envelope = Envelope(made.model, made.fingerprint, _id("cmpl-", reply.id))
+        return TextWriter(envelope, texts, len(choices), made.own, reply, choices.usage)
 
     def _check_model(self, name: str | None) -> None:
         """Refuse a name that is not served, if the server has adapters: there the name decides
@@ -131,8 +134,14 @@ class GenerationRoutes:
 
 
 def _chat_writer(made: Answering) -> AnswerWriter:
-    envelope = Envelope(made.model, made.fingerprint)
-    return ChatWriter(envelope, len(made.choices), made.own, made.request.reply)
+    reply, choices = made.request.reply, made.choices
+    envelope = Envelope(made.model, made.fingerprint, _id("chatcmpl-", reply.id))
+    return ChatWriter(envelope, len(choices), made.own, reply, choices.usage)
+
+
+def _id(prefix: str, name: str | None) -> str:
+    """Return the id of an answer, with the client's name for the request if it gave one."""
+    return prefix + (name or uuid.uuid4().hex[:24])
 
 
 def _own(options: OwnOptions, exchange: Exchange, choices: Choices, index: int) -> Json:

@@ -75,6 +75,22 @@ def test_the_items_hold_what_was_said() -> None:
     assert (call["call_id"], call["name"], call["arguments"]) == ("call_1", "f", "{}")
 
 
+def test_a_custom_tool_has_an_input() -> None:
+    called = [CallBegun(0, "call_1", "f", custom=True), ArgumentsText(0, "x = 1", custom=True)]
+    events, [item] = told([*called])
+    assert [event["type"].removeprefix("response.") for event in events] == [
+        "output_item.added",
+        "custom_tool_call_input.delta",
+        "custom_tool_call_input.done",
+        "output_item.done",
+    ]
+    assert (item["type"], item["call_id"], item["name"], item["input"]) == (
+        *("custom_tool_call", "call_1", "f", "x = 1"),
+    )
+    assert "arguments" not in item
+    assert events[2]["input"] == "x = 1"
+
+
 def test_only_the_last_item_is_incomplete() -> None:
     _, items = told([*CALL, TextPart("a")], "incomplete")
     assert [item["status"] for item in items] == ["completed", "incomplete"]

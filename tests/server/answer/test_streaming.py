@@ -130,3 +130,16 @@ def test_silence_is_filled_with_comments(engine: ScriptedEngine) -> None:
 def test_text_beyond_ascii_is_sent_as_utf8(client: Client, engine: ScriptedEngine) -> None:
     engine.script = Script(texts=("né\n\n😀",))
     assert client.events()[1]["choices"][0]["delta"]["content"] == "né\n\n😀"
+
+
+def test_every_chunk_can_have_the_usage_so_far(client: Client) -> None:
+    *chunks, last, _ = client.events(stream_options={"continuous_usage_stats": True})
+    assert [chunk["usage"]["completion_tokens"] for chunk in chunks] == [0, 1, 2, 2]
+    assert (last["choices"], last["usage"]) == ([], usage(11, 2))
+
+
+def test_the_clients_name_of_a_request_is_in_the_id(client: Client) -> None:
+    for field in ("request_id", "rid"):
+        assert client.chat(**{field: "mine"}).json()["id"] == "chatcmpl-mine"
+        assert {event["id"] for event in client.events(**{field: "mine"})[:-1]} == {"chatcmpl-mine"}
+    assert client.chat(request_id="x" * 129).status_code == 400

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from maskwright.server.answer.answers import Envelope, event, part_delta
+from maskwright.server.answer.answers import Envelope, event, part_delta, usage_body
 from maskwright.server.answer.choices import Answer, ChoiceDelta, Usage
 from maskwright.server.json import Json
 from maskwright.server.request.answer_request import ReplyOptions
@@ -22,15 +22,20 @@ class ChatWriter:
     """Writes chat completions."""
 
     def __init__(
-        self, envelope: Envelope, count: int, own: Callable[[int], Json], reply: ReplyOptions
+        self,
+        envelope: Envelope,
+        count: int,
+        own: Callable[[int], Json],
+        reply: ReplyOptions,
+        running: Callable[[], Usage],
     ) -> None:
         """`count`: the number of choices. `own(i)` are additional fields of choice `i` at its
-        end."""
+        end. `running()`: the usage so far."""
         self._envelope = envelope
         self._count = count
         self._own = own
         self._reply = reply
-        self._unknown: Json = {"usage": None} if reply.include_usage else {}
+        self._running = running
         self._unsaid: dict[int, list[Json]] = {}
         """Log-probabilities that no chunk contained yet: text of calls is no part of the answer."""
 
@@ -58,9 +63,15 @@ class ChatWriter:
     def failed(self, error: Json) -> Iterator[bytes]:
         yield event(error)
 
+    def _usage(self) -> Json:
+        """Return the usage in a chunk, which clients expect in all chunks if they ask for any."""
+        if not self._reply.include_usage:
+            return {}
+        return {"usage": usage_body(self._running()) if self._reply.continuous_usage else None}
+
     def _chunk(
         self, index: int, delta: Json, finish_reason: str | None = None, own: Json | None = None
     ) -> bytes:
         logprobs = self._unsaid.pop(index, None)
         body = self._envelope.chunk(index, delta, finish_reason, logprobs, own)
-        return event({**body, **self._unknown})
+        return event({**body, **self._usage()})

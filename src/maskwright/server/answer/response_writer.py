@@ -7,7 +7,6 @@ of its output that it begins, its text, and that it has ended, and at last the w
 from __future__ import annotations
 
 import time
-import uuid
 from collections.abc import Callable, Iterator
 from typing import cast
 
@@ -20,11 +19,11 @@ from maskwright.server.json import Json
 class ResponseWriter:
     """Writes one response."""
 
-    def __init__(self, model: str, echoed: Json, own: Callable[[int], Json]) -> None:
+    def __init__(self, id: str, model: str, echoed: Json, own: Callable[[int], Json]) -> None:
         """`echoed`: settings of the request, which the response repeats. `own(0)`: additional
         fields of the response at its end."""
         self._head: Json = {
-            "id": f"resp_{uuid.uuid4().hex}",
+            "id": id,
             "object": "response",
             "created_at": int(time.time()),
             "model": model,

@@ -26,15 +26,16 @@ class TextWriter:
         count: int,
         own: Callable[[int], Json],
         reply: ReplyOptions,
+        running: Callable[[], Usage],
     ) -> None:
         """`prompts`: their texts. `count`: the number of answers, equally many for each prompt.
-        `own(i)` are additional fields of answer `i` at its end."""
+        `own(i)` are additional fields of answer `i` at its end. `running()`: the usage so far."""
         self._envelope = envelope
         self._prompts = prompts
         self._each = count // len(prompts)
         self._own = own
         self._reply = reply
-        self._unknown: Json = {"usage": None} if reply.include_usage else {}
+        self._running = running
         self._scores = [TextScores(self._echo(index)) for index in range(count)]
 
     def whole(self, answers: list[Answer], usage: Usage) -> Json:
@@ -101,8 +102,14 @@ class TextWriter:
             **(own or {}),
         }
 
+    def _usage(self) -> Json:
+        """Return the usage in a chunk, which clients expect in all chunks if they ask for any."""
+        if not self._reply.include_usage:
+            return {}
+        return {"usage": usage_body(self._running()) if self._reply.continuous_usage else None}
+
     def _chunk(self, choice: Json) -> bytes:
-        return event({**self._envelope.head(KIND), "choices": [choice], **self._unknown})
+        return event({**self._envelope.head(KIND), "choices": [choice], **self._usage()})
 
 
 class TextScores:

@@ -86,7 +86,9 @@ class GenerationOptions:
 class ReplyOptions:
     """What the client is told of its answers, and how.
 
-    - `include_usage`: a stream ends with the usage.
+    - `include_usage`: a stream ends with the usage. `continuous_usage`: each of its chunks has the
+      usage so far.
+    - `id`: the client's name for the request, which becomes a part of the answer's id.
     - `logprobs`: each token is returned with its log-probability.
     - `echo`: the text of the prompt comes before each answer.
     - `separate_reasoning`: a reasoning section is returned apart from the text.
@@ -95,6 +97,8 @@ class ReplyOptions:
 
     stream: bool = False
     include_usage: bool = False
+    continuous_usage: bool = False
+    id: str | None = None
     logprobs: bool = False
     echo: bool = False
     best: int | None = None

@@ -6,9 +6,11 @@ docs/api.md lists them.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from maskwright.errors import InputError
 from maskwright.sampling import MOST_LOGPROBS
-from maskwright.server.request.answer_request import AnswerRequest, ReplyOptions
+from maskwright.server.request.answer_request import AnswerRequest
 from maskwright.server.request.chat_prompt import PROMPT_FIELDS, parse_chat_prompt
 from maskwright.server.request.fields import Fields
 from maskwright.server.request.refusals import refuse_unsupported
@@ -16,7 +18,7 @@ from maskwright.server.request.sampling_fields import (
     SAMPLING_FIELDS,
     read_limit,
     read_options,
-    read_stream,
+    read_reply,
 )
 from maskwright.server.request.shape import FIELDS, parse_shape
 from maskwright.server.request.tool_use import parse_tool_use
@@ -48,7 +50,6 @@ def parse_chat_request(tree: dict[str, object]) -> AnswerRequest:
     body = Fields(tree)
     refuse_unsupported(body, OBEYED)
     alternatives = _alternatives(body)
-    stream, include_usage = read_stream(body)
     return AnswerRequest(
         model=body.string("model"),
         prompts=(parse_chat_prompt(body),),
@@ -57,12 +58,7 @@ def parse_chat_request(tree: dict[str, object]) -> AnswerRequest:
         tool_use=parse_tool_use(body),
         limit=read_limit(body, "max_completion_tokens", "max_tokens"),
         options=read_options(body, alternatives),
-        reply=ReplyOptions(
-            stream,
-            include_usage,
-            logprobs=alternatives is not None,
-            separate_reasoning=body.boolean("separate_reasoning", default=True),
-        ),
+        reply=replace(read_reply(body), logprobs=alternatives is not None),
     )
 
 

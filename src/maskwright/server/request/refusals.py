@@ -24,19 +24,22 @@ NEUTRAL: Mapping[str, tuple[object, ...]] = {
     "echo": (False,),
     "function_call": ("none", "auto"),
     "functions": ([],),
-    "guided_decoding_backend": (),
     "guided_json_object": (False,),
     "guided_whitespace_pattern": (),
     "input": (),
     "instructions": (),
     "length_penalty": (1,),
+    "logit_processors": ([],),
+    "logits_processors": ([],),
     "modalities": (["text"],),
     "no_stop_trim": (False,),
     "previous_response_id": (),
+    "priority": (0,),
     "prompt_logprobs": (),
     "return_token_ids": (False,),
     "return_tokens_as_token_ids": (False,),
     "skip_special_tokens": (True,),
+    "stream_reasoning": (True,),
     "stop_regex": (),
     "thinking_token_budget": (),
     "use_beam_search": (False,),
@@ -54,6 +57,9 @@ WAYS_OUT: Mapping[str, str] = {
     "max_completion_tokens": "this endpoint calls it max_output_tokens",
     "max_tokens": "this endpoint calls it max_output_tokens",
     "messages": "send them to /v1/chat/completions",
+    "priority": "put the request into a class with maskwright.service",
+    "prompt_logprobs": "ask for the log-probabilities of the answer alone",
+    "skip_special_tokens": "control tokens are never part of a text",
     "previous_response_id": "nothing is stored here, so send the whole conversation as input",
     "prompt": "templates of prompts are not stored here, so send input",
     "response_format": "this endpoint calls it text.format",
@@ -78,9 +84,9 @@ CONSTRAINT_WORDS = (
 
 
 _OTHERS = (
-    "include logit_processors metadata mm_processor_kwargs moderation"
-    " prediction priority prompt_cache_key prompt_cache_options prompt_cache_retention reasoning"
-    " reasoning_effort request_id rid safety_identifier service_tier store text"
+    "guided_decoding_backend include metadata mm_processor_kwargs moderation"
+    " prediction prompt_cache_key prompt_cache_options prompt_cache_retention reasoning"
+    " reasoning_effort safety_identifier service_tier store text"
     " truncation verbosity"
 )
 HARMLESS = frozenset(_OTHERS.split())

@@ -4,13 +4,13 @@ conversation."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, cast
 
 from maskwright.errors import InputError
 from maskwright.sampling import MOST_LOGPROBS
 from maskwright.server.json import Json
-from maskwright.server.request.answer_request import AnswerRequest, ChatPrompt, ReplyOptions
+from maskwright.server.request.answer_request import AnswerRequest, ChatPrompt
 from maskwright.server.request.chat_prompt import template_variables
 from maskwright.server.request.fields import Fields
 from maskwright.server.request.input_items import parse_input
@@ -19,7 +19,7 @@ from maskwright.server.request.sampling_fields import (
     SAMPLING_FIELDS,
     read_limit,
     read_options,
-    read_stream,
+    read_reply,
 )
 from maskwright.server.request.shape import FIELDS, parse_shape
 from maskwright.server.request.tool_use import parse_tool_use
@@ -93,7 +93,6 @@ def parse_response_request(tree: dict[str, object]) -> ResponseRequest:
     text = body.object("text") or Fields({}, "text")
     text.only("format", "verbosity")
     alternatives = _alternatives(body)
-    stream, _ = read_stream(body)
     answer = AnswerRequest(
         model=body.string("model"),
         prompts=(ChatPrompt(parse_input(body), template_variables(body)),),
@@ -102,11 +101,7 @@ def parse_response_request(tree: dict[str, object]) -> ResponseRequest:
         tool_use=parse_tool_use(body),
         limit=read_limit(body, "max_output_tokens"),
         options=read_options(body, alternatives),
-        reply=ReplyOptions(
-            stream,
-            logprobs=alternatives is not None,
-            separate_reasoning=body.boolean("separate_reasoning", default=True),
-        ),
+        reply=replace(read_reply(body), logprobs=alternatives is not None),
     )
     return ResponseRequest(answer, _echoed(body, text))
 
@@ -146,9 +141,10 @@ def _present(fields: Fields) -> Json:
 def _flat(tool: object) -> object:
     """Return a tool, which has been read already, with all its fields in one object."""
     fields = Fields.of(tool, "tools")
-    inner = fields.object("function")
+    inner = fields.object("function") or fields.object("custom")
     flat = {"type": "function", **fields.values, **({} if inner is None else inner.values)}
-    flat.pop("function", None)
+    for name in ("function", "custom"):
+        flat.pop(name, None)
     if flat["type"] == "function":
         flat = {"parameters": None, "strict": False, **flat}
     return flat

@@ -6,12 +6,17 @@ from collections.abc import Mapping
 
 from maskwright.errors import InputError
 from maskwright.sampling import SamplingParams
-from maskwright.server.request.answer_request import GenerationOptions, TokenLimit
+from maskwright.server.request.answer_request import (
+    GenerationOptions,
+    ReplyOptions,
+    TokenLimit,
+)
 from maskwright.server.request.fields import Fields, as_number, invalid, shown
 from maskwright.server.request.own_options import parse_own_options
 
 MAX_BAD_WORDS = 64
 MAX_CHOICES = 128
+MAX_ID = 128
 MAX_STOPS = 4
 MAX_TOKENS = 1 << 31
 SEED_BITS = 64
@@ -32,6 +37,8 @@ SAMPLING_FIELDS = frozenset(
         "no_repeat_ngram_size",
         "presence_penalty",
         "repetition_penalty",
+        "request_id",
+        "rid",
         "seed",
         "stop",
         "stop_token_ids",
@@ -91,11 +98,26 @@ def read_limit(body: Fields, *names: str) -> TokenLimit | None:
     return next((TokenLimit(tokens, name) for name, tokens in limits if tokens is not None), None)
 
 
-def read_stream(body: Fields) -> tuple[bool, bool]:
-    """Read whether the answer is streamed, and whether a stream ends with the usage."""
+def read_reply(body: Fields) -> ReplyOptions:
+    """Read what the client is told by every endpoint."""
     options = body.object("stream_options")
+    continuous = options is not None and options.boolean("continuous_usage_stats")
     include_usage = options is not None and options.boolean("include_usage")
-    return body.boolean("stream"), include_usage
+    return ReplyOptions(
+        stream=body.boolean("stream"),
+        include_usage=include_usage or continuous,
+        continuous_usage=continuous,
+        id=_id(body),
+        separate_reasoning=body.boolean("separate_reasoning", default=True),
+    )
+
+
+def _id(body: Fields) -> str | None:
+    """Read the client's name for the request, which has two spellings."""
+    name = body.string("request_id") or body.string("rid")
+    if name is not None and len(name) > MAX_ID:
+        raise InputError(f"request_id has at most {MAX_ID} characters", param="request_id")
+    return name
 
 
 def _logit_bias(body: Fields) -> Mapping[int, float]:

@@ -11,7 +11,6 @@ from maskwright.sampling import MOST_LOGPROBS
 from maskwright.server.request.answer_request import (
     AnswerRequest,
     Prompt,
-    ReplyOptions,
     TextPrompt,
     TokenLimit,
     TokenPrompt,
@@ -23,7 +22,7 @@ from maskwright.server.request.sampling_fields import (
     SAMPLING_FIELDS,
     read_limit,
     read_options,
-    read_stream,
+    read_reply,
 )
 from maskwright.server.request.shape import FIELDS, parse_shape
 
@@ -70,8 +69,8 @@ def parse_text_request(tree: dict[str, object]) -> AnswerRequest:
     refuse_unsupported(body, OBEYED, REFUSED)
     alternatives = body.integer("logprobs", 0, MOST_LOGPROBS)
     options = read_options(body, alternatives)
-    stream, include_usage = read_stream(body)
-    best_of = _best_of(body, options.n, stream=stream)
+    reply = read_reply(body)
+    best_of = _best_of(body, options.n, stream=reply.stream)
     if best_of > options.n and options.params.logprobs is None:
         options = replace(options, params=replace(options.params, logprobs=0))
     echo = body.boolean("echo")
@@ -90,9 +89,7 @@ def parse_text_request(tree: dict[str, object]) -> AnswerRequest:
         limit=read_limit(body, "max_completion_tokens", "max_tokens")
         or TokenLimit(DEFAULT_TOKENS, "max_tokens"),
         options=replace(options, n=best_of),
-        reply=ReplyOptions(
-            stream, include_usage, logprobs=alternatives is not None, echo=echo, best=options.n
-        ),
+        reply=replace(reply, logprobs=alternatives is not None, echo=echo, best=options.n),
     )
 
 
