@@ -293,3 +293,64 @@ def test_custom_tools(client: openai.OpenAI) -> None:
         [item] = response.output
         assert item.type == "custom_tool_call"
         assert re.fullmatch(pattern, item.input)
+
+
+LEGACY: dict[str, Any] = {
+    "name": "get_age",
+    "parameters": {
+        "type": "object",
+        "properties": {"name": {"type": "string", "maxLength": 12}},
+        "required": ["name"],
+        "additionalProperties": False,
+    },
+}
+
+
+def test_functions_are_called_in_their_older_form(client: openai.OpenAI) -> None:
+    asked: dict[str, Any] = {
+        "model": "demo",
+        "messages": [{"role": "user", "content": "How old is Anna?"}],
+        "functions": [LEGACY],
+        "function_call": {"name": "get_age"},
+        "seed": 2,
+    }
+    [choice] = client.chat.completions.create(**asked).choices
+    call = choice.message.function_call
+    assert call is not None
+    assert (call.name, choice.finish_reason) == ("get_age", "function_call")
+    jsonschema.validate(json.loads(call.arguments), LEGACY["parameters"])
+    assert choice.message.tool_calls is None
+    name = arguments = ""
+    reason = None
+    for chunk in client.chat.completions.create(stream=True, **asked):
+        [one] = chunk.choices
+        reason = one.finish_reason
+        if one.delta.function_call is not None:
+            name += one.delta.function_call.name or ""
+            arguments += one.delta.function_call.arguments or ""
+    assert (name, arguments, reason) == (call.name, call.arguments, "function_call")
+    history = [
+        *asked["messages"],
+        {"role": "assistant", "content": None, "function_call": dict(call)},
+        {"role": "function", "name": "get_age", "content": "34"},
+    ]
+    asked |= {"messages": history, "max_tokens": 60}
+    answer = client.chat.completions.create(**asked)
+    assert answer.choices[0].message.function_call is not None
+
+
+@pytest.mark.parametrize(
+    ("fields", "param"),
+    [
+        ({"functions": [{"name": "a b"}]}, "functions[0].name"),
+        ({"functions": [LEGACY], "function_call": {"name": "other"}}, "function_call.name"),
+        ({"functions": [LEGACY], "tools": [{"type": "function", "function": LEGACY}]}, "functions"),
+    ],
+)
+def test_errors_name_the_older_fields(
+    client: openai.OpenAI, fields: dict[str, Any], param: str
+) -> None:
+    messages: Any = [{"role": "user", "content": "How old is Anna?"}]
+    with pytest.raises(openai.BadRequestError) as caught:
+        client.chat.completions.create(model="demo", messages=messages, extra_body=fields)
+    assert caught.value.param == param

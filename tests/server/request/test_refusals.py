@@ -51,8 +51,7 @@ def test_an_explicit_null_is_an_absent_field(name: str) -> None:
 @pytest.mark.parametrize(
     ("fields", "advice"),
     [
-        ({"functions": [{"name": "f"}]}, "send tools and tool_choice"),
-        ({"function_call": {"name": "f"}}, "send tools and tool_choice"),
+        ({"priority": 3}, "put the request into a class with maskwright.service"),
         ({"echo": True}, "leave it out"),
     ],
 )

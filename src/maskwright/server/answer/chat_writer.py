@@ -9,6 +9,7 @@ instead.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import cast
 
 from maskwright.server.answer.answers import Envelope, event, part_delta, usage_body
 from maskwright.server.answer.choices import Answer, ChoiceDelta, Usage
@@ -40,7 +41,10 @@ class ChatWriter:
         """Log-probabilities that no chunk contained yet: text of calls is no part of the answer."""
 
     def whole(self, answers: list[Answer], usage: Usage) -> Json:
-        return self._envelope.completion(answers, usage, self._own)
+        body = self._envelope.completion(answers, usage, self._own)
+        for choice in cast(list[Json], body["choices"]):
+            self._make_older(choice, cast(Json, choice["message"]))
+        return body
 
     def begin(self) -> Iterator[bytes]:
         for index in range(self._count):
@@ -74,4 +78,15 @@ class ChatWriter:
     ) -> bytes:
         logprobs = self._unsaid.pop(index, None)
         body = self._envelope.chunk(index, delta, finish_reason, logprobs, own)
+        [choice] = cast(list[Json], body["choices"])
+        self._make_older(choice, cast(Json, choice["delta"]))
         return event({**body, **self._usage()})
+
+    def _make_older(self, choice: Json, message: Json) -> None:
+        """Tell a call as the client of `functions` expects it, which knows one call at most."""
+        if not self._reply.one_function:
+            return
+        for call in cast(list[Json], message.pop("tool_calls", ())):
+            message["function_call"] = call["function"]
+        if choice["finish_reason"] == "tool_calls":
+            choice["finish_reason"] = "function_call"

@@ -90,6 +90,7 @@ class ReplyOptions:
       usage so far.
     - `id`: the client's name for the request, which becomes a part of the answer's id.
     - `logprobs`: each token is returned with its log-probability.
+    - `one_function`: the request has `functions`, so that a call is told as a `function_call`.
     - `echo`: the text of the prompt comes before each answer.
     - `separate_reasoning`: a reasoning section is returned apart from the text.
     - `best`: how many answers for each prompt are returned, the likeliest ones; None for all.
@@ -103,6 +104,7 @@ class ReplyOptions:
     echo: bool = False
     best: int | None = None
     separate_reasoning: bool = True
+    one_function: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,8 @@ OBEYED = (
     | PROMPT_FIELDS
     | frozenset(
         {
+            "function_call",
+            "functions",
             "logprobs",
             "max_completion_tokens",
             "max_tokens",
@@ -58,7 +60,11 @@ def parse_chat_request(tree: dict[str, object]) -> AnswerRequest:
         tool_use=parse_tool_use(body),
         limit=read_limit(body, "max_completion_tokens", "max_tokens"),
         options=read_options(body, alternatives),
-        reply=replace(read_reply(body), logprobs=alternatives is not None),
+        reply=replace(
+            read_reply(body),
+            logprobs=alternatives is not None,
+            one_function=bool(body.items("functions")),
+        ),
     )
 
 

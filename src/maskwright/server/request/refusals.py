@@ -22,8 +22,6 @@ NEUTRAL: Mapping[str, tuple[object, ...]] = {
     "chat_template": (),
     "conversation": (),
     "echo": (False,),
-    "function_call": ("none", "auto"),
-    "functions": ([],),
     "guided_json_object": (False,),
     "guided_whitespace_pattern": (),
     "input": (),
@@ -49,7 +47,7 @@ NEUTRAL: Mapping[str, tuple[object, ...]] = {
 # Field -> what to do instead, where that is more than to leave it out.
 WAYS_OUT: Mapping[str, str] = {
     "function_call": "send tools and tool_choice",
-    "functions": "send tools and tool_choice",
+    "functions": "send tools",
     "background": "wait for the answer, or stream it",
     "conversation": "nothing is stored here, so send the whole conversation as input",
     "input": "send messages, or send it to /v1/responses",
@@ -104,7 +102,7 @@ def refuse_unsupported(
     `more`: additional fields of this endpoint, like `NEUTRAL`."""
     neutral = {**NEUTRAL, **(more or {})}
     for name in body.present():
-        if name in known:
+        if name in known or name in HARMLESS:
             continue
         if name in neutral:
             _refuse_unless_neutral(body, name, neutral[name])
@@ -115,7 +113,7 @@ def refuse_unsupported(
                 param=name,
                 code="unknown_field",
             )
-        elif name not in HARMLESS:
+        else:
             _refuse_misspelt(name, known | neutral.keys())
 
 

@@ -50,6 +50,8 @@ OBEYED = (FIELDS - {"response_format"} | SAMPLING_FIELDS - {"n"}) | frozenset(
 )
 
 REFUSED: Mapping[str, tuple[object, ...]] = {
+    "function_call": ("none", "auto"),
+    "functions": ([],),
     "add_generation_prompt": (True,),
     "continue_final_message": (False,),
     "logprobs": (False,),

@@ -49,6 +49,8 @@ OBEYED = (
 )
 
 REFUSED: Mapping[str, tuple[object, ...]] = {
+    "function_call": ("none", "auto"),
+    "functions": ([],),
     "add_generation_prompt": (True,),
     "chat_template_kwargs": ({},),
     "continue_final_message": (False,),

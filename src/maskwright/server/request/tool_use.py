@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
+from maskwright.errors import InputError
 from maskwright.grammar.tools.tools import (
     INPUT_SCHEMA,
     CustomInput,
@@ -48,8 +49,25 @@ class ToolUse:
 
 
 def parse_tool_use(body: Fields) -> ToolUse | None:
-    """Read the three fields; None if there are no tools. Raises InputError with the place of the
-    first error."""
+    """Read the three fields, or `functions` and `function_call`, their older forms; None if there
+    are no tools. Raises InputError with the place of the first error."""
+    functions = [item for item, _ in body.items("functions") or ()]
+    if functions:
+        if body.items("tools"):
+            raise InputError(
+                "functions and tools exclude each other; send tools",
+                param="functions",
+                code="conflicting_constraints",
+            )
+        try:
+            return parse_tool_use(_newer(functions, body.get("function_call")))
+        except InputError as error:
+            if error.param is not None:  # in the names that the client used
+                place = error.param.replace("tools[", "functions[").replace("].function", "]")
+                error.param = place.replace("tool_choice.function", "function_call")
+            raise
+    if body.get("function_call") not in (None, "none", "auto"):
+        raise InputError("function_call needs functions", param="function_call")
     sent = [item for item, _ in body.items("tools") or ()]
     tools = parse_tools(cast(list[Any], sent))
     choice = parse_tool_choice(cast(Any, body.get("tool_choice")), tools)
@@ -57,6 +75,20 @@ def parse_tool_use(body: Fields) -> ToolUse | None:
     if not tools:
         return None
     return ToolUse(tools, choice, parallel, tuple(map(_shown, cast(list[Json], sent), tools)))
+
+
+def _newer(functions: list[object], choice: object) -> Fields:
+    """Return the fields of tools for `functions` and `function_call`, of which one is called at
+    most."""
+    if isinstance(choice, dict):
+        choice = {"type": "function", "function": choice}
+    return Fields(
+        {
+            "tools": [{"type": "function", "function": function} for function in functions],
+            "tool_choice": choice,
+            "parallel_tool_calls": False,
+        }
+    )
 
 
 def _shown(tool: Json, read: Tool) -> Mapping[str, Any]:
