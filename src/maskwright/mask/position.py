@@ -27,6 +27,7 @@ class Position:
         "excluded",
         "forced_byte",
         "moves",
+        "names",
         "record",
         "row",
         "sufficient_budget",
@@ -45,6 +46,9 @@ class Position:
         """Which of the positions of the configuration this is: 0 where nothing is excluded."""
         self.moves: Final[dict[int, Position]] = {}
         """The position after each token that was accepted here, unless it depends on the text."""
+        self.names: dict[int, Configuration] | None = None
+        """Within a name whose position depends on the text: the configuration after each token that
+        was accepted here; None if none was."""
         self.row = -1
         """The number of the mask in the row table, -1 if it hasn't been computed."""
         self.record = 0

@@ -97,10 +97,15 @@ class Walker:
         `read_prefix` returns the text so far, and is called only if the target depends on it.
         """
         recognizer = self.recognizer
-        here, by_text = recognizer.take_token(position.configuration, token, read_prefix)
+        here, by_text = position.names.get(token) if position.names else None, False
+        if here is None:
+            here, by_text = recognizer.take_token(position.configuration, token, read_prefix)
         if here is None:
             return None
         if self.names.apply(here):
+            if not by_text:
+                position.names = position.names or {}
+                position.names[token] = here
             text = bytes(read_prefix()) + recognizer.vocabulary.spellings[token]
             return self.position(here, text)
         following = recognizer.position(here)

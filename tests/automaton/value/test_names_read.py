@@ -1,12 +1,15 @@
 """The names of an object, read off a text that goes on, goes back, or is another one."""
+# pyright: reportPrivateUsage=false
 
 from __future__ import annotations
 
 import json
 from random import Random
+from typing import Any
 
 import pytest
 
+from maskwright.automaton.value import names_read
 from maskwright.automaton.value.names_read import NamesMemory, decoded, names_since
 
 NAMES: list[tuple[str, set[str]]] = [
@@ -57,6 +60,40 @@ def test_texts_that_grow_fork_and_go_back() -> None:
         assert set(found.rests("")) == names
         assert set(found.rests("k1")) == {name[2:] for name in names if name.startswith("k1")}
         parts.append(json.dumps(fresh).encode() + b":1,")
+
+
+def test_a_text_is_not_compared_with_every_other_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither with those whose members end elsewhere, nor with objects that have a first name
+    only, of which nothing is kept."""
+    compared = 0
+    count_at = names_read._ReadObject.count_at
+
+    def counted(self: Any, text: bytes, comma: int) -> int | None:
+        nonlocal compared
+        compared += 1
+        return count_at(self, text, comma)
+
+    monkeypatch.setattr(names_read._ReadObject, "count_at", counted)
+    memory = NamesMemory()
+    for size in range(200):
+        assert memory.before(b'{"x', 1).members == 0
+        data = b'{"' + size * b"x" + b'":1,'
+        assert memory.before(data + b'"', len(data)).has(size * "x")
+        longer = data + b'"y":2,'
+        assert memory.before(longer + b'"', len(longer)).members == 2
+    assert compared < 3 * 200
+    assert len(memory._objects) == 200
+
+
+def test_objects_that_are_forgotten_are_found_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(names_read, "_MOST_BYTES", 2_000)
+    memory = NamesMemory()
+    for number in (*range(40), *range(40)):
+        data = b'{"a%d":1,"b":2,' % number
+        found = memory.before(data + b'"', len(data))
+        assert set(found.rests("")) == {f"a{number}", "b"}
+    assert len(memory._objects) < 10
+    assert sum(map(len, memory._by_comma.values())) == 2 * len(memory._objects)
 
 
 def test_a_member_costs_the_same_in_a_long_object(monkeypatch: pytest.MonkeyPatch) -> None:

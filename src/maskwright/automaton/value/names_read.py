@@ -10,7 +10,7 @@ import json
 import re
 from bisect import bisect_left, insort
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import count
 from typing import Final, NamedTuple
 
@@ -94,12 +94,17 @@ class NamesRead(NamedTuple):
                 yield name[len(begun) :]
 
 
+_NONE: Final = NamesRead(_ReadObject(), 0)
+
+
 class NamesMemory:
     """Finds the names of objects in texts, and remembers them. Not thread-safe."""
 
     def __init__(self) -> None:
         self._objects: OrderedDict[int, _ReadObject] = OrderedDict()
         """The objects read lately, the oldest first."""
+        self._by_comma: dict[int, set[int]] = {}
+        """By index of a comma: the objects of which a member ends there."""
         self._numbers = count()
         self._size = 0
 
@@ -114,15 +119,19 @@ class NamesMemory:
             name, end = _name_before(text, comma)
             found.append((str(json.loads(text[name:end].decode())), comma))
         if number is None:
+            if not found:
+                return _NONE
             number = next(self._numbers)
             self._objects[number] = _ReadObject()
         known = self._objects[number]
         self._objects.move_to_end(number)
         if found:
             self._size -= known.size
+            self._leave_out(number, known.ends[members:])
             known.cut(members)
-            for each in reversed(found):
-                known.add(*each)
+            for name_read, end in reversed(found):
+                known.add(name_read, end)
+                self._by_comma.setdefault(end, set()).add(number)
             known.text = text[: found[0][1]]
             self._size += known.size
             self._forget()
@@ -130,7 +139,7 @@ class NamesMemory:
 
     def _find(self, text: bytes, comma: int) -> tuple[int | None, int]:
         """The object of which a comma of `text` is one, and how many members stand before it."""
-        for number in reversed(self._objects):
+        for number in self._by_comma.get(comma, ()):
             members = self._objects[number].count_at(text, comma)
             if members is not None:
                 return number, members
@@ -139,8 +148,17 @@ class NamesMemory:
     def _forget(self) -> None:
         """Forget the objects used least recently where all take too much."""
         while self._size > _MOST_BYTES and len(self._objects) > 1:
-            _, oldest = self._objects.popitem(last=False)
+            number, oldest = self._objects.popitem(last=False)
+            self._leave_out(number, oldest.ends)
             self._size -= oldest.size
+
+    def _leave_out(self, number: int, ends: Iterable[int]) -> None:
+        """Drop these ends of members of an object from the index."""
+        for end in ends:
+            having = self._by_comma[end]
+            having.discard(number)
+            if not having:
+                del self._by_comma[end]
 
 
 def names_since(text: bytes, bracket: int) -> frozenset[str]:
@@ -166,6 +184,8 @@ def names_since(text: bytes, bracket: int) -> frozenset[str]:
 def decoded(spelling: bytes) -> tuple[str, bool]:
     """The characters of a name whose end is missing, and whether these are all: an escape or a
     character at the end that is not complete is left out. `spelling` begins with the quote."""
+    if b"\\" not in spelling and spelling.isascii():
+        return spelling[1:].decode(), True
     for left in range(_LONGEST_CHARACTER):
         try:
             name = str(json.loads(spelling[: len(spelling) - left].decode() + '"'))

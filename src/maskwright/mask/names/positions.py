@@ -37,7 +37,7 @@ class NamePositions:
     def __init__(self, recognizer: Recognizer) -> None:
         self._recognizer = recognizer
         self._endings = recognizer.shared.name_endings
-        self._rests: dict[Configuration, dict[str, list[bytes]]] = {}
+        self._rests = recognizer.shared.name_rests
         self._variants = count(1)
         self._positions: dict[tuple[Configuration, frozenset[bytes]], Position] = {}
 
@@ -95,6 +95,8 @@ class NamePositions:
             return frozenset()  # no token holds both quotes of a name that isn't remembered
         start = string_start(text, len(text))
         names = machine.names_before(text, start)
+        if names.members == 0:
+            return frozenset()
         begun, is_whole = decoded(text[start:])
         if next(names.rests(begun), None) is None:
             return frozenset()

@@ -49,6 +49,7 @@ class SharedMachine:
         self.budget_cache: Final = BudgetCache()
         self.directory: Final = Directory()
         self.name_endings: Final[dict[Configuration, dict[bytes, list[int]]]] = {}
+        self.name_rests: Final[dict[Configuration, dict[str, list[bytes]]]] = {}
         """Within names: see `mask.names.positions`."""
 
     def __del__(self) -> None:
