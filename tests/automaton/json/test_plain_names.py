@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from typing import Any
 
 import pytest
 
-from maskwright.automaton.json.plain_names import PlainReader, places, plain_shapes
+from maskwright.automaton.json.bit_sets import numbers_in
+from maskwright.automaton.json.plain_names import PlainReader, plain_shapes
 from maskwright.automaton.json.remembered_names import RememberedNames
 from maskwright.automaton.satisfy.solver import Solver
 from maskwright.automaton.value.equality import equality_candidates
@@ -56,6 +58,19 @@ def test_levels_of_several_threads_and_compared_objects_are_not_plain() -> None:
         assert PlainReader.of((Thread(0, each),), plain_shape) is None
 
 
+def test_many_names_take_memory_in_proportion() -> None:
+    """A bit for each of 10,000 names, each as a number of its own, would take 6 MB."""
+    found = reader(object_({"properties": {f"n{at}": {} for at in range(10_000)}}))
+    assert found is not None
+    found.plain.__dict__.pop("_words_of_names")
+    tracemalloc.start()
+    bits = found.plain.bits((1 << 5_000) - 1)
+    kept, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert {found.words[at] for at in numbers_in(bits)} == {f"n{at}" for at in range(5_000)}
+    assert kept < 1_000_000
+
+
 COMING: list[tuple[dict[str, Any], str, PropertyOrder, str, bool, bool]] = [
     # schema, names read, order, names that may come, whether others may, whether it may close
     (A_B_C, "", "any", "abc", True, True),
@@ -95,8 +110,8 @@ def test_names_that_may_come(
         assert found.names >> at & 1
         found = found.reader_after(at)
     names = found.plain.shape.names
-    assert "".join(names[at] for at in places(found.names)) == coming
-    assert {found.words[at] for at in places(found.bits)} == set(coming)
+    assert "".join(names[at] for at in numbers_in(found.names)) == coming
+    assert {found.words[at] for at in numbers_in(found.bits)} == set(coming)
     assert found.others is others
     assert found.may_close is closes
 

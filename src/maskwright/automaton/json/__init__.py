@@ -5,6 +5,7 @@ in which the text so far may still come to satisfy the schema. Names and values 
 regular languages whose labels say which threads go on. Threads that can't be completed are never
 made, and threads that others dominate are dropped.
 
+- `bit_sets`: Sets of small numbers as the bits of an int.
 - `contexts`: The machine's questions: where leaving a leaf leads, and what a bracket opens.
 - `distinguish`: The values that have to be distinguished while an item is read.
 - `dominated`: Threads that another thread dominates.

@@ -6,7 +6,8 @@ from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 
-from maskwright.automaton.json.plain_names import PlainShapeOf, places
+from maskwright.automaton.json.bit_sets import bits_of, numbers_in
+from maskwright.automaton.json.plain_names import PlainShapeOf
 from maskwright.automaton.json.remembered_names import RememberedNames
 from maskwright.automaton.satisfy.solver import Solver
 from maskwright.automaton.value.level import Thread
@@ -59,7 +60,7 @@ class NameReader:
         others = any(reader.open is not None for reader in readers)
         known = word_list([name for reader in readers for name in reader.listed_words(others)])
         allowed = {name for reader in readers for name in reader.allowed_names()}
-        bits = sum(1 << word for word, name in enumerate(known.strings) if name in allowed)
+        bits = bits_of(word for word, name in enumerate(known.strings) if name in allowed)
         trie = word_slice(known) if known.strings else EMPTY
         term = tagged((trie, *(parts or (EMPTY,))), named=True)
         return cls(term, known.strings, bits, others, readers, solver, remembered)
@@ -170,7 +171,7 @@ def _reader(
         few, taken, language = _other_names(progress, solver)
     else:
         bits, others = plain.open_names(progress)
-        allowed = frozenset(places(bits))
+        allowed = frozenset(numbers_in(bits))
         language = ANYTHING if others else EMPTY
     opened: int | None = None
     members: tuple[int, ...] = ()

@@ -8,11 +8,12 @@ gate keeps out the names that may not come now.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import Final
 
+from maskwright.automaton.json.bit_sets import bits_of, numbers_in
 from maskwright.automaton.json.remembered_names import RememberedNames
 from maskwright.automaton.satisfy.solver import Solver
 from maskwright.automaton.value.level import Thread
@@ -66,7 +67,7 @@ class PlainShape:
         else:  # all other names are in one class
             others = solver.satisfiable(shape.others(()))
         possible = (at for at, value in enumerate(shape.values) if solver.satisfiable(value))
-        return cls(shape, solver.values.order, _bits(possible), others, remembered)
+        return cls(shape, solver.values.order, bits_of(possible), others, remembered)
 
     @cached_property
     def indexes(self) -> dict[str | None, int]:
@@ -75,7 +76,7 @@ class PlainShape:
 
     @cached_property
     def _required(self) -> int:
-        return _bits(self.shape.required)
+        return bits_of(self.shape.required)
 
     @cached_property
     def languages(self) -> dict[Regular, int]:
@@ -107,7 +108,7 @@ class PlainShape:
             # A name that comes bars the ones before it, so enough must be left from it on. All that
             # are left are declared: any other name has no value here.
             missing = shape.least - progress.count
-            found = _bits(at for at in places(found) if (left >> at).bit_count() >= missing)
+            found = bits_of(at for at in numbers_in(found) if (left >> at).bit_count() >= missing)
         return found, others
 
     def may_close(self, progress: ObjectProgress) -> bool:
@@ -156,11 +157,12 @@ class PlainShape:
 
     @cached_property
     def _words_of_names(self) -> list[int]:
-        ones = {word: 1 << at for at, word in enumerate(self.words)}
-        return [ones[name] for name in self.shape.names]
+        """By name of the shape: the index of its word."""
+        index = {word: at for at, word in enumerate(self.words)}
+        return [index[name] for name in self.shape.names]
 
     def _sum(self, names: int) -> int:
-        return sum(self._words_of_names[at] for at in places(names))
+        return bits_of(self._words_of_names[at] for at in numbers_in(names))
 
 
 def plain_shapes(solver: Solver, remembered: RememberedNames) -> PlainShapeOf:
@@ -253,18 +255,3 @@ class PlainReader:
 def _entries(label: Hashable) -> tuple[int, ...]:
     assert isinstance(label, tuple)
     return label
-
-
-def _bits(places: Iterable[int]) -> int:
-    found = 0
-    for at in places:
-        found |= 1 << at
-    return found
-
-
-def places(bits: int) -> Iterator[int]:
-    """The places of the ones."""
-    while bits:
-        low = bits & -bits
-        yield low.bit_length() - 1
-        bits ^= low
