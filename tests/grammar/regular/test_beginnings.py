@@ -24,12 +24,15 @@ from maskwright.grammar.regular.terms import (
     Chars,
     Regular,
     Scale,
+    alt,
     char,
+    concat,
     counting_set,
     repeat,
     weighed,
     words,
 )
+from maskwright.limits import Limits, Work
 from tests.properties.patterns import counted_pattern
 
 TEXTS = ["".join(text) for size in range(6) for text in product("ab", repeat=size)]
@@ -137,3 +140,16 @@ def test_the_bound_of_a_host_name_holds_after_every_beginning() -> None:
         ending = shortest(rest)
         assert ending is not None
         assert len(ending.encode()) <= 8
+
+
+def test_parts_that_occur_in_many_places_are_looked_at_once() -> None:
+    """Written out, the term would have 2**40 parts."""
+    term = char("z")
+    for _ in range(40):
+        term = alt(concat(char("a"), term), concat(char("b"), repeat(char("c"), 2, 3), term))
+    with Work(Limits(work=20_000)):
+        found = beginning_alike(term, 50)
+    for text in ("ab", "bccb", "bcccabcc", "aaaaaaaab"):
+        assert derivative(found, text).live is not False
+        assert contains(found, text + "z") == contains(term, text + "z")
+    assert derivative(found, "bca") is EMPTY

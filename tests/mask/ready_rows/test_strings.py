@@ -240,6 +240,7 @@ FEW_STEPS: list[tuple[dict[str, Any], str]] = [
     ({"pattern": r"(\p{L}+\s){500}"}, "ab é " * 40),
     ({"pattern": r"^(\w{1,63}\.){1,100}\w{2,20}$"}, "ab.a." * 30),
     ({"format": "idn-hostname"}, "aü-b" * 4 + ".日.ab" + "a" * 30),
+    ({"format": "regex"}, "(a[b-c]{2,3}|(?:d*)){4}[^e]"),
 ]
 
 

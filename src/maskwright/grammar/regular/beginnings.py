@@ -46,35 +46,52 @@ def beginning_alike(term: Regular, most: int) -> Regular:
     one.
     """
     assert term.plain
-    spend()
-    if most <= 0:
-        return _OUT_OF_REACH
-    match term:
-        case Concat():
-            parts: list[Regular] = []
-            while isinstance(term, Concat) and most > 0:
-                parts.append(beginning_alike(term.head, most))
-                most -= least_length(term.head)
-                term = term.tail
-            return concat(*parts, beginning_alike(term, most))
-        case Repeat(body=body, least=least, most=rounds):
-            each = max(1, least_length(body))
-            simpler = beginning_alike(body, most)
-            if least * each >= most:
-                return concat(repeat(simpler), _OUT_OF_REACH)
-            endless = rounds is None or rounds * each >= most
-            return repeat(simpler, least, None if endless else rounds)
-        case CountingSet(body=body, counts=counts, tail=tail):
-            options = [concat(repeat(body), _OUT_OF_REACH)] if counts >> most else []
-            near = counts & ((1 << most) - 1)
-            if near:
-                fewest = (near & -near).bit_length() - 1
-                options.append(counting_set(body, near, beginning_alike(tail, most - fewest)))
-            return alt(*options)
-        case Alt(options=options):
-            return alt(*(beginning_alike(option, most) for option in options))
-        case _:
-            return term
+    return _Beginnings().alike(term, most)
+
+
+class _Beginnings:
+    """What `beginning_alike` has found of the parts of one term: a part may occur in many places,
+    and so on within it."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[Regular, int], Regular] = {}
+
+    def alike(self, term: Regular, most: int) -> Regular:
+        """See `beginning_alike`."""
+        key = term, max(most, 0)
+        known = self._known.get(key)
+        if known is None:
+            spend()
+            known = self._known[key] = self._find(term, most) if most > 0 else _OUT_OF_REACH
+        return known
+
+    def _find(self, term: Regular, most: int) -> Regular:
+        match term:
+            case Concat():
+                parts: list[Regular] = []
+                while isinstance(term, Concat) and most > 0:
+                    parts.append(self.alike(term.head, most))
+                    most -= least_length(term.head)
+                    term = term.tail
+                return concat(*parts, self.alike(term, most))
+            case Repeat(body=body, least=least, most=rounds):
+                each = max(1, least_length(body))
+                simpler = self.alike(body, most)
+                if least * each >= most:
+                    return concat(repeat(simpler), _OUT_OF_REACH)
+                endless = rounds is None or rounds * each >= most
+                return repeat(simpler, least, None if endless else rounds)
+            case CountingSet(body=body, counts=counts, tail=tail):
+                options = [concat(repeat(body), _OUT_OF_REACH)] if counts >> most else []
+                near = counts & ((1 << most) - 1)
+                if near:
+                    fewest = (near & -near).bit_length() - 1
+                    options.append(counting_set(body, near, self.alike(tail, most - fewest)))
+                return alt(*options)
+            case Alt(options=options):
+                return alt(*(self.alike(option, most) for option in options))
+            case _:
+                return term
 
 
 def least_length(term: Regular) -> int:
