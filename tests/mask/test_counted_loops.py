@@ -70,7 +70,7 @@ REASONS = {
         grammar/dialects/spelling.py: _pattern
         grammar/number/multiples.py: Multiples.residue Multiples.least_exponent multiples
         grammar/regular/byte_alphabet.py: _alphabet
-        grammar/regular/beginnings.py: _least_length _way_to_end beginning_alike
+        grammar/regular/beginnings.py: _least_length _way_to_end _Beginnings._find
         grammar/regular/character_dfa.py: CharacterDfa.complete
         grammar/regular/derivative.py: _derive_concat _decide
         grammar/regular/length_bounds.py: counted
@@ -80,7 +80,7 @@ REASONS = {
         automaton/events/captures.py: CaptureReader._calling
         automaton/finish/completion.py: CompletionSearch._find_tail CompletionSearch._stack
         automaton/finish/leaf_exits.py: LeafExits._only_exit
-        automaton/json/plain_names.py: places
+        automaton/json/bit_sets.py: numbers_in
         automaton/machine/machine.py: Machine.stack
         mask/budget/places.py: Places._is_settled
         mask/budget/token_costs.py: TokenCosts._levels
