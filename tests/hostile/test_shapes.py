@@ -43,7 +43,7 @@ OTHERS: Final = [shape for shape in SHAPES if shape not in (*SAMPLE, *FIRST)]
 RANDOM: Final = [random_shape(number) for number in range(60)]
 ALLOWED_SECONDS: Final = 40.0
 """Ten seconds of work for the grammar and ten for the answer, by the server's limit, and as much
-for other work on a busy machine."""
+for other work; more where the machine is busy."""
 PATIENCE: Final = 100.0
 GAP_MS: Final = 150.0
 """Without processes the first shapes made gaps of up to 60 seconds. On two idle cores gaps are
@@ -116,7 +116,7 @@ def check(beside: Beside, shape: HostileShape) -> None:
     assert trial.reply.status < 500
     assert beside.server.alive, beside.server.log_tail()
     if has_grammar_processes():
-        assert trial.seconds < ALLOWED_SECONDS
+        assert trial.seconds < ALLOWED_SECONDS * trial.slowdown
         assert trial.longest_ms < GAP_MS + HOPS * trial.machine_ms
 
 

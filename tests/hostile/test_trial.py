@@ -70,6 +70,12 @@ def trial(reply: Reply, verdict: str = "valid") -> Trial:
     return Trial(SHAPE, reply, verdict, 0.1, [0.01, 0.03], [0.002], 10**6)
 
 
+def test_a_busy_machine_slows_down() -> None:
+    found = trial(Reply(READY, 200), "valid")
+    assert found.machine_ms == 2
+    assert found.slowdown == pytest.approx(1.4)
+
+
 @pytest.mark.parametrize(
     ("reply", "verdict", "fault"),
     [

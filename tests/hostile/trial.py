@@ -14,7 +14,7 @@ import httpx
 from maskwright.limits import Limits
 from tests.hostile.answers import UNCHECKED, VALID, verdict
 from tests.hostile.process import ServerProcess
-from tests.hostile.pulse import Pulse
+from tests.hostile.pulse import WORK, Pulse
 from tests.hostile.shape import LIMIT, READY, HostileShape
 from tests.hostile.watch import Watch, longest_ms, p99_ms
 
@@ -74,6 +74,11 @@ class Trial:
     def machine_ms(self) -> float:
         """How late the machine let a process work that needs little, at the most."""
         return longest_ms(self.late)
+
+    @property
+    def slowdown(self) -> float:
+        """How many times as long as its processor time the pulse's work took, on average."""
+        return 1 + sum(self.late) / (WORK * max(1, len(self.late)))
 
     @property
     def megabytes(self) -> float:
