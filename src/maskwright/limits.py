@@ -58,7 +58,7 @@ class Limits:
     divisor: int = 2_500
     """Remainders that a `multipleOf` has to distinguish."""
 
-    work: int = 700_000
+    work: int = 900_000
     """Steps of one question: transitions of patterns, schemas merged, values tried, contexts
     visited. What is known from other grammars is not counted again."""
 

@@ -13,7 +13,7 @@ from tests.hostile.shape import ALWAYS, LIMIT, READY, Subject
 from tests.hostile.trial import LOST, SILENT, Reply, Trial, ask, names_a_limit
 
 SHAPE = Subject("made up").schema("integer", {"type": "integer"})
-STEPS = "the grammar takes more than 700,000 steps (limit 'work')"
+STEPS = "the grammar takes more than 900,000 steps (limit 'work')"
 
 
 def event(**fields: Any) -> bytes:

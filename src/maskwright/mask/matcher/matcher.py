@@ -36,9 +36,9 @@ def _reading(
 
     @wraps(method)
     def run(self: Matcher, *args: _P.args, **options: _P.kwargs) -> _R:
-        recognizer = self._recognizer
+        recognizer = self.recognizer
         with recognizer.tables.lock:
-            before, recognizer.for_text = recognizer.for_text, self._added
+            before, recognizer.for_text = recognizer.for_text, self.added
             try:
                 return method(self, *args, **options)
             except LimitError as error:
@@ -59,7 +59,6 @@ class Matcher:
     """
 
     __slots__ = (
-        "_added",
         "_budgets",
         "_ends",
         "_events",
@@ -70,12 +69,14 @@ class Matcher:
         "_told",
         "_walker",
         "_words",
+        "added",
     )
 
     def __init__(self, walker: Walker, budgets: BudgetMasks) -> None:
         self._walker = walker
         self._budgets = budgets
-        self._added = Added()
+        self.added = Added()
+        """What this text has added to the machine."""
         self._recognizer = walker.recognizer
         self._words = (walker.tables.vocabulary.words,)
         self._path = [walker.recognizer.first]
@@ -206,7 +207,7 @@ class Matcher:
     @_reading
     def accept_bytes(self, data: bytes) -> int:
         """Append as many of the bytes as the grammar allows, as one step; returns their number."""
-        recognizer = self._recognizer
+        recognizer = self.recognizer
         if self._path[-1] is recognizer.ended:
             return 0
         taken = 0
@@ -363,7 +364,7 @@ class Matcher:
         self._text = other._text.copy()
         self._ends = other._ends.copy()
         self._told = other._told
-        self._added = copy(other._added)
+        self.added = copy(other.added)
 
     def reset(self) -> None:
         """Return to the empty text."""
