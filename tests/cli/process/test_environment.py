@@ -21,7 +21,7 @@ from pathlib import Path
 from maskwright.cli import program
 from maskwright.cli.process.environment import prepare_environment
 program.prepare_environment = partial(prepare_environment, processors=Path("{processors}"))
-program.app = lambda **_: print(os.environ.get("MKL_CBWR"), "torch" in sys.modules)
+program._run = lambda _: print(os.environ.get("MKL_CBWR"), "torch" in sys.modules) or 0
 program.main()
 """
 """The command line on a processor of Intel's, with a look at the process in the place of a

@@ -42,6 +42,9 @@ class Asked:
         self.note("ask", tokens)
         self.questions.append(then)
 
+    def note_answered(self, seconds: float, seen: object) -> None:
+        assert seconds >= 0
+
     def take_in(self, heard: object) -> None:
         self.note("learn", heard)
         self.lacks -= 1

@@ -12,7 +12,11 @@ _CODES: Final = {"red": 31, "green": 32, "yellow": 33, "blue": 34, "dim": 2, "bo
 
 def has_colours() -> bool:
     """Whether standard output shows colours: it is a terminal, which `NO_COLOR` doesn't forbid."""
-    return sys.stdout.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
+    return (
+        sys.stdout.isatty()
+        and os.environ.get("NO_COLOR") is None
+        and os.environ.get("TERM") != "dumb"
+    )
 
 
 def coloured(text: str, colour: Colour) -> str:

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from maskwright.engine.observations import Observations
 from maskwright.engine.request.drafts import LookBack
 from maskwright.engine.request.emission import Emitter
 from maskwright.engine.request.generation import Generation
@@ -195,6 +196,10 @@ class Active:
         assert isinstance(matcher, Follower)
         left = self._left - len(tokens)
         matcher.ask(tokens, left, canonical=self._writes_forced_text, then=then)
+
+    def note_answered(self, seconds: float, seen: Observations) -> None:
+        """Note how long a question to the grammar's process took."""
+        self.generation.record.answered(seconds, seen)
 
     def take_in(self, taught: Taught) -> None:
         """Learn what the grammar's process has answered."""

@@ -130,7 +130,7 @@ class PostStepWork:
         if active.closed:
             return
         seconds = time.perf_counter() - answered.asked_at
-        active.generation.record.answered(seconds, self.seen)
+        active.note_answered(seconds, self.seen)
         if isinstance(heard, Exception):
             self._done.put((active, Failed(heard)))
             return
