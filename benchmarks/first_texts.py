@@ -86,7 +86,6 @@ def measure(
     loaded: LoadedModel, grammars: Sequence[AnyGrammar], clients: int, tokens: int
 ) -> dict[str, float]:
     """Answer one request for each grammar. Those that can't end within `tokens` are refused."""
-    refused = 0
     with Engine(loaded, EngineConfig(max_running=clients)) as engine:
         prompt = loaded.render_chat([{"role": "user", "content": "An example, please."}])
 
@@ -106,14 +105,14 @@ def measure(
     masks = after.mask_rows - before.mask_rows
     sampled = after.sampled_tokens - before.sampled_tokens
     filled = after.observations["mask"].total - before.observations["mask"].total
-    seconds = sum(after.seconds[part] - before.seconds[part] for part in ("wait",))
-    every = sum(after.seconds[p] - before.seconds[p] for p in after.seconds if p != "digest")
+    spent = {part: after.seconds[part] - before.seconds[part] for part in after.seconds}
+    spent.pop("digest")  # it is within `sample`
     return {
         "refused": refused,
         "steps": steps,
         "masks": masks,
-        "wait us": 1e6 * seconds / steps,
-        "step us": 1e6 * every / steps,
+        "wait us": 1e6 * spent["wait"] / steps,
+        "step us": 1e6 * sum(spent.values()) / steps,
         "mask us": 1e6 * filled / max(1, masks),
         "held": 100 * (after.held_rows - before.held_rows) / max(1, sampled),
     }

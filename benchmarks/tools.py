@@ -33,37 +33,12 @@ from maskwright.processes import Build
 from maskwright.server.grammars.cache import GrammarStore
 from maskwright.server.grammars.recipes import Recipe
 from maskwright.server.observe.metrics import Metrics
+from tests.mask.compile.offered_tools import many_tools
 
-VERBS: Final = ("get", "list", "set", "drop")
-NOUNS: Final = ("user", "file")
 COUNTS: Final = (1, 20, 200)
 BUDGET: Final = 2_000
 FORMATS: Final = ("json", "hermes", "llama3_json")
 ARGUMENTS: Final = {"id": "ab-12", "limit": 7, "mode": "fast", "tags": ["new", "a b"]}
-
-
-def tools(count: int) -> list[Any]:
-    """Different functions of four parameters each."""
-    return [
-        {
-            "type": "function",
-            "function": {
-                "name": f"{VERBS[at % 4]}_{NOUNS[at % 2]}_{at}",
-                "parameters": {
-                    "type": "object",
-                    "properties": {
-                        "id": {"type": "string", "minLength": 1},
-                        "limit": {"type": "integer", "minimum": 1, "maximum": 100 + at},
-                        "mode": {"enum": ["fast", "slow", f"m{at}"]},
-                        "tags": {"type": "array", "items": {"type": "string"}},
-                    },
-                    "required": ["id"],
-                    "additionalProperties": False,
-                },
-            },
-        }
-        for at in range(count)
-    ]
 
 
 def first_mask(offered: list[Any], choice: str, vocab: Vocabulary, format: str) -> float:
@@ -121,14 +96,14 @@ def main() -> None:
     parser.add_argument("--save", action="store_true", help="append the rows to results/")
     options = parser.parse_args()
     vocab, encode = tekken(), tekken_encoding()
-    first_mask(tools(1), "auto", vocab, "granite")  # loads what is compiled
+    first_mask(many_tools(1), "auto", vocab, "granite")  # loads what is compiled
     gc.collect()
     gc.freeze()  # as the server does
     report = Report("tools", packages=("numba",))
     for format in options.formats:
         tokens = encode.encode(call(format))
         for count in map(int, options.counts.split(",")):
-            offered = tools(count)
+            offered = many_tools(count)
             for choice in ("required", "auto"):
                 cold = first_mask(offered, choice, vocab, format)
                 again = sorted(first_mask(offered, choice, vocab, format) for _ in range(5))

@@ -307,7 +307,8 @@ def serve(
 def grammar_work(
     vocabulary: Vocabulary, count: int, seconds: float, nbytes: int
 ) -> Generator[GrammarProcesses | None]:
-    """`count` shared grammar processes while the block runs; None if there are to be none."""
+    """`count` shared grammar processes while the block runs, beside the one in which grammars
+    begin; None if there are to be none."""
     if count == 0:
         yield None
         return

@@ -7,6 +7,7 @@ a grammar process (`worker`), which is forked from a nursery that has everything
 - `connected`: A running grammar process, as the engine's process sees it.
 - `follower`: What the engine's process knows of a grammar that lives in a grammar process.
 - `holdings`: What a grammar process holds, as the engine's process knows it.
+- `learned`: A position of a grammar as far as the engine's process has learned it.
 - `lessons`: Answers questions about texts of one grammar, with a matcher a request.
 - `messages`: What the engine's process and a grammar process send each other.
 - `nest`: The engine's side of the nursery.

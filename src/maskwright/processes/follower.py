@@ -16,9 +16,9 @@ import numpy.typing as npt
 
 from maskwright.grammar.schema.tree import Report
 from maskwright.mask import Event, Grammar
+from maskwright.processes.learned import LearnedPosition, Row
 from maskwright.processes.lessons import fits
 from maskwright.processes.messages import (
-    ENDLESS,
     OWN,
     Description,
     Expansion,
@@ -28,9 +28,6 @@ from maskwright.processes.messages import (
 )
 from maskwright.processes.parcel import Parcel
 from maskwright.vocab import Vocabulary
-
-Row = npt.NDArray[np.int32]
-"""A mask, int32 `[words]`."""
 
 POSITION_BYTES: Final = 700
 """Bytes of a learned position with its moves, estimated."""
@@ -43,73 +40,6 @@ PROVEN: Final = 8
 """Answers to questions about a grammar after which it is no longer taken for new."""
 
 _numbers = itertools.count()
-
-
-class LearnedPosition:
-    """A position of a grammar as far as it has been learned."""
-
-    __slots__ = (
-        *("accepting", "bounded", "complete", "expanded", "moves", "noted", "row", "row_number"),
-        *("run", "state", "sufficient_budget", "targets"),
-    )
-
-    def __init__(self, description: Description) -> None:
-        self.state: Final = description.state
-        self.accepting: Final = description.accepting
-        self.complete: Final = description.complete
-        self.moves: Final[dict[int, LearnedPosition]] = {}
-        """Where tokens lead from here, whatever the text before."""
-        self.run: ForcedRun | None = None
-        """The forced run, None if it hasn't been learned."""
-        self.row: Row | None = None
-        """The mask under `sufficient_budget` and more."""
-        self.row_number = -1
-        self.sufficient_budget = 0
-        self.bounded: Final[list[tuple[Scope, Row]]] = []
-        """Masks under smaller budgets."""
-        self.targets: Final[list[LearnedPosition]] = []
-        self.expanded: tuple[npt.NDArray[np.int32], npt.NDArray[np.uint8]] | None = None
-        """Tokens, ascending, and the numbers of the `targets` to which they lead. None if the
-        position has not been expanded."""
-        self.noted = self.complete or description.number == OWN
-        """Whether a process has been told that a text has come here, or there is nothing to
-        expand."""
-
-    def after(self, token: int) -> LearnedPosition | None:
-        """Where a token leads whatever the text before; None if that isn't known."""
-        following = self.moves.get(token)
-        if following is None and self.expanded is not None:
-            tokens, groups = self.expanded
-            at = int(tokens.searchsorted(token))
-            if at < len(tokens) and tokens[at] == token:
-                following = self.moves[token] = self.targets[groups[at]]
-        return following
-
-    def learn(self, description: Description, rows: dict[int, Row]) -> None:
-        """Take in what of a description holds for every text."""
-        run, scope = description.run, description.scope
-        if run is not None and description.run_shared:
-            self.run = run
-        if description.row is None or scope is None or not scope.shared:
-            return
-        row = rows[description.row]
-        if scope.high >= ENDLESS:
-            if self.row is None or scope.low < self.sufficient_budget:
-                self.row_number = description.row
-                self.sufficient_budget = scope.low
-                self.row = row
-        elif all(scope != known for known, _ in self.bounded):
-            self.bounded.append((scope, row))
-
-    def mask(self, budget: int) -> Row | None:
-        """The mask for a text that may go on for `budget` tokens; None if it hasn't been
-        learned."""
-        if self.row is not None and budget >= self.sufficient_budget:
-            return self.row
-        for scope, row in self.bounded:
-            if scope.low <= budget <= scope.high:
-                return row
-        return None
 
 
 class Taught(NamedTuple):
@@ -414,7 +344,7 @@ class Follower:
         """Have the grammar process find out where tokens lead from here, while the model computes;
         once for each position."""
         here = self._path[-1]
-        if here.expanded is None and not here.noted:
+        if self.expands and not here.noted:
             here.noted = True
             self.grammar.processes.look_ahead(self, self._steps.copy())
 

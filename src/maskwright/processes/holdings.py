@@ -6,7 +6,8 @@ from typing import Final
 
 import numpy as np
 
-from maskwright.processes.follower import FollowedGrammar, Row
+from maskwright.processes.follower import FollowedGrammar
+from maskwright.processes.learned import Row
 from maskwright.processes.messages import Description, Expansion, Forget, Lesson
 
 

@@ -95,7 +95,7 @@ class Starter:
         self, request: AnswerRequest, grammar: AnyGrammar | None, prompts: list[list[int]]
     ) -> Callable[[], PartReader]:
         """What makes the reader of one answer. Reasoning is split off free answers to a chat."""
-        reader, marks = _reader(request.tool_use, grammar), self._thinking
+        reader, marks = _words_or_calls(request.tool_use, grammar), self._thinking
         if marks is None or not request.reply.separate_reasoning or not _is_free_chat(request):
             return reader
         told = self._loaded.vocab.decode(prompts[0][-_MARK_TOKENS:]).decode(errors="replace")
@@ -250,7 +250,7 @@ class Starter:
         return submitted
 
 
-def _reader(use: ToolUse | None, grammar: AnyGrammar | None) -> Callable[[], PartReader]:
+def _words_or_calls(use: ToolUse | None, grammar: AnyGrammar | None) -> Callable[[], PartReader]:
     if use is None or grammar is None or not use.constrains:
         return WordReader
     return lambda: ToolReader(events_of(grammar))

@@ -25,7 +25,7 @@ from maskwright import (
 from maskwright.errors import InputError, UnsatisfiableSchemaError
 from maskwright.mask import CaptureBegun, CaptureEnded, CaptureText, StringText
 from maskwright.vocab import Vocabulary
-from tests.mask.compile.test_tools import NOW, WEATHER, many_tools
+from tests.mask.compile.offered_tools import NOW, WEATHER, many_tools
 from tests.matching import EVERY_BYTE, after, allowed, matches, vocabulary
 
 TRUE: dict[str, Any] = {"type": "function", "function": {"name": "true"}}

@@ -10,21 +10,8 @@ import pytest
 
 from maskwright import compile_tools
 from maskwright.errors import SchemaError, UnsatisfiableSchemaError
+from tests.mask.compile.offered_tools import NOW, WEATHER, many_tools
 from tests.matching import EVERY_BYTE, after, matches
-
-WEATHER: dict[str, Any] = {
-    "type": "function",
-    "function": {
-        "name": "weather",
-        "parameters": {
-            "type": "object",
-            "properties": {"city": {"type": "string"}},
-            "required": ["city"],
-            "additionalProperties": False,
-        },
-    },
-}
-NOW: dict[str, Any] = {"type": "function", "function": {"name": "now"}}
 
 
 def test_a_bad_tool_is_named() -> None:
@@ -67,31 +54,6 @@ def test_python_arguments_of_several_tools_and_again() -> None:
     required = compile_tools(tools, "required", EVERY_BYTE, format="llama_pythonic")
     assert required.matcher().forced_tokens() == list(b"[")
     assert required.min_tokens == len("[f()]")
-
-
-def many_tools(count: int) -> list[Any]:
-    """Tools like those of an agent: several parameters, of every type."""
-    return [
-        {
-            "type": "function",
-            "function": {
-                "name": f"{verb}_{noun}_{at}",
-                "parameters": {
-                    "type": "object",
-                    "properties": {
-                        "id": {"type": "string", "minLength": 1},
-                        "limit": {"type": "integer", "minimum": 1, "maximum": 100 + at},
-                        "mode": {"enum": ["fast", "slow", f"m{at}"]},
-                        "tags": {"type": "array", "items": {"type": "string"}},
-                    },
-                    "required": ["id"],
-                    "additionalProperties": False,
-                },
-            },
-        }
-        for at in range(count)
-        for verb, noun in [(["get", "list", "set", "drop"][at % 4], ["user", "file"][at % 2])]
-    ]
 
 
 def test_two_hundred_tools() -> None:

@@ -9,7 +9,7 @@ each of the texts of a terminal if they are few; of others, some.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from maskwright.errors import UnsupportedGrammarError
@@ -118,12 +118,7 @@ class _Derivations:
             case Terminal(language=language):
                 yield from _texts(language)
             case Concat(parts=parts):
-                shorts = [self._short(part) for part in parts]
-                if None in shorts:
-                    return
-                for at, part in enumerate(parts):
-                    before = "".join(filter(None, shorts[:at]))
-                    after = "".join(filter(None, shorts[at + 1 :]))
+                for part, before, after in self._between(parts):
                     yield from (f"{before}{text}{after}" for text in self._variants(part))
             case Choice(options=options):
                 for option in options:
@@ -150,6 +145,16 @@ class _Derivations:
         if most is None or most > max(least, 1):
             yield short * (max(least, 1) + 1)
 
+    def _between(self, parts: Sequence[Expression]) -> Iterator[tuple[Expression, str, str]]:
+        """Each part with the shortest texts of the parts before and after it; none if a part has no
+        text."""
+        shorts = [self._short(part) for part in parts]
+        if None in shorts:
+            return
+        for at, part in enumerate(parts):
+            before, after = shorts[:at], shorts[at + 1 :]
+            yield part, "".join(filter(None, before)), "".join(filter(None, after))
+
     # From the start rule
 
     def _contexts(self) -> dict[str, tuple[str, str]]:
@@ -174,12 +179,7 @@ class _Derivations:
             case Ref(name=name):
                 yield name, "", ""
             case Concat(parts=parts):
-                shorts = [self._short(part) for part in parts]
-                if None in shorts:
-                    return
-                for at, part in enumerate(parts):
-                    before = "".join(filter(None, shorts[:at]))
-                    after = "".join(filter(None, shorts[at + 1 :]))
+                for part, before, after in self._between(parts):
                     for name, left, right in self._calls(part):
                         yield name, before + left, right + after
             case Choice(options=options):

@@ -1,0 +1,80 @@
+"""A position of a grammar as far as the engine's process has learned it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from maskwright.processes.messages import ENDLESS, OWN, Description, ForcedRun, Scope
+
+Row = npt.NDArray[np.int32]
+"""A mask, int32 `[words]`."""
+
+
+class LearnedPosition:
+    """A position of a grammar as far as it has been learned."""
+
+    __slots__ = (
+        *("accepting", "bounded", "complete", "expanded", "moves", "noted", "row", "row_number"),
+        *("run", "state", "sufficient_budget", "targets"),
+    )
+
+    def __init__(self, description: Description) -> None:
+        self.state: Final = description.state
+        self.accepting: Final = description.accepting
+        self.complete: Final = description.complete
+        self.moves: Final[dict[int, LearnedPosition]] = {}
+        """Where tokens lead from here, whatever the text before."""
+        self.run: ForcedRun | None = None
+        """The forced run, None if it hasn't been learned."""
+        self.row: Row | None = None
+        """The mask under `sufficient_budget` and more."""
+        self.row_number = -1
+        self.sufficient_budget = 0
+        self.bounded: Final[list[tuple[Scope, Row]]] = []
+        """Masks under smaller budgets."""
+        self.targets: Final[list[LearnedPosition]] = []
+        self.expanded: tuple[npt.NDArray[np.int32], npt.NDArray[np.uint8]] | None = None
+        """Tokens, ascending, and the numbers of the `targets` to which they lead. None if the
+        position has not been expanded."""
+        self.noted = self.complete or description.number == OWN
+        """Whether a process has been told that a text has come here, or there is nothing to
+        expand."""
+
+    def after(self, token: int) -> LearnedPosition | None:
+        """Where a token leads whatever the text before; None if that isn't known."""
+        following = self.moves.get(token)
+        if following is None and self.expanded is not None:
+            tokens, groups = self.expanded
+            at = int(tokens.searchsorted(token))
+            if at < len(tokens) and tokens[at] == token:
+                following = self.moves[token] = self.targets[groups[at]]
+        return following
+
+    def learn(self, description: Description, rows: dict[int, Row]) -> None:
+        """Take in what of a description holds for every text."""
+        run, scope = description.run, description.scope
+        if run is not None and description.run_shared:
+            self.run = run
+        if description.row is None or scope is None or not scope.shared:
+            return
+        row = rows[description.row]
+        if scope.high >= ENDLESS:
+            if self.row is None or scope.low < self.sufficient_budget:
+                self.row_number = description.row
+                self.sufficient_budget = scope.low
+                self.row = row
+        elif all(scope != known for known, _ in self.bounded):
+            self.bounded.append((scope, row))
+
+    def mask(self, budget: int) -> Row | None:
+        """The mask for a text that may go on for `budget` tokens; None if it hasn't been
+        learned."""
+        if self.row is not None and budget >= self.sufficient_budget:
+            return self.row
+        for scope, row in self.bounded:
+            if scope.low <= budget <= scope.high:
+                return row
+        return None
