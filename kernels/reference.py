@@ -342,18 +342,26 @@ _BITS = torch.arange(32, dtype=torch.int32)
 
 
 def allowed_tokens(words: Tensor, vocab_size: int) -> Tensor:
-    """Return the masks `words`, int32 `[rows, ceil(vocab_size / 32)]`, as bool
-    `[rows, vocab_size]`.
+    """Return the masks `words`, int32 `[rows, words]`, as bool `[rows, vocab_size]`.
 
-    Bit i of word w allows token `32 * w + i`.
+    Bit i of word w allows token `32 * w + i`. Tokens that the words don't reach are forbidden.
     """
-    bits = (words[:, :, None] >> _BITS) & 1
-    return bits.view(len(words), -1)[:, :vocab_size].bool()
+    bits = (words[:, :, None] >> _BITS.to(words.device)) & 1
+    allowed = bits.flatten(1)[:, :vocab_size].bool()
+    return F.pad(allowed, (0, vocab_size - allowed.shape[1]))
 
 
 def apply_mask(logits: Tensor, words: Tensor) -> None:
     """Set the logits `[rows, vocab]` of tokens that the masks `words` forbid to -inf, in place."""
     logits.masked_fill_(~allowed_tokens(words, logits.shape[1]), float("-inf"))
+
+
+def apply_mask_by_row(logits: Tensor, table: Tensor, rows: Tensor) -> None:
+    """Set the logits `[rows, vocab]` of tokens that a row's mask forbids to -inf, in place. `rows`:
+    int32 `[rows]`, numbers of masks in `table` int32 `[masks, words]`, or -1 for no mask."""
+    chosen = torch.nonzero(rows >= 0).flatten()
+    allowed = allowed_tokens(table[rows[chosen].long()], logits.shape[1])
+    logits[chosen] = logits[chosen].masked_fill_(~allowed, float("-inf"))
 
 
 def apply_penalties(

@@ -129,7 +129,7 @@ def test_what_is_imported_is_a_declared_dependency() -> None:
         for name in imported_names(path.read_text())
         if path.relative_to(PACKAGE) != OF_AN_EXTRA
     }
-    # Only `kernels` imports triton, which comes with the builds of torch that can use it.
+    # Only `kernels` imports triton, and only if the extra `gpu` is installed.
     needed = imported - {*sys.stdlib_module_names, "maskwright", "triton"}
     projects = {"yaml": "pyyaml"}  # whose modules don't have their names
     assert {projects.get(name, name).replace("_", "-") for name in needed} <= declared

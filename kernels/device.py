@@ -1,0 +1,40 @@
+"""What decides whether an operation runs as a Triton kernel or as its twin in plain torch.
+
+Triton is optional (the extra `gpu`). Without it, `jit` leaves a function as it is, and nothing
+calls it. With TRITON_INTERPRET=1 in the environment, kernels run on the CPU in Triton's
+interpreter, which tests use; Triton reads the variable when a kernel is defined.
+"""
+
+# Triton is untyped, and absent on many machines.
+# pyright: reportMissingImports=false, reportUnknownVariableType=false
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from torch import Tensor
+
+try:
+    import triton
+    import triton.language as language
+except ImportError:
+    triton = language = None
+
+AVAILABLE = triton is not None
+"""Whether Triton is installed."""
+
+INTERPRETED = AVAILABLE and os.environ.get("TRITON_INTERPRET") == "1"
+"""Whether kernels run in Triton's interpreter."""
+
+tl: Any = language
+"""Triton's language, in which kernels are written; None without Triton."""
+
+
+def jit(function: Any, **options: Any) -> Any:
+    """Make a kernel of `function`, if Triton is installed."""
+    return function if triton is None else triton.jit(function, **options)
+
+
+def runs_kernels(tensor: Tensor) -> bool:
+    """Whether kernels can work on `tensor`: it is on a GPU or kernels are interpreted."""
+    return AVAILABLE and (tensor.is_cuda or INTERPRETED)

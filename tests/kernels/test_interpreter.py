@@ -1,0 +1,34 @@
+"""The kernels in Triton's interpreter, which reads its variable when a kernel is defined, and so
+needs a process of its own."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+FILES = ("test_apply_mask.py",)
+
+
+@pytest.mark.skipif(
+    importlib.util.find_spec("triton") is None, reason="needs triton, of the extra gpu"
+)
+@pytest.mark.parametrize("file", FILES)
+def test_the_interpreted_kernels_pass_the_tests_of_their_twins(file: str) -> None:
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", file]
+    run = subprocess.run(
+        command,
+        cwd=ROOT / "tests" / "kernels",
+        env={**os.environ, "TRITON_INTERPRET": "1"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert re.search(r"\b[1-9]\d* passed", run.stdout), run.stdout
