@@ -9,8 +9,9 @@ from itertools import product
 import pytest
 
 from maskwright.grammar.number.interval import Interval
-from maskwright.grammar.number.spellings import MOST_DIGITS, exactly, number
+from maskwright.grammar.number.spellings import MOST_DIGITS, exactly, number, written
 from maskwright.grammar.regular.derivative import derivative
+from maskwright.grammar.regular.enumerate import few
 from maskwright.grammar.regular.terms import Regular
 
 _JSON_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
@@ -105,3 +106,32 @@ def test_digits_are_bounded() -> None:
     assert not contains(number(Interval(), integer=False), "0." + "1" * (MOST_DIGITS + 1))
     long = Decimal("1" * 60)
     assert contains(number(Interval(low=long), integer=True), "1" * 60), "bounds of more digits"
+
+
+@pytest.mark.parametrize(
+    ("value", "spellings"),
+    [
+        (1, {"1"}),
+        (-20, {"-20"}),
+        (2.0, {"2", "2.0"}),
+        (2.5, {"2.5"}),
+        (0, {"0"}),
+        (-0.0, {"0", "-0.0"}),
+        (1e16, {"10000000000000000", "1e+16"}),
+        (1e-7, {"0.0000001", "1e-07"}),
+    ],
+)
+def test_as_programs_write_numbers(value: float, spellings: set[str]) -> None:
+    assert set(words_of(written(value))) == spellings
+
+
+def test_several_numbers_are_written() -> None:
+    assert set(words_of(written(1, 2.5))) == {"1", "2.5"}
+    assert set(words_of(written())) == set()
+
+
+def words_of(term: Regular) -> tuple[str, ...]:
+    """All texts of a finite language."""
+    texts = few(term, 100)
+    assert texts is not None
+    return texts

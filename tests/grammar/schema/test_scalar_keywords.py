@@ -70,9 +70,20 @@ def test_assertions(draft: Draft, document: Any, expected: list[Assertion]) -> N
     assert list(root.assertions) == expected
 
 
-def test_plain_integers_by_option() -> None:
-    root = parse_schema({"type": "integer"}, ParseOptions(plain_integers=True)).root
-    assert list(root.assertions) == [types("integer"), DigitsOnly()]
+@pytest.mark.parametrize(
+    ("draft", "document", "expected"),
+    [
+        (NEW, {"type": "integer"}, [types("integer"), DigitsOnly(preferred=True)]),
+        (OLD, {"type": "integer"}, [types("integer"), DigitsOnly()]),
+        (NEW, {"type": "number"}, [types("number")]),
+        (NEW, {"const": 1}, [Values((1,), plain_numbers=True)]),
+        (NEW, {"enum": [1, [2]]}, [Values((1, [2]), plain_numbers=True)]),
+    ],
+    ids=str,
+)
+def test_plain_numbers_by_option(draft: Draft, document: Any, expected: list[Assertion]) -> None:
+    root = parse_schema(document, ParseOptions(draft=draft, plain_integers=True)).root
+    assert list(root.assertions) == expected
 
 
 @pytest.mark.parametrize(

@@ -8,12 +8,15 @@ import pytest
 
 from maskwright.grammar.schema.tree import (
     AllOf,
+    Items,
     Json,
     Not,
+    Properties,
     Report,
     ReportEntry,
     Schema,
     TypeIs,
+    Values,
     negated,
     value_schema,
 )
@@ -54,6 +57,13 @@ def test_every_schema_in_a_value_has_its_pointer() -> None:
             waiting += getattr(assertion, "prefix", ())
             waiting += getattr(assertion, "named", {}).values()
     assert pointers == {"/enum/3"}
+
+
+def test_plain_numbers_within_a_value() -> None:
+    schema = value_schema([{"a": 1}], "", plain_numbers=True)
+    [items] = (each for each in schema.assertions if isinstance(each, Items))
+    [properties] = (each for each in items.prefix[0].assertions if isinstance(each, Properties))
+    assert properties.named["a"].assertions == (Values((1,), plain_numbers=True),)
 
 
 NEGATIONS: list[tuple[Schema, bool, tuple[Any, ...]]] = [

@@ -10,6 +10,7 @@ from maskwright.grammar.regular.terms import words
 from maskwright.grammar.schema.tree import (
     Assertion,
     Contains,
+    DigitsOnly,
     Items,
     Json,
     NotUniqueItems,
@@ -111,3 +112,9 @@ def test_properties_and_required_are_negated_without_a_union() -> None:
     (option,) = negate(root.assertions, "").options
     kinds = [type(each) for each in option.assertions]
     assert kinds == [TypeIs, SomeMember]
+
+
+def test_no_value_breaks_a_preferred_spelling() -> None:
+    """A negation of it would allow `1.0` where no integer is allowed."""
+    opposite = negate((DigitsOnly(preferred=True),), "")
+    assert [value for value in VALUES if satisfies(Schema("", (opposite,)), value)] == []

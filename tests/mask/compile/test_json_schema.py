@@ -282,10 +282,43 @@ def test_spelling_of_integers(
     integers: Literal["any", "digits"], accepted: list[str], rejected: list[str]
 ) -> None:
     grammar = compile_json_schema({"type": "integer"}, EVERY_BYTE, integers=integers)
-    for text in (*accepted, *rejected):
-        matcher = grammar.matcher()
-        whole = matcher.accept_bytes(text.encode()) == len(text) and matcher.accepting
-        assert whole is (text in accepted)
+    assert [text for text in (*accepted, *rejected) if matches(grammar, text)] == accepted
+
+
+@pytest.mark.parametrize(
+    ("schema", "accepted", "rejected"),
+    [
+        ({"const": 1}, ["1"], ["1.0", "1e0", "1.0000"]),
+        ({"const": 2.0}, ["2", "2.0"], ["2.00", "2e0"]),
+        ({"enum": [1, 2.5, "a", 1e300]}, ["1", "2.5", '"a"', "1e+300"], ["1.0", "2.50", "1e300"]),
+        ({"const": {"a": [1]}}, ['{"a":[1]}'], ['{"a":[1.0]}']),
+        ({"enum": [[1], {"a": 2}]}, ["[1]", '{"a":2}'], ["[1.0]", '{"a":2.0}']),
+        ({"type": "integer", "const": 1.0}, ["1"], ["1.0"]),
+        ({"type": "number", "enum": [1, 2], "minimum": 2}, ["2"], ["1", "2.0"]),
+        ({"not": {"const": 1}}, ["2.0", '"a"'], ["1", "1.0", "1e0"]),
+        # What satisfies a schema doesn't depend on the spelling of a number: 1.0 is an integer.
+        ({"not": {"type": "integer"}}, ["1.5", '"a"'], ["1", "1.0", "1e2"]),
+        (
+            {"oneOf": [{"type": "integer"}, {"type": "number", "minimum": 0}]},
+            ["-1", "1.5"],
+            ["1", "1.0", "-1.5"],
+        ),
+        (
+            {"if": {"type": "integer"}, "then": {"const": 3}, "else": {"type": "number"}},
+            ["3", "1.5"],
+            ["1", "1.0"],
+        ),
+        (
+            {"type": "array", "items": {"enum": [1, 1.0, 2]}, "uniqueItems": True},
+            ["[1,2]", "[1.0,2]"],
+            ["[1,1]", "[1,1.0]", "[1,2,2]"],
+        ),
+    ],
+    ids=str,
+)
+def test_numbers_in_digits(schema: Any, accepted: list[str], rejected: list[str]) -> None:
+    grammar = compile_json_schema(schema, EVERY_BYTE, integers="digits", whitespace="compact")
+    assert [text for text in (*accepted, *rejected) if matches(grammar, text)] == accepted
 
 
 def test_a_grammars_size_grows_with_what_is_known_of_it() -> None:

@@ -95,6 +95,16 @@ def exactly(*values: int | float) -> Regular:
     return alt(*options)
 
 
+def written(*values: int | float) -> Regular:
+    """Return the spellings in which programs write some numbers: that in digits, with a point only
+    before a fraction, and for floats the one of `json.dumps` (`2.0`, `1e+16`)."""
+    texts: set[str] = set()
+    for value in values:
+        text, _, _ = next(_spellings(decimal(value)))
+        texts |= {text, repr(value)}
+    return words(sorted(texts))
+
+
 def _spellings(value: Decimal) -> Iterator[tuple[str, int, int | None]]:
     """Yield the shortest spellings: text, number of digits after the point, exponent."""
     digits, power = digits_of(value)

@@ -35,9 +35,12 @@ def _read_type(source: SchemaObject, setting: Json, place: str) -> list[Assertio
     if isinstance(setting, str) and setting in _ONE_TYPE and setting != "integer":
         return [_ONE_TYPE[setting]]
     types = _type_names(setting, place)
-    plain = source.draft is Draft.DRAFT4 or source.parser.options.plain_integers
-    if plain and "integer" in types and "number" not in types:
+    if "integer" not in types or "number" in types:
+        return [TypeIs(types)]
+    if source.draft is Draft.DRAFT4:
         return [TypeIs(types), DigitsOnly()]
+    if source.parser.options.plain_integers:
+        return [TypeIs(types), DigitsOnly(preferred=True)]
     return [TypeIs(types)]
 
 
@@ -54,11 +57,11 @@ def _type_names(setting: Json, place: str) -> frozenset[str]:
 
 
 def _read_enum(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
-    return [Values(tuple(as_array(setting, place)))]
+    return [Values(tuple(as_array(setting, place)), source.parser.options.plain_integers)]
 
 
 def _read_const(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
-    return [Values((setting,))]
+    return [Values((setting,), source.parser.options.plain_integers)]
 
 
 def _read_bound(

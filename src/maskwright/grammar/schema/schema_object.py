@@ -29,8 +29,9 @@ class ParseOptions:
 
     `draft`: the draft of a document without `$schema`. `documents`: documents that references may
     name, by URI. `enforce_formats`: if false, `format` is an annotation, which is what the
-    specification has by default. `plain_integers`: if true, what `type` calls an integer has to be
-    written in digits alone, as draft 4 demands anyway; otherwise `1.0` and `1e2` are integers too.
+    specification has by default. `plain_integers`: if true, what `type` calls an integer is written
+    in digits alone, and numbers of `enum` and `const` in the spellings of `numbers.written`; else
+    in any spelling, except that in draft 4 `1.0` and `1e2` are no integers.
     `closed`: if true, an object schema that has `properties` and says nothing of others allows no
     others (see `grammar.shape.closed`); the specification has it allow them.
     """

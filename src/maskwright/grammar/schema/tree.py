@@ -30,9 +30,11 @@ class TypeIs:
 
 @dataclass(frozen=True, slots=True)
 class Values:
-    """`enum` and `const`."""
+    """`enum` and `const`. `plain_numbers`: numbers have only the spellings of `numbers.written`,
+    also those in arrays and objects."""
 
     values: tuple[Json, ...]
+    plain_numbers: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +54,14 @@ class NumberIn:
 @dataclass(frozen=True, slots=True)
 class DigitsOnly:
     """Numbers written without a point or an exponent, or (negative) all others. Draft 4
-    distinguishes integers by their spelling."""
+    distinguishes integers by their spelling.
+
+    `preferred`: the client prefers these spellings to others of equal values. What a value with
+    another spelling satisfies doesn't depend on this, so no value breaks the assertion.
+    """
 
     negative: bool = False
+    preferred: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,17 +305,20 @@ def negated(schema: Schema) -> Schema:
     return schema.negation
 
 
-def value_schema(value: Json, pointer: str) -> Schema:
-    """The schema that only `value` satisfies."""
+def value_schema(value: Json, pointer: str, *, plain_numbers: bool = False) -> Schema:
+    """The schema that only `value` satisfies. `plain_numbers`: see `Values`."""
     never = Schema(pointer, never=True)
     match value:
         case list():
-            prefix = tuple(value_schema(v, pointer) for v in value)
+            prefix = tuple(value_schema(v, pointer, plain_numbers=plain_numbers) for v in value)
             length = ItemCount(len(value), len(value))
             return Schema(pointer, (TypeIs(frozenset(["array"])), Items(prefix, never), length))
         case dict():
-            named = {name: value_schema(v, pointer) for name, v in value.items()}
+            named = {
+                name: value_schema(v, pointer, plain_numbers=plain_numbers)
+                for name, v in value.items()
+            }
             kind = TypeIs(frozenset(["object"]))
             return Schema(pointer, (kind, Properties(named, (), never), Required(tuple(value))))
         case _:
-            return Schema(pointer, (Values((value,)),))
+            return Schema(pointer, (Values((value,), plain_numbers),))

@@ -109,6 +109,8 @@ def _negate_number_in(assertion: NumberIn, pointer: str) -> Schema:
 
 
 def _negate_digits_only(assertion: DigitsOnly, pointer: str) -> Schema:
+    if assertion.preferred:
+        return Schema(pointer, never=True)
     return Schema(pointer, (_NUMBER, DigitsOnly(not assertion.negative)))
 
 

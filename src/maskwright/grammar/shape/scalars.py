@@ -110,6 +110,8 @@ class _NumberAssertions:
     interval: Interval
     values: list[int | float] | None = None
     """None where numbers are not enumerated."""
+    plain: bool = False
+    """Whether an enumeration restricts their spellings."""
     excluded: set[Decimal] = field(default_factory=set[Decimal])
     divisor: Decimal | None = None
     excluded_divisors: list[Decimal] = field(default_factory=list[Decimal])
@@ -120,7 +122,8 @@ class _NumberAssertions:
         assert self.values is not None
         exact = {numbers.decimal(v): v for v in self.values}
         spend(5 * len(exact))
-        return numbers.exactly(*(value for at, value in exact.items() if self._holds(at)))
+        language = numbers.written if self.plain else numbers.exactly
+        return language(*(value for at, value in exact.items() if self._holds(at)))
 
     def _holds(self, value: Decimal) -> bool:
         return (
@@ -163,6 +166,7 @@ def numbers_of(branch: list[Assertion], most_remainders: int) -> Regular:
     for assertion in branch:
         match assertion:
             case Values():
+                asserted.plain |= assertion.plain_numbers
                 listed = [v for v in assertion.values if _is_number(v)]
                 values = asserted.values
                 asserted.values = listed if values is None else [v for v in values if v in listed]

@@ -184,9 +184,13 @@ class Branches:
                     Schema(pointer, (AllOf((negated(condition), otherwise)),)),
                 )
                 branch.unions.append((AnyOf(options), path))
-            case Values(values=values) if kind in ("array", "object"):
+            case Values(values=values, plain_numbers=plain) if kind in ("array", "object"):
                 wanted = list if kind == "array" else dict
-                options = tuple(value_schema(v, "") for v in values if isinstance(v, wanted))
+                options = tuple(
+                    value_schema(v, "", plain_numbers=plain)
+                    for v in values
+                    if isinstance(v, wanted)
+                )
                 branch.unions.append((AnyOf(options), path))
             case Required(names=names) if kind == "object":
                 branch.required |= set(names)

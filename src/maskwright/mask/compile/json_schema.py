@@ -60,7 +60,8 @@ def compile_json_schema(
     - `draft`: the draft of a schema without `$schema`.
     - `documents`: URI → schema document, for references. Nothing is ever fetched.
     - `integers`: "any" allows every spelling of the value (`1`, `1.0`, `1e2`), "digits" only the
-      one in digits, which typed clients prefer.
+      one in digits, which typed clients prefer, and for numbers of `const` and `enum` only the
+      spellings in which programs write them (`1` and `2.5`).
     - `escapes`: in property names and strings that the schema lists, "any" allows every escape of
       JSON, "needed" only those that JSON requires: `"name"`, never `"n\\u0061me"`.
     - `additional_properties`: "forbid" has objects whose schema has `properties`, and says nothing
