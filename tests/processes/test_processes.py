@@ -18,10 +18,10 @@ import pytest
 from maskwright.errors import EngineStoppedError, LimitError
 from maskwright.mask import compile_choice, compile_regex
 from maskwright.models import LoadedModel
-from maskwright.processes import Build, FollowedGrammar, GrammarProcesses
+from maskwright.processes import Build, FollowedGrammar, GrammarProcesses, Inquiry
 from maskwright.processes.follower import PROVEN
 from maskwright.processes.worker import Terms
-from tests.processes.misbehaving import deadly, held, hungry, slow
+from tests.processes.misbehaving import deadly, held, hungry, own_pid, slow
 
 
 def until(done: Callable[[], bool], seconds: float = 10.0) -> None:
@@ -54,6 +54,34 @@ def test_time_is_limited(processes: GrammarProcesses) -> None:
         processes.compile(Build(slow, (60.0, "a"), {})).result(60)
     assert caught.value.limit == "seconds"
     assert processes.compile(Build(compile_regex, ("after",), {})).result(60).min_tokens > 0
+
+
+def test_an_inquiry_has_a_process_of_its_own_that_ends_with_it(
+    processes: GrammarProcesses,
+) -> None:
+    processes.compile(Build(compile_regex, ("before",), {})).result(60)
+    shared = set(processes.pids)
+    numbers = {processes.inquire(Inquiry(own_pid, ())).result(60) for _ in range(3)}
+    assert len(numbers) == 3
+    assert not numbers & shared
+    until(lambda: not numbers & set(processes.pids))
+    assert shared <= set(processes.pids)
+
+
+def test_an_inquiry_is_limited_and_delays_nobody(processes: GrammarProcesses) -> None:
+    restarts = processes.stats.restarts
+    busy = processes.inquire(Inquiry(slow, (60.0, "a")))
+    began = time.monotonic()
+    processes.compile(Build(compile_regex, ("meanwhile",), {})).result(60)
+    assert time.monotonic() - began < 2.0
+    assert not busy.done()
+    with pytest.raises(LimitError) as caught:
+        busy.result(60)
+    assert caught.value.limit == "seconds"
+    assert processes.stats.restarts == restarts + 1, "only its own process was ended"
+    with pytest.raises(LimitError) as caught:
+        processes.inquire(Inquiry(hungry, (1 << 30,))).result(60)
+    assert caught.value.limit == "bytes"
 
 
 def test_memory_is_limited(processes: GrammarProcesses) -> None:

@@ -29,6 +29,7 @@ from maskwright.vocab import Vocabulary
 
 CONTEXT = 1000
 VOCABULARY = [*(bytes([byte]) for byte in range(256)), b""]
+BYTES = Vocabulary(VOCABULARY, eos=256)
 HELLO: dict[str, Any] = {"model": "m", "messages": [{"role": "user", "content": "hello"}]}
 
 

@@ -16,11 +16,20 @@ a grammar process (`worker`), which is forked from a nursery that has everything
 - `pool`: The running grammar processes, and which of them has which task.
 - `processes`: Starts and replaces grammar processes, and passes jobs and answers on.
 - `tasks`: Jobs as the engine's process keeps them.
+- `validation`: Checks whole answers again, by means that know nothing of masks.
 - `worker`: A grammar process.
 """
 
 from maskwright.processes.follower import AnyGrammar, FollowedGrammar, Follower
-from maskwright.processes.messages import Build
+from maskwright.processes.messages import Build, Inquiry
 from maskwright.processes.processes import GrammarProcesses, ProcessStats
 
-__all__ = ["AnyGrammar", "Build", "FollowedGrammar", "Follower", "GrammarProcesses", "ProcessStats"]
+__all__ = [
+    "AnyGrammar",
+    "Build",
+    "FollowedGrammar",
+    "Follower",
+    "GrammarProcesses",
+    "Inquiry",
+    "ProcessStats",
+]

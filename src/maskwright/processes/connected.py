@@ -14,7 +14,13 @@ from typing import Final
 from maskwright.processes.follower import FollowedGrammar
 from maskwright.processes.holdings import Holdings
 from maskwright.processes.messages import Answer, Heavy, Job
-from maskwright.processes.tasks import CompileAgain, CompileTask, Moved, PendingJob
+from maskwright.processes.tasks import (
+    CompileAgain,
+    CompileTask,
+    InquiryTask,
+    Moved,
+    PendingJob,
+)
 
 _PAGE: Final = os.sysconf("SC_PAGE_SIZE")
 _WHOLE_PROCESS: Final = 2
@@ -80,7 +86,7 @@ class Connected:
         long: PendingJob | None = None
         for task in self.queue:
             preparation = task.preparation(self.holds)
-            if preparation is None and not isinstance(task, CompileTask):
+            if preparation is None and not isinstance(task, CompileTask | InquiryTask):
                 ready.append(task)
             elif long is None:
                 long = preparation or task

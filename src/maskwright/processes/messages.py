@@ -27,6 +27,17 @@ class Build(NamedTuple):
         return self.compile(*self.given, vocabulary, **self.options)
 
 
+class Inquiry(NamedTuple):
+    """Finds something out about a shape: a function that can be pickled, to be called with `given`
+    and the vocabulary. It returns plain data."""
+
+    find: Callable[..., Any]
+    given: tuple[Any, ...]
+
+    def __call__(self, vocabulary: Vocabulary) -> Any:
+        return self.find(*self.given, vocabulary)
+
+
 ENDLESS = 1 << 60
 """A budget that nobody has."""
 
@@ -44,6 +55,14 @@ class Compile(NamedTuple):
     grammar: int
     build: bytes | str
     again: bool
+
+
+class Inquire(NamedTuple):
+    """Work on an inquiry, which is numbered like a grammar. `inquiry` is what is sent of the parcel
+    of an `Inquiry`."""
+
+    grammar: int
+    inquiry: bytes | str
 
 
 class LeastTokens(NamedTuple):
@@ -102,7 +121,7 @@ class Forget(NamedTuple):
     taught: list[int]
 
 
-Job: TypeAlias = Compile | LeastTokens | TextQuestion | LookAhead | ReadEvents | Forget
+Job: TypeAlias = Compile | Inquire | LeastTokens | TextQuestion | LookAhead | ReadEvents | Forget
 
 
 # Answers
@@ -114,6 +133,13 @@ class Compiled:
 
     report: Report
     min_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What an inquiry has found out."""
+
+    data: Any
 
 
 class ForcedRun(NamedTuple):
@@ -206,4 +232,6 @@ class Noted(NamedTuple):
     """The process looks ahead of a text when it has nothing else to do."""
 
 
-Answer: TypeAlias = Expansion | Compiled | int | Lesson | Noted | list[Event] | Heavy | Exception
+Answer: TypeAlias = (
+    Expansion | Compiled | Findings | int | Lesson | Noted | list[Event] | Heavy | Exception
+)

@@ -18,6 +18,7 @@ import numpy as np
 
 from maskwright.mask import compile_grammar, compile_json_schema, compile_regex
 from maskwright.processes.ahead import tokens_with_quotes
+from maskwright.processes.validation import JsonCheck, checked
 from maskwright.processes.worker import Terms, begin
 from maskwright.vocab import Vocabulary
 
@@ -51,6 +52,7 @@ def warm_up(vocabulary: Vocabulary) -> None:
         matcher.fill_mask(row, matcher.min_tokens + 1)
         matcher.events()
     tokens_with_quotes(vocabulary)
+    checked([JsonCheck("", "0", "true")], vocabulary)
 
 
 def run(connection: Connection) -> None:

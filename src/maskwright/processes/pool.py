@@ -133,14 +133,14 @@ class Pool:
 
     def missing(self) -> list[FollowedGrammar | None]:
         """Make room, and return for which grammars a process is to be started, None for a shared
-        one: they are `starting` from then on. What has nothing to do, or holds too much, is
-        ended."""
+        one: they are `starting` from then on. What has nothing to do, holds too much, or has no
+        grammar left is ended."""
         now = time.monotonic()
         for shared in filter(None, self.shared):
             if shared.idle and shared.grown > SHARED_BYTES:
                 self.remove(shared)
         for own in list(self.own.values()):
-            if own.idle and now - own.used > IDLE_SECONDS:
+            if own.idle and (not own.holds.grammars or now - own.used > IDLE_SECONDS):
                 self.remove(own)
         missing: list[FollowedGrammar | None] = []
         missing += [None] * (self.shared.count(None) - self.starting.count(None))

@@ -19,19 +19,20 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from enum import Enum
 from multiprocessing.connection import Connection, Pipe, wait
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from maskwright.errors import WHOLE_GRAMMAR, EngineStoppedError, LimitError
 from maskwright.mask import Event
 from maskwright.processes.connected import Connected
 from maskwright.processes.follower import FollowedGrammar, Follower, Heard, Reader
-from maskwright.processes.messages import Answer, Build, Expansion, Heavy
+from maskwright.processes.messages import Answer, Build, Expansion, Heavy, Inquiry
 from maskwright.processes.nest import Nest
 from maskwright.processes.parcel import Parcel
 from maskwright.processes.pool import IDLE_SECONDS, Pool
 from maskwright.processes.tasks import (
     CompileTask,
     EventsTask,
+    InquiryTask,
     LeastTokensTask,
     LessonTask,
     LookAheadTask,
@@ -134,6 +135,17 @@ class GrammarProcesses:
         self._grammars[number] = grammar
         weakref.finalize(grammar, self._dropped, number).atexit = False
         task = CompileTask(grammar)
+        self._submit(task)
+        return task.future
+
+    def inquire(self, inquiry: Inquiry) -> Future[Any]:
+        """Find something out about a shape, in a process that does nothing else and is ended
+        afterwards: neither the shape nor what reads it can delay anybody. The future raises what
+        the inquiry raises, and `LimitError` where it takes too much time or memory."""
+        number = next(self._numbers)
+        standing = FollowedGrammar(self, number, Parcel(inquiry), self.vocabulary)
+        standing.heavy = True
+        task = InquiryTask(standing)
         self._submit(task)
         return task.future
 

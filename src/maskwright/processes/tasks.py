@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from concurrent.futures import Future
-from typing import Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from maskwright.mask import Event
 from maskwright.processes.follower import FollowedGrammar, Follower, Heard, Reader, Taught
@@ -14,6 +14,8 @@ from maskwright.processes.messages import (
     Answer,
     Compile,
     Compiled,
+    Findings,
+    Inquire,
     Job,
     LeastTokens,
     Lesson,
@@ -108,6 +110,22 @@ class CompileTask(_WithFuture[FollowedGrammar]):
         self.grammar.report = answer.report
         self.grammar.min_tokens = answer.min_tokens
         self.resolve(self.grammar)
+
+
+class InquiryTask(_WithFuture[Any]):
+    """Find something out about a shape. `grammar` stands for the inquiry, whose parcel it holds,
+    and is never compiled."""
+
+    def preparation(self, process: Holdings) -> None:
+        del process
+
+    def job(self, process: Holdings) -> Job:
+        del process
+        return Inquire(self.grammar.number, self.grammar.build.sent)
+
+    def take(self, process: Holdings, answer: Answer) -> None:
+        assert isinstance(answer, Findings)
+        self.resolve(answer.data)
 
 
 class Preparation(PendingJob):

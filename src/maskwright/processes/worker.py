@@ -22,8 +22,11 @@ from maskwright.processes.messages import (
     Compile,
     Compiled,
     Expansion,
+    Findings,
     Forget,
     Heavy,
+    Inquire,
+    Inquiry,
     Job,
     LeastTokens,
     LookAhead,
@@ -45,7 +48,7 @@ EXPANSION_SECONDS: Final = 0.01
 """Processor time for one expansion, since a question may come meanwhile."""
 
 
-AnsweredJob: TypeAlias = Compile | LeastTokens | TextQuestion | LookAhead | ReadEvents
+AnsweredJob: TypeAlias = Compile | Inquire | LeastTokens | TextQuestion | LookAhead | ReadEvents
 
 
 class Terms(NamedTuple):
@@ -161,6 +164,9 @@ class Worker:
                     self._grammars[number] = _KnownGrammar(number, grammar, self._rows)
                 grammar = self._grammars[number].grammar
                 return Compiled(grammar.report, grammar.min_tokens)
+            case Inquire(_, sent):
+                inquiry: Inquiry = opened(sent)
+                return Findings(inquiry(self._vocabulary))
             case LeastTokens(number, enough):
                 return self._grammars[number].grammar.least_tokens(enough)
             case TextQuestion():

@@ -2,6 +2,7 @@
 
 - `answer/`: Bodies of answers, streams, log-probabilities.
 - `grammars/`: Decides which grammar an answer has, and keeps it compiled.
+- `guarantees/`: What was enforced for an answer, and whether it holds.
 - `observe/`: Metrics, traces and spans of requests and of the engine.
 - `request/`: From the bytes of a body to a typed request.
 - `app`: The application: its routes and what they call.

@@ -145,15 +145,17 @@ def _id(prefix: str, name: str | None) -> str:
 
 
 def _own(options: OwnOptions, exchange: Exchange, choices: Choices, index: int) -> Json:
-    """Return the field `maskwright` of a choice that has ended: the traces that the client asked
-    for."""
-    engine = exchange.generations[index].trace
-    if not options.trace or engine is None:
-        return {}
-    told: Json = {"trace": RequestTrace(exchange, index, engine).body()}
-    if choices.token_traces is not None:
-        told["tokens"] = choices.token_traces[index].body()
-    return {"maskwright": told}
+    """Return the field `maskwright` of a choice that has ended: the traces and the report that the
+    client asked for."""
+    engine, report = exchange.generations[index].trace, choices.reports[index]
+    told: Json = {}
+    if options.trace and engine is not None:
+        told["trace"] = RequestTrace(exchange, index, engine).body()
+        if choices.token_traces is not None:
+            told["tokens"] = choices.token_traces[index].body()
+    if report is not None:
+        told["report"] = report
+    return {"maskwright": told} if told else {}
 
 
 def _warnings(warnings: Sequence[str]) -> dict[str, str]:

@@ -12,7 +12,7 @@ from maskwright.engine import Engine, Generation, Request
 from maskwright.errors import BudgetError, InputError, LimitError
 from maskwright.processes import AnyGrammar, GrammarProcesses
 from maskwright.sampling import TextBan
-from maskwright.server.answer.choices import Choices
+from maskwright.server.answer.choices import Choices, MakeReport
 from maskwright.server.answer.event_source import events_of
 from maskwright.server.answer.logprobs import ScoreReader
 from maskwright.server.answer.parts import PartReader, ToolReader, WordReader
@@ -23,6 +23,7 @@ from maskwright.server.exchange import Exchange
 from maskwright.server.grammars.cache import GrammarStore
 from maskwright.server.grammars.recipes import Recipe, Recipes
 from maskwright.server.grammars.tool_style import tool_format_of
+from maskwright.server.guarantees.reporter import Reporter
 from maskwright.server.observe.metrics import Metrics
 from maskwright.server.prompts import PromptReader
 from maskwright.server.request.answer_request import AnswerRequest, ChatPrompt, TokenPrompt
@@ -56,6 +57,7 @@ class Starter:
         self._recipes = Recipes(config.whitespace, tool_format, config.additional_properties)
         self._grammars = GrammarStore(config.grammar_bytes, metrics, engine.loaded.vocab, processes)
         self._prompts = prompts
+        self._processes = processes
 
     async def start(self, request: AnswerRequest, exchange: Exchange) -> Choices:
         """Check the request and submit its generations: n for each prompt, in this order.
@@ -89,6 +91,7 @@ class Starter:
             name_place=None if recipe is None else recipe.name_place,
             scores=self._scores(request),
             token_traces=traces,
+            report=self._reporter(request, grammar),
         )
 
     def _reader(
@@ -101,6 +104,13 @@ class Starter:
         told = self._loaded.vocab.decode(prompts[0][-_MARK_TOKENS:]).decode(errors="replace")
         begun = told.rstrip().endswith(marks.begin)
         return lambda: ThinkingReader(reader(), marks, begun=begun)
+
+    def _reporter(self, request: AnswerRequest, grammar: AnyGrammar | None) -> MakeReport | None:
+        if not request.options.own.report:
+            return None
+        report = None if grammar is None else grammar.report
+        recipes, vocabulary = self._recipes_for(request), self._loaded.vocab
+        return Reporter(request, recipes, report, vocabulary, self._processes).report
 
     def _scores(self, request: AnswerRequest) -> Callable[[], ScoreReader] | None:
         if not request.reply.logprobs:
@@ -158,10 +168,14 @@ class Starter:
             )
 
     def _recipe(self, request: AnswerRequest) -> Recipe | None:
-        recipes, asked = self._recipes, request.options.own.additional_properties
-        if asked is not None:
-            recipes = dataclasses.replace(recipes, additional_properties=asked)
+        recipes = self._recipes_for(request)
         return recipes.of(request.shape, request.tool_use, request.options.stop)
+
+    def _recipes_for(self, request: AnswerRequest) -> Recipes:
+        asked = request.options.own.additional_properties
+        if asked is None:
+            return self._recipes
+        return dataclasses.replace(self._recipes, additional_properties=asked)
 
     async def _grammar(self, recipe: Recipe, exchange: Exchange) -> AnyGrammar:
         begin = time.monotonic()

@@ -13,6 +13,7 @@ from maskwright.grammar.schema.branches import OF_CONTAINS
 from maskwright.grammar.schema.document import as_array, as_count, as_mapping, as_names, escape
 from maskwright.grammar.schema.schema_object import KeywordReader, SchemaObject
 from maskwright.grammar.schema.tree import (
+    CLOSED_BY_DEFAULT,
     Assertion,
     Contains,
     If,
@@ -111,8 +112,8 @@ def _read_properties(source: SchemaObject, setting: Json, place: str) -> list[As
     covers_all = "additionalProperties" in source.value
     closes = _closes(source)
     if closes:
-        note = "absent, and read as false"
-        source.parser.enforced.append(ReportEntry(source.pointer, "additionalProperties", note))
+        entry = ReportEntry(source.pointer, "additionalProperties", CLOSED_BY_DEFAULT)
+        source.parser.enforced.append(entry)
     return [Properties(named, tuple(patterns), additional, covers_all, closes)]
 
 

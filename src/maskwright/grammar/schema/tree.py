@@ -262,6 +262,11 @@ class Schema:
 _numbers = count()
 
 
+CLOSED_BY_DEFAULT: Final = "absent, and read as false"
+"""The note on the `additionalProperties` of an object that is closed although its schema doesn't
+say so (see `grammar.shape.closed`)."""
+
+
 class ReportEntry(NamedTuple):
     """What was done with one keyword, and why where that needs saying."""
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from maskwright.engine import Completion, Delta, FinishReason, Generation
 from maskwright.errors import GenerationError
@@ -59,6 +60,23 @@ class ChoiceDelta:
     logprobs: list[Json] | None
 
 
+MakeReport: TypeAlias = Callable[[WholeAnswer, Sequence[int]], Awaitable[Json]]
+"""Makes the report of an answer from its parts and its tokens."""
+
+
+@dataclass(slots=True)
+class _Told:
+    """What has been read of a streamed answer of which a report is to be made."""
+
+    message: WholeAnswer = field(default_factory=WholeAnswer)
+    tokens: list[int] = field(default_factory=list[int])
+
+    def take(self, parts: Sequence[Part], tokens: Sequence[int]) -> None:
+        for part in parts:
+            self.message.add(part)
+        self.tokens += tokens
+
+
 class Choices:
     """The running generations of a request. `cancel` may be called at any time and repeatedly."""
 
@@ -72,12 +90,13 @@ class Choices:
         name_place: Callable[[Exception], None] | None = None,
         scores: Callable[[], ScoreReader] | None = None,
         token_traces: Sequence[TokenTrace] | None = None,
+        report: MakeReport | None = None,
     ) -> None:
         """`generations`: equally many for each of `prompts`, the token ids of prompts, in their
         order. `warnings`: remarks about the client's schema. `name_place`: has an error of the
         shape name the field of the request. `scores`: makes a reader for the log-probabilities of
-        an answer. `token_traces`: one for each choice. The last two are None if the client didn't
-        ask for them."""
+        an answer. `token_traces`: one for each choice. `report`: makes the report of an answer. The
+        last three are None if the client didn't ask for them."""
         self._generations = generations
         self._name_place = name_place or _keep
         self._readers = [reader() for _ in generations]
@@ -86,6 +105,10 @@ class Choices:
         self.prompts = prompts
         self._tokens = 0
         self.warnings = warnings
+        self._report = report
+        self._told = [_Told() for _ in generations]
+        self.reports: list[Json | None] = [None] * len(generations)
+        """The reports of the choices that have ended."""
 
     def __len__(self) -> int:
         return len(self._generations)
@@ -113,7 +136,12 @@ class Choices:
             for trace, one in zip(self.token_traces or (), ended, strict=False):
                 trace.take(one.scores)
             parts = zip(ended, self._readers, self._scores, strict=True)
-            return [await _answer(*each) for each in parts]
+            answers = [await _answer(*each) for each in parts]
+            if self._report is not None:
+                pairs = zip(answers, ended, strict=True)
+                made = [self._report(answer.message, one.token_ids) for answer, one in pairs]
+                self.reports = [*await asyncio.gather(*made)]
+            return answers
         except Exception as error:
             self._name_place(error)
             raise
@@ -162,9 +190,14 @@ class Choices:
                     logprobs = scores.read(delta.text, delta.token_ids, delta.scores)
                 called.update(index for part in parts if isinstance(part, CallBegun))
                 reason = None
+                if self._report is not None:
+                    self._told[index].take(parts, delta.token_ids)
                 if delta.finish_reason is not None:
                     running -= 1
                     reason = _openai_reason(delta.finish_reason, called=index in called)
+                    if self._report is not None:
+                        told = self._told[index]
+                        self.reports[index] = await self._report(told.message, told.tokens)
                 yield ChoiceDelta(index, parts, len(delta.token_ids), reason, logprobs)
         except Exception as error:
             self._name_place(error)

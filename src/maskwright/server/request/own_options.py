@@ -21,6 +21,7 @@ class OwnOptions:
     - `timeout`: most seconds that the answer may take.
     - `additional_properties`: whether objects may have members of which their schema says nothing;
       None for the server's setting.
+    - `report`: return with each choice what was enforced, and whether the choice keeps to it.
     """
 
     logprobs: Scale = "raw"
@@ -29,6 +30,7 @@ class OwnOptions:
     service: str | None = None
     timeout: float | None = None
     additional_properties: AdditionalProperties | None = None
+    report: bool = False
 
 
 def parse_own_options(body: Fields, *, scored: bool) -> OwnOptions:
@@ -37,7 +39,7 @@ def parse_own_options(body: Fields, *, scored: bool) -> OwnOptions:
     own = body.object("maskwright")
     if own is None:
         return OwnOptions()
-    own.only("logprobs", "trace", "service", "timeout", "additional_properties")
+    own.only("logprobs", "trace", "service", "timeout", "additional_properties", "report")
     scale = own.choice("logprobs", get_args(Scale))
     if scale is not None and not scored:
         raise InputError(
@@ -57,6 +59,7 @@ def parse_own_options(body: Fields, *, scored: bool) -> OwnOptions:
             AdditionalProperties | None,
             own.choice("additional_properties", get_args(AdditionalProperties)),
         ),
+        own.boolean("report"),
     )
 
 
