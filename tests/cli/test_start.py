@@ -18,6 +18,8 @@ OTHER_SHAPES = (
     "maskwright.mask.compile.grammar",
 )
 COMPILERS = ("numpy", "numba", "llvmlite", "referencing", "maskwright.mask.grammar")
+# To ask another server about records takes a client and a validator only.
+NOT_FOR_RECORDS = (*sorted({*SERVER, *COMPILERS} - {"httpx", "referencing"}), "pyarrow")
 
 PROGRAM = """\
 import atexit, json, sys
@@ -50,6 +52,8 @@ def imported(tmp_path: Path, *arguments: str, stdin: str = "") -> set[str]:
         (("check", "semver", "-"), SERVER),
         (("match", '{"type": "integer"}', "-"), (*SERVER, *OTHER_SHAPES)),
         (("explain", "invoice"), (*SERVER, *OTHER_SHAPES)),
+        (("batch", "--help"), NOT_FOR_RECORDS),
+        (("batch", "no.jsonl", "out.jsonl"), NOT_FOR_RECORDS),
         (("convert", "semver", "--to", "gbnf"), SERVER),
     ],
 )

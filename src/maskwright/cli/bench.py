@@ -11,15 +11,11 @@ import asyncio
 import json
 import random
 import sys
-import threading
-import time
-from collections.abc import Generator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Sequence
+from contextlib import ExitStack
 from math import isnan
 from pathlib import Path
 from typing import Annotated, Literal, TypeVar, cast, get_args
-
-import uvicorn
 
 from maskwright.cli.arguments import Argument, Option
 from maskwright.cli.load.client import Outcome, offer
@@ -29,13 +25,8 @@ from maskwright.cli.load.shapes import ShapeName
 from maskwright.cli.load.traffic import PatternName, arrivals, matrix
 from maskwright.cli.options import USER_CACHE, cache_folder
 from maskwright.cli.output.tables import Figure, lay_out, output_width
-from maskwright.cli.serve import listen, warm_up
-from maskwright.engine import Engine
+from maskwright.cli.own_server import own_server
 from maskwright.errors import AddressError, InputError
-from maskwright.models import DEMO_PATH, load
-from maskwright.server import create_app
-
-START_SECONDS = 30.0
 
 Value = TypeVar("Value", int, float, str)
 
@@ -114,7 +105,11 @@ def bench(
     points: list[Point] = []
     tried: list[Outcome] = []
     with ExitStack() as closing:
-        address = closing.enter_context(own_server()) if own else str(url).removesuffix("/v1")
+        address = (
+            closing.enter_context(own_server(cache=cache_folder(str(USER_CACHE))))
+            if own
+            else str(url).removesuffix("/v1")
+        )
         # One of each kind before anything is measured, so that grammars are compiled then.
         first = [(0.0, cell) for cell in cells if cell.words == min(c.words for c in cells)]
         tried += asyncio.run(offer(address, first, drain, random.Random(~seed).getrandbits(48)))
@@ -174,26 +169,6 @@ def open_file(path: str) -> Path:
     except OSError as error:
         raise InputError(f"can't write {path}: {error.strerror}") from None
     return Path(path)
-
-
-@contextmanager
-def own_server() -> Generator[str]:
-    """The address of the demo model's server on a free loopback port, while the block runs."""
-    loaded = load(str(DEMO_PATH), cache=cache_folder(str(USER_CACHE)))
-    with listen("127.0.0.1", 0) as listening, Engine(loaded) as engine:
-        warm_up(engine)
-        config = uvicorn.Config(create_app(engine), log_level="warning", log_config=None)
-        server = uvicorn.Server(config)
-        thread = threading.Thread(target=server.run, args=([listening],), daemon=True)
-        thread.start()
-        end = time.monotonic() + START_SECONDS
-        while not server.started and thread.is_alive() and time.monotonic() < end:
-            time.sleep(0.01)
-        try:
-            yield f"http://127.0.0.1:{listening.getsockname()[1]}"
-        finally:
-            server.should_exit = True
-            thread.join(START_SECONDS)
 
 
 def envelope(points: Sequence[Point], aim: Objective, width: int) -> str:

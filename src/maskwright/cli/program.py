@@ -36,6 +36,11 @@ COMMANDS: Final = {
         "generate",
         "Generate one answer that has the shape of a JSON Schema, a grammar or a pattern.",
     ),
+    "batch": Subcommand(
+        "batch",
+        "Ask a model about thousands of records, and keep every answer that has the shape of a "
+        "schema.",
+    ),
     "convert": Subcommand(
         "shape.convert", "Write a grammar in another dialect: Lark, GBNF or EBNF."
     ),

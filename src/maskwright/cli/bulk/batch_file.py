@@ -1,0 +1,104 @@
+"""A file in OpenAI's batch format as work: requests as they stand, and results in that format."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final, cast
+
+from maskwright.cli.bulk.sources import batch_lines
+from maskwright.cli.bulk.work import (
+    Key,
+    ServerAnswer,
+    TokenUse,
+    WorkItem,
+    WorkResult,
+    digest_of,
+    token_use,
+)
+from maskwright.errors import InputError
+from maskwright.records.batch_lines import error_line, parse_batch_line, result_line
+from maskwright.records.validation import AnswerSchema
+
+MOST_SCHEMAS: Final = 64
+"""Schemas that are kept ready at a time."""
+
+
+class BatchFile:
+    """Work on the requests of a file. Each has its own model and shape; answers are checked under
+    the JSON Schema of their request."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._schemas: dict[str, AnswerSchema] = {}
+
+    def items(self) -> Iterator[WorkItem]:
+        """Raises InputError for a line that is no request, and for a `custom_id` that comes
+        twice: without it a result has no name."""
+        known: set[str] = set()
+        for number, line in enumerate(batch_lines(self._path), 1):
+            try:
+                request = parse_batch_line(line)
+            except InputError as error:
+                raise InputError(f"{self._path}, request {number}: {error.message}") from None
+            if request.custom_id in known:
+                raise InputError(
+                    f"{self._path}, request {number}: the custom_id {request.custom_id!r} "
+                    "comes twice"
+                )
+            known.add(request.custom_id)
+            yield WorkItem(request.custom_id, request.url, request.body)
+
+    def result(self, item: WorkItem, answer: ServerAnswer) -> WorkResult:
+        line = result_line(str(item.key), answer.status, answer.request_id, answer.body)
+        if answer.status != 200:
+            return WorkResult(line, f"http_{answer.status}")
+        problem = self._problem(item.body or {}, answer.body)
+        if problem is None:
+            return WorkResult(line)
+        error = {"code": "invalid_answer", "message": problem}
+        return WorkResult({**line, "error": error}, "invalid_answer")
+
+    def refused(self, item: WorkItem, code: str, reason: str, attempts: int = 0) -> WorkResult:
+        return WorkResult(error_line(str(item.key), code, reason), code)
+
+    def key_of(self, line: dict[str, Any]) -> Key | None:
+        custom_id = line.get("custom_id")
+        return custom_id if isinstance(custom_id, str) and "response" in line else None
+
+    def use_of(self, line: dict[str, Any]) -> TokenUse:
+        match line:
+            case {"response": {"body": {"usage": usage}}}:
+                return token_use(usage)
+            case _:
+                return TokenUse()
+
+    def _schema(self, schema: dict[str, object]) -> AnswerSchema:
+        """The schema of a request, which many requests of a file usually share."""
+        digest = digest_of(schema)
+        if digest not in self._schemas:
+            if len(self._schemas) >= MOST_SCHEMAS:
+                self._schemas.clear()
+            self._schemas[digest] = AnswerSchema(schema)
+        return self._schemas[digest]
+
+    def _problem(self, request: dict[str, object], answer: object) -> str | None:
+        """Why a chat completion doesn't have the schema of its request. Answers of other endpoints,
+        calls of tools, and refusals are taken as they are."""
+        match request, answer:
+            case (
+                {"response_format": {"type": "json_schema", "json_schema": {"schema": schema}}},
+                {"choices": list(choices)},
+            ):
+                check = self._schema(cast(dict[str, object], schema))
+            case _:
+                return None
+        for choice in cast(list[Any], choices):
+            match choice:
+                case {"finish_reason": "length"}:
+                    return "the answer was cut off at its token limit"
+                case {"message": {"content": str(text)}} if problem := check.problem(text):
+                    return problem
+                case _:
+                    pass
+        return None

@@ -1,0 +1,136 @@
+"""Records, a prompt and a schema as work: each answer is an instance of the schema."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, cast
+
+from maskwright.cli.bulk.prompt_template import PromptTemplate
+from maskwright.cli.bulk.sources import InputRecord, SourceFormat, read_records
+from maskwright.cli.bulk.work import (
+    Key,
+    ServerAnswer,
+    TokenUse,
+    WorkItem,
+    WorkResult,
+    digest_of,
+    token_use,
+)
+from maskwright.errors import InputError
+from maskwright.records.validation import AnswerSchema
+
+ENDPOINT: Final = "/v1/chat/completions"
+LONGEST_TEXT: Final = 2000
+"""Characters of an invalid answer that its failure shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """Work on records. `options`: fields of each request. `carry`: names of fields of a record that
+    its result repeats. `schema`: None for answers of any text."""
+
+    path: Path
+    source: SourceFormat
+    template: PromptTemplate
+    options: dict[str, object]
+    carry: Sequence[str] = ()
+    schema: AnswerSchema | None = None
+
+    def items(self) -> Iterator[WorkItem]:
+        for record in read_records(self.path, self.source):
+            yield self._item(record)
+
+    def result(self, item: WorkItem, answer: ServerAnswer) -> WorkResult:
+        if answer.status != 200:
+            _require_no_fault_of_all(answer)
+            code, reason = _error(answer)
+            return self.refused(item, code, reason, answer.attempts)
+        body = cast(dict[str, Any], answer.body)
+        try:
+            choice: dict[str, Any] = body["choices"][0]
+            text: object = choice["message"]["content"]
+        except (KeyError, IndexError, TypeError):
+            text, choice = None, {}
+        usage = body.get("usage")
+        if not isinstance(text, str):
+            return self._invalid(item, "no_text", "the answer has no text", "", usage, answer)
+        if choice.get("finish_reason") == "length":
+            reason = "the answer was cut off at its token limit"
+            return self._invalid(item, "cut_off", reason, text, usage, answer)
+        if self.schema is None:
+            return WorkResult({**_head(item), "output": text, "usage": usage})
+        problem = self.schema.problem(text)
+        if problem is not None:
+            return self._invalid(item, "invalid_answer", problem, text, usage, answer)
+        return WorkResult({**_head(item), "output": json.loads(text), "usage": usage})
+
+    def refused(self, item: WorkItem, code: str, reason: str, attempts: int = 0) -> WorkResult:
+        line = {**_head(item), "code": code, "reason": reason, "attempts": attempts}
+        return WorkResult(line, code)
+
+    def key_of(self, line: dict[str, Any]) -> Key | None:
+        index = line.get("index")
+        return index if isinstance(index, int) else None
+
+    def use_of(self, line: dict[str, Any]) -> TokenUse:
+        return token_use(line.get("usage"))
+
+    def _item(self, record: InputRecord) -> WorkItem:
+        carried = {"id": _name(record)}
+        carried |= {name: record.fields.get(name) for name in self.carry}
+        problem, body = record.problem, None
+        if problem is None:
+            try:
+                body = {"messages": self.template.messages(record.fields), **self.options}
+            except InputError as error:
+                problem = error.message
+        digest = digest_of(body if problem is None else problem)
+        return WorkItem(record.index, ENDPOINT, body, problem, carried, digest)
+
+    def _invalid(
+        self,
+        item: WorkItem,
+        code: str,
+        reason: str,
+        text: str,
+        usage: object,
+        answer: ServerAnswer,
+    ) -> WorkResult:
+        line = self.refused(item, code, reason, answer.attempts).line
+        return WorkResult({**line, "answer": text[:LONGEST_TEXT], "usage": usage}, code)
+
+
+def _head(item: WorkItem) -> dict[str, object]:
+    return {"index": item.key, **item.carried, "digest": item.digest}
+
+
+def _name(record: InputRecord) -> object:
+    """The name of a record in results: its own `id`, its file, or its place in the input."""
+    for name in ("id", "custom_id", "file"):
+        value = record.fields.get(name)
+        if isinstance(value, str | int):
+            return value
+    return record.index
+
+
+def _require_no_fault_of_all(answer: ServerAnswer) -> None:
+    """Raise InputError if the server refuses what all requests have in common: the schema."""
+    match answer.body:
+        case {"error": {"message": message, "param": str(param)}}:
+            if answer.status == 400 and param.startswith("response_format"):
+                raise InputError(f"the server refuses the schema: {message}", param="schema")
+        case _:
+            pass
+
+
+def _error(answer: ServerAnswer) -> tuple[str, str]:
+    """Code and message of an answer that is an error."""
+    match answer.body:
+        case {"error": {"message": str(message), **others}}:
+            code = others.get("code")
+            return (code if isinstance(code, str) else f"http_{answer.status}"), message
+        case _:
+            return f"http_{answer.status}", str(answer.body)[:500]

@@ -1,0 +1,113 @@
+"""What a run has done: counts, throughput, cost."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from maskwright.cli.bulk.work import TokenUse
+
+
+@dataclass(slots=True)
+class RunCounts:
+    """Counts of a run. `total`: records of the input. `before`: those that earlier runs have done.
+    `failures`: by the code of their reason, those of earlier runs included. `use`: tokens of all
+    results; `use_now`: of those of this run."""
+
+    total: int = 0
+    before: int = 0
+    now: int = 0
+    failures: Counter[str] = field(default_factory=Counter[str])
+    use: TokenUse = field(default_factory=TokenUse)
+    use_now: TokenUse = field(default_factory=TokenUse)
+
+    @property
+    def finished(self) -> int:
+        return self.before + self.now
+
+    @property
+    def failed(self) -> int:
+        return self.failures.total()
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """What tokens cost, for a million each, and what the machine costs for an hour; in any
+    currency. `cached`: None for the price of other tokens of prompts."""
+
+    prompt: float = 0.0
+    completion: float = 0.0
+    cached: float | None = None
+    hour: float = 0.0
+
+    def of_tokens(self, use: TokenUse) -> float:
+        cached = self.prompt if self.cached is None else self.cached
+        fresh = use.prompt - use.cached
+        return (fresh * self.prompt + use.cached * cached + use.completion * self.completion) / 1e6
+
+    def cost(self, use: TokenUse, seconds: float) -> float:
+        """The cost of tokens, and of a machine for some seconds."""
+        return self.of_tokens(use) + self.hour * seconds / 3600
+
+    @property
+    def are_given(self) -> bool:
+        return bool(self.prompt or self.completion or self.cached or self.hour)
+
+
+def report_row(
+    counts: RunCounts, seconds: float, sent_again: int, prices: Prices
+) -> dict[str, object]:
+    """The report as one JSON object. Throughput is that of this run, without what earlier runs did;
+    tokens and cost are those of all results."""
+    rate = 1 / seconds if seconds > 0 else 0.0
+    row: dict[str, object] = {
+        "records": counts.total,
+        "valid": counts.finished - counts.failed,
+        "failed": counts.failed,
+        "failures": dict(sorted(counts.failures.items())),
+        "done_before": counts.before,
+        "done_now": counts.now,
+        "left": counts.total - counts.finished,
+        "sent_again": sent_again,
+        "seconds": round(seconds, 3),
+        "records_a_second": round(counts.now * rate, 3),
+        "completion_tokens_a_second": round(counts.use_now.completion * rate, 1),
+        "prompt_tokens": counts.use.prompt,
+        "cached_tokens": counts.use.cached,
+        "completion_tokens": counts.use.completion,
+    }
+    if prices.are_given:
+        row["cost"] = round(prices.cost(counts.use, seconds), 6)
+        finished = counts.finished
+        row["cost_of_1000_records"] = (
+            round(1000 * prices.cost(counts.use, seconds) / finished, 6) if finished else 0.0
+        )
+    return row
+
+
+def report_text(row: dict[str, object]) -> str:
+    """The report as lines for people."""
+    failures = row["failures"]
+    assert isinstance(failures, dict)
+    lines = {
+        "records": f"{row['records']:,}",
+        "valid": f"{row['valid']:,}",
+        "failed": f"{row['failed']:,}{': ' if failures else ''}"
+        + ", ".join(f"{code} {count:,}" for code, count in failures.items()),
+        "this run": (
+            f"{row['done_now']:,} in {row['seconds']:,.1f} s, {row['records_a_second']:,.1f} a "
+            f"second; {row['done_before']:,} were done before"
+        ),
+        "tokens": (
+            f"{row['prompt_tokens']:,} of prompts ({row['cached_tokens']:,} cached), "
+            f"{row['completion_tokens']:,} of answers, "
+            f"{row['completion_tokens_a_second']:,.0f} a second"
+        ),
+    }
+    if row["left"]:
+        lines["left"] = f"{row['left']:,}"
+    if row["sent_again"]:
+        lines["repeated"] = f"{row['sent_again']:,} requests"
+    if "cost" in row:
+        lines["cost"] = f"{row['cost']:,.4f}, {row['cost_of_1000_records']:,.4f} for 1,000 records"
+    return "\n".join(f"{name:<9}{told}" for name, told in lines.items())

@@ -1,0 +1,153 @@
+"""Reads records from JSON lines, CSV, Parquet, or a folder of texts.
+
+A record that can't be read is a record with a problem: it becomes a failure of its own, and doesn't
+stop the others.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from codecs import BOM_UTF8
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, TypeAlias, cast
+
+from maskwright.cli.bulk.parquet import read_parquet
+from maskwright.errors import InputError
+
+SourceFormat: TypeAlias = Literal["auto", "jsonl", "csv", "tsv", "parquet", "folder", "openai"]
+
+SUFFIXES: dict[str, SourceFormat] = {
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".parquet": "parquet",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class InputRecord:
+    """One record. `index`: its place in the input, from 0. `problem`: why it can't be read."""
+
+    index: int
+    fields: dict[str, object] = field(default_factory=dict[str, object])
+    problem: str | None = None
+
+
+def format_of(path: Path, asked: SourceFormat) -> SourceFormat:
+    """The format of an input: the one that was asked for, or else by the name and the first line.
+    Raises InputError if it can't be told or read."""
+    if not path.exists():
+        raise InputError(f"{path}: there is no such file or folder", param="input")
+    if path.is_dir() != (asked == "folder") and asked != "auto":
+        what = "a folder" if path.is_dir() else "no folder"
+        raise InputError(f"{path} is {what}; --input-format {asked} doesn't fit", param="input")
+    if asked != "auto":
+        return asked
+    if path.is_dir():
+        return "folder"
+    found = SUFFIXES.get(path.suffix.lower())
+    if found is None:
+        raise InputError(
+            f"{path}: --input-format is needed; known names end in {', '.join(SUFFIXES)}",
+            param="input",
+        )
+    return "openai" if found == "jsonl" and _is_batch_file(path) else found
+
+
+def read_records(path: Path, source: SourceFormat) -> Iterator[InputRecord]:
+    """Read the records of an input in their order. Raises InputError if it can't be read at all."""
+    try:
+        match source:
+            case "csv" | "tsv":
+                yield from _read_csv(path, "," if source == "csv" else "\t")
+            case "parquet":
+                for index, row in enumerate(read_parquet(path)):
+                    yield InputRecord(index, row)
+            case "folder":
+                yield from _read_folder(path)
+            case _:
+                yield from _read_lines(path)
+    except OSError as error:
+        raise InputError(f"{error.filename or path}: {error.strerror}", param="input") from None
+
+
+def batch_lines(path: Path) -> Iterator[bytes]:
+    """The lines of a file that are not blank."""
+    with path.open("rb") as lines:
+        for number, line in enumerate(lines):
+            text = (line.removeprefix(BOM_UTF8) if number == 0 else line).strip()
+            if text:
+                yield text
+
+
+def _is_batch_file(path: Path) -> bool:
+    """Whether the first line is a request in OpenAI's batch format."""
+    try:
+        first: object = json.loads(next(batch_lines(path), b""))
+    except (ValueError, OSError):
+        return False
+    return isinstance(first, dict) and {"custom_id", "url", "body"} <= first.keys()
+
+
+def _read_lines(path: Path) -> Iterator[InputRecord]:
+    for index, line in enumerate(batch_lines(path)):
+        try:
+            value: object = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            yield InputRecord(index, problem=f"this line is not valid JSON: {error}")
+            continue
+        match value:
+            case dict():
+                yield InputRecord(index, cast(dict[str, object], value))
+            case str():
+                yield InputRecord(index, {"text": value})
+            case _:
+                yield InputRecord(index, problem="a record is a JSON object or a string")
+
+
+def _read_csv(path: Path, delimiter: str) -> Iterator[InputRecord]:
+    """Read a table whose first row has the names of its columns."""
+    csv.field_size_limit(sys.maxsize >> 32)
+    with path.open(encoding="utf-8-sig", newline="") as text:
+        rows = csv.DictReader(text, delimiter=delimiter)
+        index = 0
+        while True:
+            try:
+                row = cast(dict[Any, Any], next(rows))
+            except StopIteration:
+                return
+            except (csv.Error, UnicodeDecodeError) as error:
+                raise InputError(
+                    f"{path}, line {rows.line_num + 1}: {error}", param="input"
+                ) from None
+            if None in row or None in row.values():
+                count = len(rows.fieldnames or ())
+                problem = f"line {rows.line_num} has not {count} fields, as the first row has"
+                yield InputRecord(index, problem=problem)
+            else:
+                yield InputRecord(index, row)
+            index += 1
+
+
+def _read_folder(folder: Path) -> Iterator[InputRecord]:
+    """Read every file below a folder but hidden ones, in the order of their names."""
+    files = sorted(
+        path
+        for path in folder.rglob("*")
+        if path.is_file()
+        and not any(part.startswith(".") for part in path.relative_to(folder).parts)
+    )
+    for index, path in enumerate(files):
+        name = path.relative_to(folder).as_posix()
+        try:
+            text = path.read_bytes().removeprefix(BOM_UTF8).decode()
+        except UnicodeDecodeError as error:
+            problem = f"not UTF-8 (byte {error.start})"
+            yield InputRecord(index, {"file": name}, problem)
+        else:
+            yield InputRecord(index, {"file": name, "text": text})

@@ -1,0 +1,371 @@
+"""The command `batch`: every record once, through failures and kills."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from maskwright.cli.bulk import sender
+from tests.bounds import PATIENCE
+from tests.cli.bulk.fake_server import FakeServer, completion, fake_server, number_of
+from tests.cli.conftest import Run
+
+SCHEMA = {
+    "type": "object",
+    "properties": {"number": {"type": "integer", "minimum": 0}},
+    "required": ["number"],
+    "additionalProperties": False,
+}
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Requests that failed by chance are sent again soon."""
+    monkeypatch.setattr(sender, "FIRST_WAIT_S", 0.001)
+    monkeypatch.delenv("MASKWRIGHT_API_KEY", raising=False)
+
+
+def records(path: Path, count: int) -> Path:
+    lines = [{"id": f"r{n}", "text": f"This is record {n}."} for n in range(count)]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return path
+
+
+def lines_of(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def test_each_record_has_its_line(run: Run, tmp_path: Path) -> None:
+    source = records(tmp_path / "in.jsonl", 40)
+    out = tmp_path / "out.jsonl"
+    with fake_server(FakeServer(fault=0.1)) as fake:
+        found = run(
+            *("batch", source, out, "--schema", json.dumps(SCHEMA), "--url", f"{fake.url}/v1"),
+            *("--prompt-template", "Read: {{text}}", "--system", "Be brief.", "--carry", "text"),
+            *("--seed", 5, "--max-tokens", 90, "--body", '{"top_p": 0.5}', "--retries", 20),
+        )
+    assert found.returncode == 0, found.stderr
+    lines = sorted(lines_of(out), key=lambda line: line["index"])
+    assert [line["index"] for line in lines] == list(range(40))
+    assert [line["id"] for line in lines] == [f"r{n}" for n in range(40)]
+    assert [line["output"] for line in lines] == [{"number": n} for n in range(40)]
+    assert lines[7]["text"] == "This is record 7."
+    assert (tmp_path / "out.failures.jsonl").read_text() == ""
+    (first,) = [body for body in fake.bodies if number_of(body) == 0][:1]
+    assert first == {
+        "model": "fake",
+        "messages": [
+            {"role": "system", "content": "Be brief."},
+            {"role": "user", "content": "Read: This is record 0."},
+        ],
+        "response_format": {
+            "type": "json_schema",
+            "json_schema": {"name": "record", "schema": SCHEMA, "strict": True},
+        },
+        "temperature": 0.0,
+        "max_completion_tokens": 90,
+        "seed": 5,
+        "top_p": 0.5,
+    }
+    assert "records  40\nvalid    40\nfailed   0\n" in found.stdout
+
+
+def test_what_fails_has_a_file_and_a_reason(run: Run, tmp_path: Path) -> None:
+    def answer(body: Any, before: int) -> Any:
+        match number_of(body):
+            case 1:
+                return 200, {}, completion('{"number": -1}')
+            case 2:
+                return 200, {}, completion('{"number"', finish_reason="length")
+            case 3:
+                error = {"message": "no such thing", "code": "no_way", "param": "messages"}
+                return 400, {}, {"error": error}
+            case 4:
+                return 200, {}, completion("no JSON")
+            case number:
+                return 200, {}, completion(json.dumps({"number": number}))
+
+    source = records(tmp_path / "in.jsonl", 6)
+    with source.open("a") as more:
+        more.write('{"id": "without"}\nnot JSON\n')
+    arguments = ("batch", source, tmp_path / "out.jsonl", "--schema", json.dumps(SCHEMA))
+    with fake_server(FakeServer(answer)) as fake:
+        found = run(*arguments, "--url", fake.url, "--json", "--price-prompt", 100_000)
+        again = run(*arguments, "--url", fake.url, "--json")
+        asked = fake.asked.total()
+        fake.answer = FakeServer().answer
+        retried = run(*arguments, "--url", fake.url, "--json", "--retry-failed")
+    assert (found.returncode, again.returncode, retried.returncode) == (1, 1, 1)
+    row = json.loads(found.stdout)
+    assert row["failures"] == {
+        "cut_off": 1,
+        "invalid_answer": 2,
+        "invalid_record": 2,
+        "no_way": 1,
+    }
+    assert (row["records"], row["valid"], row["failed"], row["left"]) == (8, 2, 6, 0)
+    # Five answers with 10 tokens of prompts, of which 2 were cached, and 4 of answers.
+    assert (row["prompt_tokens"], row["completion_tokens"], row["cost"]) == (50, 20, 5.0)
+    row_again = json.loads(again.stdout)
+    assert (asked, row_again["done_before"], row_again["done_now"]) == (6, 8, 0)
+    assert row_again["failures"] == row["failures"]
+    last = json.loads(retried.stdout)
+    assert (last["valid"], last["failures"]) == (6, {"invalid_record": 2})
+    failed = lines_of(tmp_path / "out.failures.jsonl")
+    assert sorted(line["index"] for line in failed) == [6, 7]
+    assert len(lines_of(tmp_path / "out.jsonl")) == 6
+
+
+def test_a_failure_says_why(run: Run, tmp_path: Path) -> None:
+    source = records(tmp_path / "in.jsonl", 1)
+    fake = FakeServer(lambda _, __: (200, {}, completion('{"number": -1}')))
+    with fake_server(fake):
+        run(
+            "batch", source, tmp_path / "o.jsonl", "--schema", json.dumps(SCHEMA), "--url", fake.url
+        )
+    (line,) = lines_of(tmp_path / "o.failures.jsonl")
+    assert line["code"] == "invalid_answer"
+    assert line["reason"] == "-1 is less than the minimum of 0 (at /number, by minimum)"
+    assert line["answer"] == '{"number": -1}'
+    assert line["attempts"] == 1
+
+
+def test_requests_in_openais_format(run: Run, tmp_path: Path) -> None:
+    def request(number: int) -> dict[str, Any]:
+        shape = {"type": "json_schema", "json_schema": {"name": "n", "schema": SCHEMA}}
+        message = {"role": "user", "content": f"record {number}"}
+        body = {"model": f"m{number}", "messages": [message], "response_format": shape}
+        url = "/v1/chat/completions"
+        return {"custom_id": f"c{number}", "method": "POST", "url": url, "body": body}
+
+    def answer(body: Any, before: int) -> Any:
+        number = number_of(body)
+        if number == 3:
+            return 404, {"x-request-id": "q3"}, {"error": {"message": "no such model"}}
+        text = json.dumps({"number": -1 if number == 4 else number})
+        return 200, {"x-request-id": f"q{number}"}, completion(text)
+
+    source = tmp_path / "in.jsonl"
+    source.write_text("".join(json.dumps(request(n)) + "\n" for n in range(6)))
+    out = tmp_path / "out.jsonl"
+    with fake_server(FakeServer(answer)) as fake:
+        found = run("batch", source, out, "--url", fake.url, "--json")
+    assert found.returncode == 1
+    assert json.loads(found.stdout)["failures"] == {"http_404": 1, "invalid_answer": 1}
+    assert sorted(body["model"] for body in fake.bodies) == [f"m{n}" for n in range(6)]
+    results = {line["custom_id"]: line for line in lines_of(out)}
+    assert sorted(results) == ["c0", "c1", "c2", "c5"]
+    line = results["c1"]
+    assert line.pop("id").startswith("batch_req_")
+    assert line == {
+        "custom_id": "c1",
+        "error": None,
+        "response": {
+            "status_code": 200,
+            "request_id": "q1",
+            "body": completion('{"number": 1}'),
+        },
+    }
+    failed = {line["custom_id"]: line for line in lines_of(tmp_path / "out.failures.jsonl")}
+    assert failed["c3"]["response"]["status_code"] == 404
+    assert failed["c4"]["error"]["code"] == "invalid_answer"
+
+
+def test_a_changed_input_is_noticed(run: Run, tmp_path: Path) -> None:
+    source = records(tmp_path / "in.jsonl", 3)
+    arguments = ("batch", source, tmp_path / "out.jsonl", "--schema", json.dumps(SCHEMA))
+    with fake_server(FakeServer()) as fake:
+        assert run(*arguments, "--url", fake.url).returncode == 0
+        for changed in (("--temperature", 1), ("--system", "x")):
+            found = run(*arguments, "--url", fake.url, *changed)
+            assert found.returncode == 2
+            assert "results of other requests" in found.stderr
+        records(source, 2)
+        assert "input doesn't have" in run(*arguments, "--url", fake.url).stderr
+        assert fake.asked.total() == 3
+        found = run(*arguments, "--url", fake.url, "--overwrite", "--json")
+    assert json.loads(found.stdout)["valid"] == 2
+    assert len(lines_of(tmp_path / "out.jsonl")) == 2
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "told"),
+    [(401, 2, "refuses all requests"), (429, 3, "takes no more requests")],
+)
+def test_what_all_requests_would_meet_ends_the_run(
+    run: Run, tmp_path: Path, status: int, code: int, told: str
+) -> None:
+    """Records don't become failures for it: the next run goes on with them."""
+    source = records(tmp_path / "in.jsonl", 30)
+    fake = FakeServer(lambda body, _: (status, {}, {"error": {"message": "no"}}))
+    arguments = ("batch", source, tmp_path / "out.jsonl", "--retries", 2, "--api-key", "k")
+    with fake_server(fake):
+        found = run(*arguments, "--url", fake.url)
+        assert (found.returncode, told in found.stderr) == (code, True), found.stderr
+        assert "Authorization: Bearer k\r\n" in fake.headers[0]
+        assert (tmp_path / "out.failures.jsonl").read_text() == ""
+        fake.answer = FakeServer().answer
+        assert run(*arguments, "--url", fake.url).returncode == 0
+
+
+def test_a_schema_that_is_refused_ends_the_run(run: Run, tmp_path: Path) -> None:
+    source = records(tmp_path / "in.jsonl", 30)
+    error = {"message": "no such keyword", "param": "response_format.json_schema.schema"}
+    with fake_server(FakeServer(lambda body, _: (400, {}, {"error": error}))) as fake:
+        found = run(
+            *("batch", source, tmp_path / "out.jsonl", "--url", fake.url),
+            *("--schema", json.dumps(SCHEMA)),
+        )
+    assert found.returncode == 2
+    assert "the server refuses the schema: no such keyword" in found.stderr
+    assert (tmp_path / "out.failures.jsonl").read_text() == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("none.jsonl", "out.jsonl"), "there is no such file"),
+        (("in.jsonl", "out.xml"), "has to end in .jsonl or .parquet"),
+        (("in.jsonl", "out.jsonl", "--schema", "{"), "--schema: not valid JSON"),
+        (("in.jsonl", "out.jsonl", "--schema", '{"type": 3}'), "the schema is not valid"),
+        (("in.jsonl", "out.jsonl", "--schema", "invoise"), "invoice"),
+        (("in.jsonl", "out.jsonl", "--prompt-template", "no.txt"), "a template is a file"),
+        (("in.jsonl", "out.jsonl", "--body", "[]"), "a JSON object is needed"),
+        (("in.jsonl", "out.jsonl", "--carry", "usage"), "field of this name"),
+        (("in.jsonl", "out.jsonl", "--failures", "out.jsonl"), "need two files"),
+        (("in.jsonl", "out.jsonl", "--url", "x", "--model", "y"), "give one"),
+        (("in.jsonl", "out.jsonl", "--input-format", "folder"), "no folder"),
+        (("in.jsonl", "none/out.jsonl"), "can't write none/out.jsonl"),
+        (("o.jsonl", "out.jsonl", "--schema", "invoice"), "sent as they stand"),
+    ],
+)
+def test_options_that_cannot_be(
+    run: Run,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: tuple[str, ...],
+    told: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    records(tmp_path / "in.jsonl", 1)
+    (tmp_path / "o.jsonl").write_text('{"custom_id": "a", "url": "/v1/x", "body": {}}')
+    found = run("batch", *arguments)
+    assert (found.returncode, told in found.stderr) == (2, True), found.stderr
+    assert "Traceback" not in found.stderr
+
+
+def test_no_server(run: Run, tmp_path: Path) -> None:
+    source = records(tmp_path / "in.jsonl", 3)
+    out = tmp_path / "out.jsonl"
+    found = run("batch", source, out, "--url", "http://127.0.0.1:9", "--retries", 1)
+    assert found.returncode == 3
+    assert "no server answers at http://127.0.0.1:9" in found.stderr
+    assert "the same command goes on" in found.stderr
+
+
+def killed_again_and_again(tmp_path: Path, count: int, kills: int, seed: int) -> FakeServer:
+    """Run the command over `count` records, with `kills` SIGKILLs at random moments, until it ends
+    by itself; returns what the server saw."""
+    chance = random.Random(seed)
+    source, out = records(tmp_path / "in.jsonl", count), tmp_path / "out.jsonl"
+    moments = sorted(chance.randrange(1, count) for _ in range(kills))
+    command = [
+        *(sys.executable, "-m", "maskwright", "batch", source, out, "--retries", "30"),
+        *("--schema", json.dumps(SCHEMA), "--json"),
+    ]
+    with fake_server(FakeServer(fault=0.02, pause=0.02)) as fake:
+        for moment in moments:
+            program = subprocess.Popen([*command, "--url", fake.url], stdout=subprocess.DEVNULL)
+            deadline = time.monotonic() + PATIENCE
+            while not out.exists() or out.read_bytes().count(b"\n") < moment:
+                assert program.poll() is None, "it ended before it was killed"
+                assert time.monotonic() < deadline
+                time.sleep(0.005)
+            time.sleep(chance.uniform(0, 0.05))
+            os.kill(program.pid, signal.SIGKILL)
+            assert program.wait() == -signal.SIGKILL
+            if chance.random() < 0.5:  # a power failure may leave a part of a line, too
+                with out.open("ab") as torn:
+                    torn.write(b'{"index": 0, "output": {"num')
+        last = subprocess.run(
+            [*command, "--url", fake.url], capture_output=True, text=True, check=False
+        )
+    assert last.returncode == 0, last.stderr
+    row = json.loads(last.stdout)
+    assert (row["records"], row["valid"], row["left"]) == (count, count, 0)
+    return fake
+
+
+def each_once(tmp_path: Path, count: int) -> None:
+    """Each record has one line, which is valid."""
+    lines = lines_of(tmp_path / "out.jsonl")
+    assert sorted(line["index"] for line in lines) == list(range(count))
+    for line in lines:
+        jsonschema.validate(line["output"], SCHEMA)
+        assert line["output"]["number"] == line["index"]
+    assert (tmp_path / "out.failures.jsonl").read_text() == ""
+
+
+def test_kills_lose_and_repeat_nothing(tmp_path: Path) -> None:
+    fake = killed_again_and_again(tmp_path, 400, kills=2, seed=1)
+    each_once(tmp_path, 400)
+    # At most the requests of each run that were under way, and those with faults, come again.
+    assert fake.asked.total() < 400 + 3 * 32 + 100
+
+
+@pytest.mark.slow
+def test_ten_kills_in_10000_records(tmp_path: Path) -> None:
+    fake = killed_again_and_again(tmp_path, 10_000, kills=10, seed=2)
+    each_once(tmp_path, 10_000)
+    assert fake.asked.total() < 10_000 + 10 * 32 + 1000
+
+
+def test_two_runs_at_once_are_refused(run: Run, tmp_path: Path) -> None:
+    source, out = records(tmp_path / "in.jsonl", 200), tmp_path / "out.jsonl"
+    with fake_server(FakeServer(pause=0.2)) as fake:
+        first = subprocess.Popen(
+            [sys.executable, "-m", "maskwright", "batch", source, out, "--url", fake.url],
+            stdout=subprocess.DEVNULL,
+        )
+        deadline = time.monotonic() + PATIENCE
+        while not (out.exists() and out.read_bytes()):
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        found = run("batch", source, out, "--url", fake.url)
+        assert first.wait(PATIENCE) == 0
+    assert (found.returncode, "another process is writing" in found.stderr) == (2, True)
+    assert len(lines_of(out)) == 200
+
+
+def test_the_shipped_model_in_this_process(run: Run, tmp_path: Path) -> None:
+    source, out = tmp_path / "in.csv", tmp_path / "out.jsonl"
+    source.write_text('name,line\nAnna,"Anna Berg, 34, lives in Oslo."\nTom,"Tom Hill is 51."\n')
+    schema: dict[str, Any] = {
+        "type": "object",
+        "properties": {
+            "name": {"type": "string", "maxLength": 20},
+            "age": {"type": "integer", "minimum": 0, "maximum": 130},
+        },
+        "required": ["name", "age"],
+        "additionalProperties": False,
+    }
+    found = run(
+        *("batch", source, out, "--schema", json.dumps(schema)),
+        *("--prompt-template", "{{line}}", "--carry", "name"),
+    )
+    assert found.returncode == 0, found.stderr
+    lines = sorted(lines_of(out), key=lambda line: line["index"])
+    assert [line["name"] for line in lines] == ["Anna", "Tom"]
+    for line in lines:
+        jsonschema.validate(line["output"], schema)
+    assert [line["output"]["age"] for line in lines] == [34, 51]
