@@ -46,7 +46,7 @@ SCHEMAS: dict[str, Any] = {
 def _grammars(schema: Any, **options: Any) -> tuple[Grammar, Grammar]:
     """A grammar that leaves names to the text, and one whose contexts remember every name."""
     by_text, remembering = (Vocabulary(TOKENS, special=(0,), eos=0) for _ in range(2))
-    tables_of(remembering).__dict__["names_within_tokens"] = None
+    tables_of(remembering).parts.__dict__["names_within_tokens"] = None
     return (
         compile_json_schema({"type": "object", **schema}, by_text, **options),
         compile_json_schema({"type": "object", **schema}, remembering, **options),

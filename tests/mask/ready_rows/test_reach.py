@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import pytest
 
 from maskwright.grammar.pattern.translate import full_match
@@ -35,3 +37,24 @@ def test_every_character_is_counted_where_all_may_stand() -> None:
 def test_bytes_of_a_character_begun_before_count_as_one() -> None:
     trie = Trie.build(["é".encode()[1:] + b"xx", b"y"])
     assert Reach(trie).characters(1 << ord("x")) == 3
+
+
+def test_random_tokens_give_the_most_that_any_of_them_holds() -> None:
+    random = Random(0)
+    for _ in range(200):
+        tokens = ["".join(random.choices("aab\\", k=random.randint(1, 7))) for _ in range(30)]
+        letters = random.choice((0b00, 0b01, 0b10, 0b11)) << ord("a")
+        expected = max(_held(token, letters) for token in tokens)
+        assert (
+            Reach(Trie.build([token.encode() for token in tokens])).characters(letters) == expected
+        )
+
+
+def _held(token: str, letters: int) -> int:
+    """The characters of the longest beginning of a token that may stand; see `_most_characters`."""
+    for at, character in enumerate(token):
+        if character == "\\":
+            return len(token)
+        if not letters >> ord(character) & 1:
+            return at
+    return len(token)

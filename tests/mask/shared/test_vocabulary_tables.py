@@ -9,7 +9,7 @@ import pytest
 
 from maskwright import Vocabulary, compile_json_schema
 from maskwright.grammar.pattern.translate import search
-from maskwright.mask.ready_rows import strings
+from maskwright.mask.ready_rows import strings, text_rows
 from maskwright.mask.shared import generations, vocabulary_tables
 from maskwright.mask.shared.generations import tables_of
 from tests.matching import BYTES, allowed
@@ -94,3 +94,24 @@ def test_a_long_list_without_repeats_is_one_list() -> None:
         assert matcher.fork().accept_bytes(text) < len(text)
     assert matcher.next_bytes() == b"]"
     assert sizes[-1] < sizes[2] + 100
+
+
+def test_what_depends_on_the_tokens_alone_is_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each generation used to read all tokens again."""
+    vocabulary = own_vocabulary()
+    schema = {"type": "object", "additionalProperties": {"type": "string"}}
+    compile_json_schema(schema, vocabulary)
+    before = tables_of(vocabulary)
+    monkeypatch.setattr(vocabulary_tables, "MOST_BYTES", 0)
+
+    def never(*_: object) -> None:
+        raise AssertionError("computed again")
+
+    _ = before.texts
+    monkeypatch.setattr(text_rows, "_describe", never)
+    monkeypatch.setattr(vocabulary_tables, "names_within", never)
+    compile_json_schema({**schema, "minProperties": 1}, vocabulary)
+    after = tables_of(vocabulary)
+    assert after is not before
+    assert after.texts is not before.texts
+    assert after.names_within_tokens is before.names_within_tokens

@@ -16,19 +16,14 @@ import numpy as np
 import numpy.typing as npt
 
 from maskwright.automaton.leaf.keys import ChoiceState
-from maskwright.automaton.machine.arrays import BYTES_READ, STOP_NODE
 from maskwright.automaton.machine.exits import Configuration
 from maskwright.automaton.value.last_value import string_start
-from maskwright.automaton.value.names_read import decoded
+from maskwright.automaton.value.names_read import NamesRead, decoded
 from maskwright.mask.position import Position
 from maskwright.mask.recognizer import Recognizer
-from maskwright.mask.walk.walk import DEPENDS_ON_TEXT, PENDING, take_token
+from maskwright.mask.walk.name_endings import QUOTE, NameEndings, read_endings
 
 _MOST_POSITIONS: Final = 10_000
-_QUOTE: Final = b'"'
-
-Endings = dict[bytes, list[int]]
-"""By ending: the tokens that begin with it."""
 
 
 class NamePositions:
@@ -37,7 +32,7 @@ class NamePositions:
     def __init__(self, recognizer: Recognizer) -> None:
         self._recognizer = recognizer
         self._endings = recognizer.shared.name_endings
-        self._rests = recognizer.shared.name_rests
+        self._distinct_endings = recognizer.shared.distinct_endings
         self._variants = count(1)
         self._positions: dict[tuple[Configuration, frozenset[bytes]], Position] = {}
 
@@ -64,7 +59,7 @@ class NamePositions:
 
     def tokens(self, position: Position) -> npt.NDArray[np.int32]:
         """The tokens that a position excludes."""
-        endings = self._endings_at(position.configuration)
+        endings = self._endings_at(position.configuration).tokens
         found = [token for ending in position.excluded for token in endings[ending]]
         return np.array(sorted(found), np.int32)
 
@@ -82,7 +77,7 @@ class NamePositions:
         is not a whole number of characters."""
         start = string_start(text, len(text))
         begun, is_whole = decoded(text[start:])
-        rest = _name(_QUOTE + ending)
+        rest = _name(QUOTE + ending)
         if not is_whole or rest is None:
             return None
         names = self._recognizer.machine.names_before(text, start)
@@ -101,44 +96,51 @@ class NamePositions:
         if next(names.rests(begun), None) is None:
             return frozenset()
         if is_whole:
-            endings = self._rests_at(here)
-            few = list(islice(names.rests(begun), len(endings)))
-            if len(few) == len(endings):
-                few = [rest for rest in endings if names.has(begun + rest)]
-            return frozenset(each for rest in few for each in endings.get(rest, ()))
+            rests = self._rests_in_tokens(names, begun)
+            if not rests:
+                return frozenset()
+            endings = self._endings_at(here).by_characters
+            return frozenset(each for rest in rests for each in endings.get(rest, ()))
         spelled = text[start:]
-        found = {ending: _name(spelled + ending) for ending in self._endings_at(here)}
+        found = {ending: _name(spelled + ending) for ending in self._endings_at(here).tokens}
         return frozenset(e for e, name in found.items() if name is not None and names.has(name))
 
-    def _rests_at(self, here: Configuration) -> dict[str, list[bytes]]:
-        """The endings at a configuration between two characters, by the characters that they are
-        without the quote."""
-        known = self._rests.get(here)
-        if known is None:
-            known = self._rests[here] = {}
-            for ending in self._endings_at(here):
-                rest = str(json.loads((_QUOTE + ending).decode()))
-                known.setdefault(rest, []).append(ending)
-        return known
+    def _rests_in_tokens(self, names: NamesRead, begun: str) -> list[str]:
+        """What is left of the names that begin with `begun`, as far as some token may hold it with
+        the quote."""
+        possible = self._recognizer.tables.parts.characters_before_quotes
+        few = list(islice(names.rests(begun), len(possible)))
+        if len(few) == len(possible):
+            return [rest for rest in possible if names.has(begun + rest)]
+        return [rest for rest in few if rest in possible]
 
-    def _endings_at(self, here: Configuration) -> Endings:
-        """The endings of a name at a configuration: how tokens begin that end it, if it is new."""
+    def _endings_at(self, here: Configuration) -> NameEndings:
+        """The endings of a name at a configuration, if it is new. Most configurations have those of
+        another one, and share them."""
         known = self._endings.get(here)
         if known is None:
-            known = self._endings[here] = self._find_endings(here)
+            tokens = self._recognizer.tables.parts.tokens_with_quotes
+            lengths = self._read_endings(here, tokens)
+            key = lengths.tobytes()
+            known = self._distinct_endings.get(key)
+            if known is None:
+                spellings = self._recognizer.vocabulary.spellings
+                known = self._distinct_endings[key] = NameEndings(spellings, tokens, lengths)
+            self._endings[here] = known
         return known
 
-    def _find_endings(self, here: Configuration) -> Endings:
+    def _read_endings(
+        self, here: Configuration, tokens: npt.NDArray[np.int32]
+    ) -> npt.NDArray[np.int32]:
+        """See `walk.name_endings.read_endings`."""
         recognizer = self._recognizer
-        found: Endings = {_QUOTE: []}
-        for token in recognizer.tables.tokens_with_quotes:
-            while (target := take_token(recognizer.address(), *here, token)) == PENDING:
-                recognizer.machine.serve_requests()
-            registers = recognizer.machine.arrays.registers
-            if target == DEPENDS_ON_TEXT and int(registers[STOP_NODE]) == here.node:
-                ending = recognizer.vocabulary.spellings[token][: int(registers[BYTES_READ])]
-                found.setdefault(bytes(ending), []).append(token)
-        return found
+        lengths = np.zeros(len(tokens), np.int32)
+        done = 0
+        while (done := read_endings(recognizer.address(), *here, tokens, done, lengths)) < len(
+            tokens
+        ):
+            recognizer.machine.serve_requests()
+        return lengths
 
 
 def _name(spelled: bytes) -> str | None:

@@ -16,6 +16,7 @@ class Reach:
 
     def __init__(self, trie: Trie) -> None:
         self._trie = trie
+        self._height = trie.height
         self._known: dict[int, int] = {}
 
     def characters(self, alphabet: int) -> int:
@@ -26,26 +27,24 @@ class Reach:
         if found is None:
             bits = np.frombuffer(alphabet.to_bytes(32, "little"), np.uint8)
             allowed = np.unpackbits(bits, bitorder="little")
-            found = self._known[alphabet] = int(_most_characters(self._trie, allowed))
+            found = self._known[alphabet] = int(_most_characters(self._trie, self._height, allowed))
         return found
 
 
 @compiled(nogil=True)
-def _most_characters(trie: Trie, allowed: npt.NDArray[np.uint8]) -> int:
+def _most_characters(trie: Trie, height: int, allowed: npt.NDArray[np.uint8]) -> int:
     """The most characters on a way through the trie on which each begins with an allowed byte; all
     that follows a backslash counts as allowed, and each byte of an escape as a character."""
-    depths = 2
-    for depth in trie.depth:
-        depths = max(depths, depth + 2)
-    count = np.zeros(depths, np.int64)
-    escaped = np.zeros(depths, np.uint8)
+    count = np.zeros(height + 1, np.int64)
+    escaped = np.zeros(height + 1, np.uint8)
     most = 0
     at = 0
     while at < len(trie.byte):
         depth, byte = trie.depth[at], trie.byte[at]
         free = escaped[depth - 1] == 1 or byte == 0x5C
         continues = byte & 0xC0 == 0x80
-        if not (free or continues or allowed[byte] == 1):
+        is_short = count[depth - 1] + trie.skip[at] - at <= most  # a way is no longer than that
+        if is_short or not (free or continues or allowed[byte] == 1):
             at = trie.skip[at]
             continue
         escaped[depth] = 1 if free else 0

@@ -52,17 +52,30 @@ class Texts(NamedTuple):
         return cls(order, low, high, kind, begins)
 
 
+class TokenTexts(NamedTuple):
+    """The characters of the tokens of one vocabulary."""
+
+    whole: Texts
+    """Of every token."""
+    after_space: Texts
+    """Of what follows the space in tokens that begin with one."""
+
+    @classmethod
+    def of(cls, trie: Trie, spelling: Spelling) -> TokenTexts:
+        order = _in_order(trie)
+        whole = Texts.of(spelling, order, 0)
+        spaced = order[whole.begins[0x20] : whole.begins[0x21]]
+        longer = spelling.start[spaced + 1] - spelling.start[spaced] > 1
+        return cls(whole, Texts.of(spelling, spaced[longer], 1))
+
+
 class TextRows:
     """The ready rows of plain text of one vocabulary, each computed when it is first needed."""
 
-    def __init__(self, trie: Trie, spelling: Spelling, table: RowTable) -> None:
-        order = _in_order(trie)
+    def __init__(self, texts: TokenTexts, spelling: Spelling, table: RowTable) -> None:
         self._table = table
         self._spelling = spelling
-        self._whole = Texts.of(spelling, order, 0)
-        spaced = order[self._whole.begins[0x20] : self._whole.begins[0x21]]
-        longer = spelling.start[spaced + 1] - spelling.start[spaced] > 1
-        self._after_space = Texts.of(spelling, spaced[longer], 1)
+        self._texts = texts
         self._runs: dict[Regular, CharacterRun | None] = {}
         self._known: dict[tuple[CharacterRun | None, CharacterRun | None], _Kept] = {}
 
@@ -91,7 +104,10 @@ class TextRows:
         allowed = np.zeros(self._table.words, np.int32)
         others: list[npt.NDArray[np.int32]] = []
         skipped = np.zeros(768, np.uint8)
-        for texts, each, at in ((self._whole, run, 0), (self._after_space, spaced, 256)):
+        for texts, each, at in (
+            (self._texts.whole, run, 0),
+            (self._texts.after_space, spaced, 256),
+        ):
             if each is not None:
                 first = skipped[at : at + 256]
                 _mark_first_bytes(each.first, first)

@@ -18,6 +18,7 @@ from maskwright.mask.position import Position
 from maskwright.mask.shared.budget_cache import BudgetCache
 from maskwright.mask.shared.leaf_bounds import NodeBounds
 from maskwright.mask.walk.arrays import Directory
+from maskwright.mask.walk.name_endings import NameEndings
 
 # Measured over the schemas of MaskBench: a position with its moves, an exit with its context.
 POSITION_BYTES: Final = 500
@@ -48,9 +49,10 @@ class SharedMachine:
         self.completion: Final = CompletionSearch(self.machine, contexts, limits)
         self.budget_cache: Final = BudgetCache()
         self.directory: Final = Directory()
-        self.name_endings: Final[dict[Configuration, dict[bytes, list[int]]]] = {}
-        self.name_rests: Final[dict[Configuration, dict[str, list[bytes]]]] = {}
-        """Within names: see `mask.names.positions`."""
+        self.name_endings: Final[dict[Configuration, NameEndings]] = {}
+        """At configurations within names: see `mask.names.positions`."""
+        self.distinct_endings: Final[dict[bytes, NameEndings]] = {}
+        """Each of those once, by the lengths that `read_endings` gives."""
 
     def __del__(self) -> None:
         """Break the cycles of references between positions, and between contexts and what they are

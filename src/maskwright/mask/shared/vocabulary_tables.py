@@ -8,6 +8,7 @@ from threading import RLock
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
 from maskwright.automaton.finish.distinct_bounds import UNFINISHED
 from maskwright.automaton.json.levels import Levels
@@ -30,11 +31,12 @@ from maskwright.mask.ready_rows.strings import (
     is_within,
     term_within,
 )
-from maskwright.mask.ready_rows.text_rows import TextRows
+from maskwright.mask.ready_rows.text_rows import TextRows, TokenTexts
 from maskwright.mask.shared.known_tools import KnownTools
 from maskwright.mask.shared.leaf_bounds import ENDLESS, LeafBounds
 from maskwright.mask.shared.machine import SharedMachine
 from maskwright.mask.walk.arrays import PrecomputedMask, Scratch, SiblingTable, Spelling
+from maskwright.mask.walk.name_endings import characters_before_quote
 from maskwright.mask.walk.row_table import RowTable
 from maskwright.vocab import Vocabulary
 from maskwright.vocab.trie import SiblingTrie, Trie
@@ -72,7 +74,7 @@ class VocabularyParts:
         self.strings: Final = StringRows(vocabulary)
         self.tools: Final = KnownTools()
         if vocabulary.size >= WORTH_KEEPING:
-            _ = self.leaving  # nearly every grammar has strings, and no mask should wait for them
+            _ = self.leaving, self.token_texts  # few grammars lack them, and no mask should wait
 
     @cached_property
     def leaving(self) -> SiblingTable:
@@ -88,6 +90,36 @@ class VocabularyParts:
     def no_tokens(self) -> SiblingTable:
         """A trie without any token."""
         return SiblingTable(SiblingTrie.of(Trie.build([b""])))
+
+    @cached_property
+    def token_texts(self) -> TokenTexts:
+        """The characters of all tokens."""
+        return TokenTexts.of(self.trie, self.spelling)
+
+    @cached_property
+    def tokens_with_quotes(self) -> npt.NDArray[np.int32]:
+        """[n]: the tokens that may end a name or a string, ascending."""
+        quotes = np.flatnonzero(self.spelling.data == ord('"'))
+        tokens = np.searchsorted(self.spelling.start, quotes, side="right") - 1
+        return np.unique(tokens).astype(np.int32)
+
+    @cached_property
+    def characters_before_quotes(self) -> frozenset[str]:
+        """What some token may add to a name that it ends (see `mask.walk.name_endings`)."""
+        spellings = self.vocabulary.spellings
+        found = (
+            characters_before_quote(spellings[token]) for token in self.tokens_with_quotes.tolist()
+        )
+        return frozenset(("", *(each for each in found if each is not None)))
+
+    @cached_property
+    def names_within_tokens(self) -> frozenset[str] | None:
+        """The names that contexts have to remember for the tokens' sake (see
+        `automaton.json.remembered_names`); None for all, where some text can't be spelled."""
+        if not self.has_every_byte:
+            return None
+        spellings = self.vocabulary.spellings
+        return names_within(spellings[token] for token in self.tokens_with_quotes.tolist())
 
     @cached_property
     def prefixes(self) -> frozenset[bytes]:
@@ -132,8 +164,6 @@ class VocabularyTables:
         self._every_byte = np.ones(768, np.uint8)
         self._terms = alive()
         self._made = made()
-        if self.vocabulary.size >= WORTH_KEEPING:
-            _ = self.texts
 
     def __del__(self) -> None:
         """As with `SharedMachine`: no garbage collection is needed to free the leaves."""
@@ -150,23 +180,15 @@ class VocabularyTables:
         """See `VocabularyParts`."""
         return self.parts.has_every_byte
 
-    @cached_property
-    def tokens_with_quotes(self) -> list[int]:
-        """The tokens that may end a name or a string."""
-        return [t for t, data in enumerate(self.vocabulary.spellings) if b'"' in data]
-
-    @cached_property
+    @property
     def names_within_tokens(self) -> frozenset[str] | None:
-        """The names that contexts have to remember for the tokens' sake (see
-        `automaton.json.remembered_names`); None for all, where some text can't be spelled."""
-        if not self.has_every_byte:
-            return None
-        return names_within(self.vocabulary.spellings[t] for t in self.tokens_with_quotes)
+        """See `VocabularyParts`."""
+        return self.parts.names_within_tokens
 
     @cached_property
     def texts(self) -> TextRows:
         """The ready rows of plain text, created when they are first needed."""
-        return TextRows(self.trie, self.spelling, self.rows)
+        return TextRows(self.parts.token_texts, self.spelling, self.rows)
 
     def json_machine(self, kind: Hashable, limits: Limits) -> tuple[Levels, SharedMachine]:
         """Return the levels and the machine that JSON Schemas compiled with these options share."""

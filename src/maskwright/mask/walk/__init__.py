@@ -6,6 +6,7 @@ each path until it dies. Each distinct mask is stored once, under the number of 
 
 - `arrays`: What a walk reads and writes: its scratch memory and the trie, by address.
 - `ends`: Tokens that end two names or items, cut into pieces that a walk can check.
+- `name_endings`: The tokens that end a property name at one configuration within it.
 - `row_table`: All mask rows of a vocabulary, each stored once.
 - `walk`: Walks the machine over the trie and writes mask rows.
 """

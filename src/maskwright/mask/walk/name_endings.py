@@ -1,0 +1,81 @@
+"""The tokens that end a property name, at one configuration within it."""
+
+# Compiled code: array elements are plain numbers here, which numpy's types don't say.
+# pyright: reportUntypedFunctionDecorator=false
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from maskwright.automaton.machine.addresses import machine_arrays
+from maskwright.automaton.machine.arrays import BYTES_READ, STOP_NODE, STOPPED
+from maskwright.automaton.machine.step import advance, lacks_something
+from maskwright.compiled import compiled
+from maskwright.mask.walk.arrays import spelling
+
+QUOTE: Final = b'"'
+
+
+def characters_before_quote(token: bytes) -> str | None:
+    """The characters that a token adds to a name that it ends, if it begins between two characters;
+    None for a token that ends none."""
+    stop = 0
+    while (stop := token.find(QUOTE, stop) + 1) > 0:
+        try:
+            return str(json.loads((QUOTE + token[:stop]).decode()))
+        except ValueError:  # an escaped quote, or bytes that begin no character
+            continue
+    return None
+
+
+class NameEndings:
+    """How tokens end a name. An *ending* is the beginning of a token up to the closing quote."""
+
+    def __init__(
+        self,
+        spellings: Sequence[bytes],
+        tokens: npt.NDArray[np.int32],
+        lengths: npt.NDArray[np.int32],
+    ) -> None:
+        """`tokens` and `lengths`: see `read_endings`. `spellings`: the vocabulary's."""
+        self.tokens: Final[dict[bytes, list[int]]] = {QUOTE: []}
+        """By ending: the tokens that begin with it. The quote is always an ending."""
+        ends = np.flatnonzero(lengths)
+        for token, length in zip(tokens[ends].tolist(), lengths[ends].tolist(), strict=True):
+            self.tokens.setdefault(spellings[token][:length], []).append(token)
+
+    @cached_property
+    def by_characters(self) -> dict[str, list[bytes]]:
+        """The endings between two characters, by the characters that they are without the
+        quote."""
+        found: dict[str, list[bytes]] = {}
+        for ending in self.tokens:
+            characters = str(json.loads((QUOTE + ending).decode()))
+            found.setdefault(characters, []).append(ending)
+        return found
+
+
+@compiled
+def read_endings(
+    address: int, leaf: int, node: int, tokens: np.ndarray, first: int, lengths: np.ndarray
+) -> int:
+    """Write to `lengths` (int32 [n]) with how many of its bytes each of the `tokens` (int32 [n])
+    ends the name that is being read, 0 if it doesn't: from the index `first` on.
+
+    Returns the index of a token for which the machine lacks something, n after the last one.
+    """
+    texts = spelling(address)
+    registers = machine_arrays(address).registers
+    for at in range(first, len(tokens)):
+        token = tokens[at]
+        advance(address, leaf, node, texts.data[texts.start[token] : texts.start[token + 1]])
+        if lacks_something(registers):
+            return at
+        ends = registers[STOPPED] and registers[STOP_NODE] == node
+        lengths[at] = registers[BYTES_READ] if ends else 0
+    return len(tokens)
