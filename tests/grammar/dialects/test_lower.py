@@ -61,6 +61,13 @@ def readings(rules: Rules, text: str) -> set[Captured]:
         # A lazy rule ends at the first place where it can.
         ('start: a /.*/\na[suffix="--"]: /[a-z-]*/', ["x--y", "--", "x----"], ["x-"]),
         ('start: a "!"\na[lazy]: /[a-z]*x/', ["abx!"], ["xax!"]),
+        # A stop is no part of the text, and doesn't occur before.
+        ('start: a "."\na[stop="x"]: /[a-z]*/', [".", "ab."], ["abx.", "xab."]),
+        ('start: a "x"\na[stop="x"]: /[a-z]*/', ["x", "abx"], ["abxx", "abxax"]),
+        ('start: a "."\na[stop=/[xy]z/]: /[a-z]*/', ["axy.", "za."], ["axz.", "yza."]),
+        ('start: a\na[stop="x"]: /x?[a-z]*/', ["", "ab"], ["x", "xab"]),
+        ('start: a "."\na[stop=""]: /[a-z]{2}/', ["ab."], ["a.", "abc."]),
+        ('start: a /.*/\na[suffix="xx", stop_capture="s"]: /[ax]*/', ["axx", "xxx"], ["ax"]),
     ],
 )
 def test_texts(grammar: str, accepted: list[str], rejected: list[str]) -> None:
@@ -75,6 +82,18 @@ def test_texts(grammar: str, accepted: list[str], rejected: list[str]) -> None:
         ('start: a "!"\na[capture]: /b+/', "b!", (("a", "b"),)),
         ('start: a /.*/\na[capture="x", suffix="--"]: /[a-z]*/', "ab--c", (("x", "ab"),)),
         ('start: a /.*/\na[capture="x", lazy]: /[a-z]*;/', "ab;c", (("x", "ab;"),)),
+        ('start: a ";"\na[capture="x", stop=";"]: /[a-z;]*/', "ab;", (("x", "ab"),)),
+        (
+            'start: a /.*/\na[capture="x", suffix="--", stop_capture="s"]: /[a-z-]*/',
+            "ab--c",
+            (("x", "ab"), ("s", "--")),
+        ),
+        # The suffix ends the text at its first place, also where it overlaps itself.
+        (
+            'start: a /-*/\na[capture="x", suffix="--", stop_capture="s"]: /[a-z-]*/',
+            "a---",
+            (("x", "a"), ("s", "--")),
+        ),
     ],
 )
 def test_captures(grammar: str, text: str, captured: Captured) -> None:
@@ -97,6 +116,11 @@ def test_captures(grammar: str, text: str, captured: Captured) -> None:
         ("start: A\nA: <tool>", (2, 4), "a special token is no text"),
         ("start: A\nA: /a/ & /b/", (1, 8), "this matches no text"),
         ('start: a\na[capture="x", suffix=/-+/]: /b/', (2, 1), "one fixed string"),
+        ("start: a\na[max_tokens=2, suffix=/-+/]: /b/", (2, 1), "one fixed string"),
+        ("start: a\na[max_tokens=2]: /[a-z]*x/", (2, 1), "the texts of a can't end after every"),
+        ("start: a\na[max_tokens=2]: %json {}", (2, 18), "not regular"),
+        ("start: a\na[max_tokens=2]: /[a-z]*/\n%ignore / /", (2, 1), "together with %ignore"),
+        ("start: a & /x*/\na[max_tokens=2]: /[a-z]*/", (1, 8), "within a terminal"),
     ],
 )
 def test_faults(grammar: str, place: tuple[int, int], reason: str) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from itertools import accumulate, product
+from math import inf
 from typing import Any
 
 import pytest
@@ -12,10 +15,11 @@ from maskwright.errors import (
     InputError,
     LimitError,
     UnsatisfiableGrammarError,
+    UnsupportedGrammarError,
 )
 from maskwright.limits import Limits
 from maskwright.mask.compile import grammar as compiler
-from tests.matching import BYTES, EVERY_BYTE, allowed, matches
+from tests.matching import BYTES, EVERY_BYTE, allowed, matches, vocabulary
 
 SPECIAL = Vocabulary((*BYTES, b"<tool>", b"<end>"), special=[256], eos=257)
 
@@ -95,3 +99,43 @@ def test_rules_that_exhaust_the_stack_meet_a_limit(monkeypatch: pytest.MonkeyPat
     with pytest.raises(LimitError, match="nest too deep") as raised:
         compile_grammar('start: "a"', EVERY_BYTE)
     assert raised.value.limit == "schema_depth"
+
+
+@pytest.mark.parametrize(
+    ("grammar", "pattern", "most"),
+    [
+        # The group of the pattern is the text whose tokens are counted.
+        ('start: "a" g "!"\ng[max_tokens=2]: /[ab]*/', "a([ab]*)!", 2),
+        ('start: "a" g "!"\ng[max_tokens=1, stop="bb"]: /[ab]*/', "a((?:a|b(?!b))*)!", 1),
+        ('start: "a" g "b"\ng[max_tokens=2, suffix="!"]: /[ab]*/', "a([ab]*)!b", 2),
+        ("start: g\ng[max_tokens=3]: /[ab]+/", "([ab]+)", 3),
+    ],
+)
+def test_bounds_on_tokens(grammar: str, pattern: str, most: int) -> None:
+    """Of all short sequences of tokens exactly those within the bound are texts. A token counts
+    that has a part of the text."""
+    vocab = vocabulary("aa", "ab", "b!", "!b", "ba", alphabet="ab!")
+    compiled, known = compile_grammar(grammar, vocab), vocab.tokens[:-1]
+    for size in range(1, 6):
+        for tokens in product(range(len(known)), repeat=size):
+            text = b"".join(known[token] for token in tokens).decode()
+            expected = _counted(text, [len(known[token]) for token in tokens], pattern) <= most
+            matcher = compiled.matcher()
+            read = all(token in allowed(matcher) and matcher.accept(token) for token in tokens)
+            assert (read and matcher.accepting) is expected, [known[token] for token in tokens]
+
+
+def _counted(text: str, sizes: list[int], pattern: str) -> float:
+    """How many tokens of these sizes have a part of the group; infinite if nothing matches."""
+    found = re.fullmatch(pattern, text)
+    if found is None:
+        return inf
+    ends = list(accumulate(sizes))
+    begin, end = found.span(1)
+    return sum(at - size < end and at > begin for at, size in zip(ends, sizes, strict=True))
+
+
+def test_tokens_that_can_not_be_counted() -> None:
+    grammar = "start: /[a-z]*/ g\ng[max_tokens=2]: /[a-z]*/"
+    with pytest.raises(UnsupportedGrammarError, match="the tokens of 'g' can't be counted"):
+        compile_grammar(grammar, EVERY_BYTE)

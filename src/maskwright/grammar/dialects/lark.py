@@ -45,6 +45,7 @@ _STATEMENT: Final = re.compile(r"%(\w+)[ \t]*")
 _PATH: Final = re.compile(r"(\.*)([A-Za-z_][\w-]*(?:\.[A-Za-z_][\w-]*)*)[ \t]*")
 _NAMES: Final = re.compile(r"\(\s*([\w-]+(?:\s*,\s*[\w-]+)*)\s*,?\s*\)")
 _ALIAS: Final = re.compile(r"->[ \t]*([A-Za-z_][\w-]*)")
+_COUNT: Final = re.compile(r"[1-9][0-9]{0,8}(?![0-9])")
 _BARE_SPACE: Final = re.compile(r"[ \t]*")
 
 
@@ -116,11 +117,11 @@ class _LarkReader:
             terminal,
             tuple(re.split(r"\s*,\s*", parameters[1])) if parameters else (),
             int(priority[1]) if priority else 0,
-            Options(name[0], options.lazy, options.suffix) if options.capture == "" else options,
+            replace(options, capture=name[0]) if options.capture == "" else options,
         )
 
     def options(self) -> Options:
-        """Read the options of a rule, `[capture="x", lazy, suffix="y"]`."""
+        """Read the options of a rule, `[capture="x", suffix="y", max_tokens=10]`."""
         text, options = self.text, Options()
         while True:
             text.match(SPACE)
@@ -139,13 +140,29 @@ class _LarkReader:
                     options = replace(options, lazy=True)
                 case "suffix" if given:
                     options = replace(options, suffix=self.expressions.item(), lazy=True)
+                case "stop" if given:
+                    options = replace(options, stop=self.expressions.item())
+                case "stop_capture" if given and text.take('"'):
+                    options = replace(options, stop_capture=text.quoted('"', start))
+                case "max_tokens" if given and (count := text.match(_COUNT)):
+                    options = replace(options, max_tokens=int(count[0]))
                 case _:
                     text.fail(_REFUSED_OPTIONS.get(name, _OPTIONS), start)
             text.match(SPACE)
             if text.take("]"):
+                self.check_options(options, start)
                 return options
             if not text.take(","):
                 text.fail(f"expected ',' or ']', not {text.shown()}")
+
+    def check_options(self, options: Options, at: int) -> None:
+        """Refuse options that exclude each other."""
+        if options.stop is not None and options.lazy:
+            self.text.fail("a rule has stop, suffix or lazy, and not two of them", at)
+        if options.stop_capture is not None and options.suffix is None:
+            self.text.fail(
+                "stop_capture reports a suffix; the text of stop is never part of the output", at
+            )
 
     def statement(self) -> None:
         text, start = self.text, self.text.at
@@ -241,11 +258,12 @@ def is_terminal(name: str) -> bool:
     return name.lstrip("_")[:1].isupper()
 
 
-_OPTIONS: Final = 'the options of a rule are capture, capture="name", lazy and suffix="text"'
+_OPTIONS: Final = (
+    'the options of a rule are capture, capture="name", lazy, suffix="text", stop="text", '
+    'stop_capture="name" and max_tokens=10'
+)
 _REFUSED_OPTIONS: Final = {
-    "stop": "stop takes back what has been generated, which is not supported; use suffix or lazy",
-    "stop_capture": "stop_capture is not supported; give what is captured a rule of its own",
-    "max_tokens": "max_tokens in a rule is not supported; bound characters: /(.|\\n){0,200}/",
+    "max_tokens": "max_tokens is a number from 1 on",
     "temperature": "temperature in a rule is not supported; set it for the request",
 }
 

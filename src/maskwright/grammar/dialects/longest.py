@@ -22,6 +22,7 @@ from maskwright.grammar.pattern.tree import (
     inner,
 )
 from maskwright.grammar.regular.charset import EVERY
+from maskwright.grammar.regular.derivative import arcs, is_live
 from maskwright.grammar.regular.terms import (
     ANYTHING,
     Regular,
@@ -30,7 +31,10 @@ from maskwright.grammar.regular.terms import (
     complement,
     concat,
     intersection,
+    length,
+    words,
 )
+from maskwright.limits import spend
 
 _OUTSIDE: Final = (
     "this pattern looks at the text {} it ({}), which is another terminal's; "
@@ -59,6 +63,37 @@ def ends_where_it_can(tree: Pattern, pattern: str) -> Regular:
 def shortest_first(texts: Regular) -> Regular:
     """Return the texts of `texts` that have no proper prefix in `texts`."""
     return intersection(texts, complement(concat(texts, chars(EVERY), ANYTHING)))
+
+
+def without_stop(texts: Regular, stop: Regular) -> Regular:
+    """Return the texts of `texts` before which no other one with `stop` after it was complete. An
+    empty `stop` stands for the end of the output, and leaves all."""
+    if stop.nullable:
+        return texts
+    return intersection(texts, complement(concat(texts, stop, ANYTHING)))
+
+
+def before_end(texts: Regular, end: str) -> Regular:
+    """Return the texts of `texts` after which `end` makes them texts of
+    `shortest_first(texts + end)`. So `end` doesn't occur earlier, also not overlapping itself."""
+    overlaps = [size for size in range(1, len(end)) if end.startswith(end[size:])]
+    too_early = [concat(texts, words([end[:size]])) for size in overlaps]
+    return intersection(without_stop(texts, words([end])), *map(complement, too_early))
+
+
+def ends_within(texts: Regular, tail: int) -> bool:
+    """Whether after each character of each text at most `tail` further ones complete a text."""
+    waiting = [target for _, _, target in arcs(texts)]
+    seen = set(waiting)
+    while waiting:
+        here = waiting.pop()
+        spend()
+        if not here.nullable and not is_live(intersection(here, length(0, tail))):
+            return False
+        following = {target for _, _, target in arcs(here)} - seen
+        seen |= following
+        waiting += following
+    return True
 
 
 def _language(tree: Pattern, pattern: str) -> Regular:

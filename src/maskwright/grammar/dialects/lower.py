@@ -12,7 +12,12 @@ from typing import NoReturn, assert_never
 
 from maskwright.errors import Construct, GrammarError, LimitError
 from maskwright.grammar.dialects.ignored import not_empty, skipping
-from maskwright.grammar.dialects.longest import shortest_first
+from maskwright.grammar.dialects.longest import (
+    before_end,
+    ends_within,
+    shortest_first,
+    without_stop,
+)
 from maskwright.grammar.dialects.syntax import (
     Both,
     Definition,
@@ -38,6 +43,7 @@ from maskwright.grammar.regular.terms import (
     concat,
     intersection,
     repeat,
+    words,
 )
 from maskwright.grammar.rules import tree as rules
 from maskwright.grammar.rules.tree import Expression, Rules
@@ -149,30 +155,64 @@ class _Lowering:
         body = definition.body
         assert body is not None
         options = definition.options
-        if not options.lazy:
+        if definition.options.shapes_text:
+            expression = self.shaped(definition, body, arguments)
+        else:
             expression = self.expression(body, arguments)
-            return (
-                expression
-                if options.capture is None
-                else rules.Capture(options.capture, expression)
-            )
-        texts = self.regular(body, arguments)
-        tail = ""
+        if options.capture is None:
+            return expression
+        if options.stop_capture is None:
+            tail = self.literal_text(options.suffix, definition.at) if options.suffix else ""
+            return rules.Capture(options.capture, expression, tail)
+        assert isinstance(expression, rules.Concat), "a text and its suffix"
+        text, suffix = expression.parts
+        return rules.Concat((rules.Capture(options.capture, text), suffix))
+
+    def shaped(self, definition: Definition, body: Node, arguments: dict[str, Node]) -> Expression:
+        """Translate a rule of whose texts the options leave only some."""
+        options, at = definition.options, definition.at
+        own = self.regular(body, arguments)
+        if options.suffix is not None and options.stop_capture is not None:
+            end = self.literal_text(options.suffix, at)
+            text = self.counted(definition, before_end(own, end), 0)
+            suffix = self.terminal(words([end]), at)
+            return rules.Concat((text, rules.Capture(options.stop_capture, suffix)))
+        tail = 0
+        if options.suffix is not None and options.max_tokens is not None:
+            tail = len(self.literal_text(options.suffix, at))
+        return self.counted(definition, self.remaining(own, definition), tail)
+
+    def remaining(self, texts: Regular, definition: Definition) -> Regular:
+        """Return the texts of a rule, `texts`, that `lazy`, `suffix` and `stop` leave."""
+        options = definition.options
+        if options.stop is not None:
+            return without_stop(texts, self.regular(options.stop))
         if options.suffix is not None:
-            texts = concat(texts, self.regular(options.suffix, arguments))
-            tail = self.literal_text(options.suffix, definition.at) if options.capture else ""
-        expression = self.terminal(shortest_first(texts), definition.at)
-        return (
-            expression
-            if options.capture is None
-            else rules.Capture(options.capture, expression, tail)
-        )
+            texts = concat(texts, self.regular(options.suffix))
+        return shortest_first(texts) if options.lazy else texts
+
+    def counted(self, definition: Definition, texts: Regular, tail: int) -> Expression:
+        """Return a terminal, with the bound on its tokens if the rule has one. `tail`: characters
+        that end its texts and are not counted."""
+        most, at = definition.options.max_tokens, definition.at
+        expression = self.terminal(texts, at)
+        if most is None:
+            return expression
+        if not isinstance(expression, rules.Terminal) or self.ignored is not EMPTY:
+            self.fail("max_tokens can't be counted together with %ignore", at)
+        if not ends_within(texts, tail):
+            self.fail(
+                f"the texts of {definition.name} can't end after every character, so a bound on "
+                "tokens would cut them; bound characters instead: /[a-z]{1,20}x/",
+                at,
+            )
+        return rules.Bounded(expression, most, tail)
 
     def literal_text(self, node: Node, at: int) -> str:
-        """Return the only text of a node, for the end of a capture."""
+        """Return the only text of a node, which ends a rule."""
         text = _single_text(self.regular(node))
         if text is None:
-            self.fail("the suffix of a captured rule is one fixed string", at)
+            self.fail("the suffix of a rule with captures or max_tokens is one fixed string", at)
         return text
 
     def expression(self, node: Node, arguments: dict[str, Node]) -> Expression:
@@ -329,9 +369,9 @@ class _Lowering:
         language = self.regular(
             definition.body, dict(zip(definition.parameters, filled, strict=True))
         )
-        if definition.options.lazy:
-            suffix = definition.options.suffix
-            language = shortest_first(concat(language, self.regular(suffix) if suffix else EPSILON))
+        if definition.options.max_tokens is not None:
+            self.fail(f"the tokens of {node.name} can't be counted within a terminal", node.at)
+        language = self.remaining(language, definition)
         self.reading.pop()
         self.languages[node.name, filled] = language
         return language

@@ -83,11 +83,26 @@ Node = Literal | Name | Series | Either | Times | Both | Not | Json | Special
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """The options in brackets after a rule's name."""
+    """The options in brackets after a rule's name, which say which of its texts remain.
+
+    - `lazy`: those that have no other one as their beginning.
+    - `suffix`: with it at their end, and as for `lazy`.
+    - `stop`: those before which it doesn't occur; it is no part of them.
+    - `max_tokens`: those of at most so many tokens.
+    - `capture`, `stop_capture`: the names under which the text and the suffix are reported.
+    """
 
     capture: str | None = None
     lazy: bool = False
     suffix: Node | None = None
+    stop: Node | None = None
+    stop_capture: str | None = None
+    max_tokens: int | None = None
+
+    @property
+    def shapes_text(self) -> bool:
+        """Whether they leave only some of the rule's texts, which then are regular."""
+        return self.lazy or self.stop is not None or self.max_tokens is not None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from maskwright.errors import WHOLE_GRAMMAR, InputError, LimitError
 from maskwright.grammar.dialects.detect import DIALECTS, Dialect
 from maskwright.grammar.dialects.read import read_grammar
 from maskwright.grammar.dialects.special import SpecialTokens
+from maskwright.grammar.rules.begins import check_bounded_begins
 from maskwright.grammar.schema.tree import Report, ReportEntry
 from maskwright.limits import DEFAULT_LIMITS, Limits, Work
 from maskwright.mask.compile.rules import compile_rules
@@ -52,6 +53,7 @@ def _compile(
 ) -> Grammar:
     tokens = SpecialTokens(vocab.special_tokens, frozenset(vocab.eos))
     read = read_grammar(text, dialect, start=start, tokens=tokens, limits=limits)
+    check_bounded_begins(read.rules)
     enforced = ReportEntry("", "grammar", f"{read.dialect}, {len(read.rules.rules)} rules")
     unused = tuple(ReportEntry("", name, "not used") for name in read.unused)
     return compile_rules(read.rules, vocab, report=Report((enforced,), unused), limits=limits)

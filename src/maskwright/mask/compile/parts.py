@@ -26,6 +26,7 @@ from maskwright.grammar.pattern.flags import Flags
 from maskwright.grammar.pattern.translate import full_match
 from maskwright.grammar.regular.derivative import is_live
 from maskwright.grammar.regular.terms import ANYTHING
+from maskwright.grammar.rules.begins import refuse_bounded
 from maskwright.grammar.rules.fold import fold_rules
 from maskwright.grammar.rules.tree import Expression, JsonValue, Ref, Rules, Terminal, renamed
 from maskwright.grammar.schema.parse import ParseOptions, parse_schema
@@ -165,6 +166,7 @@ class Parts:
         """Translate a grammar; without a `dialect`, that is recognised."""
         tokens = SpecialTokens(vocab.special_tokens, frozenset(vocab.eos))
         read = read_grammar(text, dialect, tokens=tokens, limits=self.limits)
+        refuse_bounded(read.rules, "a structural tag or an answer beside tools")
         return self._included(read.rules)
 
     def _included(self, rules: Rules) -> Expression:
@@ -256,6 +258,7 @@ class Parts:
             case "lark":
                 tokens = SpecialTokens(vocab.special_tokens, frozenset(vocab.eos))
                 read = read_grammar(wanted.definition, "lark", tokens=tokens, limits=self.limits)
+                refuse_bounded(read.rules, "the input of a tool")
                 return fold_rules(read.rules)
 
     def _parameters(self, template: tuple[str, ...], vocab: Vocabulary) -> Parameters:
