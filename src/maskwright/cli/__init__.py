@@ -11,6 +11,7 @@
 - `bench`: The command `bench`: measure a running server under load.
 - `doctor`: The command `doctor`: say what this machine is, and what to do about it.
 - `generate`: The command `generate`: print one answer that has a shape.
+- `key`: The command `key`: make a key for a client.
 - `options`: Options that several commands share.
 - `own_server`: A server in the process of a command.
 - `program`: The program: its commands and its errors.

@@ -28,6 +28,7 @@ class Subcommand(NamedTuple):
 
 COMMANDS: Final = {
     "serve": Subcommand("serve", "Serve a model over HTTP, in OpenAI's protocol."),
+    "key": Subcommand("key", "Make a key for a client of a server, and its entry in a file."),
     "check": Subcommand(
         "shape.check",
         "Check a JSON Schema, a grammar or a pattern, or say whether texts match it.",

@@ -6,13 +6,14 @@ import errno
 import json
 import socket
 import sys
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Generator, Iterable
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import uvicorn
+from fastapi import FastAPI
 
 from maskwright.automaton.value.whitespace import WhitespaceName
 from maskwright.cli.arguments import Option
@@ -25,7 +26,9 @@ from maskwright.cli.options import (
     cache_folder,
 )
 from maskwright.cli.process.collector import collecting
+from maskwright.cli.process.draining import DrainingServer
 from maskwright.cli.process.logs import LogFormat, LogLevel, set_up_logs
+from maskwright.cli.process.security import KeySource, TlsFiles, tls_files
 from maskwright.engine import Engine, EngineConfig, Request
 from maskwright.engine.schedule.service import ServiceClass
 from maskwright.errors import AddressError, InputError
@@ -36,6 +39,9 @@ from maskwright.models import DEMO_PATH, Backend, load
 from maskwright.processes import AnyGrammar, Build, GrammarProcesses
 from maskwright.sampling import SamplingParams
 from maskwright.server import ServerConfig, TraceFile, create_app
+from maskwright.server.access.drain import Drain
+from maskwright.server.access.keys import ApiKey, KeyRing
+from maskwright.server.access_control import check_classes
 from maskwright.vocab import Vocabulary
 
 if TYPE_CHECKING:
@@ -44,6 +50,7 @@ if TYPE_CHECKING:
 ENGINE = EngineConfig()
 SERVER = ServerConfig()
 SHUTDOWN_SECONDS = 5
+"""Time for connections to close at the end, in seconds."""
 
 GRAMMAR_PROCESSES = 1 if sys.platform == "linux" else 0
 """They are forked, and watched by what Linux says of a process."""
@@ -95,6 +102,52 @@ def serve(
     port: Annotated[
         int, Option(least=0, most=65535, help="Port to listen on; with 0 a free one is taken.")
     ] = 8000,
+    tls_certificate: Annotated[
+        str | None,
+        Option(help="File with the server's certificate (PEM), for HTTPS.", metavar="FILE"),
+    ] = None,
+    tls_key: Annotated[
+        str | None, Option(help="File with the private key of the certificate.", metavar="FILE")
+    ] = None,
+    api_keys: Annotated[
+        str | None,
+        Option(
+            help="File with the keys of clients, as digests, and with their rates and quotas; "
+            "'maskwright key' makes entries. It is read again on SIGHUP.",
+            metavar="FILE",
+        ),
+    ] = None,
+    api_key: Annotated[
+        str | None,
+        Option(
+            envvar="MASKWRIGHT_API_KEY",
+            help="A key that clients must send. Other users of this machine can read options; "
+            "they can't read variables.",
+            metavar="KEY",
+        ),
+    ] = None,
+    open_metrics: Annotated[
+        bool, Option(help="Let everybody read /metrics without a key.")
+    ] = SERVER.open_metrics,
+    cors_origin: Annotated[
+        list[str],
+        Option(
+            help="Let scripts of web pages from ORIGIN (https://host) use the server; '*' for all. "
+            "May be repeated.",
+            metavar="ORIGIN",
+        ),
+    ] = [],  # noqa: B006 - read by the parser, never changed
+    body_bytes: Annotated[
+        int, Option(help="Most bytes of the body of a request.")
+    ] = SERVER.body_bytes,
+    drain_seconds: Annotated[
+        float,
+        Option(
+            least=0,
+            help="Time that requests may still take after SIGTERM, while new ones are answered "
+            "503.",
+        ),
+    ] = SERVER.drain_seconds,
     name: Annotated[
         str | None, Option(help="Name of the model at /v1/models. Default: its own name.")
     ] = SERVER.model_name,
@@ -242,8 +295,22 @@ def serve(
     cache: Annotated[str, Option(envvar="MASKWRIGHT_CACHE", help=CACHE_HELP)] = str(USER_CACHE),
 ) -> None:
     set_up_logs(log_format, log_level)
-    sinks = open_sinks(trace, otel)
-    adapters = adapter_folders(adapter)
+    sinks, adapters = open_sinks(trace, otel), adapter_folders(adapter)
+    tls, key_source = tls_files(tls_certificate, tls_key), KeySource(api_key, api_keys)
+    server_config = ServerConfig(
+        model_name=name,
+        strict_model=strict_model,
+        whitespace=whitespace,
+        additional_properties=additional_properties,
+        tool_format=tool_format,
+        reader_seconds=reader_seconds,
+        log_prompts=log_prompts,
+        body_bytes=body_bytes,
+        keys=key_source.ring(),
+        open_metrics=open_metrics,
+        cors_origins=tuple(cors_origin),
+        drain_seconds=drain_seconds,
+    )
     folder = cache_folder(cache)
     loaded = load(model, backend=backend, cache=folder)
     engine_config = EngineConfig(
@@ -269,15 +336,6 @@ def serve(
         threads=threads,
         adapter_bytes=adapter_bytes,
     )
-    server_config = ServerConfig(
-        model_name=name,
-        strict_model=strict_model,
-        whitespace=whitespace,
-        additional_properties=additional_properties,
-        tool_format=tool_format,
-        reader_seconds=reader_seconds,
-        log_prompts=log_prompts,
-    )
     with ExitStack() as closing:
         for sink in sinks:
             closing.callback(sink.close)
@@ -291,16 +349,45 @@ def serve(
         # After `collecting` has frozen what there is: this makes tables of grammars, which are
         # replaced later, and what is frozen would never be freed.
         warm_up(engine, processes)
-        app = create_app(engine, server_config, sinks, processes)
-        config = uvicorn.Config(
-            app,
-            host=host,
-            port=port,
-            log_level="warning",
-            log_config=None,
-            timeout_graceful_shutdown=SHUTDOWN_SECONDS,
-        )
-        Announcing(config, name or loaded.name).run([listening])
+        drain = Drain(drain_seconds)
+        web = http_config(create_app(engine, server_config, sinks, processes, drain), tls)
+        reload = reloading(key_source, server_config.keys, tls, web)
+        Announcing(engine, server_config, web, drain, reload).run([listening])
+
+
+def http_config(app: FastAPI, tls: TlsFiles | None) -> uvicorn.Config:
+    """The settings of the HTTP server. Host and port are those of its socket."""
+    return uvicorn.Config(
+        app,
+        log_level="warning",
+        log_config=None,
+        timeout_graceful_shutdown=SHUTDOWN_SECONDS,
+        ssl_certfile=None if tls is None else tls.certificate,
+        ssl_keyfile=None if tls is None else tls.key,
+    )
+
+
+def reloading(
+    source: KeySource, keys: KeyRing | None, tls: TlsFiles | None, web: uvicorn.Config
+) -> Callable[[], None] | None:
+    """What reads the files of keys and of the certificate again; None if there are none."""
+    if source.file is None and tls is None:
+        return None
+
+    def reload() -> None:
+        if keys is not None:
+            keys.replace(checked_keys(source.read()))
+        if tls is not None and web.ssl is not None:
+            tls.check()
+            tls.load_into(web.ssl)
+
+    return reload
+
+
+def checked_keys(keys: list[ApiKey]) -> list[ApiKey]:
+    """The keys, if they may be used. Raises InputError for an unknown class of service."""
+    check_classes(keys, (item.name for item in ENGINE.classes))
+    return keys
 
 
 @contextmanager
@@ -423,24 +510,35 @@ def warm_up(engine: Engine, processes: GrammarProcesses | None = None) -> None:
         ).result()
 
 
-class Announcing(uvicorn.Server):
+class Announcing(DrainingServer):
     """A server that prints when it is ready, and how to try it."""
 
-    def __init__(self, config: uvicorn.Config, model: str) -> None:
-        super().__init__(config)
-        self._model = model
+    def __init__(
+        self,
+        engine: Engine,
+        settings: ServerConfig,
+        config: uvicorn.Config,
+        drain: Drain,
+        reload: Callable[[], None] | None = None,
+    ) -> None:
+        super().__init__(config, drain, engine.stop, reload)
+        self._model = settings.model_name or engine.loaded.name
+        self._keyed = settings.keys is not None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         host, port = (sockets or self.servers[0].sockets)[0].getsockname()[:2]
-        address = f"http://{f'[{host}]' if ':' in host else host}:{port}"
-        print(greeting(self._model, address), flush=True)
+        scheme = "https" if self.config.is_ssl else "http"
+        address = f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}"
+        print(greeting(self._model, address, keyed=self._keyed), flush=True)
 
 
-def greeting(model: str, url: str) -> str:
-    """What is printed at the start: that the server is ready, and a command that tries it."""
+def greeting(model: str, url: str, *, keyed: bool = False) -> str:
+    """What is printed at the start: that the server is ready, and a command that tries it. `keyed`:
+    it needs a key."""
     body = json.dumps({"model": model, **EXAMPLE})
+    key = '-H "Authorization: Bearer $MASKWRIGHT_API_KEY" ' if keyed else ""
     return (
         f"maskwright is ready: {model} at {url}/v1\n\nTry it:\n\n"
-        f"curl -s {url}/v1/chat/completions -H 'Content-Type: application/json' -d '{body}'\n"
+        f"curl -s {url}/v1/chat/completions {key}-H 'Content-Type: application/json' -d '{body}'\n"
     )

@@ -1,10 +1,12 @@
 """The HTTP interface: OpenAI's protocols over the engine.
 
+- `access/`: Keys, their rates and quotas, and the drain before the server ends.
 - `answer/`: Bodies of answers, streams, log-probabilities.
 - `grammars/`: Decides which grammar an answer has, and keeps it compiled.
 - `guarantees/`: What was enforced for an answer, and whether it holds.
 - `observe/`: Metrics, traces and spans of requests and of the engine.
 - `request/`: From the bytes of a body to a typed request.
+- `access_control`: Lets requests in: with a valid key, within its rates, before a drain.
 - `app`: The application: its routes and what they call.
 - `config`: The server's settings.
 - `disconnect`: Cancels work when its client disconnects.

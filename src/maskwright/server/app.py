@@ -10,10 +10,13 @@ from importlib.metadata import version
 from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
+from starlette.middleware.cors import CORSMiddleware
 
 from maskwright.engine import Engine
 from maskwright.errors import InputError, MaskwrightError
 from maskwright.processes import GrammarProcesses
+from maskwright.server.access.drain import Drain
+from maskwright.server.access_control import AccessControl, check_classes
 from maskwright.server.answer.answers import model_card
 from maskwright.server.config import ServerConfig
 from maskwright.server.disconnect import ClientGoneError
@@ -32,23 +35,36 @@ from maskwright.server.token_routes import TokenRoutes
 # Nginx's status for a request whose client has disconnected. Only logs and metrics show it.
 CLIENT_GONE = 499
 
+EXPOSED_HEADERS = (
+    "retry-after",
+    "x-request-id",
+    "x-maskwright-warnings",
+    *(f"x-ratelimit-{what}-{unit}" for what in ("limit", "remaining", "reset")
+      for unit in ("requests", "tokens")),
+)  # fmt: skip
+"""Headers of responses that scripts of web pages may read."""
+
 
 def create_app(
     engine: Engine,
     config: ServerConfig | None = None,
     sinks: Sequence[TraceSink] = (),
     processes: GrammarProcesses | None = None,
+    drain: Drain | None = None,
 ) -> FastAPI:
     """Return the application for a started engine, which the caller has to stop. `sinks` get the
     trace of every choice. Grammars are compiled and followed in `processes`, or else in this
-    process."""
+    process. Once the caller begins `drain`, no further request is let in."""
     config = config or ServerConfig()
+    drain = drain or Drain(config.drain_seconds)
+    if config.keys is not None:
+        check_classes(config.keys.keys, (item.name for item in engine.config.classes))
     name = _name(engine, config)
     metrics = Metrics(engine, name, processes)
     prompts = PromptReader(engine, logged=config.log_prompts)
     starter = Starter(engine, config, metrics, prompts, processes)
     tokens = TokenRoutes(engine, prompts, config.body_bytes)
-    routes = Routes(engine, metrics, name)
+    routes = Routes(engine, metrics, name, drain)
     generation = GenerationRoutes(engine, config, starter, name, _fingerprint(engine))
     app = FastAPI(title="Maskwright", openapi_url=None, redirect_slashes=False)
     for prefix in ("/v1", ""):
@@ -64,19 +80,38 @@ def create_app(
         app.add_api_route(f"{prefix}/load", routes.load, methods=["GET"])
         app.add_api_route(f"{prefix}/ping", routes.ping, methods=["GET", "POST"])
         app.add_api_route(f"{prefix}/health", routes.health, methods=["GET", "HEAD"])
+        app.add_api_route(f"{prefix}/live", routes.health, methods=["GET", "HEAD"])
+        app.add_api_route(f"{prefix}/ready", routes.ready, methods=["GET", "HEAD"])
     app.add_exception_handler(MaskwrightError, _answer)
     app.add_exception_handler(HttpError, _answer)
     app.add_exception_handler(HTTPException, _answer_http)
     app.add_exception_handler(ClientGoneError, _answer_nobody)
+    # The last one added is the outermost.
+    app.add_middleware(
+        AccessControl,
+        keys=config.keys,
+        drain=drain,
+        metrics=metrics,
+        open_metrics=config.open_metrics,
+    )
     app.add_middleware(Exchanges, observer=Observer(metrics, sinks))
+    if config.cors_origins:
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=config.cors_origins,
+            allow_methods=["GET", "POST"],
+            allow_headers=["*"],
+            expose_headers=EXPOSED_HEADERS,
+        )
     return app
 
 
 class Routes:
     """The endpoints that describe one engine. `name`: the model's name."""
 
-    def __init__(self, engine: Engine, metrics: Metrics, name: str) -> None:
+    def __init__(self, engine: Engine, metrics: Metrics, name: str, drain: Drain) -> None:
         self._engine = engine
+        self._drain = drain
         self._name = name
         self._created = int(time.time())
         self._metrics = metrics
@@ -111,6 +146,13 @@ class Routes:
         if not self._engine.alive:
             raise HttpError(503, "the engine has stopped", code="engine_stopped")
         return JSONResponse({"status": "ok"})
+
+    async def ready(self) -> JSONResponse:
+        """Return whether new requests are let in: not once a drain has begun."""
+        await self.health()
+        if self._drain.begun:
+            raise HttpError(503, "the server is being stopped", code="draining")
+        return JSONResponse({"status": "ready"})
 
     def _card(self, name: str) -> Json:
         base = None if name == self._name else self._name

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
-from typing import get_args
+from typing import Final, get_args
 
 from maskwright.automaton.value.whitespace import WHITESPACE, WhitespaceName
 from maskwright.errors import InputError
 from maskwright.grammar.tools.formats import tool_format
 from maskwright.mask.compile.json_schema import AdditionalProperties
+from maskwright.server.access.keys import KeyRing
+
+ORIGIN: Final = re.compile(r"[a-z][a-z0-9+.-]*://[a-z0-9.\-\[\]:]+(:[0-9]+)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +30,11 @@ class ServerConfig:
     - `grammar_bytes`: upper bound on the bytes of compiled grammars that are kept.
     - `ping_seconds`: silence on a stream after which a comment line keeps proxies from closing it.
     - `reader_seconds`: time after which a client that reads nothing of its stream is disconnected.
+    - `keys`: the keys of clients; None for a server that everybody may use.
+    - `open_metrics`: `/metrics` needs no key.
+    - `cors_origins`: origins of web pages whose scripts may use the server (`https://a.example`);
+      "*" for all.
+    - `drain_seconds`: how long requests may still take once the server is told to end.
     - `log_prompts`: write prompts into the log, which otherwise contains no text of requests.
     """
 
@@ -39,11 +48,24 @@ class ServerConfig:
     ping_seconds: float = 15.0
     reader_seconds: float = 60.0
     log_prompts: bool = False
+    keys: KeyRing | None = None
+    open_metrics: bool = False
+    cors_origins: tuple[str, ...] = ()
+    drain_seconds: float = 30.0
 
     def __post_init__(self) -> None:
         for name in ("body_bytes", "grammar_bytes", "ping_seconds", "reader_seconds"):
             if getattr(self, name) <= 0:
                 raise InputError(f"{name} must be greater than 0", param=name)
+        if not self.drain_seconds >= 0:
+            raise InputError("drain_seconds must be at least 0", param="drain_seconds")
+        for origin in self.cors_origins:
+            if origin != "*" and not ORIGIN.fullmatch(origin):
+                raise InputError(
+                    f"cors_origin {origin!r}: browsers send origins as https://host or "
+                    "http://host:port, without a path; '*' stands for all",
+                    param="cors_origin",
+                )
         if self.whitespace not in WHITESPACE:
             raise InputError(f"whitespace is one of {', '.join(WHITESPACE)}", param="whitespace")
         if self.additional_properties not in get_args(AdditionalProperties):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import math
+from collections.abc import Mapping
 
 from fastapi.responses import JSONResponse
 
@@ -20,17 +21,24 @@ log = logging.getLogger(__name__)
 
 
 class HttpError(Exception):
-    """An error with an HTTP status of its own: one of the protocol (404, 405, 413, 503), or an
-    answer that took too long (504)."""
+    """An error with an HTTP status of its own: one of the protocol (404, 405, 413, 503), of a key
+    (401, 403, 429), or an answer that took too long (504)."""
 
     def __init__(
-        self, status: int, message: str, *, code: str | None = None, param: str | None = None
+        self,
+        status: int,
+        message: str,
+        *,
+        code: str | None = None,
+        param: str | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(message)
         self.status = status
         self.message = message
         self.code = code
         self.param = param
+        self.headers = headers or {}
 
 
 def error_body(
@@ -80,21 +88,28 @@ def code_of(body: dict[str, object]) -> str | None:
 
 
 def error_response(error: BaseException) -> JSONResponse:
-    """Return the response to an exception, with `Retry-After` if the server is overloaded. A defect
-    of the server is logged with its traceback.
+    """Return the response to an exception, with `Retry-After` if the server is overloaded, and with
+    the headers of an `HttpError`. A defect of the server is logged with its traceback.
     """
     status, body = describe(error)
     if is_defect(error):
         log.error("answering %d", status, exc_info=error)
-    headers: dict[str, str] = {}
+    headers = dict(error.headers) if isinstance(error, HttpError) else {}
     if isinstance(error, OverloadedError):
         headers["Retry-After"] = str(max(1, math.ceil(error.retry_after)))
     return JSONResponse(body, status_code=status, headers=headers)
 
 
 def _type(status: int) -> str:
-    if status == 429:
-        return "rate_limit_error"
+    match status:
+        case 401:
+            return "authentication_error"
+        case 403:
+            return "permission_error"
+        case 429:
+            return "rate_limit_error"
+        case _:
+            pass
     return "server_error" if status >= 500 else "invalid_request_error"
 
 

@@ -11,6 +11,7 @@ from typing import Literal, TypeAlias
 from starlette.types import Scope
 
 from maskwright.engine import Generation
+from maskwright.server.access.rates import Allowance
 
 KEY = "maskwright.exchange"
 
@@ -36,8 +37,9 @@ class Sent:
 @dataclass(slots=True, eq=False)
 class Exchange:
     """One HTTP request and its answer. `started` is a time of the monotonic clock, `received` in
-    seconds since 1970. `code` is the code of the error with which it ended. Durations are in
-    seconds; None for what did not happen."""
+    seconds since 1970. `code` is the code of the error with which it ended. `allowance` is
+    that of the client's key; None if the server has no keys. Durations are in seconds; None for
+    what did not happen."""
 
     request_id: str
     method: str = ""
@@ -47,6 +49,7 @@ class Exchange:
     started: float = field(default_factory=time.monotonic)
     status: int = 0
     code: str | None = None
+    allowance: Allowance | None = None
     route: str = ""
     model: str | None = None
     stream: bool = False
@@ -58,6 +61,11 @@ class Exchange:
     """The whole duration, once the request has ended."""
     generations: Sequence[Generation] = ()
     sent: dict[int, Sent] = field(default_factory=dict[int, Sent])
+
+    @property
+    def key(self) -> str | None:
+        """The name of the client's key; None if the server has no keys."""
+        return None if self.allowance is None else self.allowance.key.name
 
     def note_sent(self, index: int, tokens: int) -> None:
         """Record that text of choice `index` was sent, which has `tokens` tokens so far."""

@@ -19,6 +19,7 @@ from maskwright.server.answer.parts import PartReader, ToolReader, WordReader
 from maskwright.server.answer.thinking import ThinkingReader, thinking_marks_of
 from maskwright.server.answer.token_trace import TokenTrace
 from maskwright.server.config import ServerConfig
+from maskwright.server.errors import HttpError
 from maskwright.server.exchange import Exchange
 from maskwright.server.grammars.cache import GrammarStore
 from maskwright.server.grammars.recipes import Recipe, Recipes
@@ -77,8 +78,10 @@ class Starter:
         limits = [self._limit(request, len(prompt)) for prompt in prompts]
         if recipe is not None and grammar is not None:
             await _check_least(request, recipe, grammar, min(limits))
-        submitted = self._submit(request, prompts, limits, grammar)
+        submitted = self._submit(request, prompts, limits, grammar, exchange)
         exchange.generations = generations = [generation for _, generation in submitted]
+        if exchange.allowance is not None:
+            exchange.allowance.charge_answers(sum(map(len, prompts)), generations)
         traces = None
         if request.options.own.trace_tokens:
             traces = [TokenTrace(asked, one.seed, self._loaded.vocab) for asked, one in submitted]
@@ -187,13 +190,24 @@ class Starter:
     def _adapter(self, request: AnswerRequest) -> str | None:
         return request.model if request.model in self._engine.adapters else None
 
-    def _service(self, request: AnswerRequest) -> str:
+    def _service(self, request: AnswerRequest, exchange: Exchange) -> str:
+        """Return the class of service: by default the first one, of those that the key may use.
+        Raises HttpError for another one."""
         names = [item.name for item in self._engine.config.classes]
+        key = None if exchange.allowance is None else exchange.allowance.key
+        usable = names if key is None or not key.classes else key.classes
         asked = request.options.own.service
-        name = names[0] if asked is None else asked
+        name = usable[0] if asked is None else asked
         if name not in names:
             raise InputError(
                 f"there is no class of service {shown(name)}; there are {', '.join(names)}",
+                param="maskwright.service",
+            )
+        if name not in usable:
+            raise HttpError(
+                403,
+                f"this key may not use the class of service {name!r}, only {', '.join(usable)}",
+                code="service_not_allowed",
                 param="maskwright.service",
             )
         return name
@@ -226,6 +240,7 @@ class Starter:
         prompts: list[list[int]],
         limits: list[int],
         grammar: AnyGrammar | None,
+        exchange: Exchange,
     ) -> list[tuple[Request, Generation]]:
         """Submit n generations for each prompt; if one is refused, the earlier ones are
         cancelled."""
@@ -244,8 +259,8 @@ class Starter:
             include_stop=options.include_stop,
             grammar=grammar,
             adapter=self._adapter(request),
-            service=self._service(request),
-            client=options.user,
+            service=self._service(request, exchange),
+            client=options.user if exchange.key is None else exchange.key,
             timeout=options.own.timeout,
             cache_salt=options.cache_salt,
             trace=options.own.trace_tokens,

@@ -43,6 +43,14 @@ class Metrics:
             "maskwright_refusals", "Requests that ended with an error, by its code.", ["code"],
             registry=registry,
         )  # fmt: skip
+        self._key_requests = Counter(
+            "maskwright_key_requests", "Requests by key that its rates let in.", ["key"],
+            registry=registry,
+        )  # fmt: skip
+        self._key_refusals = Counter(
+            "maskwright_key_refusals", "Requests beyond the rates of their key.", ["key", "limit"],
+            registry=registry,
+        )  # fmt: skip
         self._grammars = Counter(
             "maskwright_grammars", "Grammars asked for, by where they came from.", ["source"],
             registry=registry,
@@ -71,6 +79,13 @@ class Metrics:
         self._seconds.labels(route).observe(exchange.seconds)
         if exchange.code is not None:
             self._refusals.labels(exchange.code).inc()
+
+    def used_key(self, name: str, excess: str | None) -> None:
+        """Count a request with a key, and the limit of the key that didn't let it in."""
+        if excess is None:
+            self._key_requests.labels(name).inc()
+        else:
+            self._key_refusals.labels(name, excess).inc()
 
     def got_grammar(self, source: GrammarSource) -> None:
         """Count a grammar that a request has got."""

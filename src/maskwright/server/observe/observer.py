@@ -12,7 +12,9 @@ from maskwright.server.exchange import Exchange
 from maskwright.server.observe.metrics import Metrics
 from maskwright.server.observe.traces import RequestTrace, TraceSink
 
-PROBES = frozenset({"/health", "/metrics", "/v1/health", "/v1/metrics"})
+PROBES = frozenset(
+    f"{prefix}/{path}" for prefix in ("", "/v1") for path in ("health", "live", "ready", "metrics")
+)
 """Paths that machines request every few seconds. They are logged at a lower level."""
 
 log = logging.getLogger("maskwright.requests")
@@ -44,6 +46,7 @@ class Observer:
                     "path": exchange.path,
                     "status": exchange.status,
                     "code": exchange.code,
+                    "key": exchange.key,
                     "ms": round(1000 * exchange.seconds, 3),
                 }
             },

@@ -53,6 +53,7 @@ class RequestTrace:
         return {
             "request_id": asked.request_id,
             "traceparent": asked.traceparent,
+            "key": asked.key,
             "received": asked.received,
             "route": asked.route,
             "model": asked.model,

@@ -1,0 +1,58 @@
+"""Make a key for a client of a server, and its entry in a file.
+
+The file is that of `serve --api-keys`. The entry goes to standard output, the key itself to
+standard error. It is shown only once: the entry holds a digest, from which nobody can find the key.
+`maskwright key alice >> keys.toml` adds an entry; a server that runs takes it up on SIGHUP.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import secrets
+import sys
+from typing import Annotated
+
+from maskwright.cli.arguments import Argument, Option
+from maskwright.errors import InputError
+
+PREFIX = "mw-"
+"""The beginning of all keys, by which tools that look for secrets in files can know them."""
+
+
+def key(
+    name: Annotated[str, Argument(help="Name of the key in logs, traces and metrics.")],
+    requests_per_minute: Annotated[
+        int | None, Option(least=1, help="Most requests in a minute.")
+    ] = None,
+    tokens_per_minute: Annotated[
+        int | None, Option(least=1, help="Most tokens of prompts and answers in a minute.")
+    ] = None,
+    tokens_per_day: Annotated[
+        int | None, Option(least=1, help="Most tokens of prompts and answers in a day.")
+    ] = None,
+    service: Annotated[
+        list[str],
+        Option(
+            help="A class of service that the key may use; the first one is its default. May be "
+            "repeated. Default: all.",
+            metavar="CLASS",
+        ),
+    ] = [],  # noqa: B006 - read by the parser, never changed
+) -> None:
+    if not re.fullmatch(r"[A-Za-z0-9._-]{1,64}", name):
+        raise InputError("NAME is 1 to 64 of the characters A-Z a-z 0-9 . _ -", param="name")
+    made = PREFIX + secrets.token_urlsafe(32)
+    fields = {
+        "name": name,
+        "sha256": hashlib.sha256(made.encode()).hexdigest(),
+        "requests_per_minute": requests_per_minute,
+        "tokens_per_minute": tokens_per_minute,
+        "tokens_per_day": tokens_per_day,
+        "classes": service or None,
+    }
+    # TOML writes ASCII texts, integers and lists of texts as JSON does.
+    lines = (f"{key} = {json.dumps(value)}" for key, value in fields.items() if value is not None)
+    print("[[key]]", *lines, "", sep="\n")
+    print(f"The key of {name}, which is shown only now: {made}", file=sys.stderr)

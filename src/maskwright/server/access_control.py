@@ -1,0 +1,142 @@
+"""Decides which requests are let in: those with a valid key, within its rates, before a drain."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Final
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from maskwright.errors import InputError
+from maskwright.server.access.drain import Drain
+from maskwright.server.access.keys import ApiKey, KeyRing
+from maskwright.server.access.rates import Allowance, Excess
+from maskwright.server.errors import HttpError, code_of, describe, error_response
+from maskwright.server.exchange import Exchange, exchange_of
+from maskwright.server.observe.metrics import Metrics
+
+PROBES: Final = frozenset({"/health", "/live", "/ready", "/ping"})
+"""Paths without a key: load balancers and supervisors have none, and learn nothing but whether the
+server works."""
+
+METRICS: Final = "/metrics"
+
+READING: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+"""Methods of requests that cost nothing: they aren't counted, and a drain doesn't wait for them."""
+
+RETRY_SECONDS: Final = 1
+"""Time after which a client should try again whose request came during a drain. It will reach
+another server, or this one's successor."""
+
+
+class AccessControl:
+    """Middleware that answers requests which aren't let in: 401 without a valid key, 429 beyond the
+    rates of the key, 503 during a drain. Responses to others have the headers of their rates."""
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        keys: KeyRing | None,
+        drain: Drain,
+        metrics: Metrics,
+        open_metrics: bool = False,
+    ) -> None:
+        """`keys`: None for a server that everybody may use. `open_metrics`: `/metrics` needs no
+        key."""
+        self._app = app
+        self._keys = keys
+        self._drain = drain
+        self._metrics = metrics
+        self._open = PROBES | {METRICS} if open_metrics else PROBES
+        self._allowances: dict[str, Allowance] = {}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        path = str(scope.get("path", "")).removeprefix("/v1")
+        if scope["type"] != "http" or path in self._open:
+            await self._app(scope, receive, send)
+            return
+        exchange = exchange_of(scope)
+        try:
+            allowance = exchange.allowance = self._allowance(scope)
+            if scope["method"] not in READING:
+                self._let_in(exchange, allowance)
+        except HttpError as error:
+            exchange.code = code_of(describe(error)[1])
+            await error_response(error)(scope, receive, send)
+            return
+
+        async def send_with_rates(message: Message) -> None:
+            if message["type"] == "http.response.start" and allowance is not None:
+                MutableHeaders(scope=message).update(allowance.headers())
+            await send(message)
+
+        if scope["method"] in READING:
+            await self._app(scope, receive, send)
+            return
+        with self._drain.answering():
+            await self._app(scope, receive, send_with_rates)
+
+    def _allowance(self, scope: Scope) -> Allowance | None:
+        """Return the allowance of the request's key; None if the server has no keys. Raises
+        HttpError."""
+        if self._keys is None:
+            return None
+        scheme, _, text = Headers(scope=scope).get("authorization", "").partition(" ")
+        key = self._keys.find(text.strip()) if scheme.lower() == "bearer" else None
+        if key is None:
+            raise _unknown_key(given=bool(text.strip()))
+        held = self._allowances.get(key.name)
+        if held is None or held.key != key:  # the file of keys was read again
+            held = self._allowances[key.name] = Allowance(key)
+        return held
+
+    def _let_in(self, exchange: Exchange, allowance: Allowance | None) -> None:
+        """Count a request. Raises HttpError for one that isn't let in."""
+        if self._drain.begun:
+            raise HttpError(
+                503,
+                "the server is being stopped and takes no new requests",
+                code="draining",
+                headers={"Retry-After": str(RETRY_SECONDS), "Connection": "close"},
+            )
+        if allowance is None:
+            return
+        excess = allowance.enter()
+        self._metrics.used_key(allowance.key.name, None if excess is None else excess.name)
+        if excess is not None:
+            raise _too_much(allowance, excess)
+
+
+def check_classes(keys: Iterable[ApiKey], known: Iterable[str]) -> None:
+    """Check that the classes of service of all keys are `known`. Raises InputError."""
+    names = list(known)
+    for key in keys:
+        for name in key.classes:
+            if name not in names:
+                raise InputError(
+                    f"the key {key.name} names the class {name!r}; there are {', '.join(names)}",
+                    param="api_keys",
+                )
+
+
+def _unknown_key(*, given: bool) -> HttpError:
+    message = (
+        "the API key is not known here"
+        if given
+        else "an API key is needed, in the header 'Authorization: Bearer KEY'"
+    )
+    return HttpError(401, message, code="invalid_api_key", headers={"WWW-Authenticate": "Bearer"})
+
+
+def _too_much(allowance: Allowance, excess: Excess) -> HttpError:
+    seconds = max(1, math.ceil(excess.seconds))
+    return HttpError(
+        429,
+        f"the key {allowance.key.name} may use {excess.limit} {excess.name.replace('_', ' ')}; "
+        f"come back in {seconds} s",
+        code="rate_limit_exceeded",
+        headers={"Retry-After": str(seconds), **allowance.headers()},
+    )
