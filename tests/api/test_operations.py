@@ -17,8 +17,8 @@ import openai
 import pytest
 
 from maskwright.server.access.keys import digest_of
-from tests.bounds import PATIENCE, wait_until
 from tests.api.served_process import ServedProcess, served_process
+from tests.bounds import PATIENCE, wait_until
 
 CHAT: dict[str, Any] = {"model": "m", "messages": [{"role": "user", "content": "hello"}]}
 LONG: dict[str, Any] = {**CHAT, "max_tokens": 300, "ignore_eos": True, "stream": True}
