@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from maskwright import Grammar, compile_json_schema, compile_regex
+from maskwright import Grammar, Vocabulary, compile_json_schema, compile_regex
 from maskwright.automaton.machine.exits import BLOCKED, POP, PUSH, STAY, Exit
+from maskwright.mask import recognizer as recognizer_module
 from maskwright.mask.position import unpacked
+from maskwright.mask.recognizer import Recognizer
 from tests.matching import EVERY_BYTE
 
 WORDS = {"type": "array", "uniqueItems": True, "items": {"type": "string"}}
@@ -62,6 +65,79 @@ def test_beginnings(schema: Any, text: str, expected: bool, cuts: int) -> None:
         assert not read(json(schema), text.encode(), cuts)
         cuts = 2
     assert read(json(schema), text.encode(), cuts) is expected
+
+
+@pytest.mark.parametrize("before", [0, 3, 100])
+@pytest.mark.parametrize(
+    ("schema", "text", "expected"),
+    [*BEGINNINGS, (True, '[{"\u00e9\\n":[1.5e3,{}]},"\\ud83d\\ude00"] ]', False)],
+)
+def test_a_text_is_read_as_far_as_its_bytes_lead_one_by_one(
+    schema: Any, text: str, expected: bool, before: int
+) -> None:
+    data, here, taken = text.encode(), json(schema).recognizer.start, 0
+    recognizer = json(schema).recognizer
+    while taken < len(data):
+        following = recognizer.advance(here, data[taken : taken + 1], data[:taken])
+        if following is None:
+            break
+        here, taken = following, taken + 1
+    assert (taken == len(data)) is expected
+    fresh = compile_json_schema(
+        schema, Vocabulary(EVERY_BYTE.tokens, eos=EVERY_BYTE.eos), whitespace="compact"
+    ).recognizer
+    middle, first = fresh.read(fresh.start, data[:before], b"")
+    last, second = fresh.read(middle, data[first:], data[:first])
+    assert first + second == taken
+    assert fresh.next_bytes(last) == recognizer.next_bytes(here)
+    assert fresh.accepting(last) is recognizer.accepting(here)
+
+
+@pytest.mark.parametrize(
+    ("schema", "piece"),
+    [
+        ({"type": "array", "items": NAMED}, b'{"a":12345,"ab":"x"},'),
+        ({"type": "string"}, b"some words \\u00e9"),
+    ],
+)
+def test_long_texts_are_read_in_runs_without_being_copied(
+    schema: Any, piece: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each byte used to copy the text before it."""
+    matcher = json(schema).matcher()
+    begin = (b"[" if schema["type"] == "array" else b'"') + 3 * piece
+    assert matcher.accept_bytes(begin) == len(begin)
+    calls: list[str] = []
+
+    def counted(name: str, real: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*arguments: Any) -> Any:
+            calls.append(name)
+            return real(*arguments)
+
+        return call
+
+    monkeypatch.setattr(Recognizer, "advance", counted("advance", Recognizer.advance))
+    monkeypatch.setattr(recognizer_module, "take_run", counted("run", recognizer_module.take_run))
+    long = piece * (50_000 // len(piece))
+    assert matcher.accept_bytes(long) == len(long)
+    assert calls.count("advance") == 0
+    assert calls.count("run") == -(-len(long) // 4_096)
+
+
+def test_text_is_copied_where_it_decides_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At the end of each item that must differ."""
+    texts: list[Any] = []
+    real = Recognizer.advance
+
+    def noted(self: Recognizer, here: Any, data: bytes, prefix: Any = b"") -> Any:
+        texts.append(prefix)
+        return real(self, here, data, prefix)
+
+    matcher = json(WORDS).matcher()
+    assert matcher.accept_bytes(b'["ab","cd","') == 12
+    monkeypatch.setattr(Recognizer, "advance", noted)
+    assert matcher.accept_bytes(b'ef","ab"') == 7
+    assert len({id(text) for text in texts}) == 1
 
 
 def test_any_order_takes_names_in_every_order() -> None:

@@ -210,17 +210,10 @@ class Matcher:
         recognizer = self.recognizer
         if self._path[-1] is recognizer.ended:
             return 0
-        taken = 0
-        here = self._path[-1].configuration
-        text = self._read()
-        while taken < len(data):
-            following = recognizer.advance(here, data[taken : taken + 1], text + data[:taken])
-            if following is None:
-                break
-            here = following
-            taken += 1
+        text = bytes(self._read())
+        here, taken = recognizer.read(self._path[-1].configuration, data, text)
         if taken:
-            self._path.append(self._walker.position(here, bytes(text) + data[:taken]))
+            self._path.append(self._walker.position(here, text + data[:taken]))
             self._steps.append(data[:taken])
         return taken
 

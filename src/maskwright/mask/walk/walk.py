@@ -361,6 +361,19 @@ def take_bytes(address, leaf, node, data):
     return REFUSED if leaf == DEAD else (np.int64(leaf) << 32) | np.int64(node)
 
 
+@compiled
+def take_run(address, leaf, node, data):
+    """Read `data` (uint8) byte by byte, up to the first byte that is refused, depends on the text
+    or needs something that the machine lacks. Returns (number of bytes, leaf, node)."""
+    registers = machine_arrays(address).registers
+    for at in range(len(data)):
+        following, below = advance(address, leaf, node, data[at : at + 1])
+        if following == DEAD or registers[STOPPED] or lacks_something(registers):
+            return at, leaf, node
+        leaf, node = following, below
+    return len(data), leaf, node
+
+
 @compiled(nogil=True)
 def classify(
     leaves: LeafArrays, trie: Trie, leaf: int, stays: np.ndarray, characters: np.ndarray
