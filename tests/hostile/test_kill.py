@@ -27,7 +27,6 @@ import httpx
 import jsonschema
 import pytest
 
-from maskwright.processes.pool import IDLE_SECONDS
 from tests.bounds import PATIENCE, wait_until
 from tests.hostile.process import ServerProcess, has_grammar_processes, serving
 from tests.hostile.shape import array, closed
@@ -37,6 +36,9 @@ FEW_STREAMS: Final = 12
 KILLS: Final = 5
 LONGEST_WAIT: Final = 0.25
 """Seconds between two kills, at most."""
+RESTING: Final = 3
+"""Processes of a server that has nothing to do: the nursery, the process in which grammars begin,
+and a shared one."""
 MORE_FILES: Final = 8
 """Open files beyond those at the start: connections that are kept, or not yet collected."""
 
@@ -169,17 +171,10 @@ def open_files(server: ServerProcess) -> int:
     return len(list(Path(f"/proc/{server.process.pid}/fd").iterdir()))
 
 
-def resting(server: ServerProcess) -> int:
-    """The number of grammar processes when those of single grammars, which have nothing to do, have
-    ended: it has not changed for somewhat longer than these live."""
-    found, since = len(server.workers()), time.monotonic()
-    end = since + PATIENCE
-    while time.monotonic() - since < 1.5 * IDLE_SECONDS:
-        assert time.monotonic() < end, "processes come and go"
-        time.sleep(0.1)
-        if len(server.workers()) != found:
-            found, since = len(server.workers()), time.monotonic()
-    return found
+def rests(server: ServerProcess) -> bool:
+    """Whether the grammar processes are those of a server that has nothing to do: the ones of
+    single grammars have ended."""
+    return len(server.workers()) == RESTING
 
 
 def disturb(
@@ -196,7 +191,8 @@ def disturb(
     equal_bits = metric(disturbed, "batch_invariant") == 1
     killer = Killer(disturbed, kills, seed)
     asyncio.run(answers(disturbed, range(seed, seed + streams)))  # so that all processes are there
-    workers, files = resting(disturbed), open_files(disturbed)
+    wait_until(lambda: rests(disturbed))
+    files = open_files(disturbed)
     first = seed + streams
     while killer.left:
         numbers = range(first, first + streams)
@@ -210,7 +206,7 @@ def disturb(
         first += streams
     wait_until(lambda: metric(disturbed, 'kv_blocks{state="used"}') == 0)
     asyncio.run(answers(disturbed, range(first, first + 4)))
-    assert resting(disturbed) == workers
+    wait_until(lambda: rests(disturbed))
     wait_until(lambda: open_files(disturbed) <= files + MORE_FILES)
 
 

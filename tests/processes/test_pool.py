@@ -11,8 +11,9 @@ import pytest
 
 from maskwright.mask import compile_regex
 from maskwright.models import LoadedModel
-from maskwright.processes import Build, FollowedGrammar, GrammarProcesses
+from maskwright.processes import Build, FollowedGrammar, GrammarProcesses, pool
 from maskwright.processes.follower import PROVEN, Follower, Heard, Taught
+from tests.bounds import wait_until
 from tests.processes.misbehaving import slow
 
 PATTERN = "([a-d]{1,9} ){40,400}"
@@ -125,3 +126,17 @@ def test_what_has_moved_is_forgotten_where_it_was(
     asked(follower, [loaded.vocab.tokens.index(b"d")])
     assert grammar.number in before.holds.grammars
     follower.close()
+
+
+def test_what_took_long_is_kept_longer(
+    processes: GrammarProcesses, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next text of a grammar that took a second to compile would wait for another one."""
+    monkeypatch.setattr(pool, "IDLE_SECONDS", 0.2)
+    monkeypatch.setattr(pool, "IDLE_PER_SECOND", 5.0)
+    costly = processes.compile(Build(slow, (0.8, "r+"), {})).result(60)
+    quick = processes.compile(Build(slow, (0.1, "q+"), {})).result(60)
+    own = processes._pool.own
+    wait_until(lambda: quick.number not in own)
+    assert costly.number in own
+    wait_until(lambda: costly.number not in own)

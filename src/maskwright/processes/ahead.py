@@ -29,16 +29,13 @@ PATIENCE: Final = 4
 """Questions asked at a position with a larger mask after which it is expanded too."""
 
 MOST_CHECKED: Final = 600
-"""Tokens that are looked at one by one."""
+"""Tokens of a position that are looked at one by one."""
 
 MOST_TARGETS: Final = 48
-"""Positions described in one expansion, those first to which most tokens lead."""
+"""Places described of those to which the tokens of a position lead."""
 
 MOST_IN_A_ROW: Final = 6
 """Expansions after one question, the nearest positions first."""
-
-OTHER: Final = 255
-"""The group of tokens whose way depends on the text, or was not found out: it is not told."""
 
 AMPLE: Final = 1 << 59
 """A budget that suffices everywhere."""
@@ -50,6 +47,23 @@ def tokens_with_quotes(vocabulary: Vocabulary) -> npt.NDArray[np.bool_]:
     process has one."""
     spellings = vocabulary.spellings
     return np.fromiter((b'"' in text for text in spellings), np.bool_, len(spellings))
+
+
+class _Expanding:
+    """What is left to be told of one position, and the ways that have been told."""
+
+    def __init__(self, tokens: npt.NDArray[np.int32], group: npt.NDArray[np.int64]) -> None:
+        """`tokens`: the allowed ones, and by `group` which of them lead to one place."""
+        by_group = np.argsort(group, kind="stable")
+        groups = np.split(tokens[by_group], np.cumsum(np.bincount(group))[:-1])
+        groups.sort(key=len, reverse=True)
+        self.left: deque[npt.NDArray[np.int32]] = deque(groups[:MOST_TARGETS])
+        """Tokens that lead to one place, ascending; many of them first."""
+        self.to_check = MOST_CHECKED
+        """Tokens that may still be looked at one by one."""
+        self.ways: list[tuple[int, ...]] = []
+        """For each place that has been told a token that leads there, and the tokens that are
+        forced after it."""
 
 
 class Ahead:
@@ -71,9 +85,8 @@ class Ahead:
         self._next: deque[tuple[int, ...]] = deque()
         """Tokens after the matcher's text that lead to a position to be expanded."""
         self._left = 0
-        self._expanded: dict[Position, tuple[tuple[int, ...], ...]] = {}
-        """Positions that have been expanded, and the tokens of the ways that have been described
-        from there."""
+        self._expanding: dict[Position, _Expanding] = {}
+        """The positions of which something has been told."""
         self._passed: set[Position] = set()
         """Positions that have been come to since the last question."""
         self._asked: Counter[Position] = Counter()
@@ -88,8 +101,11 @@ class Ahead:
             self._passed.clear()
             self._left = MOST_IN_A_ROW
 
-    def expand(self) -> Expansion | None:
-        """Expand the next position; None if nothing is left to be done. Raises what a walk does."""
+    def expand(self, interrupted: Callable[[], bool]) -> Expansion | None:
+        """Expand the next position; None if nothing is left to be done. Raises what a walk does.
+
+        Where it is `interrupted`, which it asks after each place that it has described, it tells
+        what it has; a later text that comes to the position has the rest told."""
         matcher = self._matcher
         if matcher is not None and not self._passed:
             self._pass_forced_text(matcher)
@@ -100,7 +116,9 @@ class Ahead:
             try:
                 while taken < len(path) and matcher.accept(path[taken]):
                     taken += 1
-                expansion = self._expand(matcher, path) if taken == len(path) else None
+                expansion = None
+                if taken == len(path):
+                    expansion = self._expand(matcher, path, interrupted)
             finally:
                 matcher.rollback(taken)
             if expansion is not None:
@@ -114,60 +132,74 @@ class Ahead:
             for token in run.tokens:
                 matcher.accept(token)
 
-    def _expand(self, matcher: Matcher, path: tuple[int, ...]) -> Expansion | None:
+    def _expand(
+        self, matcher: Matcher, path: tuple[int, ...], interrupted: Callable[[], bool]
+    ) -> Expansion | None:
+        """Tell what is left of the position at which the matcher stands after `path`."""
         position = matcher.position
         if position in self._passed or matcher.complete or not matcher.by_position:
             return None
         self._passed.add(position)
-        if position in self._expanded:
-            self._next += ((*path, *way) for way in self._expanded[position])
+        here = self._expanding.get(position) or self._begin(matcher)
+        if here is None:
             return None
+        self._next += ((*path, *way) for way in here.ways)
+        if not here.left:
+            return None
+        told: list[Target] = []
+        known: list[npt.NDArray[np.int32]] = []
+        while here.left:
+            if told and interrupted():
+                self._passed.discard(position)
+                self._next.appendleft(path)
+                break
+            try:
+                tokens = self._shared(matcher, here, here.left.popleft())
+                target = self._target(matcher, int(tokens[0])) if len(tokens) else None
+            except Exception:  # what takes too much is the matter of the text that gets there
+                break
+            if target is not None:
+                way = (int(tokens[0]), *(step.token for step in target.steps))
+                here.ways.append(way)
+                self._next.append((*path, *way))
+                told.append(target)
+                known.append(tokens)
+        tokens = np.concatenate(known) if known else np.empty(0, np.int32)
+        groups = np.repeat(np.arange(len(told), dtype=np.uint8), [len(each) for each in known])
+        order = np.argsort(tokens)
+        way = (tokens[order].tobytes(), groups[order].tobytes())
+        return Expansion(0, self._place(matcher), *way, told, not here.left, *self._rows.take())
+
+    def _begin(self, matcher: Matcher) -> _Expanding | None:
+        """Find out what there is to be told of the position of a matcher; None if that costs more
+        than the questions about it that are to be expected."""
+        position = matcher.position
         row = self._walker.tables.rows[matcher.row]
         allowed = int(np.unpackbits(row.view(np.uint8)).sum())
         if allowed > MOST_TOKENS and self._asked[position] < PATIENCE:
             return None
-        self._expanded[position] = ()
-        tokens, targets, group = self._walker.tokens_needing_more_than(position.configuration, -1)
-        sizes = np.bincount(group, minlength=len(targets))
-        _, first = np.unique(group, return_index=True)
-        place = np.full(len(targets), OTHER, np.uint8)
-        told: list[Target] = []
-        ways: list[tuple[int, ...]] = []
-        for at in np.argsort(-sizes, kind="stable")[:MOST_TARGETS].tolist():
-            token = int(tokens[first[at]])
-            target = self._target(matcher, token)
-            if target is not None:
-                place[at] = len(told)
-                told.append(target)
-                ways.append((token, *(step.token for step in target.steps)))
-        self._expanded[position] = tuple(ways)
-        self._next += ((*path, *way) for way in ways)
-        groups = np.full(len(self._quotes), OTHER, np.uint8)
-        groups[tokens] = place[group]
-        self._leave_out(matcher, groups, tokens)
-        known = np.flatnonzero(groups != OTHER).astype(np.int32)
-        way = (known.tobytes(), groups[known].tobytes())
-        return Expansion(0, self._place(matcher), *way, told, *self._rows.take())
+        tokens, _, group = self._walker.tokens_needing_more_than(position.configuration, -1)
+        here = self._expanding[position] = _Expanding(tokens, group)
+        return here
 
-    def _leave_out(
-        self, matcher: Matcher, groups: npt.NDArray[np.uint8], tokens: npt.NDArray[np.int32]
-    ) -> None:
-        """Take those `tokens` out of their groups whose way depends on the text."""
-        leaf, keys = matcher.position.configuration.leaf, self._walker.tables.leaves.keys
-        if is_within(leaf, keys):  # nothing but a quote ends a string
-            tokens = tokens[self._quotes[tokens]]
-        tokens = tokens[groups[tokens] != OTHER]
-        if len(tokens) > MOST_CHECKED:
-            groups[tokens] = OTHER
-            return
-        for token in tokens.tolist():
-            before = matcher.position
-            if not matcher.accept(token):
-                groups[token] = OTHER
-                continue
-            if before.moves.get(token) is not matcher.position:
-                groups[token] = OTHER
-            matcher.rollback(1)
+    def _shared(
+        self, matcher: Matcher, here: _Expanding, tokens: npt.NDArray[np.int32]
+    ) -> npt.NDArray[np.int32]:
+        """Those of the tokens whose way is one for every text; none of them if that would take too
+        long to find out."""
+        position = matcher.position
+        unsure = np.ones(len(tokens), np.bool_)
+        if is_within(position.configuration.leaf, self._walker.tables.leaves.keys):
+            unsure = self._quotes[tokens]  # nothing but a quote ends a string
+        here.to_check -= int(unsure.sum())
+        if here.to_check < 0:
+            return tokens[~unsure]
+        for at in np.flatnonzero(unsure).tolist():
+            token = int(tokens[at])
+            if matcher.accept(token):
+                unsure[at] = position.moves.get(token) is not matcher.position
+                matcher.rollback(1)
+        return tokens[~unsure]
 
     def _target(self, matcher: Matcher, token: int) -> Target | None:
         """The position after a token, and the way along the text that is forced there; None if the

@@ -161,22 +161,21 @@ class FollowedGrammar:
 
     def take_in(self, process: int, expansion: Expansion, rows: dict[int, Row]) -> None:
         """Learn where tokens lead from a position; `rows` has the masks that the expansion names.
-        Called in another thread than what follows texts: what is put in last makes the rest
-        visible."""
+        Called in another thread than what follows texts."""
         if self.size > MOST_BYTES:
             return
         here = self.position(process, expansion.here)  # the lesson that led here may be on its way
-        if here.expanded is not None:
-            return
+        targets: list[LearnedPosition] = []
         for reached, steps in expansion.targets:
             target = self._learned(process, reached, rows)
-            here.targets.append(target)
+            targets.append(target)
             for step in steps:
                 following = self._learned(process, step.reached, rows)
                 target.moves[step.token] = following
                 target = following
         tokens = np.frombuffer(expansion.tokens, np.int32)
-        here.expanded = tokens, np.frombuffer(expansion.groups, np.uint8)
+        groups = np.frombuffer(expansion.groups, np.uint8)
+        here.expand(tokens, groups, targets, whole=expansion.whole)
         self._row_bytes += 5 * len(tokens)
 
     def _learned(
@@ -337,8 +336,7 @@ class Follower:
     @property
     def expands(self) -> bool:
         """Whether a process has still to tell where tokens lead from here."""
-        here = self._path[-1]
-        return here.expanded is None and not here.complete
+        return self._path[-1].expands
 
     def look_ahead(self) -> None:
         """Have the grammar process find out where tokens lead from here, while the model computes;

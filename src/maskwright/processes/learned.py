@@ -17,8 +17,8 @@ class LearnedPosition:
     """A position of a grammar as far as it has been learned."""
 
     __slots__ = (
-        *("accepting", "bounded", "complete", "expanded", "moves", "noted", "row", "row_number"),
-        *("run", "state", "sufficient_budget", "targets"),
+        *("_ahead", "_targets", "accepting", "bounded", "complete", "expands", "moves", "noted"),
+        *("row", "row_number", "run", "state", "sufficient_budget"),
     )
 
     def __init__(self, description: Description) -> None:
@@ -35,10 +35,12 @@ class LearnedPosition:
         self.sufficient_budget = 0
         self.bounded: Final[list[tuple[Scope, Row]]] = []
         """Masks under smaller budgets."""
-        self.targets: Final[list[LearnedPosition]] = []
-        self.expanded: tuple[npt.NDArray[np.int32], npt.NDArray[np.uint8]] | None = None
-        """Tokens, ascending, and the numbers of the `targets` to which they lead. None if the
-        position has not been expanded."""
+        self._targets: Final[list[LearnedPosition]] = []
+        self._ahead = np.empty(0, np.int32), np.empty(0, np.uint8)
+        """Tokens, ascending, of which a process has told ahead of a text where they lead, and the
+        numbers of the `_targets`."""
+        self.expands = not self.complete
+        """Whether a process may still tell more ahead of a text."""
         self.noted = self.complete or description.number == OWN
         """Whether a process has been told that a text has come here, or there is nothing to
         expand."""
@@ -46,12 +48,31 @@ class LearnedPosition:
     def after(self, token: int) -> LearnedPosition | None:
         """Where a token leads whatever the text before; None if that isn't known."""
         following = self.moves.get(token)
-        if following is None and self.expanded is not None:
-            tokens, groups = self.expanded
+        if following is None:
+            tokens, groups = self._ahead
             at = int(tokens.searchsorted(token))
             if at < len(tokens) and tokens[at] == token:
-                following = self.moves[token] = self.targets[groups[at]]
+                following = self.moves[token] = self._targets[groups[at]]
         return following
+
+    def expand(
+        self,
+        tokens: npt.NDArray[np.int32],
+        groups: npt.NDArray[np.uint8],
+        targets: list[LearnedPosition],
+        *,
+        whole: bool,
+    ) -> None:
+        """Learn that each of the `tokens`, ascending, leads to one of the `targets`, by its number
+        in `groups`; nothing more will be told if that is the `whole`. Called in another thread than
+        what follows texts: what is put in last makes the rest visible."""
+        groups = groups + np.uint8(len(self._targets))
+        self._targets.extend(targets)
+        known, places = self._ahead
+        tokens, places = np.concatenate((known, tokens)), np.concatenate((places, groups))
+        order = np.argsort(tokens, kind="stable")
+        self._ahead = tokens[order], places[order]
+        self.expands, self.noted = not whole, whole
 
     def learn(self, description: Description, rows: dict[int, Row]) -> None:
         """Take in what of a description holds for every text."""

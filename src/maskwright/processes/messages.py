@@ -211,8 +211,8 @@ class Expansion(NamedTuple):
     """Where the tokens lead that a mask allows, told unasked: `here` is where they are taken.
 
     `tokens` holds those of which it is said where they lead, ascending, as int32; and `groups` a
-    byte for each of them: token `tokens[i]` leads to `targets[groups[i]]`. `rows` and `forgotten`:
-    see `Lesson`.
+    byte for each of them: token `tokens[i]` leads to `targets[groups[i]]`. `whole`: nothing more
+    will be told of the position. `rows` and `forgotten`: see `Lesson`.
     """
 
     grammar: int
@@ -220,6 +220,7 @@ class Expansion(NamedTuple):
     tokens: bytes
     groups: bytes
     targets: list[Target]
+    whole: bool
     rows: list[tuple[int, bytes]]
     forgotten: list[int]
 

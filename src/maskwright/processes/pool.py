@@ -19,6 +19,16 @@ from maskwright.processes.tasks import Moved, PendingJob
 IDLE_SECONDS: Final = 5.0
 """After so long without a job a process of a single grammar is ended."""
 
+IDLE_PER_SECOND: Final = 20.0
+"""Seconds without a job after which one is ended, for each second of processor time that it has
+taken, if it holds little: the grammar's next text would have to wait as long again."""
+
+LONGEST_IDLE_SECONDS: Final = 30.0
+"""After so long without a job every process of a single grammar is ended."""
+
+LITTLE_BYTES: Final = 32 << 20
+"""What a process may hold for that."""
+
 MOST_OWN: Final = 8
 """Most processes of single grammars at a time."""
 
@@ -140,7 +150,7 @@ class Pool:
             if shared.idle and shared.grown > SHARED_BYTES:
                 self.remove(shared)
         for own in list(self.own.values()):
-            if own.idle and (not own.holds.grammars or now - own.used > IDLE_SECONDS):
+            if own.idle and (not own.holds.grammars or now - own.used > _idle_seconds(own)):
                 self.remove(own)
         missing: list[FollowedGrammar | None] = []
         missing += [None] * (self.shared.count(None) - self.starting.count(None))
@@ -177,3 +187,11 @@ class Pool:
         tasks, self.homeless = self.homeless, deque()
         receivers = {self.place(task) for task in tasks}
         return [receiver for receiver in receivers if receiver is not None]
+
+
+def _idle_seconds(own: Connected) -> float:
+    """Seconds without a job after which the process of a single grammar is ended."""
+    if own.grown > LITTLE_BYTES:
+        return IDLE_SECONDS
+    worth = IDLE_PER_SECOND * own.cpu_seconds()
+    return min(max(IDLE_SECONDS, worth), LONGEST_IDLE_SECONDS)

@@ -44,8 +44,9 @@ its own."""
 AGAIN_SECONDS: Final = 0.06
 """The like to compile a grammar again, which took less than a slice when it was compiled first."""
 
-EXPANSION_SECONDS: Final = 0.01
-"""Processor time for one expansion, since a question may come meanwhile."""
+EXPANSION_SECONDS: Final = 0.02
+"""Processor time for one expansion. A question that comes meanwhile interrupts it only after the
+place that is being described."""
 
 
 AnsweredJob: TypeAlias = Compile | Inquire | LeastTokens | TextQuestion | LookAhead | ReadEvents
@@ -131,7 +132,7 @@ class Worker:
         the matter of the text that gets there."""
         try:
             with slice_of(EXPANSION_SECONDS):
-                expansion = kept.ahead.expand()
+                expansion = kept.ahead.expand(self._connection.poll)
         except Exception:  # as below: it comes again if a text gets there
             return None
         return None if expansion is None else expansion._replace(grammar=kept.number)

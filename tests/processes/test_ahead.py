@@ -1,0 +1,145 @@
+"""What is told ahead of a text is what a matcher says; interrupted, it comes in parts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import count
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from maskwright.errors import LimitError
+from maskwright.mask import Matcher
+from maskwright.mask.position import Position
+from maskwright.models import LoadedModel
+from maskwright.processes import ahead as ahead_module
+from maskwright.processes.ahead import AMPLE, Ahead
+from maskwright.processes.learned import LearnedPosition
+from maskwright.processes.lessons import SentRows
+from maskwright.processes.messages import Expansion
+from tests.processes.shapes import BUILDS
+
+
+class Told:
+    """What has been told ahead of the first text of a grammar."""
+
+    def __init__(self, loaded: LoadedModel, name: str) -> None:
+        self.grammar = BUILDS[name](loaded.vocab)
+        self.numbers: dict[Position, int] = {}
+        counter = count()
+        self.ahead = Ahead(
+            self.grammar, lambda position: self._number(position, counter), SentRows()
+        )
+        self.positions: dict[int, LearnedPosition] = {}
+        self.whole: set[int] = set()
+        self.rows: dict[int, npt.NDArray[np.int32]] = {}
+
+    def _number(self, position: Position, counter: Iterator[int]) -> int:
+        return self.numbers.setdefault(position, next(counter))
+
+    def listen(self, interrupted: Callable[[], bool]) -> int:
+        """Take in all that is told after a question at the start; returns the messages."""
+        self.ahead.note(self.grammar.matcher())
+        heard = 0
+        while (expansion := self.ahead.expand(interrupted)) is not None:
+            heard += 1
+            self.take_in(expansion)
+        return heard
+
+    def take_in(self, expansion: Expansion) -> None:
+        self.rows |= {at: np.frombuffer(row, np.int32) for at, row in expansion.rows}
+        here = self.positions.setdefault(expansion.here.number, LearnedPosition(expansion.here))
+        targets: list[LearnedPosition] = []
+        for target in expansion.targets:
+            reached = self.positions.setdefault(
+                target.reached.number, LearnedPosition(target.reached)
+            )
+            reached.learn(target.reached, self.rows)
+            targets.append(reached)
+        here.expand(
+            np.frombuffer(expansion.tokens, np.int32),
+            np.frombuffer(expansion.groups, np.uint8),
+            targets,
+            whole=expansion.whole,
+        )
+
+    def check(self, matcher: Matcher) -> set[int]:
+        """Compare what has been told of a matcher's position with the matcher; returns the tokens
+        that it was told of."""
+        here = self.positions[self.numbers[matcher.position]]
+        row, tokens = np.zeros(self.grammar.vocabulary.words, np.int32), set[int]()
+        for token in range(self.grammar.vocabulary.size):
+            reached = here.after(token)
+            if reached is None:
+                continue
+            assert matcher.accept(token)
+            assert reached is self.positions[self.numbers[matcher.position]]
+            assert (reached.complete, reached.accepting) == (matcher.complete, matcher.accepting)
+            if not matcher.complete and (mask := reached.mask(AMPLE)) is not None:
+                matcher.fill_mask(row, AMPLE)
+                assert np.array_equal(mask, row)
+            matcher.rollback(1)
+            tokens.add(token)
+        return tokens
+
+
+def after_forced_text(told: Told) -> Matcher:
+    matcher = told.grammar.matcher()
+    while run := matcher.forced_tokens():
+        assert all(map(matcher.accept, run))
+    return matcher
+
+
+@pytest.mark.parametrize("name", ["order", "order, any", "anything", "grammar", "regex"])
+def test_parts_make_the_whole(loaded: LoadedModel, name: str) -> None:
+    """Interrupted after each place, it tells in more messages what it tells in one a position."""
+    whole, parts = Told(loaded, name), Told(loaded, name)
+    whole.listen(lambda: False)
+    first = after_forced_text(whole)
+    expected = whole.check(first)
+    assert expected
+    assert not whole.positions[whole.numbers[first.position]].expands
+
+    other = after_forced_text(parts)
+    heard = [parts.listen(lambda: True)]
+    told = [parts.check(other)]
+    while parts.positions[parts.numbers[other.position]].expands:
+        heard.append(parts.listen(lambda: True))
+        told.append(parts.check(other))
+        assert told[-2] <= told[-1]
+    assert told[-1] == expected
+    assert sum(heard) > 1
+
+
+def test_a_later_text_is_told_the_rest(loaded: LoadedModel) -> None:
+    """What an interruption has left is told when a question is asked there again."""
+    told = Told(loaded, "anything")
+    told.ahead.note(told.grammar.matcher())
+    first = told.ahead.expand(lambda: True)
+    assert first is not None
+    assert not first.whole
+    assert len(first.targets) == 1
+    told.take_in(first)
+    assert told.positions[first.here.number].expands
+    told.listen(lambda: False)
+    assert not told.positions[first.here.number].expands
+
+
+def test_what_takes_too_much_is_left_to_the_text_that_gets_there(
+    loaded: LoadedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An error at one place loses nothing that has been found out at others."""
+    told, calls = Told(loaded, "anything"), count()
+
+    def forced_run(matcher: Matcher) -> object:
+        if next(calls) == 3:  # the first is about the position itself
+            raise LimitError("too much", limit="work", value=1)
+        return original(matcher)
+
+    original = ahead_module.forced_run
+    monkeypatch.setattr(ahead_module, "forced_run", forced_run)
+    told.listen(lambda: False)
+    assert next(calls) > 3
+    matcher = after_forced_text(told)
+    assert told.check(matcher)
