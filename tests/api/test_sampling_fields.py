@@ -164,3 +164,30 @@ def test_a_trace_tells_them(served: Served) -> None:
     params = response.json()["choices"][0]["maskwright"]["tokens"]["params"]
     assert (params["banned"], params["min_tokens"]) == (["zz"], 2)
     assert json.dumps(params)
+
+
+def test_what_stopped_an_answer_is_told(served: Served) -> None:
+    whole = answer(served, temperature=0)[0]
+    stop = whole[3:5]
+    [choice] = ask(served, temperature=0, stop=[stop, "never there"]).json()["choices"]
+    assert (choice["stop_reason"], choice["message"]["content"]) == (
+        stop,
+        whole[: whole.index(stop)],
+    )
+    token = tokens_of(served, whole)[1]
+    [choice] = ask(served, temperature=0, stop_token_ids=[token]).json()["choices"]
+    assert choice["stop_reason"] == token
+    [choice] = ask(served, temperature=0, max_tokens=3).json()["choices"]
+    assert choice["stop_reason"] is None
+
+
+def test_tokens_are_returned_by_their_ids(served: Served) -> None:
+    body = ask(served, return_token_ids=True, return_tokens_as_token_ids=True, logprobs=True).json()
+    [choice] = body["choices"]
+    assert len(choice["token_ids"]) == body["usage"]["completion_tokens"]
+    assert len(body["prompt_token_ids"]) == body["usage"]["prompt_tokens"]
+    vocab = served.engine.loaded.vocab
+    assert vocab.decode(choice["token_ids"]).decode() == choice["message"]["content"]
+    entries = choice["logprobs"]["content"]
+    named = [f"token_id:{token}" for token in choice["token_ids"]]
+    assert [entry["token"] for entry in entries] == named[: len(entries)]

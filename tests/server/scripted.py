@@ -38,8 +38,8 @@ class Script:
     """What a generation does: one delta a text, `pause` seconds before each and after what
     `before` waits for, then the end.
 
-    `last` is text that comes with the end. With `spelled`, the tokens of a delta are its bytes, and
-    each has a score.
+    `last` is text that comes with the end, `stop` what ended it. With `spelled`, the tokens of a
+    delta are its bytes, and each has a score.
     """
 
     texts: Sequence[str] = ("Hel", "lo")
@@ -49,6 +49,7 @@ class Script:
     before: Callable[[], Awaitable[None]] | None = None
     last: str = ""
     spelled: bool = False
+    stop: str | int | None = None
 
 
 def usage(prompt: int, completion: int) -> dict[str, Any]:
@@ -101,7 +102,7 @@ class ScriptedGeneration:
         texts = "".join(delta.text for delta in deltas)
         tokens = tuple(token for delta in deltas for token in delta.token_ids)
         scores = tuple(told for delta in deltas for told in delta.scores)
-        return Completion(texts, tokens, last.finish_reason, prompt_tokens=0, scores=scores)
+        return Completion(texts, tokens, last.finish_reason, 0, scores, last.stop)
 
     async def __aiter__(self) -> AsyncIterator[Delta]:
         for text in self.script.texts:
@@ -113,7 +114,8 @@ class ScriptedGeneration:
             self.engine.taken += 1
             yield Delta(text, tokens, None, None, scores)
         self._end(self.script.end)
-        yield Delta(self.script.last, (), FinishReason(self.script.end), self.script.error)
+        end, error = FinishReason(self.script.end), self.script.error
+        yield Delta(self.script.last, (), end, error, stop=self.script.stop)
 
 
 @dataclass

@@ -33,6 +33,7 @@ def test_a_whole_answer(client: Client, engine: ScriptedEngine) -> None:
                 "message": {"role": "assistant", "content": "Hello", "refusal": None},
                 "logprobs": None,
                 "finish_reason": "stop",
+                "stop_reason": None,
             }
         ],
         "usage": usage(11, 2),

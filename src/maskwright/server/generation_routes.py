@@ -122,7 +122,8 @@ class GenerationRoutes:
         ]
         reply, choices = made.request.reply, made.choices
         envelope = Envelope(made.model, made.fingerprint, _id("cmpl-", reply.id))
-        return TextWriter(envelope, texts, len(choices), made.own, reply, choices.usage)
+        count, prompts = len(choices), choices.prompts
+        return TextWriter(envelope, texts, prompts, count, made.own, reply, choices.usage)
 
     def _check_model(self, name: str | None) -> None:
         """Refuse a name that is not served, if the server has adapters: there the name decides
@@ -136,7 +137,8 @@ class GenerationRoutes:
 def _chat_writer(made: Answering) -> AnswerWriter:
     reply, choices = made.request.reply, made.choices
     envelope = Envelope(made.model, made.fingerprint, _id("chatcmpl-", reply.id))
-    return ChatWriter(envelope, len(choices), made.own, reply, choices.usage)
+    [prompt] = choices.prompts
+    return ChatWriter(envelope, len(choices), made.own, reply, choices.usage, prompt)
 
 
 def _id(prefix: str, name: str | None) -> str:

@@ -118,7 +118,8 @@ class Starter:
     def _scores(self, request: AnswerRequest) -> Callable[[], ScoreReader] | None:
         if not request.reply.logprobs:
             return None
-        return lambda: ScoreReader(self._loaded.vocab, request.options.params.scale)
+        vocab, scale = self._loaded.vocab, request.options.params.scale
+        return lambda: ScoreReader(vocab, scale, as_ids=request.reply.tokens_as_ids)
 
     def _check_token_ids(self, request: AnswerRequest) -> None:
         prompts = (one.tokens for one in request.prompts if isinstance(one, TokenPrompt))

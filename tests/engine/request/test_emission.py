@@ -99,6 +99,15 @@ def test_a_stop_string_can_be_part_of_the_text() -> None:
     assert emitter.stopped
 
 
+@pytest.mark.parametrize("include", [False, True])
+def test_which_string_stopped_the_text(include: bool) -> None:
+    emitter = Emitter(StopAutomaton(["bc", "cde"]), include=include)
+    assert emitter.stop is None
+    for piece in (b"abd", b"c", b"d", b"e", b"bc"):
+        emitter.push(piece)
+    assert (emitter.stop, emitter.stopped) == ("cde", True)
+
+
 def test_a_stop_string_that_begins_too_early_is_text() -> None:
     emitter = Emitter(StopAutomaton(["bc"]))
     sent = [emitter.push(b"abc", stops=False), emitter.push(b"b", stops=False)]

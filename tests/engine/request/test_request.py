@@ -64,6 +64,7 @@ def test_deltas_are_joined_in_their_order() -> None:
     scores = (score(1), score(2), score(3))
     assert first + last == Delta("ab", (1, 2, 3), FinishReason.ERROR, error, scores)
     assert first + Delta("", ()) == first
+    assert (first + Delta("", (), FinishReason.STOP_STRING, stop="x")).stop == "x"
 
 
 def test_tokens_of_a_completion_are_those_that_were_sampled() -> None:

@@ -97,3 +97,17 @@ def test_a_limit_met_within_an_answer_names_the_field_of_its_shape(
         error = response.json()["error"]
     assert (error["code"], error["param"]) == ("limit_exceeded", param)
     assert error["message"] == met.message
+
+
+@pytest.mark.parametrize("stop", ["\n", 7, None])
+def test_what_stopped_an_answer(
+    client: Client, engine: ScriptedEngine, stop: str | int | None
+) -> None:
+    engine.script = Script(["It"], end="stop_string", stop=stop)
+    [choice] = client.chat().json()["choices"]
+    assert choice["stop_reason"] == stop
+    told = [event["choices"][0] for event in client.events()[:-1]]
+    assert [one.get("stop_reason", "absent") for one in told] == ["absent", "absent", stop]
+    asked = {"prompt": [1]}
+    [choice] = client.call("POST", "/v1/completions", json=asked).json()["choices"]
+    assert choice["stop_reason"] == stop

@@ -14,7 +14,8 @@ from tests.server.test_tools import CALLS, TOOLS, says
 
 
 def choice(index: int, delta: dict[str, Any], reason: str | None = None) -> dict[str, Any]:
-    return {"index": index, "delta": delta, "logprobs": None, "finish_reason": reason}
+    ended = {} if reason is None else {"stop_reason": None}
+    return {"index": index, "delta": delta, "logprobs": None, "finish_reason": reason, **ended}
 
 
 def test_the_events_of_a_stream(client: Client) -> None:

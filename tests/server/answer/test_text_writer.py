@@ -22,7 +22,8 @@ def events(client: Client, **fields: Any) -> list[Any]:
 
 
 def choice(index: int, text: str, reason: str | None = None) -> dict[str, Any]:
-    return {"index": index, "text": text, "logprobs": None, "finish_reason": reason}
+    ended = {} if reason is None else {"stop_reason": None}
+    return {"index": index, "text": text, "logprobs": None, "finish_reason": reason, **ended}
 
 
 def test_a_whole_answer(client: Client, engine: ScriptedEngine) -> None:

@@ -90,6 +90,8 @@ class Active:
     """The mask of the next token of an unconstrained request."""
     _digested: int = 0
     """Output tokens that the matcher and the emitter have processed."""
+    _last: int | None = None
+    """The last of them."""
     _run: list[int] = field(default_factory=list[int])
     """Canonical tokens that are still to come, where they enter one in each step."""
     _unsent: list[int] = field(default_factory=list[int])
@@ -224,7 +226,7 @@ class Active:
                 if self._closed:
                     return None
                 stops = self._digested >= self.request.params.min_tokens
-                self._digested += 1
+                self._digested, self._last = self._digested + 1, token
                 self._unsent.append(token)
                 unsaid = stops and token in self.stop_tokens and not self.request.include_stop
                 text = b"" if unsaid else self.texts[token]
@@ -397,4 +399,14 @@ class Active:
                 reason = FinishReason.STOP_STRING
         tokens, self._unsent = tuple(self._unsent), []
         scores, self.scores = tuple(self.scores[: len(tokens)]), []
-        return Delta(text, tokens, reason, None, scores)
+        return Delta(text, tokens, reason, None, scores, self._stop_of(reason))
+
+    def _stop_of(self, reason: FinishReason | None) -> str | int | None:
+        """The stop string or stop token that ended the output."""
+        match reason:
+            case FinishReason.STOP_STRING:
+                return self.emitter.stop
+            case FinishReason.STOP_TOKEN:
+                return self._last
+            case _:
+                return None

@@ -14,16 +14,21 @@ _DECODER = codecs.getincrementaldecoder("utf-8")
 
 
 class Emitter:
-    """Decodes the text of one generation. `stopped`: whether a stop string has appeared."""
+    """Decodes the text of one generation. `stop`: the stop string that has appeared."""
 
     def __init__(self, stops: StopAutomaton | None, *, include: bool = False) -> None:
         """`include`: the stop string is part of the text."""
         self._include = include
-        self.stopped = False
+        self.stop: str | None = None
         self._stops = stops
         self._decoder = _DECODER("replace")
         self._state = START
         self._held = ""
+
+    @property
+    def stopped(self) -> bool:
+        """Whether a stop string has appeared."""
+        return self.stop is not None
 
     def push(self, data: bytes, *, stops: bool = True) -> str:
         """Append `data`, the bytes of the next token; returns the text that becomes safe to send.
@@ -47,10 +52,10 @@ class Emitter:
         for number, character in enumerate(text):
             self._state = self._stops.step(self._state, character)
             if matched := self._stops.matched(self._state):
-                self.stopped = True
                 whole = self._held + text[: number + 1]
                 self._held = ""
-                return whole if self._include else whole[: len(whole) - matched]
+                before, self.stop = whole[: len(whole) - matched], whole[len(whole) - matched :]
+                return whole if self._include else before
         whole = self._held + text
         safe = len(whole) - self._stops.depth(self._state)
         self._held = whole[safe:]

@@ -152,7 +152,9 @@ class Generation:
         if whole.error is not None:
             raise whole.error
         reason = whole.finish_reason or FinishReason.ERROR
-        return Completion(whole.text, whole.token_ids, reason, self.prompt_tokens, whole.scores)
+        return Completion(
+            whole.text, whole.token_ids, reason, self.prompt_tokens, whole.scores, whole.stop
+        )
 
 
 def _wake(future: asyncio.Future[None]) -> None:

@@ -99,13 +99,15 @@ class Request:
 class Delta:
     """The output since the previous delta. `text` is final and never taken back. `token_ids` may
     be ahead of the text while a part of it is held back. `error` is set only with
-    `FinishReason.ERROR`. `scores`: one for each of `token_ids`, if the request asks for them."""
+    `FinishReason.ERROR`. `scores`: one for each of `token_ids`, if the request asks for them.
+    `stop`: the stop string or stop token that ended the output."""
 
     text: str
     token_ids: tuple[int, ...]
     finish_reason: FinishReason | None = None
     error: Exception | None = None
     scores: tuple[TokenScore, ...] = ()
+    stop: str | int | None = None
 
     def __add__(self, later: Delta) -> Delta:
         return Delta(
@@ -114,18 +116,21 @@ class Delta:
             later.finish_reason,
             later.error,
             self.scores + later.scores,
+            later.stop,
         )
 
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """The whole output of a request. `token_ids` include the end token."""
+    """The whole output of a request. `token_ids` include the end token. `stop`: the stop string or
+    stop token that ended it."""
 
     text: str
     token_ids: tuple[int, ...]
     finish_reason: FinishReason
     prompt_tokens: int
     scores: tuple[TokenScore, ...] = ()
+    stop: str | int | None = None
 
     @property
     def completion_tokens(self) -> int:

@@ -31,13 +31,14 @@ class Envelope:
 
     def completion(self, answers: list[Answer], usage: Usage, own: Callable[[int], Json]) -> Json:
         """Return a `chat.completion`. `refusal` is always present and null. `own(i)` are additional
-        fields of choice `i`."""
+        fields of choice `i`. `stop_reason` is vLLM's name of the stop string or stop token."""
         choices = [
             {
                 "index": index,
                 "message": _message(answer.message),
                 "logprobs": _logprobs(answer.logprobs),
                 "finish_reason": answer.finish_reason,
+                "stop_reason": answer.stop,
                 **own(index),
             }
             for index, answer in enumerate(answers)

@@ -8,11 +8,12 @@ instead.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import cast
 
 from maskwright.server.answer.answers import Envelope, event, part_delta, usage_body
 from maskwright.server.answer.choices import Answer, ChoiceDelta, Usage
+from maskwright.server.answer.token_ids import TokenIds
 from maskwright.server.json import Json
 from maskwright.server.request.answer_request import ReplyOptions
 
@@ -29,11 +30,13 @@ class ChatWriter:
         own: Callable[[int], Json],
         reply: ReplyOptions,
         running: Callable[[], Usage],
+        prompt: Sequence[int] = (),
     ) -> None:
         """`count`: the number of choices. `own(i)` are additional fields of choice `i` at its
-        end. `running()`: the usage so far."""
+        end. `running()`: the usage so far. `prompt`: its token ids."""
         self._envelope = envelope
         self._count = count
+        self._ids = TokenIds([prompt], count, asked=reply.token_ids)
         self._own = own
         self._reply = reply
         self._running = running
@@ -42,22 +45,26 @@ class ChatWriter:
 
     def whole(self, answers: list[Answer], usage: Usage) -> Json:
         body = self._envelope.completion(answers, usage, self._own)
-        for choice in cast(list[Json], body["choices"]):
+        for choice, answer in zip(cast(list[Json], body["choices"]), answers, strict=True):
             self._make_older(choice, cast(Json, choice["message"]))
-        return body
+            choice |= self._ids.whole(answer)
+        return {**body, **self._ids.prompt(0)}
 
     def begin(self) -> Iterator[bytes]:
         for index in range(self._count):
-            yield self._chunk(index, {"role": "assistant", "content": ""})
+            head = self._ids.prompt(0) if index == 0 else {}
+            yield self._chunk(index, {"role": "assistant", "content": ""}, head=head)
 
     def parts(self, delta: ChoiceDelta) -> Iterator[bytes]:
+        self._ids.take(delta)
         if delta.logprobs:
             self._unsaid.setdefault(delta.index, []).extend(delta.logprobs)
         for part in delta.parts:
             yield self._chunk(delta.index, part_delta(part))
 
     def ended(self, delta: ChoiceDelta) -> Iterator[bytes]:
-        yield self._chunk(delta.index, {}, delta.finish_reason, self._own(delta.index))
+        own = {"stop_reason": delta.stop, **self._own(delta.index)}
+        yield self._chunk(delta.index, {}, delta.finish_reason, own)
 
     def end(self, usage: Usage) -> Iterator[bytes]:
         if self._reply.include_usage:
@@ -74,13 +81,21 @@ class ChatWriter:
         return {"usage": usage_body(self._running()) if self._reply.continuous_usage else None}
 
     def _chunk(
-        self, index: int, delta: Json, finish_reason: str | None = None, own: Json | None = None
+        self,
+        index: int,
+        delta: Json,
+        finish_reason: str | None = None,
+        own: Json | None = None,
+        head: Json | None = None,
     ) -> bytes:
+        """Return a chunk of one choice, with additional fields: `own` of the choice, `head` beside
+        the choices."""
         logprobs = self._unsaid.pop(index, None)
         body = self._envelope.chunk(index, delta, finish_reason, logprobs, own)
         [choice] = cast(list[Json], body["choices"])
         self._make_older(choice, cast(Json, choice["delta"]))
-        return event({**body, **self._usage()})
+        choice |= self._ids.chunk(index)
+        return event({**body, **(head or {}), **self._usage()})
 
     def _make_older(self, choice: Json, message: Json) -> None:
         """Tell a call as the client of `functions` expects it, which knows one call at most."""

@@ -38,7 +38,7 @@ class Usage:
 class Answer:
     """The whole answer of one generation; `finish_reason` is OpenAI's name. `parts`: what
     `message` joins, in order. `likelihood`: the mean log-probability of its tokens, if they have
-    scores."""
+    scores. `stop`: the stop string or stop token that ended it."""
 
     message: WholeAnswer
     tokens: int
@@ -46,18 +46,23 @@ class Answer:
     logprobs: list[Json] | None
     parts: tuple[Part, ...] = ()
     likelihood: float = 0.0
+    token_ids: tuple[int, ...] = ()
+    stop: str | int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ChoiceDelta:
     """New output of one generation. The last one has a `finish_reason`, with OpenAI's name.
-    `logprobs` are entries in OpenAI's form; None if the client didn't ask for them."""
+    `logprobs` are entries in OpenAI's form; None if the client didn't ask for them. `stop`: the
+    stop string or stop token that ended the answer."""
 
     index: int
     parts: list[Part]
     tokens: int
     finish_reason: str | None
     logprobs: list[Json] | None
+    token_ids: tuple[int, ...] = ()
+    stop: str | int | None = None
 
 
 MakeReport: TypeAlias = Callable[[WholeAnswer, Sequence[int]], Awaitable[Json]]
@@ -198,7 +203,8 @@ class Choices:
                     if self._report is not None:
                         told = self._told[index]
                         self.reports[index] = await self._report(told.message, told.tokens)
-                yield ChoiceDelta(index, parts, len(delta.token_ids), reason, logprobs)
+                ids = delta.token_ids
+                yield ChoiceDelta(index, parts, len(ids), reason, logprobs, ids, delta.stop)
         except Exception as error:
             self._name_place(error)
             raise
@@ -227,7 +233,16 @@ async def _answer(completion: Completion, reader: PartReader, scores: ScoreReade
     if scores is not None:
         logprobs = scores.read(completion.text, completion.token_ids, completion.scores)
     likelihood = sum(one.raw for one in completion.scores) / max(1, len(completion.scores))
-    return Answer(message, completion.completion_tokens, reason, logprobs, tuple(parts), likelihood)
+    return Answer(
+        message,
+        completion.completion_tokens,
+        reason,
+        logprobs,
+        tuple(parts),
+        likelihood,
+        completion.token_ids,
+        completion.stop,
+    )
 
 
 def _keep(error: Exception) -> None:

@@ -25,9 +25,11 @@ _DECODER = codecs.getincrementaldecoder("utf-8")
 
 class ScoreReader:
     """Makes the entries of one answer from its beginning. `scale`: which log-probability they
-    contain, the model's own or the one among the tokens that the grammar allows."""
+    contain, the model's own or the one among the tokens that the grammar allows. `as_ids`: a token
+    is named by its id."""
 
-    def __init__(self, vocab: Vocabulary, scale: Scale) -> None:
+    def __init__(self, vocab: Vocabulary, scale: Scale, *, as_ids: bool = False) -> None:
+        self._as_ids = as_ids
         self._texts = vocab.tokens
         self._names = {token: name for name, token in vocab.special_tokens.items()}
         self._scale: Scale = scale
@@ -63,8 +65,9 @@ class ScoreReader:
 
     def _told(self, token: int, value: float | None) -> Json:
         text = self._texts[token]
+        name = text.decode(errors="replace") or self._names.get(token, "")
         return {
-            "token": text.decode(errors="replace") or self._names.get(token, ""),
+            "token": f"token_id:{token}" if self._as_ids else name,
             "logprob": LEAST if value is None else max(value, LEAST),
             "bytes": list(text),
         }

@@ -10,6 +10,7 @@ from maskwright.server.answer.answers import Envelope, event, usage_body
 from maskwright.server.answer.chat_writer import DONE
 from maskwright.server.answer.choices import Answer, ChoiceDelta, Usage
 from maskwright.server.answer.parts import TextPart
+from maskwright.server.answer.token_ids import TokenIds
 from maskwright.server.json import Json
 from maskwright.server.request.answer_request import ReplyOptions
 
@@ -23,16 +24,19 @@ class TextWriter:
         self,
         envelope: Envelope,
         prompts: Sequence[str],
+        tokens: Sequence[Sequence[int]],
         count: int,
         own: Callable[[int], Json],
         reply: ReplyOptions,
         running: Callable[[], Usage],
     ) -> None:
-        """`prompts`: their texts. `count`: the number of answers, equally many for each prompt.
-        `own(i)` are additional fields of answer `i` at its end. `running()`: the usage so far."""
+        """`prompts`: their texts; `tokens`: their token ids. `count`: the number of answers,
+        equally many for each prompt. `own(i)` are additional fields of answer `i` at its end.
+        `running()`: the usage so far."""
         self._envelope = envelope
         self._prompts = prompts
         self._each = count // len(prompts)
+        self._ids = TokenIds(tokens, count, asked=reply.token_ids)
         self._own = own
         self._reply = reply
         self._running = running
@@ -45,24 +49,31 @@ class TextWriter:
             for index in self._best(answers, range(first, first + self._each)):
                 answer = answers[index]
                 text = self._echo(index) + answer.message.words
-                choice = self._choice(
-                    index, text, answer.finish_reason, answer.logprobs, self._own(index)
-                )
+                own = {
+                    "stop_reason": answer.stop,
+                    **self._ids.whole(answer),
+                    **self._ids.prompt(index),
+                    **self._own(index),
+                }
+                choice = self._choice(index, text, answer.finish_reason, answer.logprobs, own)
                 choices.append({**choice, "index": len(choices)})
         return {**self._envelope.head(KIND), "choices": choices, "usage": usage_body(usage)}
 
     def begin(self) -> Iterator[bytes]:
         for index in range(len(self._scores)):
-            if self._reply.echo:
-                yield self._chunk(self._choice(index, self._echo(index)))
+            told = self._ids.prompt(index)
+            if self._reply.echo or told:
+                yield self._chunk(self._choice(index, self._echo(index), own=told))
 
     def parts(self, delta: ChoiceDelta) -> Iterator[bytes]:
         text = "".join(part.text for part in delta.parts if isinstance(part, TextPart))
+        self._ids.take(delta)
         if text or delta.logprobs:
             yield self._chunk(self._choice(delta.index, text, logprobs=delta.logprobs))
 
     def ended(self, delta: ChoiceDelta) -> Iterator[bytes]:
-        choice = self._choice(delta.index, "", delta.finish_reason, own=self._own(delta.index))
+        own = {"stop_reason": delta.stop, **self._own(delta.index)}
+        choice = self._choice(delta.index, "", delta.finish_reason, own=own)
         yield self._chunk(choice)
 
     def end(self, usage: Usage) -> Iterator[bytes]:
@@ -109,6 +120,7 @@ class TextWriter:
         return {"usage": usage_body(self._running()) if self._reply.continuous_usage else None}
 
     def _chunk(self, choice: Json) -> bytes:
+        choice |= self._ids.chunk(cast(int, choice["index"]))
         return event({**self._envelope.head(KIND), "choices": [choice], **self._usage()})
 
 

@@ -90,6 +90,8 @@ class ReplyOptions:
       usage so far.
     - `id`: the client's name for the request, which becomes a part of the answer's id.
     - `logprobs`: each token is returned with its log-probability.
+    - `token_ids`: the ids of the tokens of prompts and answers are returned.
+    - `tokens_as_ids`: log-probabilities name tokens by their ids.
     - `one_function`: the request has `functions`, so that a call is told as a `function_call`.
     - `echo`: the text of the prompt comes before each answer.
     - `separate_reasoning`: a reasoning section is returned apart from the text.
@@ -105,6 +107,8 @@ class ReplyOptions:
     best: int | None = None
     separate_reasoning: bool = True
     one_function: bool = False
+    token_ids: bool = False
+    tokens_as_ids: bool = False
 
 
 @dataclass(frozen=True, slots=True)

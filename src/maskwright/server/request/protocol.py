@@ -16,9 +16,11 @@ from maskwright.server.request.fields import Fields
 from maskwright.server.request.refusals import refuse_unsupported
 from maskwright.server.request.sampling_fields import (
     SAMPLING_FIELDS,
+    TOKEN_FIELDS,
     read_limit,
     read_options,
     read_reply,
+    read_token_reply,
 )
 from maskwright.server.request.shape import FIELDS, parse_shape
 from maskwright.server.request.tool_use import parse_tool_use
@@ -26,6 +28,7 @@ from maskwright.server.request.tool_use import parse_tool_use
 OBEYED = (
     FIELDS
     | SAMPLING_FIELDS
+    | TOKEN_FIELDS
     | PROMPT_FIELDS
     | frozenset(
         {
@@ -61,7 +64,7 @@ def parse_chat_request(tree: dict[str, object]) -> AnswerRequest:
         limit=read_limit(body, "max_completion_tokens", "max_tokens"),
         options=read_options(body, alternatives),
         reply=replace(
-            read_reply(body),
+            read_token_reply(body, read_reply(body)),
             logprobs=alternatives is not None,
             one_function=bool(body.items("functions")),
         ),

@@ -34,8 +34,6 @@ NEUTRAL: Mapping[str, tuple[object, ...]] = {
     "previous_response_id": (),
     "priority": (0,),
     "prompt_logprobs": (),
-    "return_token_ids": (False,),
-    "return_tokens_as_token_ids": (False,),
     "skip_special_tokens": (True,),
     "stream_reasoning": (True,),
     "stop_regex": (),

@@ -61,6 +61,8 @@ REFUSED: Mapping[str, tuple[object, ...]] = {
     "n": (1,),
     "prompt": (),
     "response_format": (),
+    "return_token_ids": (False,),
+    "return_tokens_as_token_ids": (False,),
 }
 """Fields that are refused here, with the values without an effect."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from maskwright.errors import InputError
 from maskwright.sampling import SamplingParams
@@ -49,6 +50,10 @@ SAMPLING_FIELDS = frozenset(
         "user",
     }
 )
+
+
+TOKEN_FIELDS = frozenset({"return_token_ids", "return_tokens_as_token_ids"})
+"""Fields of `read_token_reply`."""
 
 
 def read_options(body: Fields, alternatives: int | None) -> GenerationOptions:
@@ -109,6 +114,15 @@ def read_reply(body: Fields) -> ReplyOptions:
         continuous_usage=continuous,
         id=_id(body),
         separate_reasoning=body.boolean("separate_reasoning", default=True),
+    )
+
+
+def read_token_reply(body: Fields, reply: ReplyOptions) -> ReplyOptions:
+    """Add what completions say of tokens, in vLLM's form."""
+    return replace(
+        reply,
+        token_ids=body.boolean("return_token_ids"),
+        tokens_as_ids=body.boolean("return_tokens_as_token_ids"),
     )
 
 

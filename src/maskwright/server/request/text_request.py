@@ -20,9 +20,11 @@ from maskwright.server.request.refusals import refuse_unsupported
 from maskwright.server.request.sampling_fields import (
     MAX_CHOICES,
     SAMPLING_FIELDS,
+    TOKEN_FIELDS,
     read_limit,
     read_options,
     read_reply,
+    read_token_reply,
 )
 from maskwright.server.request.shape import FIELDS, parse_shape
 
@@ -32,6 +34,7 @@ MAX_TOKEN_ID: Final = (1 << 31) - 1
 OBEYED = (
     FIELDS
     | SAMPLING_FIELDS
+    | TOKEN_FIELDS
     | frozenset(
         {
             "add_special_tokens",
@@ -71,7 +74,7 @@ def parse_text_request(tree: dict[str, object]) -> AnswerRequest:
     refuse_unsupported(body, OBEYED, REFUSED)
     alternatives = body.integer("logprobs", 0, MOST_LOGPROBS)
     options = read_options(body, alternatives)
-    reply = read_reply(body)
+    reply = read_token_reply(body, read_reply(body))
     best_of = _best_of(body, options.n, stream=reply.stream)
     if best_of > options.n and options.params.logprobs is None:
         options = replace(options, params=replace(options.params, logprobs=0))
