@@ -418,7 +418,7 @@ def random_words(seeds: Tensor, positions: Tensor, vocab_size: int, stream: int 
     `positions`: int64 `[rows]`. The key is the seed, the counter (token >> 2, position, stream, 0),
     and token & 3 selects the word."""
     low = 0xFFFFFFFF
-    groups = torch.arange(-(-vocab_size // 4)).expand(len(seeds), -1)
+    groups = torch.arange(-(-vocab_size // 4), device=seeds.device).expand(len(seeds), -1)
     a, b = groups, positions[:, None].expand_as(groups)
     c, d = torch.full_like(groups, stream), torch.zeros_like(groups)
     key_0, key_1 = (seeds & low)[:, None], ((seeds >> 32) & low)[:, None]
@@ -432,6 +432,13 @@ def random_words(seeds: Tensor, positions: Tensor, vocab_size: int, stream: int 
         )
         key_0, key_1 = (key_0 + 0x9E3779B9) & low, (key_1 + 0xBB67AE85) & low
     return torch.stack((a, b, c, d), dim=-1).flatten(1)[:, :vocab_size]
+
+
+def gumbel_noise(seeds: Tensor, positions: Tensor, vocab_size: int) -> Tensor:
+    """Return `-log(-log(1 - u))` for every token, float64 `[rows, vocab_size]`, with
+    `u = (word + 0.5) / 2**32` and the words of `random_words`."""
+    uniform = (random_words(seeds, positions, vocab_size).double() + 0.5) * 2.0**-32
+    return -torch.log(-torch.log1p(-uniform))
 
 
 def draw(
@@ -448,8 +455,7 @@ def draw(
     peak = masked.amax(dim=-1, keepdim=True)
     greedy = (temperatures == 0)[:, None]
     scaled = (masked - peak) / torch.where(greedy, 1.0, temperatures[:, None])
-    uniform = (random_words(seeds, positions, logits.shape[1]).double() + 0.5) * 2.0**-32
-    noise = -torch.log(-torch.log1p(-uniform))
+    noise = gumbel_noise(seeds, positions, logits.shape[1])
     chosen = torch.where(greedy, masked.double(), scaled.double() + noise).argmax(dim=-1)
     chosen[peak[:, 0] == float("-inf")] = -1
     chosen[peak[:, 0].isnan() | (peak[:, 0] == float("inf"))] = -2

@@ -1,11 +1,13 @@
 """From logits to a token: parameters, the ordered chain, positional randomness, the draw.
 
-To add a processor, write it and place it in `chain.CHAIN`, and give `params.SamplingParams` its
-field. Include the field in `plain`, or rows that set it skip the chain. A processor that forbids
-tokens must also stop forced text from being written without it (`_writes_forced_text` in
+To add a processor, write it in `chain`, place it in `ORDER` (`kernels/sample_inputs.py`), and give
+`params.SamplingParams` its field. Include the field in `plain`, or rows that set it skip the chain,
+and write the kernel's part of it in `kernels/` and `device_rows`. A processor that forbids tokens
+must also stop forced text from being written without it (`_writes_forced_text` in
 `engine/request/active.py`), and a field that holds token ids belongs into `SamplingParams.tokens`.
 
 - `chain`: The ordered chain of logits processors.
+- `device_rows`: Rows of the chain as the tensors that the sampling kernels read.
 - `draw`: The draw, in compiled code.
 - `params`: How the next token is chosen, as the client asked.
 - `philox`: The random number generator (Philox4x32-10), addressed by position.

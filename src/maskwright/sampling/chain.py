@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from maskwright.errors import EmptySupportError, GenerationError
@@ -23,6 +24,7 @@ from maskwright.kernels.reference import (
     top_k_threshold,
     top_p_threshold,
 )
+from maskwright.kernels.sample_inputs import ORDER
 from maskwright.sampling.params import SamplingParams
 
 LEAST_TEMPERATURE = float(np.finfo(np.float32).tiny)
@@ -108,12 +110,7 @@ def frequency_penalty(logits: Tensor, batch: ChainBatch) -> None:
 def no_repeat_ngrams(logits: Tensor, batch: ChainBatch) -> None:
     """Forbid a token that would end an n-gram already in prompt or output."""
     for number, row in enumerate(batch.rows):
-        size = row.params.no_repeat_ngram
-        if 0 < size <= len(row.tokens):
-            tokens = np.asarray(row.tokens, np.int64)
-            grams = np.lib.stride_tricks.sliding_window_view(tokens, size)
-            begun = (grams[:, :-1] == tokens[len(tokens) - size + 1 :]).all(axis=1)
-            _forbid(logits, number, grams[begun, -1])
+        _forbid(logits, number, ngram_ends(row))
 
 
 def allowed_tokens(logits: Tensor, batch: ChainBatch) -> None:
@@ -129,14 +126,7 @@ def allowed_tokens(logits: Tensor, batch: ChainBatch) -> None:
 def bad_words(logits: Tensor, batch: ChainBatch) -> None:
     """Forbid a token that would end a bad word, given as tokens or as text."""
     for number, row in enumerate(batch.rows):
-        ends = [
-            word[-1]
-            for word in row.params.bad_words
-            if tuple(row.tokens[len(row.tokens) - len(word) + 1 :]) == word[:-1]
-        ]
-        _forbid(logits, number, np.asarray(ends, np.int64))
-        if row.params.banned is not None:
-            _forbid(logits, number, row.params.banned.tokens(row.output))
+        _forbid(logits, number, bad_word_ends(row))
 
 
 def mask_rows(logits: Tensor, batch: ChainBatch) -> None:
@@ -149,10 +139,7 @@ def min_tokens(logits: Tensor, batch: ChainBatch) -> None:
     """Forbid tokens that end the answer before `min_tokens`, and end tokens with `ignore_eos`. They
     stay where nothing else is left: the end of a grammar takes precedence."""
     for number, row in enumerate(batch.rows):
-        ends = row.eos if row.params.ignore_eos else frozenset[int]()
-        if len(row.output) < row.params.min_tokens:
-            ends = row.eos | row.stop_tokens
-        if ends:
+        if ends := withheld_ends(row):
             others = logits[number].index_fill(0, torch.tensor(sorted(ends)), float("-inf"))
             if others.amax() > float("-inf"):
                 logits[number] = others
@@ -215,30 +202,54 @@ def min_p(logits: Tensor, batch: ChainBatch) -> None:
         _truncate(logits, rows, thresholds)
 
 
-CHAIN: tuple[Processor, ...] = (
-    logit_bias,
-    repetition_penalty,
-    presence_penalty,
-    frequency_penalty,
-    no_repeat_ngrams,
-    bad_words,
-    allowed_tokens,
-    mask_rows,
-    min_tokens,
-    require_support,
-    temperature,
-    top_k,
-    top_p,
-    min_p,
-)
-"""The order of the processors, which is part of the meaning of the parameters. Masks come before
-any truncation, because otherwise top-k could keep forbidden tokens only."""
+_PROCESSORS: dict[str, Processor] = {
+    processor.__name__: processor
+    for processor in (
+        *(logit_bias, repetition_penalty, presence_penalty, frequency_penalty),
+        *(no_repeat_ngrams, bad_words, allowed_tokens, mask_rows, min_tokens),
+        *(require_support, temperature, top_k, top_p, min_p),
+    )
+}
+
+CHAIN: tuple[Processor, ...] = tuple(_PROCESSORS[name] for name in ORDER)
+"""The processors in the order that the kernels for GPUs have too. Masks come before any truncation,
+because otherwise top-k could keep forbidden tokens only."""
 
 
 def run_chain(logits: Tensor, batch: ChainBatch) -> None:
     """Apply every processor in order; `logits` are changed in place."""
     for processor in CHAIN:
         processor(logits, batch)
+
+
+def ngram_ends(row: SampleRow) -> NDArray[np.int64]:
+    """Return the tokens that would end an n-gram already in prompt or output."""
+    size = row.params.no_repeat_ngram
+    if not 0 < size <= len(row.tokens):
+        return np.zeros(0, np.int64)
+    tokens = np.asarray(row.tokens, np.int64)
+    grams = np.lib.stride_tricks.sliding_window_view(tokens, size)
+    begun = (grams[:, :-1] == tokens[len(tokens) - size + 1 :]).all(axis=1)
+    return grams[begun, -1]
+
+
+def bad_word_ends(row: SampleRow) -> NDArray[np.int64]:
+    """Return the tokens that would end a bad word, given as tokens or as text."""
+    ends = [
+        word[-1]
+        for word in row.params.bad_words
+        if tuple(row.tokens[len(row.tokens) - len(word) + 1 :]) == word[:-1]
+    ]
+    if row.params.banned is None:
+        return np.asarray(ends, np.int64)
+    return np.concatenate((np.asarray(ends, np.int64), row.params.banned.tokens(row.output)))
+
+
+def withheld_ends(row: SampleRow) -> frozenset[int]:
+    """Return the tokens that end the answer and may not be chosen yet."""
+    if len(row.output) < row.params.min_tokens:
+        return row.eos | row.stop_tokens
+    return row.eos if row.params.ignore_eos else frozenset()
 
 
 def _drawn(batch: ChainBatch, wanted: Callable[[SamplingParams], bool]) -> list[int]:
@@ -256,9 +267,7 @@ def _penalise(
     apply_penalties(logits, torch.full_like(tokens, number), tokens, multiplier, shift)
 
 
-def _forbid(
-    logits: Tensor, number: int, tokens: np.ndarray[tuple[int], np.dtype[np.int64]]
-) -> None:
+def _forbid(logits: Tensor, number: int, tokens: NDArray[np.int64]) -> None:
     if len(tokens):
         logits[number, torch.from_numpy(tokens)] = float("-inf")
 
