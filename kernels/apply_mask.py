@@ -30,8 +30,11 @@ access of 128 bits to logits of two bytes, or two to logits of four."""
 
 WARPS: Final = 4
 
-_AS_INTEGERS: Final = {2: torch.int16, 4: torch.int32}
-_TYPES: Final = (torch.float32, torch.float16, torch.bfloat16)
+AS_INTEGERS: Final = {2: torch.int16, 4: torch.int32}
+"""Integers with the bits of logits, by the number of their bytes."""
+
+FORBIDDEN: Final = {torch.float32: -0x800000, torch.float16: -0x400, torch.bfloat16: -0x80}
+"""The bits of -inf as a signed integer, by the type of logits."""
 
 
 @jit
@@ -100,7 +103,7 @@ def apply_mask_by_row(logits: Tensor, table: Tensor, rows: Tensor) -> None:
 
 
 def _check(logits: Tensor, table: Tensor) -> None:
-    if logits.dtype not in _TYPES or logits.ndim != 2 or logits.stride(1) != 1:
+    if logits.dtype not in FORBIDDEN or logits.ndim != 2 or logits.stride(1) != 1:
         raise ValueError(
             "logits must be float32, float16 or bfloat16 [rows, vocab], with a stride"
             " of 1 between tokens"
@@ -115,23 +118,17 @@ def _launch(logits: Tensor, table: Tensor, rows: Tensor | None) -> None:
         return
     table = table.view(torch.uint8)
     mask_kernel[count, -(-vocab // (8 * GROUPS))](
-        logits.view(_AS_INTEGERS[logits.element_size()]),
+        logits.view(AS_INTEGERS[logits.element_size()]),
         logits.stride(0),
         table,
         table.stride(0),
         rows,
         vocab,
         table.shape[1],
-        FORBIDDEN=forbidden_bits(logits.dtype),
+        FORBIDDEN=FORBIDDEN[logits.dtype],
         BY_ROW=rows is not None,
         WHOLE=vocab % 8 == 0,
         GROUPS=GROUPS,
         num_warps=WARPS,
         enable_fp_fusion=False,
     )
-
-
-def forbidden_bits(dtype: torch.dtype) -> int:
-    """The bits of -inf as a signed integer of the width of `dtype`."""
-    infinity = torch.tensor(float("-inf"), dtype=dtype)
-    return int(infinity.view(_AS_INTEGERS[infinity.element_size()]))

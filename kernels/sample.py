@@ -12,6 +12,7 @@ from typing import Final
 import torch
 from torch import Tensor
 
+from maskwright.kernels.apply_mask import AS_INTEGERS, FORBIDDEN
 from maskwright.kernels.device import runs_kernels
 from maskwright.kernels.sample_inputs import (
     ALLOWED,
@@ -35,8 +36,6 @@ LIST: Final = 256
 SCAN_WARPS: Final = 4
 SELECT_WARPS: Final = 16
 
-_TYPES: Final = (torch.float32, torch.float16, torch.bfloat16)
-
 
 def sample_rows(logits: Tensor, inputs: SampleInputs, *, scored: bool = False) -> Drawn:
     """Choose a token for each row of `logits`, float32, float16 or bfloat16 `[rows, vocab]`, which
@@ -48,7 +47,7 @@ def sample_rows(logits: Tensor, inputs: SampleInputs, *, scored: bool = False) -
     of the likeliest tokens is within about one millionth of it. Log-probabilities agree to about
     five digits.
     """
-    if logits.dtype not in _TYPES or logits.ndim != 2 or logits.stride(1) != 1:
+    if logits.dtype not in FORBIDDEN or logits.ndim != 2 or logits.stride(1) != 1:
         raise ValueError(
             "logits must be float32, float16 or bfloat16 [rows, vocab], with a stride"
             " of 1 between tokens"
@@ -126,6 +125,8 @@ def _edit(
         *(listed.starts, listed.tokens, listed.bias, listed.counts, listed.flags),
         *(inputs.repetition, inputs.presence, inputs.frequency, inputs.only_listed),
         *(raw, masked, values),
+        logits.view(AS_INTEGERS[logits.element_size()]),
+        FORBIDDEN=FORBIDDEN[logits.dtype],
         ORDER=ORDER,
         OCCURRED=OCCURRED,
         BANNED=BANNED,

@@ -45,6 +45,8 @@ def edit_kernel(
     raw,
     masked,
     values,
+    bits_of_logits,
+    FORBIDDEN: tl.constexpr,
     ORDER: tl.constexpr,
     OCCURRED: tl.constexpr,
     BANNED: tl.constexpr,
@@ -53,14 +55,14 @@ def edit_kernel(
 ):
     """Compute the values of `LIST` listed tokens of a row, and set their logits to -inf. `raw` gets
     the logits, `masked` those that the mask allows, `values` what the chain makes of them; all are
-    float32 `[listed]`."""
+    float32 `[listed]`. `bits_of_logits`: the logits as integers; `FORBIDDEN`: the bits of -inf."""
     row = tl.program_id(0)
     begin, end = tl.load(starts + row), tl.load(starts + row + 1)
     index = begin + tl.program_id(1) * LIST + tl.arange(0, LIST)
     inside = index < end
     token = tl.load(tokens + index, mask=inside, other=0)
-    place = logits + row.to(tl.int64) * stride + token
-    logit = tl.load(place, mask=inside, other=0).to(tl.float32)
+    place = row.to(tl.int64) * stride + token
+    logit = tl.load(logits + place, mask=inside, other=0).to(tl.float32)
     flag = tl.load(flags + index, mask=inside, other=0)
     count = tl.load(counts + index, mask=inside, other=0)
     number = tl.load(mask_rows + row)
@@ -88,8 +90,8 @@ def edit_kernel(
     tl.store(raw + index, logit, mask=inside)
     tl.store(masked + index, tl.where(permitted, logit, float("-inf")), mask=inside)
     tl.store(values + index, value, mask=inside)
-    gone = tl.full([LIST], float("-inf"), logits.dtype.element_ty)
-    tl.store(place, gone, mask=inside)
+    gone = tl.full([LIST], FORBIDDEN, bits_of_logits.dtype.element_ty)
+    tl.store(bits_of_logits + place, gone, mask=inside)
 
 
 @jit
