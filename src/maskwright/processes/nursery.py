@@ -18,9 +18,11 @@ import numpy as np
 
 from maskwright.mask import compile_grammar, compile_json_schema, compile_regex
 from maskwright.processes.ahead import tokens_with_quotes
+from maskwright.processes.messages import Build
 from maskwright.processes.validation import JsonCheck, checked
 from maskwright.processes.worker import Terms, begin
 from maskwright.vocab import Vocabulary
+from maskwright.workbench.explanation import ExplainedText, explained
 
 _SCHEMA = {
     "type": "object",
@@ -53,6 +55,8 @@ def warm_up(vocabulary: Vocabulary) -> None:
         matcher.events()
     tokens_with_quotes(vocabulary)
     checked([JsonCheck("", "0", "true")], vocabulary)
+    build = Build(compile_json_schema, (_SCHEMA,), {})
+    explained(build, ExplainedText('{"text": 1', None, 0), vocabulary)
 
 
 def run(connection: Connection) -> None:

@@ -23,6 +23,8 @@ from maskwright.server.disconnect import ClientGoneError
 from maskwright.server.errors import HttpError, code_of, describe, error_response
 from maskwright.server.exchange import exchange_of
 from maskwright.server.generation_routes import GenerationRoutes, no_such_model
+from maskwright.server.guarantees.explain_route import ExplainRoute
+from maskwright.server.guarantees.records import Records
 from maskwright.server.json import Json
 from maskwright.server.middleware import Exchanges
 from maskwright.server.observe.metrics import Metrics
@@ -64,13 +66,16 @@ def create_app(
     prompts = PromptReader(engine, logged=config.log_prompts)
     starter = Starter(engine, config, metrics, prompts, processes)
     tokens = TokenRoutes(engine, prompts, config.body_bytes)
+    vocab, records = engine.loaded.vocab, Records(engine.loaded.vocab)
+    explain = ExplainRoute(vocab, starter.recipes, records, processes, config.body_bytes)
     routes = Routes(engine, metrics, name, drain)
-    generation = GenerationRoutes(engine, config, starter, name, _fingerprint(engine))
+    generation = GenerationRoutes(engine, config, starter, records, name, _fingerprint(engine))
     app = FastAPI(title="Maskwright", openapi_url=None, redirect_slashes=False)
     for prefix in ("/v1", ""):
         app.add_api_route(f"{prefix}/chat/completions", generation.chat, methods=["POST"])
         app.add_api_route(f"{prefix}/completions", generation.text, methods=["POST"])
         app.add_api_route(f"{prefix}/responses", generation.responses, methods=["POST"])
+        app.add_api_route(f"{prefix}/explain", explain.explain, methods=["POST"])
         app.add_api_route(f"{prefix}/models", routes.models, methods=["GET"])
         app.add_api_route(f"{prefix}/models/{{name:path}}", routes.model, methods=["GET"])
         app.add_api_route(f"{prefix}/metrics", routes.metrics, methods=["GET"])

@@ -25,6 +25,7 @@ from maskwright.server.config import ServerConfig
 from maskwright.server.disconnect import until_disconnect
 from maskwright.server.errors import HttpError
 from maskwright.server.exchange import Exchange, exchange_of
+from maskwright.server.guarantees.records import Records
 from maskwright.server.json import Json
 from maskwright.server.observe.traces import RequestTrace
 from maskwright.server.request.answer_request import AnswerRequest, TextPrompt
@@ -41,11 +42,12 @@ MOST_WARNINGS: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class Answering:
-    """A request whose generations run. `model`: the name to return. `own(i)`: additional fields of
-    choice `i` at its end."""
+    """A request whose generations run. `id`: that of the answer. `model`: the name to return.
+    `own(i)`: additional fields of choice `i` at its end."""
 
     request: AnswerRequest
     choices: Choices
+    id: str
     model: str
     fingerprint: str
     own: Callable[[int], Json]
@@ -58,43 +60,54 @@ class GenerationRoutes:
     """The endpoints of one engine that generate answers. `name`: the model's name."""
 
     def __init__(
-        self, engine: Engine, config: ServerConfig, starter: Starter, name: str, fingerprint: str
+        self,
+        engine: Engine,
+        config: ServerConfig,
+        starter: Starter,
+        records: Records,
+        name: str,
+        fingerprint: str,
     ) -> None:
+        """`records`: keeps how tokens were chosen, for requests that ask for it."""
         self._engine = engine
         self._config = config
         self._starter = starter
+        self._records = records
         self._name = name
         self._fingerprint = fingerprint
 
     async def chat(self, http: Request) -> Response:
         tree = await read_object(http, self._config.body_bytes)
-        return await self._answer(http, parse_chat_request(tree), _chat_writer)
+        return await self._answer(http, "chatcmpl-", parse_chat_request(tree), _chat_writer)
 
     async def text(self, http: Request) -> Response:
         tree = await read_object(http, self._config.body_bytes)
-        return await self._answer(http, parse_text_request(tree), self._text_writer)
+        return await self._answer(http, "cmpl-", parse_text_request(tree), self._text_writer)
 
     async def responses(self, http: Request) -> Response:
         tree = await read_object(http, self._config.body_bytes)
         request = parse_response_request(tree)
         return await self._answer(
             http,
+            "resp_",
             request.answer,
-            lambda made: ResponseWriter(
-                _id("resp_", request.answer.reply.id), made.model, request.echoed, made.own
-            ),
+            lambda made: ResponseWriter(made.id, made.model, request.echoed, made.own),
         )
 
-    async def _answer(self, http: Request, request: AnswerRequest, make: MakeWriter) -> Response:
-        """Check, compile and submit the request, and only then begin the answer."""
+    async def _answer(
+        self, http: Request, prefix: str, request: AnswerRequest, make: MakeWriter
+    ) -> Response:
+        """Check, compile and submit the request, and only then begin the answer. `prefix`: that of
+        its id."""
         exchange, reply = exchange_of(http.scope), request.reply
         exchange.model, exchange.stream = request.model or self._name, reply.stream
         exchange.route = http.scope["route"].path  # in traces that are part of the answer
         self._check_model(request.model)
         choices = await until_disconnect(http.receive, self._starter.start(request, exchange))
-        own = partial(_own, request.options.own, exchange, choices)
+        id = _id(prefix, reply.id)
+        own = partial(self._own, request.options.own, exchange, choices, id)
         model = request.model or self._name
-        writer = make(Answering(request, choices, model, self._fingerprint, own))
+        writer = make(Answering(request, choices, id, model, self._fingerprint, own))
         headers = _warnings(choices.warnings)
         if reply.stream:
             stream = EventStream(
@@ -121,9 +134,27 @@ class GenerationRoutes:
             for prompt, tokens in zip(made.request.prompts, made.choices.prompts, strict=True)
         ]
         reply, choices = made.request.reply, made.choices
-        envelope = Envelope(made.model, made.fingerprint, _id("cmpl-", reply.id))
+        envelope = Envelope(made.model, made.fingerprint, made.id)
         count, prompts = len(choices), choices.prompts
         return TextWriter(envelope, texts, prompts, count, made.own, reply, choices.usage)
+
+    def _own(
+        self, options: OwnOptions, exchange: Exchange, choices: Choices, id: str, index: int
+    ) -> Json:
+        """Return the field `maskwright` of a choice that has ended: the traces and the report that
+        the client asked for. What is to be explained later is kept."""
+        engine, report = exchange.generations[index].trace, choices.reports[index]
+        traces = choices.token_traces
+        if options.explain and traces is not None:
+            self._records.keep(id, index, traces[index].scores)
+        told: Json = {}
+        if options.trace and engine is not None:
+            told["trace"] = RequestTrace(exchange, index, engine).body()
+            if options.trace_tokens and traces is not None:
+                told["tokens"] = traces[index].body()
+        if report is not None:
+            told["report"] = report
+        return {"maskwright": told} if told else {}
 
     def _check_model(self, name: str | None) -> None:
         """Refuse a name that is not served, if the server has adapters: there the name decides
@@ -136,7 +167,7 @@ class GenerationRoutes:
 
 def _chat_writer(made: Answering) -> AnswerWriter:
     reply, choices = made.request.reply, made.choices
-    envelope = Envelope(made.model, made.fingerprint, _id("chatcmpl-", reply.id))
+    envelope = Envelope(made.model, made.fingerprint, made.id)
     [prompt] = choices.prompts
     return ChatWriter(envelope, len(choices), made.own, reply, choices.usage, prompt)
 
@@ -144,20 +175,6 @@ def _chat_writer(made: Answering) -> AnswerWriter:
 def _id(prefix: str, name: str | None) -> str:
     """Return the id of an answer, with the client's name for the request if it gave one."""
     return prefix + (name or uuid.uuid4().hex[:24])
-
-
-def _own(options: OwnOptions, exchange: Exchange, choices: Choices, index: int) -> Json:
-    """Return the field `maskwright` of a choice that has ended: the traces and the report that the
-    client asked for."""
-    engine, report = exchange.generations[index].trace, choices.reports[index]
-    told: Json = {}
-    if options.trace and engine is not None:
-        told["trace"] = RequestTrace(exchange, index, engine).body()
-        if choices.token_traces is not None:
-            told["tokens"] = choices.token_traces[index].body()
-    if report is not None:
-        told["report"] = report
-    return {"maskwright": told} if told else {}
 
 
 def _warnings(warnings: Sequence[str]) -> dict[str, str]:

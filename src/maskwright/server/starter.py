@@ -55,7 +55,7 @@ class Starter:
         self._loaded = engine.loaded
         tool_format = config.tool_format or tool_format_of(engine.loaded.chat_template)
         self._thinking = thinking_marks_of(engine.loaded.chat_template)
-        self._recipes = Recipes(config.whitespace, tool_format, config.additional_properties)
+        self.recipes = Recipes(config.whitespace, tool_format, config.additional_properties)
         self._grammars = GrammarStore(config.grammar_bytes, metrics, engine.loaded.vocab, processes)
         self._prompts = prompts
         self._processes = processes
@@ -83,7 +83,7 @@ class Starter:
         if exchange.allowance is not None:
             exchange.allowance.charge_answers(sum(map(len, prompts)), generations)
         traces = None
-        if request.options.own.trace_tokens:
+        if request.options.own.scores_tokens:
             traces = [TokenTrace(asked, one.seed, self._loaded.vocab) for asked, one in submitted]
         warnings = () if grammar is None else grammar.report.warnings
         return Choices(
@@ -178,8 +178,8 @@ class Starter:
     def _recipes_for(self, request: AnswerRequest) -> Recipes:
         asked = request.options.own.additional_properties
         if asked is None:
-            return self._recipes
-        return dataclasses.replace(self._recipes, additional_properties=asked)
+            return self.recipes
+        return dataclasses.replace(self.recipes, additional_properties=asked)
 
     async def _grammar(self, recipe: Recipe, exchange: Exchange) -> AnyGrammar:
         begin = time.monotonic()
@@ -264,7 +264,7 @@ class Starter:
             client=options.user if exchange.key is None else exchange.key,
             timeout=options.own.timeout,
             cache_salt=options.cache_salt,
-            trace=options.own.trace_tokens,
+            trace=options.own.scores_tokens,
         )
         try:
             for prompt, limit in zip(prompts, limits, strict=True):

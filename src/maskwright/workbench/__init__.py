@@ -5,11 +5,15 @@
 - `cases`: Texts that a shape must accept or reject, and what became of them.
 - `characters`: The characters that may come next.
 - `continuations`: The texts with which a text can go on, where there are few.
+- `explanation`: What may follow a text, and why a text isn't allowed.
+- `nearest`: The allowed texts that are most like one that isn't.
 - `place`: Where a text stands in a schema or a grammar.
 - `pointer`: JSON Pointers, and places in JSON text.
 - `position`: Places in a text as line, column and caret.
 - `reading`: How far a text matches, and what could follow.
+- `reasons`: The keywords and settings by which a text isn't allowed.
 - `report`: What is known about a reading as plain data.
+- `terminals`: The terminals of a grammar that are being read, and what remains of them.
 - `tokens`: The tokens of a vocabulary that may follow a text.
 - `trace`: A text token by token.
 - `words`: Sets of characters in words.

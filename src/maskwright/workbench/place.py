@@ -29,7 +29,8 @@ from maskwright.automaton.rules.nodes import (
 from maskwright.automaton.rules.text_contexts import TextContexts
 from maskwright.automaton.value.level import Level, LevelPhase
 from maskwright.automaton.value.progress import ArrayProgress
-from maskwright.grammar.regular.terms import EMPTY, Parallel
+from maskwright.grammar.regular.terms import EMPTY, Parallel, Regular
+from maskwright.grammar.rules.tree import JsonValue, SpecialToken
 from maskwright.grammar.shape.shape import Conjunction
 from maskwright.mask import Matcher
 from maskwright.mask.recognizer import Recognizer
@@ -67,13 +68,13 @@ def place_of(matcher: Matcher, text: bytes) -> ShapePlace:
             # White space after a comma is read together with it, before the level goes on.
             after = recognizer.leave(here)
             here = here if after.leaf == DEAD else after
-        stack = [*_stack(recognizer, here)]
+        stack = [*context_stack(recognizer, here)]
         contexts = recognizer.machine.contexts
         levels = [level for level in map(contexts.level, stack) if level is not None]
         rules: tuple[tuple[str, ...], ...] = ()
         if isinstance(contexts, RuleContexts):
             key = recognizer.tables.leaves.keys[here.leaf]
-            rules = _RuleStacks(contexts, stack).of(key)
+            rules = RuleStacks(contexts, stack).of(key)
         schemas = _schemas(levels)
     waits_for = levels[0].phase if levels else None
     instance = pointer_at(text.decode(errors="replace")) if is_json else None
@@ -87,7 +88,7 @@ def reads_json(matcher: Matcher) -> bool:
     return not isinstance(matcher.recognizer.machine.contexts, RuleContexts | TextContexts)
 
 
-def _stack(recognizer: Recognizer, here: Configuration) -> Iterator[int]:
+def context_stack(recognizer: Recognizer, here: Configuration) -> Iterator[int]:
     """The contexts of a configuration, the innermost first."""
     arrays = recognizer.machine.arrays
     node = here.node
@@ -121,7 +122,16 @@ def _coming(level: Level) -> Iterator[Conjunction]:
 # Rules
 
 
-class _RuleStacks:
+class ReadTerminal(NamedTuple):
+    """A terminal that is being read or comes next: the rules in which it stands, the outermost
+    first; its language, or the value or token that it is; and what remains of the language."""
+
+    rules: tuple[str, ...]
+    symbol: Regular | JsonValue | SpecialToken
+    rest: Regular | None
+
+
+class RuleStacks:
     """The rules in which a text stands, found in the contexts of its configuration."""
 
     def __init__(self, contexts: RuleContexts, stack: list[int]) -> None:
@@ -138,24 +148,36 @@ class _RuleStacks:
         """The stacks at a leaf, which says what of the innermost item set is still being read."""
         if not self._kernels:
             return ()
-        found: set[tuple[str, ...]] = set()
-        for position in self._being_read(key):
-            rules = self._callers(position)
-            found.add(self._written([self._network.names[rule] for rule in reversed(rules)]))
+        found = {self._stack(position) for position, _, _ in self._being_read(key)}
         return tuple(sorted(found, key=lambda names: (-len(names), names))[:MOST_STACKS])
 
-    def _being_read(self, key: Key) -> Iterator[RulePosition]:
-        """Where rules go on after the symbols that are being read."""
+    def terminals(self, key: Key) -> Iterator[ReadTerminal]:
+        """The terminals that a leaf reads, each in every rule in which it may stand."""
+        if self._kernels:
+            for position, symbol, rest in self._being_read(key):
+                yield ReadTerminal(self._stack(position), symbol, rest)
+
+    def _stack(self, position: RulePosition) -> tuple[str, ...]:
+        rules = self._callers(position)
+        return self._written([self._network.names[rule] for rule in reversed(rules)])
+
+    def _being_read(
+        self, key: Key
+    ) -> Iterator[tuple[RulePosition, Regular | JsonValue | SpecialToken, Regular | None]]:
+        """The symbols that are being read, what remains of their texts, and where rules go on after
+        them."""
         closure = self._sets.closure(self._kernels[0])
         match key:
             case Text(term=Parallel(terms=terms, parts=parts)):
                 for term, part in zip(terms, parts, strict=True):
                     if part is not EMPTY:
-                        yield from closure.texts.get(term, ())
+                        yield from ((at, term, part) for at in closure.texts.get(term, ()))
             case _:
-                for symbols in (closure.texts, closure.values, closure.tokens):
-                    for positions in symbols.values():
-                        yield from positions
+                for term, positions in closure.texts.items():
+                    yield from ((at, term, term) for at in positions)
+                for symbols in (closure.values, closure.tokens):
+                    for symbol, positions in symbols.items():
+                        yield from ((at, symbol, None) for at in positions)
 
     def _callers(self, position: RulePosition) -> list[int]:
         """The rule of a position and the rules that called it, the innermost first. Of several

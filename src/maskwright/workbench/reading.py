@@ -52,7 +52,8 @@ class TextReading:
     @cached_property
     def forced(self) -> bytes:
         """The bytes that must follow the accepted prefix, in their order."""
-        return bytes(self.matcher.forced_tokens())
+        tokens = self.matcher.recognizer.vocabulary.tokens
+        return b"".join(tokens[token] for token in self.matcher.forced_tokens())
 
     @cached_property
     def characters(self) -> CharacterRanges:
@@ -84,8 +85,7 @@ def byte_vocabulary() -> Vocabulary:
 
 
 def read_text(grammar: Grammar, text: bytes, start: int = 0) -> TextReading:
-    """Read `text[start:]` with a new matcher of a grammar that was compiled for
-    `byte_vocabulary()`."""
+    """Read `text[start:]` with a new matcher of a grammar, whichever vocabulary it has."""
     matcher = grammar.matcher()
     accepted = start + matcher.accept_bytes(text[start:])
     return TextReading(text, accepted, matcher)

@@ -21,9 +21,11 @@ class TokenTrace:
         self._seed = seed
         self._texts = vocab.tokens
         self._steps: list[Json] = []
+        self.scores: list[TokenScore] = []
 
     def take(self, scores: Sequence[TokenScore]) -> None:
         """Add the scores of the next tokens."""
+        self.scores += scores
         self._steps += map(self._step, scores, range(len(self._steps), 1 << 60))
 
     def body(self) -> Json:

@@ -7,6 +7,7 @@ A field that would change the answer and is not obeyed belongs in `refusals`.
 - `answer_request`: What a client asks for, whichever endpoint it used.
 - `body`: Reads and checks the body of an HTTP request.
 - `chat_prompt`: The fields that make the prompt of a chat.
+- `explain_request`: The body of POST /v1/explain.
 - `fields`: Reads a JSON object field by field, each with its type and bounds.
 - `input_items`: The input of POST /v1/responses as the messages of a conversation.
 - `messages`: The conversation, as a typed tree and in the form for chat templates.

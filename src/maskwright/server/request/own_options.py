@@ -22,6 +22,7 @@ class OwnOptions:
     - `additional_properties`: whether objects may have members of which their schema says nothing;
       None for the server's setting.
     - `report`: return with each choice what was enforced, and whether the choice keeps to it.
+    - `explain`: keep for a while how each token was chosen.
     """
 
     logprobs: Scale = "raw"
@@ -31,6 +32,12 @@ class OwnOptions:
     timeout: float | None = None
     additional_properties: AdditionalProperties | None = None
     report: bool = False
+    explain: bool = False
+
+    @property
+    def scores_tokens(self) -> bool:
+        """Whether it is noted how each token was chosen."""
+        return self.trace_tokens or self.explain
 
 
 def parse_own_options(body: Fields, *, scored: bool) -> OwnOptions:
@@ -39,7 +46,9 @@ def parse_own_options(body: Fields, *, scored: bool) -> OwnOptions:
     own = body.object("maskwright")
     if own is None:
         return OwnOptions()
-    own.only("logprobs", "trace", "service", "timeout", "additional_properties", "report")
+    own.only(
+        "logprobs", "trace", "service", "timeout", "additional_properties", "report", "explain"
+    )
     scale = own.choice("logprobs", get_args(Scale))
     if scale is not None and not scored:
         raise InputError(
@@ -60,6 +69,7 @@ def parse_own_options(body: Fields, *, scored: bool) -> OwnOptions:
             own.choice("additional_properties", get_args(AdditionalProperties)),
         ),
         own.boolean("report"),
+        own.boolean("explain"),
     )
 
 

@@ -15,6 +15,8 @@ from maskwright.server.request.answer_request import (
 from maskwright.server.request.fields import Fields, as_number, invalid, shown
 from maskwright.server.request.own_options import parse_own_options
 
+ALTERNATIVES_EXPLAINED = 8
+"""Likeliest tokens of each step that are noted for an explanation."""
 MAX_BAD_WORDS = 64
 MAX_CHOICES = 128
 MAX_ID = 128
@@ -60,8 +62,8 @@ def read_options(body: Fields, alternatives: int | None) -> GenerationOptions:
     """Read how answers are generated. `alternatives`: how many alternatives to each token the
     client asks for; None if it asks for no log-probabilities."""
     own = parse_own_options(body, scored=alternatives is not None)
-    if alternatives is None and own.trace_tokens:
-        alternatives = 0
+    if alternatives is None and own.scores_tokens:
+        alternatives = ALTERNATIVES_EXPLAINED if own.explain else 0
     # Signed, as clients send it, or unsigned, as traces contain it.
     seed = body.integer("seed", -(1 << (SEED_BITS - 1)), (1 << SEED_BITS) - 1)
     top_k = body.integer("top_k", -1, MAX_TOKENS)

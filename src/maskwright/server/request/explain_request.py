@@ -1,0 +1,88 @@
+"""Reads the body of POST /v1/explain: a shape and a text so far, or the id of an answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, cast, get_args
+
+from maskwright.errors import InputError
+from maskwright.mask.compile.json_schema import AdditionalProperties
+from maskwright.server.request.fields import Fields, invalid, missing
+from maskwright.server.request.shape import FIELDS, FreeText, Shape, parse_shape
+from maskwright.server.request.tool_use import ToolUse, parse_tool_use
+
+SHOWN: Final = 24
+"""Tokens that are listed by default."""
+MOST_SHOWN: Final = 1000
+MOST_CHOICES: Final = 1 << 20
+_TOOL_FIELDS: Final = ("tools", "tool_choice", "parallel_tool_calls", "functions", "function_call")
+
+
+@dataclass(frozen=True, slots=True)
+class TextToExplain:
+    """A text of a shape, or the `tokens` of one. `shown`: how many of the tokens that may follow
+    are listed."""
+
+    shape: Shape
+    tool_use: ToolUse | None
+    text: str
+    tokens: tuple[int, ...] | None
+    shown: int
+    additional_properties: AdditionalProperties | None
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerToExplain:
+    """An answer that has ended, by its id and the number of its choice."""
+
+    id: str
+    choice: int
+
+
+def parse_explain_request(tree: dict[str, object]) -> TextToExplain | AnswerToExplain:
+    """Read a body. Raises InputError, whose `param` is the dotted path of the first wrong field."""
+    body = Fields(tree)
+    id = body.string("id")
+    if id is not None:
+        body.only("id", "choice", "model")
+        return AnswerToExplain(id, body.integer("choice", 0, MOST_CHOICES) or 0)
+    body.only("text", "tokens", "shown", "model", "maskwright", *_TOOL_FIELDS, *sorted(FIELDS))
+    shape, use = parse_shape(body), parse_tool_use(body)
+    if isinstance(shape, FreeText) and (use is None or not use.constrains):
+        raise InputError(
+            "there is nothing to explain: send a shape, as in a request for an answer, tools that "
+            "may be called, or the id of an answer",
+            param="response_format",
+            code="missing_required_parameter",
+        )
+    tokens = _tokens(body)
+    if tokens is not None and body.has("text"):
+        raise InputError("text and tokens exclude each other", param="tokens")
+    if tokens is None and not body.has("text"):
+        raise missing("text")
+    own = body.object("maskwright")
+    asked = None
+    if own is not None:
+        own.only("additional_properties")
+        asked = own.choice("additional_properties", get_args(AdditionalProperties))
+    shown = body.integer("shown", 0, MOST_SHOWN)
+    return TextToExplain(
+        shape,
+        use,
+        body.string("text") or "",
+        tokens,
+        SHOWN if shown is None else shown,
+        cast(AdditionalProperties | None, asked),
+    )
+
+
+def _tokens(body: Fields) -> tuple[int, ...] | None:
+    items = body.items("tokens")
+    if items is None:
+        return None
+    tokens: list[int] = []
+    for item, place in items:
+        if not isinstance(item, int) or isinstance(item, bool) or item < 0:
+            raise invalid(place, "a token id", item)
+        tokens.append(item)
+    return tuple(tokens)

@@ -1,0 +1,92 @@
+"""What may follow a text, and why a text isn't allowed: as plain data, for the server."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from maskwright.mask import Grammar
+from maskwright.vocab import Vocabulary
+from maskwright.workbench.nearest import nearest_texts
+from maskwright.workbench.reading import TextReading, Verdict, read_text
+from maskwright.workbench.reasons import ReasonSearch
+from maskwright.workbench.report import Data, following_data, reading_data
+from maskwright.workbench.terminals import terminals_of
+from maskwright.workbench.tokens import tokens_of
+
+
+class ExplainedText(NamedTuple):
+    """What is to be explained.
+
+    `text`: a text so far; or `tokens`, where it isn't None. `shown`: how many of the tokens that
+    may follow are listed. `schema`: the JSON Schema as JSON text, None for other shapes; `options`:
+    those of `compile_json_schema` with which texts are read.
+    """
+
+    text: str
+    tokens: tuple[int, ...] | None
+    shown: int
+    schema: str | None = None
+    options: Mapping[str, Any] = {}
+
+
+def explained(
+    compile: Callable[[Vocabulary], Grammar], asked: ExplainedText, vocabulary: Vocabulary
+) -> Data:
+    """The verdict of a text, what may follow its accepted beginning, as characters and as tokens;
+    and, if it isn't allowed, where and why, and which texts like it are."""
+    grammar = compile(vocabulary)
+    reading = _read(grammar, asked, vocabulary)
+    found = reading_data(reading)
+    if reading.verdict is not Verdict.MISMATCH:
+        found |= following_data(reading)
+    found["count"] = reading.characters.count if reading.characters.is_exact else None
+    terminals = terminals_of(reading.matcher)
+    if terminals:
+        found["terminals"] = [terminal._asdict() for terminal in terminals]
+    found["tokens"] = _tokens(reading, asked.shown)
+    if reading.verdict is Verdict.MISMATCH:
+        found |= _why(grammar, reading, asked, vocabulary)
+    return found
+
+
+def _read(grammar: Grammar, asked: ExplainedText, vocabulary: Vocabulary) -> TextReading:
+    if asked.tokens is None:
+        return read_text(grammar, asked.text.encode())
+    matcher = grammar.matcher()
+    taken = 0
+    while taken < len(asked.tokens) and matcher.accept(asked.tokens[taken]):
+        taken += 1
+    accepted = vocabulary.decode(asked.tokens[:taken])
+    rest = vocabulary.decode(asked.tokens[taken:])
+    if taken < len(asked.tokens) and not rest:  # a control token, which has no text
+        rest = b"\x00"
+    return TextReading(accepted + rest, len(accepted), matcher)
+
+
+def _tokens(reading: TextReading, shown: int) -> Data:
+    allowed = tokens_of(reading.matcher)
+    return {
+        "count": len(allowed.ids),
+        "of": allowed.size,
+        "ids": allowed.ids[:shown],
+        "texts": allowed.texts[:shown],
+    }
+
+
+def _why(
+    grammar: Grammar, reading: TextReading, asked: ExplainedText, vocabulary: Vocabulary
+) -> Data:
+    text, found = reading.text, Data()
+    if asked.schema is not None and not reading.may_end:
+        schema = json.loads(asked.schema)
+        search = ReasonSearch(schema, asked.options, text, reading.accepted, vocabulary)
+        reasons = search.find(reading.place.schemas or ("",))
+        found["reasons"] = [reason._asdict() for reason in reasons]
+        found["reasons_complete"] = search.is_complete
+    if asked.tokens is None:
+        fault = len(text[: reading.accepted].decode(errors="ignore"))
+        near = nearest_texts(grammar, text.decode(), fault)
+        found["nearest"] = [each._asdict() for each in near]
+    return found

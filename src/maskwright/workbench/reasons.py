@@ -1,0 +1,275 @@
+"""The keywords and settings by which a text isn't allowed, found by leaving each of them out.
+
+A keyword or setting is a reason if the text is allowed further without it: those are told with
+which it is allowed furthest. Where several forbid the text at once, none of which could be left out
+alone, those are told that forbid it by themselves.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final, NamedTuple
+
+from maskwright.errors import InputError
+from maskwright.grammar.schema.drafts import KEYWORDS
+from maskwright.grammar.schema.tree import Json
+from maskwright.mask import compile_json_schema
+from maskwright.vocab import Vocabulary
+from maskwright.workbench.pointer import pointer_of, reference_tokens
+
+MOST_VARIANTS: Final = 100
+"""Schemas that are compiled in search of reasons."""
+MOST_SECONDS: Final = 2.0
+"""Processor time after which no further one is."""
+MOST_SHOWN: Final = 200
+"""Characters of a keyword's value that are shown."""
+
+RELAXED: Final[Mapping[str, str]] = {
+    "property_order": "any",
+    "whitespace": "flexible",
+    "integers": "any",
+    "escapes": "any",
+    "additional_properties": "allow",
+}
+"""The options of `compile_json_schema` that make texts narrower than their schema, with the values
+that don't."""
+
+_TOGETHER: Final[Mapping[str, tuple[str, ...]]] = {
+    "if": ("then", "else"),
+    "contains": ("minContains", "maxContains"),
+}
+"""Keywords that mean nothing without the one before them, and are left out with it."""
+_NEEDED: Final[Mapping[str, tuple[str, ...]]] = {
+    "additionalProperties": ("properties", "patternProperties"),
+    "items": ("prefixItems",),
+    "additionalItems": ("items",),
+    "contains": ("minContains", "maxContains"),
+    "minContains": ("contains",),
+    "maxContains": ("contains",),
+    "if": ("then", "else"),
+}
+"""Keywords without which one has another meaning."""
+
+
+_DEPENDENT: Final = frozenset(name for names in _TOGETHER.values() for name in names)
+_KEYWORDS: Final = frozenset(name for names in KEYWORDS.values() for name in names)
+"""Names that assert something in some draft."""
+_BY_NAME: Final = frozenset(
+    {"properties", "patternProperties", "dependentSchemas", "dependencies", "$defs", "definitions"}
+)
+"""Keywords that hold schemas by name."""
+_HOLDERS: Final = frozenset(
+    {
+        "$ref",
+        "additionalItems",
+        "additionalProperties",
+        "allOf",
+        "items",
+        "patternProperties",
+        "prefixItems",
+        "properties",
+    }
+)
+"""Keywords whose schemas apply whenever the keyword does."""
+
+
+class Reason(NamedTuple):
+    """One keyword (`pointer` is its own) or setting, and its value as JSON text."""
+
+    pointer: str | None
+    name: str
+    value: str
+
+
+class ReasonSearch:
+    """Looks for the reasons why a schema forbids a text at its byte number `accepted`."""
+
+    def __init__(
+        self,
+        schema: Json,
+        options: Mapping[str, Any],
+        text: bytes,
+        accepted: int,
+        vocabulary: Vocabulary,
+    ) -> None:
+        """`options`: those of `compile_json_schema`, with which the text was read."""
+        self._schema = schema
+        self._options = dict(options)
+        self._text = text
+        self._accepted = accepted
+        self._vocabulary = vocabulary
+        self._left = MOST_VARIANTS
+        self._end = time.process_time() + MOST_SECONDS
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether no variant was left out for want of time."""
+        return self._left > 0 and time.process_time() < self._end
+
+    def find(self, pointers: tuple[str, ...]) -> list[Reason]:
+        """Return the reasons: among the settings, the keywords of the schemas at `pointers`, and
+        those of the schemas around them."""
+        settings = self._settings()
+        near = [*self._keywords(pointers)]
+        around = [*self._keywords(_around(pointers))]
+        keywords = [*dict.fromkeys([*near, *around])]
+        return self._furthest(keywords, settings) or self._alone(near) or self._alone(around)
+
+    def _settings(self) -> dict[Reason, int]:
+        """How far the text is allowed without each setting."""
+        reached: dict[Reason, int] = {}
+        everything = {**self._options, **RELAXED}
+        if self._reach(self._schema, everything) <= self._accepted:
+            return reached
+        for name, relaxed in RELAXED.items():
+            value = self._options.get(name, _default(name))
+            if value != relaxed:
+                reason = Reason(None, name, json.dumps(value))
+                reached[reason] = self._reach(self._schema, {**self._options, name: relaxed})
+        if max(reached.values(), default=0) > self._accepted:
+            return reached
+        return dict.fromkeys(reached, self._accepted + 1)  # they forbid it together
+
+    def _keywords(self, pointers: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+        """Yield the keywords (pointer of the schema, name) at pointers, and where they refer to."""
+        waiting, seen = [*pointers], set[str]()
+        while waiting:
+            pointer = waiting.pop(0)
+            here = _resolved(self._schema, pointer)
+            if pointer in seen or not isinstance(here, dict):
+                continue
+            seen.add(pointer)
+            target = here.get("$ref")
+            if isinstance(target, str) and target.startswith("#"):
+                waiting.append(target[1:])
+            all_of = here.get("allOf")
+            if isinstance(all_of, list):
+                waiting += [f"{pointer}/allOf/{at}" for at in range(len(all_of))]
+            yield from ((pointer, name) for name in here if name in _KEYWORDS - _DEPENDENT)
+
+    def _furthest(
+        self, keywords: list[tuple[str, str]], settings: dict[Reason, int]
+    ) -> list[Reason]:
+        """Return what allows the text furthest by being left out. A keyword that only holds other
+        schemas is no reason if a keyword in these is one."""
+        reached = dict(settings)
+        at: dict[Reason, tuple[str, str]] = {}
+        for pointer, name in keywords:
+            reason = self._reason(pointer, name)
+            at[reason] = (pointer, name)
+            reached[reason] = self._reach_without(pointer, name)
+        best = max(reached.values(), default=0)
+        if best <= self._accepted:
+            return []
+        found = [reason for reason, reach in reached.items() if reach == best]
+        exact = [reason for reason in found if not self._holds_schemas(reason, at)]
+        if exact:
+            return exact
+        within = [place for reason in found for place in self._children(*at[reason])]
+        known = {*keywords}
+        deeper = [each for each in self._keywords(tuple(within)) if each not in known]
+        return self._furthest(deeper, {}) or self._alone([*keywords, *deeper]) or found
+
+    def _reach_without(self, pointer: str, name: str) -> int:
+        """How far the text is allowed without a keyword."""
+        options = self._options
+        if name == "additionalProperties":  # which would be closed by default
+            options = {**options, "additional_properties": "allow"}
+        dropped = [(pointer, each) for each in (name, *_TOGETHER.get(name, ()))]
+        return self._reach(self._without(dropped), options)
+
+    def _holds_schemas(self, reason: Reason, at: Mapping[Reason, tuple[str, str]]) -> bool:
+        return reason in at and any(True for _ in self._children(*at[reason]))
+
+    def _children(self, pointer: str, name: str) -> Iterator[str]:
+        """Yield the pointers of the schemas in a keyword that apply together with the schema
+        itself; of properties, those whose names are in the text."""
+        if name not in _HOLDERS:
+            return
+        place = pointer + pointer_of(name)
+        match _resolved(self._schema, place):
+            case str() as target if target.startswith("#"):
+                yield target[1:]
+            case list() as schemas:
+                yield from (f"{place}/{at}" for at in range(len(schemas)))
+            case dict() as schemas if name in _BY_NAME:
+                names = [each for each in schemas if json.dumps(each).encode() in self._text]
+                yield from (place + pointer_of(each) for each in names)
+            case dict():
+                yield place
+            case _:
+                pass
+
+    def _alone(self, keywords: list[tuple[str, str]]) -> list[Reason]:
+        """Return the keywords that forbid the text without the others."""
+        found: list[Reason] = []
+        options = {**self._options, "additional_properties": "allow"}
+        for pointer, name in keywords:
+            if name in _HOLDERS and any(True for _ in self._children(pointer, name)):
+                continue
+            kept = {(pointer, each) for each in (name, *_NEEDED.get(name, ()))}
+            others = [each for each in keywords if each not in kept and each[1] not in _HOLDERS]
+            if self._reach(self._without(others), options) <= self._accepted and self.is_complete:
+                found.append(self._reason(pointer, name))
+        return found
+
+    def _without(self, keywords: Iterable[tuple[str, str]]) -> Json:
+        """Return the schema without some keywords (pointer of the schema, name)."""
+        variant = copy.deepcopy(self._schema)
+        for pointer, name in keywords:
+            here = _resolved(variant, pointer)
+            if isinstance(here, dict):
+                here.pop(name, None)
+        return variant
+
+    def _reach(self, schema: Json, options: Mapping[str, Any]) -> int:
+        """Return how many bytes of the text are allowed; 0 for a schema that can't be compiled, or
+        where there is no time left."""
+        self._left -= 1
+        if not self.is_complete:
+            return 0
+        try:
+            grammar = compile_json_schema(schema, self._vocabulary, **options)
+            return grammar.matcher().accept_bytes(self._text)
+        except InputError:
+            return 0
+
+    def _reason(self, pointer: str, name: str) -> Reason:
+        here = _resolved(self._schema, pointer)
+        assert isinstance(here, dict)
+        value = json.dumps(here[name], ensure_ascii=False)
+        shown = value if len(value) <= MOST_SHOWN else f"{value[: MOST_SHOWN - 1]}…"
+        return Reason(pointer + pointer_of(name), name, shown)
+
+
+def _default(name: str) -> str:
+    """The default of an option of `compile_json_schema`."""
+    return {"property_order": "schema"}.get(name, RELAXED[name])
+
+
+def _around(pointers: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the pointers of all schemas around some, the innermost first."""
+    found: dict[str, None] = {}
+    for pointer in pointers:
+        at, steps = 0, reference_tokens(pointer)
+        while at < len(steps):
+            found[pointer_of(*steps[:at])] = None
+            has_name = steps[at] in _BY_NAME or (steps[at + 1 : at + 2] and steps[at + 1].isdigit())
+            at += 2 if has_name else 1
+    return tuple(sorted(found, key=lambda each: -each.count("/")))
+
+
+def _resolved(schema: Json, pointer: str) -> Json:
+    """Return what a pointer refers to; None if there is nothing."""
+    here: Any = schema
+    for step in reference_tokens(pointer):
+        if isinstance(here, dict) and step in here:
+            here = here[step]
+        elif isinstance(here, list) and step.isdigit() and int(step) < len(here):
+            here = here[int(step)]
+        else:
+            return None
+    return here

@@ -1,0 +1,130 @@
+"""Explanations of the server, with and without grammar processes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from typing import Any, cast
+
+import httpx
+import pytest
+
+from maskwright.processes import GrammarProcesses
+from maskwright.server import create_app
+from maskwright.server.guarantees import explain_route
+from maskwright.vocab import Vocabulary
+from tests.processes.misbehaving import slow
+from tests.server.scripted import ByteModel, Client, Script, ScriptedEngine
+
+SCHEMA = {"type": "object", "properties": {"a": {"enum": [1, 2]}}, "required": ["a"]}
+
+
+@pytest.fixture(scope="module")
+def engine_with_processes() -> Iterator[tuple[ScriptedEngine, GrammarProcesses]]:
+    engine = ScriptedEngine(ByteModel())
+    processes = GrammarProcesses(engine.loaded.vocab, seconds=2.0)
+    yield engine, processes
+    processes.close()
+
+
+def explain(engine: ScriptedEngine, processes: GrammarProcesses | None, **body: Any) -> Any:
+    async def exchange() -> httpx.Response:
+        transport = httpx.ASGITransport(create_app(cast(Any, engine), processes=processes))
+        async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+            return await client.post("/v1/explain", json=body)
+
+    return asyncio.run(exchange())
+
+
+@pytest.mark.parametrize("remote", [True, False])
+def test_a_text_is_explained(
+    engine_with_processes: tuple[ScriptedEngine, GrammarProcesses], remote: bool
+) -> None:
+    engine, processes = engine_with_processes
+    body = {"guided_json": SCHEMA, "text": '{"a": 3, "b": 1}', "shown": 3}
+    response = explain(engine, processes if remote else None, **body)
+    assert response.status_code == 200, response.text
+    found = response.json()
+    assert (found["verdict"], found["accepted"]) == ("mismatch", 6)
+    assert [reason["pointer"] for reason in found["reasons"]] == ["/properties/a/enum"]
+    assert found["tokens"]["texts"] == ["1", "2"]
+    assert found["place"]["instance"] == "/a"
+
+
+def test_the_servers_own_rules_are_reasons(client: Client) -> None:
+    body: dict[str, Any] = {"guided_json": SCHEMA, "text": '{"a": 1, "b": 2}'}
+    found = client.call("POST", "/v1/explain", json=body).json()
+    assert [reason["name"] for reason in found["reasons"]] == ["additional_properties"]
+    body["maskwright"] = {"additional_properties": "allow"}
+    assert client.call("POST", "/v1/explain", json=body).json()["verdict"] == "match"
+
+
+def test_tools_are_explained(client: Client) -> None:
+    tool = {"type": "function", "function": {"name": "look", "parameters": SCHEMA}}
+    body = {"tools": [tool], "tool_choice": "required", "text": '{"name": "look", "arguments": {'}
+    found = client.call("POST", "/explain", json=body).json()
+    assert found["verdict"] == "incomplete"
+    assert found["continuations"]["forced"] == '"a": '
+
+
+@pytest.mark.parametrize(
+    ("body", "param", "code"),
+    [
+        ({"guided_regex": "(", "text": ""}, "guided_regex", "invalid_regex"),
+        ({"guided_json": {"type": "x"}, "text": ""}, "guided_json", "invalid_json_schema"),
+        ({"guided_json": False, "text": ""}, "guided_json", "unsatisfiable_json_schema"),
+        ({"guided_regex": "a", "tokens": [300]}, "tokens", "invalid_value"),
+    ],
+)
+def test_errors_name_their_field(
+    engine_with_processes: tuple[ScriptedEngine, GrammarProcesses],
+    body: dict[str, Any],
+    param: str,
+    code: str,
+) -> None:
+    for processes in (engine_with_processes[1], None):
+        response = explain(engine_with_processes[0], processes, **body)
+        assert response.status_code == 400
+        error = response.json()["error"]
+        assert (error["param"], error["code"]) == (param, code)
+
+
+def _slow(*given: object) -> Any:
+    """Explain after more time than there is."""
+    return slow(60.0, "a", cast(Vocabulary, given[-1]))
+
+
+def test_a_shape_that_takes_too_long_is_refused(
+    engine_with_processes: tuple[ScriptedEngine, GrammarProcesses],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(explain_route, "explained", _slow)
+    response = explain(*engine_with_processes, guided_regex="a", text="")
+    assert response.status_code == 400
+    error = response.json()["error"]
+    assert (error["param"], error["code"]) == ("guided_regex", "limit_exceeded")
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_an_answer_is_explained_after_its_end(client: Client, stream: bool) -> None:
+    client.engine.script = Script(texts=("ab", "c"), spelled=True)
+    asked: dict[str, Any] = {"maskwright": {"explain": True}, "n": 2}
+    if stream:
+        id = client.events(**asked)[0]["id"]
+    else:
+        answer = client.chat(**asked).json()
+        assert "maskwright" not in answer["choices"][0]
+        id = answer["id"]
+    for choice in (0, 1):
+        found = client.call("POST", "/v1/explain", json={"id": id, "choice": choice}).json()
+        assert (found["id"], found["choice"]) == (id, choice)
+        assert [step["text"] for step in found["steps"]] == ["a", "b", "c"]
+    missing = client.call("POST", "/v1/explain", json={"id": id, "choice": 2})
+    assert missing.status_code == 404
+    assert missing.json()["error"]["param"] == "id"
+
+
+def test_answers_that_did_not_ask_are_not_kept(client: Client) -> None:
+    answer = client.chat(maskwright={"trace": "tokens"}).json()
+    response = client.call("POST", "/v1/explain", json={"id": answer["id"]})
+    assert (response.status_code, response.json()["error"]["code"]) == (404, "not_found")
