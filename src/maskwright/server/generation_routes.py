@@ -146,7 +146,7 @@ class GenerationRoutes:
         engine, report = exchange.generations[index].trace, choices.reports[index]
         traces = choices.token_traces
         if options.explain and traces is not None:
-            self._records.keep(id, index, traces[index].scores)
+            self._records.keep(exchange.key, id, index, traces[index].scores)
         told: Json = {}
         if options.trace and engine is not None:
             told["trace"] = RequestTrace(exchange, index, engine).body()

@@ -49,7 +49,7 @@ def nearest_texts(grammar: Grammar, text: str, fault: int) -> list[NearText]:
     word = text[begin:end]
     found = [
         NearText(len(before), word, by, edits)
-        for by, edits in itertools.islice(_Search(text, begin, end).run(matcher), MOST_FOUND)
+        for by, edits in itertools.islice(_EditSearch(text, begin, end).run(matcher), MOST_FOUND)
     ]
     if found:
         return found
@@ -79,7 +79,7 @@ def _is_of_word(character: str) -> bool:
     return character.isalnum() or character in "_-"
 
 
-class _Search:
+class _EditSearch:
     """Edits `text[begin:end]`."""
 
     def __init__(self, text: str, begin: int, end: int) -> None:

@@ -33,13 +33,13 @@ class Clock:
 
 
 def explained(records: Records, id: str = "x", choice: int = 0) -> Any:
-    return records.explained(id, choice)
+    return records.explained(None, id, choice)
 
 
 def test_an_answer_is_explained() -> None:
     records = Records(VOCABULARY)
     scores = [score(0, kept=0.5, b=0.4, c=0.1), score(3, kept=0.9, forced=True, c=0.05)]
-    records.keep("x", 0, scores)
+    records.keep(None, "x", 0, scores)
     body = explained(records)
     assert body["counts"] == {"tokens": 2, "forced": 1}
     assert body["kept"] == {"mean": 0.7, "least": 0.5}
@@ -54,24 +54,25 @@ def test_an_answer_is_explained() -> None:
 
 def test_choices_are_kept_apart() -> None:
     records = Records(VOCABULARY)
-    records.keep("x", 1, [score(1)])
+    records.keep(None, "x", 1, [score(1)])
     assert explained(records) is None
     assert explained(records, choice=1)["steps"][0]["text"] == "b"
     assert explained(records, "y", 1) is None
+    assert records.explained("another key", "x", 1) is None
 
 
 def test_an_answer_without_tokens() -> None:
     records = Records(VOCABULARY)
-    records.keep("x", 0, [])
+    records.keep(None, "x", 0, [])
     assert explained(records)["kept"] == {"mean": None, "least": None}
 
 
 def test_answers_are_forgotten_after_a_while() -> None:
     clock = Clock()
     records = Records(VOCABULARY, clock)
-    records.keep("x", 0, [score(0)])
+    records.keep(None, "x", 0, [score(0)])
     clock.now = SECONDS - 1
-    records.keep("y", 0, [score(0)])
+    records.keep(None, "y", 0, [score(0)])
     assert explained(records) is not None
     clock.now = SECONDS + 1
     assert explained(records) is None
@@ -82,9 +83,9 @@ def test_the_oldest_answers_are_forgotten_first(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(module, "MOST_TOKENS", 5)
     records = Records(VOCABULARY)
     for name in "abc":
-        records.keep(name, 0, [score(0)] * 2)
+        records.keep(None, name, 0, [score(0)] * 2)
     assert explained(records, "a") is None
     assert explained(records, "b") is not None
-    records.keep("b", 0, [score(0)] * 3)  # an id that a client uses again
+    records.keep(None, "b", 0, [score(0)] * 3)  # an id that a client uses again
     assert explained(records, "c") is not None
     assert explained(records, "b")["counts"]["tokens"] == 3

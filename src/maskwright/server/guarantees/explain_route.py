@@ -54,16 +54,17 @@ class ExplainRoute:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="explain")
 
     async def explain(self, http: Request) -> JSONResponse:
+        exchange = exchange_of(http.scope)
         match parse_explain_request(await read_object(http, self._body_bytes)):
             case AnswerToExplain(id=id, choice=choice):
-                return JSONResponse(self._answer(id, choice))
+                return JSONResponse(self._answer(exchange.key, id, choice))
             case TextToExplain() as asked:
                 recipe = self._recipe(asked)
-                exchange_of(http.scope).shape = recipe.key.partition(" ")[0]
+                exchange.shape = recipe.key.partition(" ")[0]
                 return JSONResponse(await until_disconnect(http.receive, self._text(asked, recipe)))
 
-    def _answer(self, id: str, choice: int) -> Json:
-        body = self._records.explained(id, choice)
+    def _answer(self, key: str | None, id: str, choice: int) -> Json:
+        body = self._records.explained(key, id, choice)
         if body is None:
             raise HttpError(
                 404,

@@ -6,7 +6,7 @@ import math
 import time
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Sequence
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 from maskwright.engine import TokenScore
 from maskwright.server.answer.logprobs import LEAST
@@ -21,36 +21,40 @@ MOST_WANTED: Final = 8
 """Tokens that are told of a whole answer."""
 
 
+_Name: TypeAlias = tuple[str | None, str, int]
+
+
 class _Record(NamedTuple):
     scores: Sequence[TokenScore]
     ended: float
 
 
 class Records:
-    """The scores of answers that asked for it, by id and choice. To be used from one event loop."""
+    """The scores of answers that asked for it, by the name of the client's key (None if the server
+    has no keys), id and choice. To be used from one event loop."""
 
     def __init__(self, vocabulary: Vocabulary, clock: Callable[[], float] = time.monotonic) -> None:
         self._vocabulary = vocabulary
         self._names = {token: name for name, token in vocabulary.special_tokens.items()}
         self._clock = clock
-        self._kept: OrderedDict[tuple[str, int], _Record] = OrderedDict()
+        self._kept: OrderedDict[_Name, _Record] = OrderedDict()
         self._tokens = 0
 
-    def keep(self, id: str, choice: int, scores: Sequence[TokenScore]) -> None:
+    def keep(self, key: str | None, id: str, choice: int, scores: Sequence[TokenScore]) -> None:
         """Keep an answer, and forget the oldest where there are too many."""
-        self._forget((id, choice))
-        self._kept[id, choice] = _Record(scores, self._clock())
+        self._forget((key, id, choice))
+        self._kept[key, id, choice] = _Record(scores, self._clock())
         self._tokens += len(scores)
         self._make_room()
 
-    def explained(self, id: str, choice: int) -> Json | None:
+    def explained(self, key: str | None, id: str, choice: int) -> Json | None:
         """Return how the tokens of an answer were chosen; None if it isn't kept.
 
         `wanted`: tokens that the model wanted and the mask forbade, by the sum of their
         probabilities over all steps.
         """
         self._make_room()
-        record = self._kept.get((id, choice))
+        record = self._kept.get((key, id, choice))
         if record is None:
             return None
         steps = [self._step(score) for score in record.scores]
@@ -111,7 +115,7 @@ class Records:
                 return
             self._forget(key)
 
-    def _forget(self, key: tuple[str, int]) -> None:
+    def _forget(self, key: _Name) -> None:
         record = self._kept.pop(key, None)
         if record is not None:
             self._tokens -= len(record.scores)
