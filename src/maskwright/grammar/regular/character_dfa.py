@@ -38,7 +38,11 @@ _ESCAPE: Final = 6
 class CharacterDfa:
     """What has been seen of the automaton of `root`; state 0 is `root` itself. Grows only."""
 
-    def __init__(self, root: Regular, split: Callable[[Regular], Split]) -> None:
+    def __init__(
+        self, root: Regular, split: Callable[[Regular], Split], *, marks: bool = True
+    ) -> None:
+        """`marks`: whether this is the automaton that `known_place` finds for its terms. One to
+        which terms are added (`add`) marks none: what is asked of a complete one would change."""
         self.terms: list[Regular] = []
         self.splits: list[Split | None] = []
         """By state: its transitions, None where they have not been asked for."""
@@ -46,6 +50,7 @@ class CharacterDfa:
         """The states whose transitions are known, in the order in which they were found."""
         self._successors: dict[int, tuple[int, ...]] = {}
         self._split = split
+        self._marks = marks
         self._numbers: dict[Regular, int] = {}
         self._seen: deque[int] = deque()
         self._reference = ref(self)
@@ -76,6 +81,15 @@ class CharacterDfa:
     def number(self, term: Regular) -> int:
         """The number of a state."""
         return self._numbers[term]
+
+    def knows(self, term: Regular) -> bool:
+        """Whether a term is known to be a state."""
+        return term in self._numbers
+
+    def add(self, term: Regular) -> int:
+        """The number of a term, which becomes a state if it is none."""
+        assert not self._marks
+        return self._number(term)
 
     def can_measure(self, least: int) -> bool:
         """Whether `fewest` can be asked for this length."""
@@ -153,7 +167,7 @@ class CharacterDfa:
         self.terms.append(term)
         self.splits.append(None)
         self._seen.append(number)
-        if known_place(term) is None:
+        if self._marks and known_place(term) is None:
             term.place = (self._reference, number)
         return number
 

@@ -11,11 +11,11 @@ from heapq import heappop, heappush
 from itertools import count
 from typing import Final
 
-from maskwright.errors import LimitError
 from maskwright.grammar.regular import character_classes
-from maskwright.grammar.regular.beginnings import farthest, least_weight
+from maskwright.grammar.regular.beginnings import farthest, least_length, least_weight
 from maskwright.grammar.regular.character_classes import NOWHERE, Arc, Split, overlaid, parted
 from maskwright.grammar.regular.character_dfa import NEVER, CharacterDfa, known_place
+from maskwright.grammar.regular.composed import check_searched, composed
 from maskwright.grammar.regular.parallel import reading_on
 from maskwright.grammar.regular.terms import (
     ANYTHING,
@@ -49,12 +49,14 @@ from maskwright.grammar.regular.terms import (
     weighed,
 )
 from maskwright.grammar.regular.word_lists import word_arcs
-from maskwright.limits import DEFAULT_LIMITS, spend
+from maskwright.limits import CHEAP, DEFAULT_LIMITS, spend
 
 Label = int | tuple[int, ...]
 
 MOST_KEPT: Final = 64
 """Ranges of transitions up to which they are kept with the term."""
+_SHORT: Final = 64
+"""Characters up to which a string of a part is tried."""
 NEARBY: Final = 16
 """Terms looked at on one way to a text, before all ways are searched."""
 
@@ -291,6 +293,8 @@ def _weighed_steps(term: Weighed) -> Split:
 
 def _lives(term: Regular) -> bool:
     """As `is_live`, from one living term to the next, as far as they are known."""
+    if term.live is None and isinstance(term, ExactlyOne | Intersection) and _has_known(term):
+        term.live = True
     path: list[Regular] = []
     while term.live is None and not term.nullable and len(path) < NEARBY:
         if isinstance(term, LengthBounded):
@@ -303,6 +307,32 @@ def _lives(term: Regular) -> bool:
     for each in (*path, term):
         each.live = True
     return True
+
+
+def _has_known(term: ExactlyOne | Intersection) -> bool:
+    """Whether a shortest string of one of the parts is in the language. Reading it takes the
+    automata of the parts alone, and not that of their combinations."""
+    parts = term.options if isinstance(term, ExactlyOne) else term.parts
+    short = (part for part in parts if part.plain and least_length(part) <= _SHORT)
+    texts = (composed(part, DEFAULT_LIMITS.witness_search) for part in short)
+    return any(text is not None and _holds(term, text) for text in texts)
+
+
+def _holds(term: Regular, text: str) -> bool:
+    """As `contains`, found out part by part."""
+    match term:
+        case Alt(options=options):
+            return any(_holds(option, text) for option in options)
+        case Intersection(parts=parts):
+            return all(_holds(part, text) for part in parts)
+        case Complement(body=body):
+            return not _holds(body, text)
+        case ExactlyOne(options=options, excluded=excluded):
+            held = sum(_holds(option, text) for option in options)
+            return held == 1 and not _holds(excluded, text)
+        case _:
+            spend(CHEAP * len(text))
+            return contains(term, text)
 
 
 def _decide(term: Regular, limit: int) -> None:
@@ -358,13 +388,3 @@ def split_length_bounds(term: Regular) -> tuple[Regular, int, int | None]:
     return (
         (term.core, term.least, term.most) if isinstance(term, LengthBounded) else (term, 0, None)
     )
-
-
-def check_searched(seen: int, limit: int) -> None:
-    """Raise `LimitError` for a search through more than `limit` states."""
-    if seen > limit:
-        raise LimitError(
-            f"the shortest string of a pattern was not found among {limit:,} states",
-            limit="witness_search",
-            value=limit,
-        )

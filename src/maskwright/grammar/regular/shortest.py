@@ -8,19 +8,10 @@ from itertools import count
 
 from maskwright.grammar.regular.character_classes import Arc, Split, sample
 from maskwright.grammar.regular.character_dfa import known_place
-from maskwright.grammar.regular.charset import most_readable, readable
-from maskwright.grammar.regular.derivative import check_searched, shortest_length, split
-from maskwright.grammar.regular.terms import (
-    Alt,
-    Chars,
-    Concat,
-    CountingSet,
-    LengthBounded,
-    Regular,
-    Repeat,
-    State,
-    Words,
-)
+from maskwright.grammar.regular.charset import readable
+from maskwright.grammar.regular.composed import check_searched, composed, encoded_size
+from maskwright.grammar.regular.derivative import shortest_length, split
+from maskwright.grammar.regular.terms import LengthBounded, Regular
 from maskwright.limits import CHEAP, DEFAULT_LIMITS, spend
 
 
@@ -38,9 +29,9 @@ def shortest(term: Regular, limit: int = DEFAULT_LIMITS.witness_search) -> str |
 
 
 def _shortest(term: Regular, limit: int) -> str | None:
-    composed = _compose(term, limit)
-    if composed is not None:
-        return composed
+    found = composed(term, limit)
+    if found is not None:
+        return found
     known = known_place(term)
     measurable = isinstance(term, LengthBounded) or (known is not None and known[0].complete)
     length = shortest_length(term)[0] if measurable else None
@@ -77,7 +68,7 @@ def _search(term: Regular, limit: int) -> str | None:
         spend()
         for character, target in _moves(split(state)):
             if target not in seen:
-                heappush(queue, (size + _bytes(character), next(tie), target, text + character))
+                heappush(queue, (size + encoded_size(character), next(tie), target, text + character))
         check_searched(len(seen), limit)
     return None
 
@@ -93,37 +84,3 @@ def _moves(found: Split) -> Iterator[tuple[str, Regular]]:
 def _holds_control_characters(arc: Arc) -> bool:
     """Whether a range is one of those that are tried last, for JSON writes them at length."""
     return arc[0] < 0x20 and arc[1] < 0x61
-
-
-def _bytes(text: str) -> int:
-    return len(text.encode(errors="surrogatepass"))
-
-
-def _compose(term: Regular, limit: int) -> str | None:
-    """A shortest string put together from those of the parts; None where that can't be done."""
-    if term.nullable or term.short is not None:
-        return term.short or ""
-    match term:
-        case Chars():
-            return chr(most_readable(term.ranges))
-        case Words(table=table, low=low, high=high, depth=depth):
-            return min(table.strings[low:high], key=_bytes)[depth:]
-        case State(shortest=found) if found is not None:
-            return found()
-        case Concat(head=head, tail=tail):
-            first, rest = _compose(head, limit), _compose(tail, limit)
-            return None if first is None or rest is None else first + rest
-        case Repeat(body=body, least=least):
-            each = _compose(body, limit)
-            check_searched(0 if each is None else len(each) * least, limit)
-            return None if each is None else each * least
-        case CountingSet(body=body, counts=counts, tail=tail):
-            rest = _compose(tail, limit)
-            rounds = (counts & -counts).bit_length() - 1
-            return None if rest is None else chr(most_readable(body.ranges)) * rounds + rest
-        case Alt(options=options):
-            found = [_compose(option, limit) for option in options]
-            known = [each for each in found if each is not None]
-            return min(known, key=_bytes) if len(known) == len(found) else None
-        case _:
-            return None

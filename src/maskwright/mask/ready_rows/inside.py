@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from maskwright.automaton.leaf.character_arrays import UNKNOWN, CharacterArrays
 from maskwright.compiled import compiled
+from maskwright.mask.ready_rows.product import ProductArrays, find_state
 from maskwright.mask.ready_rows.subtrees import Subtrees
 from maskwright.vocab.trie import Trie
 
@@ -306,10 +307,11 @@ def walk_string(  # noqa: C901 (split, `.{3,80}` took 19-25 ms instead of 10)
     out: np.ndarray,
     missing: np.ndarray,
     plain: bool,
+    product: ProductArrays | None,
 ) -> tuple[int, int]:
     """Set in `out` (int32 words) the tokens that stay inside a string from `state` on, of a
     character of which `part` and `value` have been read. `plain`: the string is text without
-    quotes and escapes.
+    quotes and escapes. `product`: where transitions are found that are not known.
 
     Returns how often a state was met whose transitions are not known (`missing`, int32, lists some
     of these states, other elements stay as they are; `out` is not complete then), and how many
@@ -332,7 +334,10 @@ def walk_string(  # noqa: C901 (split, `.{3,80}` took 19-25 ms instead of 10)
         depth = trie_depth[at] - 1
         byte = trie_byte[at]
         here, part, value, count = states[depth], parts[depth], values[depth], counts[depth]
-        if known[here] < 0:
+        found = known[here] >= 0
+        if product is not None:
+            found = found or find_state(product, characters, here)
+        if not found:
             if known[here] == UNKNOWN and listed < len(missing):
                 known[here] = LISTED
                 missing[listed] = here

@@ -47,6 +47,7 @@ from maskwright.grammar.regular.terms import (
     alt,
 )
 from maskwright.limits import spend
+from maskwright.mask.ready_rows.combination import Exclusive, Product, exclusive
 from maskwright.mask.ready_rows.inside import (
     ANY_BYTES,
     ANY_DIGITS,
@@ -86,10 +87,13 @@ _UNBOUNDED: Final = Measure(np.zeros((0, 0), np.int32), 0, NEVER + 1)
 """No other measure is as wide, so that its rows, whose length was not measured, are its own."""
 
 
+Automaton = CharacterDfa | Product
+
+
 class _Walked(NamedTuple):
     """What was computed for the states of one automaton."""
 
-    characters: Characters
+    characters: Characters | Product
     rows: dict[tuple[int, int, int, int, int], tuple[Row, int]]
     """By state, part and value of a character, and length bounds."""
     needs: dict[tuple[int, int, int], Needs | None]
@@ -132,7 +136,7 @@ class StringRows:
         self._plain = False
         self._reach = Reach(self._trie)
         self._by_length: dict[int, Row] = {}
-        self._walked: OrderedDict[CharacterDfa, _Walked] = OrderedDict()
+        self._walked: OrderedDict[Automaton, _Walked] = OrderedDict()
         """By automaton, the least recently used first."""
         self._held = 0
         self._reach.characters(0)  # loads code, which takes longer than any row
@@ -250,7 +254,23 @@ class StringRows:
             others = alt(*(p for p in term.options if not isinstance(p, _COUNTING)))
             options += [others] if others is not EMPTY else []
             return np.bitwise_or.reduce([self._after(p, part, value) for p in options])
+        language = exclusive(term)
+        if language is not None:
+            return self._of_exclusive(language, part, value)
         return self._of_term(counted(term), part, value)
+
+    def _of_exclusive(self, language: Exclusive, part: int, value: int) -> Row:
+        products = (each for each in reversed(self._walked) if isinstance(each, Product))
+        product = next((each for each in products if each.knows(language)), None)
+        if product is None:
+            product = Product(len(language.parts))
+        walked = self._arrays(product)
+        before = walked.nbytes
+        try:
+            state = product.state(language)
+        finally:
+            self._held += walked.nbytes - before
+        return self._walk(product, state, part, value, _UNBOUNDED)[0]
 
     def _of_term(self, term: Regular, part: int, value: int) -> Row:
         core, least, most = split_length_bounds(term)
@@ -306,7 +326,7 @@ class StringRows:
         return self._walk(automaton, state, part, value, measure)[0]
 
     def _walk(
-        self, automaton: CharacterDfa, state: int, part: int, value: int, measure: Measure
+        self, automaton: Automaton, state: int, part: int, value: int, measure: Measure
     ) -> tuple[Row, int]:
         """The tokens that stay within `measure`, and the room that all of them need."""
         key = (state, part, value, measure.least, measure.most)
@@ -314,7 +334,7 @@ class StringRows:
 
     def _row(
         self,
-        automaton: CharacterDfa,
+        automaton: Automaton,
         key: tuple[int, int, int, int, int],
         measure: Callable[[], Measure],
         *,
@@ -376,18 +396,20 @@ class StringRows:
         self._supply(characters, walk, lean=True)
         return needs
 
-    def _arrays(self, automaton: CharacterDfa) -> _Walked:
+    def _arrays(self, automaton: Automaton) -> _Walked:
         """What has been computed of an automaton, which is now the most recently used."""
         walked = self._walked.get(automaton)
         if walked is None:
-            walked = self._walked[automaton] = _Walked(Characters(automaton), {}, {})
+            is_product = isinstance(automaton, Product)
+            characters = automaton if is_product else Characters(automaton)
+            walked = self._walked[automaton] = _Walked(characters, {}, {})
             self._held += walked.nbytes
         self._walked.move_to_end(automaton)
         return walked
 
     def _walk_afresh(
         self,
-        characters: Characters,
+        characters: Characters | Product,
         key: tuple[int, int, int, int, int],
         measure: Callable[[], Measure],
         *,
@@ -399,16 +421,19 @@ class StringRows:
         def walk(missing: npt.NDArray[np.int32]) -> int:
             nonlocal needed
             row[:] = 0
+            is_product = isinstance(characters, Product)
+            arrays, product = characters.update() if is_product else (characters.update(), None)
             lacking, needed = walk_string(
                 self._trie,
                 self._subtrees,
-                characters.update(),
+                arrays,
                 measure(),
                 self._path,
                 *key[:3],
                 row,
                 missing,
                 self._plain,
+                product,
             )
             return lacking
 
@@ -417,17 +442,23 @@ class StringRows:
 
     @staticmethod
     def _supply(
-        characters: Characters, walk: Callable[[npt.NDArray[np.int32]], int], *, lean: bool
+        characters: Characters | Product, walk: Callable[[npt.NDArray[np.int32]], int], *, lean: bool
     ) -> None:
         """Walk, and find the states that the walk lacks, until it lacks none."""
         missing = np.zeros(AT_ONCE, np.int32)
         while True:
             missing[:] = -1
-            if not walk(missing):
+            lacking = walk(missing)
+            if isinstance(characters, Product):
+                characters.count()
+            if not lacking:
                 return
             listed = missing[missing >= 0]
             characters.arrays.known[listed] = UNKNOWN  # finding them may be abandoned
             spend(_PER_WALK)
+            if isinstance(characters, Product):
+                characters.provide()
+                continue
             for other in listed.tolist():
                 characters.automaton.find(other)
             if not lean:

@@ -1,0 +1,61 @@
+"""Shortest strings that are put together from those of a term's parts, without a search."""
+
+from __future__ import annotations
+
+from maskwright.errors import LimitError
+from maskwright.grammar.regular.charset import most_readable
+from maskwright.grammar.regular.terms import (
+    Alt,
+    Chars,
+    Concat,
+    CountingSet,
+    Regular,
+    Repeat,
+    State,
+    Words,
+)
+
+
+def composed(term: Regular, limit: int) -> str | None:
+    """A shortest string put together from those of the parts; None where that can't be done."""
+    if term.nullable or term.short is not None:
+        return term.short or ""
+    match term:
+        case Chars():
+            return chr(most_readable(term.ranges))
+        case Words(table=table, low=low, high=high, depth=depth):
+            return min(table.strings[low:high], key=encoded_size)[depth:]
+        case State(shortest=found) if found is not None:
+            return found()
+        case Concat(head=head, tail=tail):
+            first, rest = composed(head, limit), composed(tail, limit)
+            return None if first is None or rest is None else first + rest
+        case Repeat(body=body, least=least):
+            each = composed(body, limit)
+            check_searched(0 if each is None else len(each) * least, limit)
+            return None if each is None else each * least
+        case CountingSet(body=body, counts=counts, tail=tail):
+            rest = composed(tail, limit)
+            rounds = (counts & -counts).bit_length() - 1
+            return None if rest is None else chr(most_readable(body.ranges)) * rounds + rest
+        case Alt(options=options):
+            found = [composed(option, limit) for option in options]
+            known = [each for each in found if each is not None]
+            return min(known, key=encoded_size) if len(known) == len(found) else None
+        case _:
+            return None
+
+
+def encoded_size(text: str) -> int:
+    """Bytes of a text in UTF-8, halves of surrogate pairs included."""
+    return len(text.encode(errors="surrogatepass"))
+
+
+def check_searched(seen: int, limit: int) -> None:
+    """Raise `LimitError` for a search through more than `limit` states."""
+    if seen > limit:
+        raise LimitError(
+            f"the shortest string of a pattern was not found among {limit:,} states",
+            limit="witness_search",
+            value=limit,
+        )
