@@ -29,13 +29,14 @@ _SCHEMA = {
     "properties": {
         "text": {"type": "string"},
         "short": {"type": "string", "maxLength": 9, "pattern": "^[a-z]"},
+        "one": {"type": "string", "oneOf": [{"pattern": f"{letter}.*b"} for letter in "acde"]},
         "numbers": {"type": "array", "items": {"type": "number"}, "uniqueItems": True},
         "kind": {"enum": ["a", "b"]},
         "when": {"type": "string", "format": "date-time"},
     },
     "required": ["text"],
 }
-_TEXT = b'{"text": "a\\n", "short": "a", "numbers": [1, 2.5], "kind": "a"'
+_TEXT = b'{"text": "a\\n", "short": "a", "one": "ab", "numbers": [1, 2.5], "kind": "a"'
 
 
 def warm_up(vocabulary: Vocabulary) -> None:

@@ -58,7 +58,7 @@ def walked(
     row, missing = np.zeros(len(tokens) // 32 + 1, np.int32), np.full(4, -1, np.int32)
     lacking, needed = walk_string(
         trie, subtrees, Characters(automaton).update(), Measure(fewest, *(bounds or UNBOUNDED)),
-        Path.of_height(trie.height), 0, part, value, row, missing, False,
+        Path.of_height(trie.height), 0, part, value, row, missing, False, None,
     )  # fmt: skip
     assert lacking == 0
     bits = np.unpackbits(row.view(np.uint8), bitorder="little")
@@ -145,7 +145,7 @@ def test_states_without_transitions_are_listed_once() -> None:
     measure = Measure(np.zeros((0, 0), np.int32), *UNBOUNDED)
     lacking, _ = walk_string(
         trie, subtrees, Characters(automaton).update(), measure, Path.of_height(trie.height),
-        0, BETWEEN, 0, row, missing, False,
+        0, BETWEEN, 0, row, missing, False, None,
     )  # fmt: skip
     assert lacking == 2, "after a, once for each of b and c"
     assert missing.tolist() == [1, -1, -1]

@@ -293,7 +293,7 @@ def _weighed_steps(term: Weighed) -> Split:
 
 def _lives(term: Regular) -> bool:
     """As `is_live`, from one living term to the next, as far as they are known."""
-    if term.live is None and isinstance(term, ExactlyOne | Intersection) and _has_known(term):
+    if term.live is None and known_string(term) is not None:
         term.live = True
     path: list[Regular] = []
     while term.live is None and not term.nullable and len(path) < NEARBY:
@@ -309,13 +309,17 @@ def _lives(term: Regular) -> bool:
     return True
 
 
-def _has_known(term: ExactlyOne | Intersection) -> bool:
-    """Whether a shortest string of one of the parts is in the language. Reading it takes the
-    automata of the parts alone, and not that of their combinations."""
-    parts = term.options if isinstance(term, ExactlyOne) else term.parts
-    short = (part for part in parts if part.plain and least_length(part) <= _SHORT)
-    texts = (composed(part, DEFAULT_LIMITS.witness_search) for part in short)
-    return any(text is not None and _holds(term, text) for text in texts)
+def known_string(term: Regular) -> str | None:
+    """A shortest string of one of the parts of an `ExactlyOne` or an `Intersection`, if it is in
+    the language; None for other terms. Reading it takes the automata of the parts alone, and not
+    that of their combinations."""
+    match term:
+        case ExactlyOne(options=parts) | Intersection(parts=parts):
+            short = (part for part in parts if part.plain and least_length(part) <= _SHORT)
+            texts = (composed(part, DEFAULT_LIMITS.witness_search) for part in short)
+            return next((text for text in texts if text is not None and _holds(term, text)), None)
+        case _:
+            return None
 
 
 def _holds(term: Regular, text: str) -> bool:

@@ -68,7 +68,9 @@ def _search(term: Regular, limit: int) -> str | None:
         spend()
         for character, target in _moves(split(state)):
             if target not in seen:
-                heappush(queue, (size + encoded_size(character), next(tie), target, text + character))
+                heappush(
+                    queue, (size + encoded_size(character), next(tie), target, text + character)
+                )
         check_searched(len(seen), limit)
     return None
 

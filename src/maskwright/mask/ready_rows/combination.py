@@ -16,7 +16,6 @@ from maskwright.automaton.leaf.character_arrays import (
     CharacterArrays,
     Characters,
 )
-from maskwright.errors import LimitError
 from maskwright.grammar.regular.character_dfa import CharacterDfa
 from maskwright.grammar.regular.derivative import is_live, split
 from maskwright.grammar.regular.terms import (
@@ -34,11 +33,13 @@ from maskwright.mask.ready_rows.product import (
     COUNTS,
     FULL,
     LACKING,
+    LISTED,
     STATES,
     UNKNOWN_PARTS,
     VECTORS,
     ProductArrays,
     decide,
+    farthest_end,
     intern_vector,
     numbered,
     rehash,
@@ -53,7 +54,7 @@ _PER_STATE: Final = 8
 """Steps as which a state counts, for its memory."""
 _ROOM: Final = 1 << 13
 """States for which there is room at first. Memory that is not written to is not taken."""
-_LISTED: Final = 64
+_LISTED: Final = 1024
 """States of parts found at once."""
 _AHEAD: Final = 256
 """States of parts found before the first walk."""
@@ -97,7 +98,7 @@ def _alternatives(term: Regular) -> tuple[Regular, ...]:
     return term.options if isinstance(term, Alt) else (term,)
 
 
-class Product:
+class ProductAutomaton:
     """The tables of languages that are read side by side, and of those that come from them."""
 
     def __init__(self, width: int) -> None:
@@ -114,6 +115,7 @@ class Product:
             column=np.zeros(128, np.int32),
             column_beyond=np.zeros(2, np.int32),
             samples=np.zeros(0, np.int32),
+            widths=np.zeros(0, np.int32),
             **_of_vectors(_ROOM, width),
             vector_of=np.zeros(_ROOM, np.int32),
             reached=np.zeros(0, np.int32),
@@ -160,6 +162,11 @@ class Product:
                     return state
             self.provide()
 
+    @property
+    def farthest(self) -> int:
+        """An upper bound on the bytes, as JSON spells them, from any state met so far to an end."""
+        return farthest_end(self._product)
+
     def update(self) -> tuple[CharacterArrays, ProductArrays]:
         """Take over what has been found of the parts; returns the states and the product."""
         parts = self._characters.update()
@@ -176,6 +183,7 @@ class Product:
                 column=column[:128],
                 column_beyond=column[128:],
                 samples=samples.astype(np.int32),
+                widths=_widths(column),
                 reached=np.zeros(len(samples), np.int32),
             )
             if parts.beyond.shape[1] != self.arrays.beyond.shape[1]:
@@ -187,14 +195,15 @@ class Product:
 
     def provide(self) -> None:
         """Provide what a walk or a search lacked: transitions of parts, or room."""
-        self.count()
-        counts = self._product.counts
+        counts, known = self._product.counts, self._product.parts.known
         lacking = self._product.lacking[: counts[UNKNOWN_PARTS]].tolist()
         counts[UNKNOWN_PARTS] = 0
+        known[known == LISTED] = UNKNOWN  # finding them may be abandoned
+        self.count()
         for state in lacking:
             self._parts.find(state)
         if lacking:
-            self._parts.explore(_LISTED)
+            self._parts.explore(max(_AHEAD, len(self._parts.found) // 4))
         if counts[FULL]:
             self._enlarge()
             counts[FULL] = 0
@@ -205,18 +214,14 @@ class Product:
         counts = self._product.counts
         worth = float(counts[STATES] * _PER_STATE + counts[VECTORS] * 8 * CHEAP)
         steps, self._spent = worth - self._spent, worth
-        try:
-            spend(steps)
-        except LimitError as error:
-            error.complete(way_out="use fewer patterns that overlap")
-            raise
+        spend(steps)
 
     def _enlarge(self) -> None:
         product, arrays = self._product, self.arrays
         vectors, states = int(product.counts[VECTORS]), int(product.counts[STATES])
         if 2 * vectors > len(product.vectors):
             larger = _of_vectors(2 * len(product.vectors), self.width)
-            for name in ("vectors", "verdict", "state_of"):
+            for name in ("vectors", "verdict", "far", "state_of"):
                 larger[name][:vectors] = getattr(product, name)[:vectors]
             larger["met"][:, :vectors] = product.met[:, :vectors]
             product = product._replace(**larger)
@@ -233,12 +238,31 @@ class Product:
         self._product, self.arrays = product, arrays
 
 
+_PLAIN: Final = np.array([point >= 0x20 and chr(point) not in '"\\\\' for point in range(128)])
+"""[128]: the characters that JSON writes as they are."""
+_ESCAPE: Final = 6
+"""Bytes of `\\u0000`."""
+_MOST_BYTES: Final = 4
+"""Bytes of a character outside ASCII at most."""
+
+
+def _widths(column: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+    """[columns]: see `ProductArrays.widths`; `column` has the column of each ASCII character and
+    class of others."""
+    bytes_ = np.where(_PLAIN, 1, _ESCAPE)
+    widths = np.full(int(column.max()) + 1, _ESCAPE, np.int32)
+    np.minimum.at(widths, column[:128], bytes_)
+    np.minimum.at(widths, column[128:], _MOST_BYTES)
+    return widths
+
+
 def _of_vectors(room: int, width: int) -> dict[str, npt.NDArray[Any]]:
     """The tables by vector, with room for so many."""
     return {
         "vectors": np.zeros((room, width), np.int32),
         "verdict": np.zeros(room, np.int8),
         "state_of": np.zeros(room, np.int32),
+        "far": np.zeros(room, np.int32),
         "slots": np.full(2 * room, NOWHERE, np.int32),
         "stack": np.zeros((2, room), np.int32),
         "met": np.zeros((2, room), np.int32),

@@ -16,9 +16,16 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from maskwright.automaton.leaf.character_arrays import UNKNOWN, CharacterArrays
+from maskwright.automaton.leaf.character_arrays import FOUND, UNKNOWN, CharacterArrays
 from maskwright.compiled import compiled
-from maskwright.mask.ready_rows.product import ProductArrays, find_state
+from maskwright.mask.ready_rows.product import (
+    LACKING,
+    LISTED,
+    ProductArrays,
+    begin_state,
+    find_state,
+    find_target,
+)
 from maskwright.mask.ready_rows.subtrees import Subtrees
 from maskwright.vocab.trie import Trie
 
@@ -36,9 +43,6 @@ PAIR_DIGITS: Final = 10
 ANY_BYTES: Final = 15
 ANY_DIGITS: Final = 20
 """With a number added: so many bytes or digits are missing, and all of them lead to one state."""
-
-LISTED: Final = -3
-"""In `known`: not known, and already in the list."""
 
 
 _NONE: Final = np.zeros(0, np.int32)
@@ -336,7 +340,7 @@ def walk_string(  # noqa: C901 (split, `.{3,80}` took 19-25 ms instead of 10)
         here, part, value, count = states[depth], parts[depth], values[depth], counts[depth]
         found = known[here] >= 0
         if product is not None:
-            found = found or find_state(product, characters, here)
+            found = found or begin_state(product, characters, here)
         if not found:
             if known[here] == UNKNOWN and listed < len(missing):
                 known[here] = LISTED
@@ -368,9 +372,17 @@ def walk_string(  # noqa: C901 (split, `.{3,80}` took 19-25 ms instead of 10)
             part = 0
             if plain or (byte >= 0x20 and byte != 0x22):
                 target = ascii_rows[here, byte]
+                if product is not None and target == UNKNOWN:
+                    target = find_target(product, characters, here, byte)
+                    lacking += target == LACKING
                 count = counted(measure, count, byte)
         else:
             part, value = read_byte(byte, part, value)
+            is_whole = known[here] == FOUND
+            if product is not None and not is_whole:
+                is_whole = find_state(product, characters, here)
+                lacking += not is_whole
+            part = part if is_whole else -1
             if part == 0 and value < 0:
                 target = here
             elif part == 0:

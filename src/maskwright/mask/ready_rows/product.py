@@ -21,11 +21,20 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from maskwright.automaton.leaf.character_arrays import FOUND, NOWHERE, CharacterArrays
+from maskwright.automaton.leaf.character_arrays import (
+    FOUND,
+    NOWHERE,
+    UNKNOWN,
+    CharacterArrays,
+)
 from maskwright.compiled import compiled
 
 UNUSED: Final = -(1 << 31)
 """In a vector: after its end."""
+LISTED: Final = -3
+"""In `known`: not known, and already in the list."""
+PARTLY: Final = 1
+"""In `known` of a state: some transitions are known, the others are `UNKNOWN` in `ascii`."""
 EVERYTHING: Final = 0
 """The state of the parts from which every string is accepted."""
 
@@ -34,8 +43,8 @@ UNDECIDED: Final = 0
 ALIVE: Final = 1
 DEAD: Final = 2
 
-# Results of `_after` that are no vector. NOWHERE is one too.
-LACKING: Final = -2
+# Results that are no vector and no state. NOWHERE is one too.
+LACKING: Final = -4
 """A part's transitions, or room in the tables, are lacking."""
 
 # Indexes into `ProductArrays.counts`.
@@ -66,6 +75,10 @@ class ProductArrays(NamedTuple):
     """[vectors, width]"""
     verdict: npt.NDArray[np.int8]
     """[vectors]: `UNDECIDED`, `ALIVE` or `DEAD`."""
+    far: Int32
+    """[vectors]: an upper bound on the bytes, as JSON spells them, to an end, of those alive."""
+    widths: Int32
+    """[columns]: bytes of the shortest character of a column, as JSON spells it."""
     state_of: Int32
     """[vectors]: the state of a vector, `NOWHERE` if it has none."""
     vector_of: Int32
@@ -194,6 +207,16 @@ def _entered(product: ProductArrays, options: int, excluded: int) -> int:
 
 
 @compiled(nogil=True)
+def _list_unknown(product: ProductArrays, part: int) -> None:
+    """List a part's state whose transitions are lacking, once."""
+    counts, known = product.counts, product.parts.known
+    if known[part] == UNKNOWN and counts[UNKNOWN_PARTS] < len(product.lacking):
+        known[part] = LISTED
+        product.lacking[counts[UNKNOWN_PARTS]] = part
+        counts[UNKNOWN_PARTS] += 1
+
+
+@compiled(nogil=True)
 def _after(product: ProductArrays, vector: int, column: int) -> int:
     """The vector after a character of `column`; `NOWHERE`, or `LACKING`."""
     parts, sample = product.parts, product.samples[column]
@@ -206,9 +229,7 @@ def _after(product: ProductArrays, vector: int, column: int) -> int:
             break
         part = entry if entry >= 0 else ~entry
         if parts.known[part] != FOUND:
-            if product.counts[UNKNOWN_PARTS] < len(product.lacking):
-                product.lacking[product.counts[UNKNOWN_PARTS]] = part
-                product.counts[UNKNOWN_PARTS] += 1
+            _list_unknown(product, part)
             return LACKING
         target = parts.ascii[part, sample] if sample < 128 else parts.beyond[part, sample - 128]
         changed = changed or target != part
@@ -237,13 +258,6 @@ def accepts(product: ProductArrays, vector: int) -> bool:
 
 
 @compiled(nogil=True)
-def _surely_lives(product: ProductArrays, vector: int) -> bool:
-    """Whether an end is known without a search: every state of a part has a string."""
-    alone = product.vectors.shape[1] == 1 or product.vectors[vector, 1] == UNUSED
-    return product.verdict[vector] == ALIVE or alone or accepts(product, vector)
-
-
-@compiled(nogil=True)
 def decide(product: ProductArrays, start: int) -> int:
     """Whether any string is accepted from a vector: `ALIVE` or `DEAD`; `UNDECIDED` if something is
     lacking. A search depth first, which most often ends after a few steps."""
@@ -260,9 +274,13 @@ def decide(product: ProductArrays, start: int) -> int:
     high = seen = 1
     while high > 0:
         vector, column = stack[high - 1], columns[high - 1]
-        if column == 0 and _surely_lives(product, vector):
-            for at in range(high):
+        if column == 0 and (verdict[vector] == ALIVE or accepts(product, vector)):
+            size = product.far[vector] if verdict[vector] == ALIVE else 0
+            for at in range(high - 1, -1, -1):
+                if at < high - 1:
+                    size += product.widths[columns[at] - 1]
                 verdict[stack[at]] = ALIVE
+                product.far[stack[at]] = size
             return ALIVE
         if column == len(product.samples):
             high -= 1
@@ -283,6 +301,15 @@ def decide(product: ProductArrays, start: int) -> int:
 
 
 @compiled(nogil=True)
+def farthest_end(product: ProductArrays) -> int:
+    """An upper bound on the bytes, as JSON spells them, from any state to an end."""
+    far = 0
+    for state in range(product.counts[STATES]):
+        far = max(far, product.far[product.vector_of[state]])
+    return far
+
+
+@compiled(nogil=True)
 def numbered(product: ProductArrays, vector: int) -> int:
     """The state of a vector that is alive; `LACKING` if there is no room for one more."""
     if product.state_of[vector] == NOWHERE:
@@ -297,37 +324,69 @@ def numbered(product: ProductArrays, vector: int) -> int:
 
 
 @compiled(nogil=True)
-def find_state(product: ProductArrays, states: CharacterArrays, state: int) -> bool:
-    """Find the transitions of a state and write them to `states`; False if something is lacking."""
+def begin_state(product: ProductArrays, states: CharacterArrays, state: int) -> bool:
+    """Write to `states` with which characters a state stays as it is; the other transitions are
+    found when they are asked for (`PARTLY`). False if something is lacking."""
     if product.counts[FULL]:
         return False
-    vector, reached = product.vector_of[state], product.reached
-    for column in range(len(product.samples)):
-        target = _after(product, vector, column)
-        if target >= 0 and target != vector:
-            verdict = decide(product, target)
-            if verdict == UNDECIDED:
-                return False
-            target = numbered(product, target) if verdict == ALIVE else NOWHERE
-        elif target == vector:
-            target = state
-        if target == LACKING:
+    parts, vector = product.parts, product.vector_of[state]
+    low = high = ~np.uint64(0)
+    for at in range(product.vectors.shape[1]):
+        entry = product.vectors[vector, at]
+        if entry == UNUSED:
+            break
+        part = entry if entry >= 0 else ~entry
+        if parts.known[part] != FOUND:
+            _list_unknown(product, part)
             return False
-        reached[column] = target
-    one = np.uint64(1)
-    low = high = np.uint64(0)
+        low &= parts.loop_low[part]
+        high &= parts.loop_high[part]
+    states.loop_low[state], states.loop_high[state] = low, high
+    states.ascii[state] = UNKNOWN
+    states.known[state] = PARTLY
+    return True
+
+
+@compiled(nogil=True)
+def _target(product: ProductArrays, state: int, column: int) -> int:
+    """The state after a character of `column`; `NOWHERE`, or `LACKING`."""
+    vector = product.vector_of[state]
+    target = _after(product, vector, column)
+    if target == vector:
+        return state
+    if target < 0:
+        return target
+    verdict = decide(product, target)
+    if verdict == ALIVE:
+        return numbered(product, target)
+    return NOWHERE if verdict == DEAD else LACKING
+
+
+@compiled(nogil=True)
+def find_target(product: ProductArrays, states: CharacterArrays, state: int, byte: int) -> int:
+    """The state after an ASCII character, which is written to `states`; `NOWHERE`, or `LACKING`."""
+    if product.counts[FULL]:
+        return LACKING
+    target = _target(product, state, product.column[byte])
+    if target != LACKING:
+        states.ascii[state, byte] = target
+    return target
+
+
+@compiled(nogil=True)
+def find_state(product: ProductArrays, states: CharacterArrays, state: int) -> bool:
+    """Find all transitions of a state that has been begun, and write them to `states`; False if
+    something is lacking."""
+    if product.counts[FULL]:
+        return False
+    reached = product.reached
+    for column in range(len(product.samples)):
+        reached[column] = _target(product, state, column)
+        if reached[column] == LACKING:
+            return False
     for point in range(128):
-        target = states.ascii[state, point] = reached[product.column[point]]
-        if target == state and point >= 0x20:
-            if point < 64:
-                low |= one << np.uint64(point)
-            else:
-                high |= one << np.uint64(point - 64)
-    loops = True
+        states.ascii[state, point] = reached[product.column[point]]
     for at in range(len(product.column_beyond)):
-        target = states.beyond[state, at] = reached[product.column_beyond[at]]
-        loops = loops and (target == state or at == 1)  # no character is in class 1
-    states.loop_low[state] = low | one if loops else low
-    states.loop_high[state] = high
+        states.beyond[state, at] = reached[product.column_beyond[at]]
     states.known[state] = FOUND
     return True

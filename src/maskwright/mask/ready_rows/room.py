@@ -16,7 +16,6 @@ import numpy as np
 from maskwright.automaton.leaf.character_arrays import UNKNOWN, CharacterArrays
 from maskwright.compiled import compiled
 from maskwright.mask.ready_rows.inside import (
-    LISTED,
     Measure,
     Path,
     after_character,
@@ -24,6 +23,7 @@ from maskwright.mask.ready_rows.inside import (
     goes_on,
     read_byte,
 )
+from maskwright.mask.ready_rows.product import LISTED
 from maskwright.vocab.trie import Trie
 
 TOO_MUCH: Final = np.iinfo(np.int16).max

@@ -47,7 +47,7 @@ from maskwright.grammar.regular.terms import (
     alt,
 )
 from maskwright.limits import spend
-from maskwright.mask.ready_rows.combination import Exclusive, Product, exclusive
+from maskwright.mask.ready_rows.combination import Exclusive, ProductAutomaton, exclusive
 from maskwright.mask.ready_rows.inside import (
     ANY_BYTES,
     ANY_DIGITS,
@@ -87,13 +87,15 @@ _UNBOUNDED: Final = Measure(np.zeros((0, 0), np.int32), 0, NEVER + 1)
 """No other measure is as wide, so that its rows, whose length was not measured, are its own."""
 
 
-Automaton = CharacterDfa | Product
+Automaton = CharacterDfa | ProductAutomaton
+Source = Characters | ProductAutomaton
+"""What has the arrays of an automaton."""
 
 
 class _Walked(NamedTuple):
     """What was computed for the states of one automaton."""
 
-    characters: Characters | Product
+    characters: Source
     rows: dict[tuple[int, int, int, int, int], tuple[Row, int]]
     """By state, part and value of a character, and length bounds."""
     needs: dict[tuple[int, int, int], Needs | None]
@@ -178,6 +180,17 @@ class StringRows:
             case key:
                 raise AssertionError(f"{key} is no place within a string")
 
+    def farthest_after(self, leaf: int, keys: Sequence[Key]) -> int | None:
+        """Return an upper bound in bytes on ending a string after any token that stays inside it
+        from `leaf` on, from between two characters; None if none is known."""
+        term = term_within(leaf, keys)
+        language = exclusive(term)
+        if language is None:
+            return self.farthest(term)
+        self.ready(leaf, keys)  # so that every state is known to which a token may lead
+        product = self._product(language)
+        return product and product.farthest
+
     def farthest(self, term: Regular) -> int | None:
         """Return an upper bound in bytes on ending a string from any place between two characters
         of `term`; None if its parts don't show one and the automaton is too large to find one."""
@@ -259,11 +272,12 @@ class StringRows:
             return self._of_exclusive(language, part, value)
         return self._of_term(counted(term), part, value)
 
+    def _product(self, language: Exclusive) -> ProductAutomaton | None:
+        products = (each for each in reversed(self._walked) if isinstance(each, ProductAutomaton))
+        return next((each for each in products if each.knows(language)), None)
+
     def _of_exclusive(self, language: Exclusive, part: int, value: int) -> Row:
-        products = (each for each in reversed(self._walked) if isinstance(each, Product))
-        product = next((each for each in products if each.knows(language)), None)
-        if product is None:
-            product = Product(len(language.parts))
+        product = self._product(language) or ProductAutomaton(len(language.parts))
         walked = self._arrays(product)
         before = walked.nbytes
         try:
@@ -369,6 +383,7 @@ class StringRows:
             needs = walked.needs.get(key[:3])
             try:
                 if needs is None:
+                    assert isinstance(walked.characters, Characters)
                     needs = self._needs(walked.characters, key, measure)
                     walked.needs[key[:3]] = needs
                 row = packed(needs <= min(room, TOO_MUCH - 1)) & self._others
@@ -400,8 +415,8 @@ class StringRows:
         """What has been computed of an automaton, which is now the most recently used."""
         walked = self._walked.get(automaton)
         if walked is None:
-            is_product = isinstance(automaton, Product)
-            characters = automaton if is_product else Characters(automaton)
+            is_dfa = isinstance(automaton, CharacterDfa)
+            characters = Characters(automaton) if is_dfa else automaton
             walked = self._walked[automaton] = _Walked(characters, {}, {})
             self._held += walked.nbytes
         self._walked.move_to_end(automaton)
@@ -409,7 +424,7 @@ class StringRows:
 
     def _walk_afresh(
         self,
-        characters: Characters | Product,
+        characters: Source,
         key: tuple[int, int, int, int, int],
         measure: Callable[[], Measure],
         *,
@@ -421,8 +436,10 @@ class StringRows:
         def walk(missing: npt.NDArray[np.int32]) -> int:
             nonlocal needed
             row[:] = 0
-            is_product = isinstance(characters, Product)
-            arrays, product = characters.update() if is_product else (characters.update(), None)
+            if isinstance(characters, ProductAutomaton):
+                arrays, product = characters.update()
+            else:
+                arrays, product = characters.update(), None
             lacking, needed = walk_string(
                 self._trie,
                 self._subtrees,
@@ -442,21 +459,23 @@ class StringRows:
 
     @staticmethod
     def _supply(
-        characters: Characters | Product, walk: Callable[[npt.NDArray[np.int32]], int], *, lean: bool
+        characters: Source,
+        walk: Callable[[npt.NDArray[np.int32]], int],
+        *,
+        lean: bool,
     ) -> None:
         """Walk, and find the states that the walk lacks, until it lacks none."""
         missing = np.zeros(AT_ONCE, np.int32)
         while True:
             missing[:] = -1
-            lacking = walk(missing)
-            if isinstance(characters, Product):
-                characters.count()
-            if not lacking:
+            if not walk(missing):
+                if isinstance(characters, ProductAutomaton):
+                    characters.count()
                 return
             listed = missing[missing >= 0]
             characters.arrays.known[listed] = UNKNOWN  # finding them may be abandoned
             spend(_PER_WALK)
-            if isinstance(characters, Product):
+            if isinstance(characters, ProductAutomaton):
                 characters.provide()
                 continue
             for other in listed.tolist():

@@ -37,6 +37,7 @@ from maskwright.automaton.leaf.keys import (
 from maskwright.automaton.leaf.table import LeafTable
 from maskwright.automaton.machine.machine import Machine
 from maskwright.automaton.value.witness_text import spelled
+from maskwright.grammar.regular.derivative import known_string
 from maskwright.grammar.regular.shortest import shortest
 from maskwright.grammar.regular.terms import ANYTHING, EMPTY, Parallel, Regular, Tagged
 from maskwright.limits import Limits
@@ -155,7 +156,9 @@ def _rest(term: Regular, inside: bool, limits: Limits) -> int:
     if isinstance(term, Parallel):  # any of the texts that are left may be the one that is read
         rests = (_rest(part, inside, limits) for part in term.parts if part is not EMPTY)
         return min(rests, default=ENDLESS)
-    text = shortest(term, limits.witness_search)
+    text = known_string(term)
+    if text is None:
+        text = shortest(term, limits.witness_search)
     if text is None:
         return ENDLESS
     return len((spelled(text)[1:] if inside else text).encode("utf-8", "surrogatepass"))

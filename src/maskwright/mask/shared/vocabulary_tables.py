@@ -280,7 +280,7 @@ class VocabularyTables:
         a text."""
         term = term_within(leaf, self.leaves.keys)
         if characters_left(term) == NARROW:
-            farthest = self.strings.farthest(term)
+            farthest = self.strings.farthest_after(leaf, self.leaves.keys)
             return ENDLESS if farthest is None else UNFINISHED + 1 + farthest
         text = self.leaves.state(Text(inside, term))
         return UNFINISHED + self.leaf_bounds.compute(self.leaves, text, limits)
