@@ -1,0 +1,43 @@
+"""Shortest strings that are put together: `re` matches them, and no shorter string."""
+
+from __future__ import annotations
+
+import re
+from itertools import product
+
+import pytest
+
+from maskwright.errors import LimitError
+from maskwright.grammar.pattern.translate import full_match
+from maskwright.grammar.regular.composed import check_searched, composed, encoded_size
+from maskwright.grammar.regular.terms import alt, complement, intersection
+
+TEXTS = ["".join(each) for n in range(7) for each in product("abé", repeat=n)]
+
+
+@pytest.mark.parametrize(
+    "pattern", ["a{2}b|é{2,4}", "(ab?|é){3}", "[bé]a*b", "(a|bb)(é|ab)", "(?:a{2,3}b){1,2}", "b*"]
+)
+def test_no_string_is_shorter(pattern: str) -> None:
+    text = composed(full_match(pattern), 1_000)
+    assert text is not None
+    matched = [other for other in TEXTS if re.fullmatch(pattern, other)]
+    assert re.fullmatch(pattern, text)
+    assert encoded_size(text) == min(map(encoded_size, matched))
+
+
+def test_what_has_to_be_searched_for() -> None:
+    both = intersection(full_match("(aa)+"), full_match("(aaa)+"))
+    assert composed(both, 1_000) is None
+    assert composed(alt(full_match("b"), complement(full_match("a*"))), 1_000) is None
+
+
+def test_too_long_a_string_is_refused() -> None:
+    assert composed(full_match("a{40}"), 40) == "a" * 40
+    with pytest.raises(LimitError, match="40 states"):
+        composed(full_match("(?:ab){21}"), 40)
+    check_searched(40, 40)
+
+
+def test_bytes_of_halves_of_surrogate_pairs() -> None:
+    assert [*map(encoded_size, ("a", "é", "日", "\ud800"))] == [1, 2, 3, 3]
