@@ -64,6 +64,7 @@ def test_states_are_those_of_the_terms(seed: int) -> None:
             assert found is not None
             assert product.far[product.vector_of[state]] >= len(found.encode())
             farthest = max(farthest, len(found.encode()))
+    _, product = automaton.update()
     assert farthest_end(product) >= farthest
 
 
