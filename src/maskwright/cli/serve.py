@@ -277,6 +277,14 @@ def serve(
             help="CPU threads of the model. Default: one for a small model, else torch's choice."
         ),
     ] = ENGINE.threads,
+    batch_folder: Annotated[
+        str | None,
+        Option(
+            help="Folder for /v1/files and /v1/batches. A batch that was interrupted is continued "
+            "from there.",
+            metavar="FOLDER",
+        ),
+    ] = None,
     trace: Annotated[
         str | None,
         Option(help="File to which a trace of each answer is added, as a line of JSON."),
@@ -310,6 +318,7 @@ def serve(
         open_metrics=open_metrics,
         cors_origins=tuple(cors_origin),
         drain_seconds=drain_seconds,
+        batch_folder=None if batch_folder is None else Path(batch_folder),
     )
     folder = cache_folder(cache)
     loaded = load(model, backend=backend, cache=folder)

@@ -2,6 +2,7 @@
 
 - `access/`: Keys, their rates and quotas, and the drain before the server ends.
 - `answer/`: Bodies of answers, streams, log-probabilities.
+- `batches/`: OpenAI's files and batches, kept in a folder of the local disk.
 - `grammars/`: Decides which grammar an answer has, and keeps it compiled.
 - `guarantees/`: What was enforced for an answer, and whether it holds.
 - `observe/`: Metrics, traces and spans of requests and of the engine.

@@ -14,7 +14,7 @@ from maskwright.server.access.drain import Drain
 from maskwright.server.access.keys import ApiKey, KeyRing
 from maskwright.server.access.rates import Allowance, Excess
 from maskwright.server.errors import HttpError, code_of, describe, error_response
-from maskwright.server.exchange import Exchange, exchange_of
+from maskwright.server.exchange import OWNER, Exchange, exchange_of
 from maskwright.server.observe.metrics import Metrics
 
 PROBES: Final = frozenset({"/health", "/live", "/ready", "/ping"})
@@ -85,7 +85,10 @@ class AccessControl:
         if self._keys is None:
             return None
         scheme, _, text = Headers(scope=scope).get("authorization", "").partition(" ")
-        key = self._keys.find(text.strip()) if scheme.lower() == "bearer" else None
+        if OWNER in scope:  # a request of a batch, which was let in with this key
+            key = next((key for key in self._keys.keys if key.name == scope[OWNER]), None)
+        else:
+            key = self._keys.find(text.strip()) if scheme.lower() == "bearer" else None
         if key is None:
             raise _unknown_key(given=bool(text.strip()))
         held = self._allowances.get(key.name)

@@ -18,6 +18,7 @@ from maskwright.processes import GrammarProcesses
 from maskwright.server.access.drain import Drain
 from maskwright.server.access_control import AccessControl, check_classes
 from maskwright.server.answer.answers import model_card
+from maskwright.server.batches.batching import Batching, add_batch_routes
 from maskwright.server.config import ServerConfig
 from maskwright.server.disconnect import ClientGoneError
 from maskwright.server.errors import HttpError, code_of, describe, error_response
@@ -70,12 +71,20 @@ def create_app(
     explain = ExplainRoute(vocab, starter.recipes, records, processes, config.body_bytes)
     routes = Routes(engine, metrics, name, drain)
     generation = GenerationRoutes(engine, config, starter, records, name, _fingerprint(engine))
-    app = FastAPI(title="Maskwright", openapi_url=None, redirect_slashes=False)
+    folder = config.batch_folder
+    batching = None if folder is None else Batching(folder, config, engine.config)
+    app = FastAPI(
+        title="Maskwright",
+        openapi_url=None,
+        redirect_slashes=False,
+        lifespan=None if batching is None else batching.lifespan,
+    )
     for prefix in ("/v1", ""):
         app.add_api_route(f"{prefix}/chat/completions", generation.chat, methods=["POST"])
         app.add_api_route(f"{prefix}/completions", generation.text, methods=["POST"])
         app.add_api_route(f"{prefix}/responses", generation.responses, methods=["POST"])
         app.add_api_route(f"{prefix}/explain", explain.explain, methods=["POST"])
+        add_batch_routes(app, prefix, batching)
         app.add_api_route(f"{prefix}/models", routes.models, methods=["GET"])
         app.add_api_route(f"{prefix}/models/{{name:path}}", routes.model, methods=["GET"])
         app.add_api_route(f"{prefix}/metrics", routes.metrics, methods=["GET"])
@@ -104,7 +113,7 @@ def create_app(
         app.add_middleware(
             CORSMiddleware,
             allow_origins=config.cors_origins,
-            allow_methods=["GET", "POST"],
+            allow_methods=["GET", "POST", "DELETE"],
             allow_headers=["*"],
             expose_headers=EXPOSED_HEADERS,
         )

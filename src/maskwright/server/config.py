@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final, get_args
 
 from maskwright.automaton.value.whitespace import WHITESPACE, WhitespaceName
@@ -30,6 +31,8 @@ class ServerConfig:
     - `grammar_bytes`: upper bound on the bytes of compiled grammars that are kept.
     - `ping_seconds`: silence on a stream after which a comment line keeps proxies from closing it.
     - `reader_seconds`: time after which a client that reads nothing of its stream is disconnected.
+    - `batch_folder`: where files and batches are kept; None for a server that has none.
+    - `file_bytes`: upper bound on the bytes of a file that a client stores.
     - `keys`: the keys of clients; None for a server that everybody may use.
     - `open_metrics`: `/metrics` needs no key.
     - `cors_origins`: origins of web pages whose scripts may use the server (`https://a.example`);
@@ -47,6 +50,8 @@ class ServerConfig:
     grammar_bytes: int = 256 << 20
     ping_seconds: float = 15.0
     reader_seconds: float = 60.0
+    batch_folder: Path | None = None
+    file_bytes: int = 200 << 20
     log_prompts: bool = False
     keys: KeyRing | None = None
     open_metrics: bool = False
@@ -54,7 +59,7 @@ class ServerConfig:
     drain_seconds: float = 30.0
 
     def __post_init__(self) -> None:
-        for name in ("body_bytes", "grammar_bytes", "ping_seconds", "reader_seconds"):
+        for name in ("body_bytes", "grammar_bytes", "ping_seconds", "reader_seconds", "file_bytes"):
             if getattr(self, name) <= 0:
                 raise InputError(f"{name} must be greater than 0", param=name)
         if not self.drain_seconds >= 0:

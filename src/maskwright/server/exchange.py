@@ -15,6 +15,10 @@ from maskwright.server.access.rates import Allowance
 
 KEY = "maskwright.exchange"
 
+OWNER = "maskwright.owner"
+"""In the scope of a request that this process makes for a batch: the name of the key that has made
+the batch. No client can set it."""
+
 CURRENT: ContextVar[Exchange | None] = ContextVar("exchange", default=None)
 """The request that the current task answers; log lines contain its id."""
 
@@ -74,6 +78,11 @@ class Exchange:
             self.sent[index] = Sent(now, now, tokens)
         else:
             before.last_at = now
+
+
+def owner_of(scope: Scope) -> str | None:
+    """Return the name of the key with which a request came; None for a server without keys."""
+    return exchange_of(scope).key
 
 
 def exchange_of(scope: Scope) -> Exchange:

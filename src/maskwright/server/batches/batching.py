@@ -1,0 +1,118 @@
+"""Files and batches of one server: what it opens, starts and stops."""
+
+from __future__ import annotations
+
+import fcntl
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, Final, cast
+
+from fastapi import FastAPI
+from starlette.types import ASGIApp
+
+from maskwright.engine import EngineConfig
+from maskwright.errors import InputError
+from maskwright.records.batch_lines import BatchLine
+from maskwright.server.batches.app_calls import AppAnswer, call_app
+from maskwright.server.batches.batch_routes import BatchRoutes
+from maskwright.server.batches.batch_store import BatchStore
+from maskwright.server.batches.batch_worker import BatchWorker
+from maskwright.server.batches.file_routes import FileRoutes
+from maskwright.server.batches.file_store import FileStore
+from maskwright.server.config import ServerConfig
+from maskwright.server.errors import HttpError
+
+MOST_AT_A_TIME: Final = 64
+"""Requests of batches that are under way at a time, at most."""
+
+SERVICE: Final = "batch"
+"""The class of service of requests that name none, if the engine has such a class."""
+
+
+class Batching:
+    """Opens the folder, whose batches go on as soon as the server starts."""
+
+    def __init__(self, folder: Path, config: ServerConfig, engine: EngineConfig) -> None:
+        """Raises InputError if the folder can't be used, or another server uses it."""
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            self._lock = (folder / "lock").open("w")
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            self._lock.close()
+            raise InputError(f"another server uses {folder}", param="batch_folder") from None
+        except OSError as error:
+            message = f"can't use {folder}: {error.strerror}"
+            raise InputError(message, param="batch_folder") from None
+        self._app: ASGIApp | None = None
+        self._keys = config.keys
+        self._has_class = any(item.name == SERVICE for item in engine.classes)
+        stored, batches = FileStore(folder / "files"), BatchStore(folder / "batches")
+        self._worker = BatchWorker(
+            stored,
+            batches,
+            self._ask,
+            concurrency=min(MOST_AT_A_TIME, engine.max_running),
+            line_bytes=config.body_bytes,
+        )
+        self.files = FileRoutes(stored, batches, config.file_bytes)
+        self.batches = BatchRoutes(stored, batches, self._worker, config.body_bytes)
+
+    @asynccontextmanager
+    async def lifespan(self, app: FastAPI) -> AsyncGenerator[None]:
+        """Go on with all batches while the server runs. `app` answers their requests."""
+        self._app = app
+        self._worker.go_on()
+        try:
+            yield
+        finally:
+            await self._worker.stop()
+            self._lock.close()
+
+    async def _ask(self, request: BatchLine, owner: str | None) -> AppAnswer:
+        assert self._app is not None, "the server has not started"
+        body = with_service(request.body) if self._may_use_class(owner) else request.body
+        return await call_app(self._app, request.url, body, owner)
+
+    def _may_use_class(self, owner: str | None) -> bool:
+        keys = () if self._keys is None else self._keys.keys
+        classes = next((key.classes for key in keys if key.name == owner), ())
+        return self._has_class and (not classes or SERVICE in classes)
+
+
+def with_service(body: dict[str, object]) -> dict[str, object]:
+    """A request in the class of service of batches, unless it names a class itself."""
+    own = body.get("maskwright")
+    if own is None:
+        return {**body, "maskwright": {"service": SERVICE}}
+    if isinstance(own, dict):
+        return {**body, "maskwright": {"service": SERVICE, **cast(dict[str, Any], own)}}
+    return body
+
+
+def add_batch_routes(app: FastAPI, prefix: str, batching: Batching | None) -> None:
+    """Add the endpoints of files and batches; without a folder, they say how to get one."""
+    if batching is None:
+        for path in ("/files", "/batches"):
+            for each in (path, path + "/{rest:path}"):
+                app.add_api_route(f"{prefix}{each}", _off, methods=["GET", "POST", "DELETE"])
+        return
+    files, batches = batching.files, batching.batches
+    app.add_api_route(f"{prefix}/files", files.create, methods=["POST"])
+    app.add_api_route(f"{prefix}/files", files.list, methods=["GET"])
+    app.add_api_route(f"{prefix}/files/{{id}}", files.describe, methods=["GET"])
+    app.add_api_route(f"{prefix}/files/{{id}}", files.delete, methods=["DELETE"])
+    app.add_api_route(f"{prefix}/files/{{id}}/content", files.content, methods=["GET"])
+    app.add_api_route(f"{prefix}/batches", batches.create, methods=["POST"])
+    app.add_api_route(f"{prefix}/batches", batches.list, methods=["GET"])
+    app.add_api_route(f"{prefix}/batches/{{id}}", batches.describe, methods=["GET"])
+    app.add_api_route(f"{prefix}/batches/{{id}}/cancel", batches.cancel, methods=["POST"])
+
+
+async def _off() -> None:
+    raise HttpError(
+        404,
+        "this server keeps no files; 'maskwright serve --batch-folder FOLDER' does",
+        code="batches_off",
+    )
