@@ -26,7 +26,7 @@ def vocabulary(*tokens: str | bytes, alphabet: str | bytes = b"") -> Vocabulary:
 
 def allowed(matcher: Matcher, budget: int | None = None) -> set[int]:
     """The tokens in the mask."""
-    vocab = matcher._recognizer.vocabulary
+    vocab = matcher.recognizer.vocabulary
     out = np.full(vocab.words, -1, np.int32)
     matcher.fill_mask(out, budget)
     bits = np.unpackbits(out.view(np.uint8), bitorder="little")
@@ -36,7 +36,7 @@ def allowed(matcher: Matcher, budget: int | None = None) -> set[int]:
 
 def spelled(matcher: Matcher, budget: int | None = None) -> set[bytes]:
     """The texts of the tokens in the mask; b"" is the end token."""
-    tokens = matcher._recognizer.vocabulary.tokens
+    tokens = matcher.recognizer.vocabulary.tokens
     return {tokens[token] for token in allowed(matcher, budget)}
 
 
@@ -72,7 +72,7 @@ def configuration(grammar: Grammar, text: bytes) -> Configuration:
 def shortest_ending(matcher: Matcher) -> bytes:
     """The text by which the budget's own masks lead from here to an accepting state."""
     matcher = matcher.fork()
-    tokens = matcher._recognizer.vocabulary.tokens
+    tokens = matcher.recognizer.vocabulary.tokens
     text = b""
     while not matcher.accepting:
         token = min(allowed(matcher, matcher.min_tokens))

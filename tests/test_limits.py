@@ -115,6 +115,29 @@ def test_a_slice_is_no_mistake_of_the_caller() -> None:
     assert not issubclass(SliceExceeded, InputError)
 
 
+def test_work_that_was_part_of_a_slice_is_not_bounded_by_it_afterwards() -> None:
+    work = Work(ENDLESS)
+    with pytest.raises(SliceExceeded), slice_of(0.01), work:
+        work_for(5)
+    work.begin()
+    with work:
+        work_for(0.05)
+        with Work(ENDLESS):
+            work_for(0.05)
+        with slice_of(10):
+            work_for(0.05)
+
+
+def test_all_steps_count_of_work_that_is_entered_within_a_slice_and_without() -> None:
+    work = Work(Limits(work=1_000))
+    with slice_of(10), work:
+        spend(600)
+    with work:
+        spend(400)
+        with pytest.raises(LimitError):
+            spend(1)
+
+
 def test_steps_are_counted_in_a_slice_too() -> None:
     with pytest.raises(LimitError) as raised, slice_of(10), Work(Limits(work=1_000)):
         work_for(5)

@@ -97,6 +97,7 @@ class Work:
         "_construct",
         "_deadline",
         "_depth",
+        "_is_timed",
         "_level",
         "_limits",
         "_measure_at",
@@ -125,6 +126,8 @@ class Work:
         self._slice_end = self._slice_processor_end = math.inf
         """When the slice is over at the earliest, and at how much processor time of this thread."""
         self._measure_at = 0.0
+        self._is_timed = limits.seconds is not None or limits.bytes is not None
+        """Whether time or memory was bounded when it was last worked on, or will be."""
         self.begin()
 
     def begin(self) -> None:
@@ -181,9 +184,8 @@ class Work:
 
     def _plan_look(self, left: float) -> None:
         """Divide the steps that are left into those before the next look and those after it."""
-        self._until_look = left
-        if min(self._deadline, self._slice_end, self._level) < math.inf:
-            self._until_look = min(left, _BETWEEN_LOOKS)
+        self._is_timed = min(self._deadline, self._slice_end, self._level) < math.inf
+        self._until_look = min(left, _BETWEEN_LOOKS) if self._is_timed else left
         self._reserve = left - self._until_look
 
     def _end_slice_after(self, seconds: float) -> None:
@@ -195,15 +197,20 @@ class Work:
         if self._depth == 0:
             outer = self._outer = _here.work
             _here.work = self
-            self._deadline, self._level = self._own_deadline, self._own_level
-            self._slice_end = self._slice_processor_end = math.inf
-            if outer is not None:
-                self._deadline = min(self._deadline, outer._deadline)
-                self._level = min(self._level, outer._level)
-                self._slice_end = outer._slice_end
-                self._slice_processor_end = outer._slice_processor_end
-            self._plan_look(self._until_look + self._reserve)
+            if self._is_timed or outer is not None:
+                self._take_bounds(outer)
         self._depth += 1
+
+    def _take_bounds(self, outer: Work | None) -> None:
+        """Take the bounds on time and memory of this question and of an outer one."""
+        self._deadline, self._level = self._own_deadline, self._own_level
+        self._slice_end = self._slice_processor_end = math.inf
+        if outer is not None:
+            self._deadline = min(self._deadline, outer._deadline)
+            self._level = min(self._level, outer._level)
+            self._slice_end = outer._slice_end
+            self._slice_processor_end = outer._slice_processor_end
+        self._plan_look(self._until_look + self._reserve)
 
     def __exit__(
         self,
@@ -214,6 +221,11 @@ class Work:
         self._depth -= 1
         if self._depth == 0:
             _here.work, self._outer = self._outer, None
+        if error is not None:
+            self._name(error)
+
+    def _name(self, error: BaseException) -> None:
+        """Raise a `LimitError` for recursion that is too deep; have one say what it is about."""
         if isinstance(error, RecursionError):
             raise LimitError(
                 "schemas refer to each other too deep, or values nest too deep",

@@ -86,7 +86,7 @@ def _reachable(grammar: Grammar, begun: set[bytes]) -> list[tuple[bytes, Matcher
 
 def _check_acceptance(matcher: Matcher, mask: set[int]) -> None:
     """Every token: accepted if and only if its bit is set, and else nothing has changed."""
-    vocabulary = matcher._recognizer.vocabulary
+    vocabulary = matcher.recognizer.vocabulary
     here, row = position(matcher), matcher.row
     for token in range(vocabulary.size):
         twin = matcher.fork()

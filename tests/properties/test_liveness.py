@@ -47,7 +47,7 @@ def demo() -> Vocabulary:
 
 def walk(matcher: Matcher, budget: int, random: Random) -> bytes:
     """A text made of tokens drawn uniformly, until it is complete and the draw says stop."""
-    vocab = matcher._recognizer.vocabulary
+    vocab = matcher.recognizer.vocabulary
     text = b""
     while True:
         mask = sorted(allowed(matcher, budget))

@@ -32,14 +32,14 @@ class CountingMatcher(Matcher):
         if budget is None or not isinstance(here, Unfinished):
             super().fill_mask(out, budget)
             return
-        plain = self._recognizer.position(here.configuration)
+        plain = self.recognizer.position(here.configuration)
         self._budgets.fill(plain, budget, out, bytes(self._read()))
         out &= self._walker.tables.rows[here.row]
 
     def accept(self, token: int) -> bool:
         if not super().accept(token):
             return False
-        self._count(self._recognizer.vocabulary.spellings[token])
+        self._count(self.recognizer.vocabulary.spellings[token])
         return True
 
     def accept_bytes(self, data: bytes) -> int:
@@ -75,7 +75,7 @@ class CountingMatcher(Matcher):
     def _count(self, data: bytes) -> None:
         """Replace the position after the last step by the one that its token count allows."""
         here, following = self._path[-2:]
-        if following is self._recognizer.ended:
+        if following is self.recognizer.ended:
             self._tokens.append(0)
             return
         try:

@@ -63,13 +63,13 @@ class Matcher:
         "_ends",
         "_events",
         "_path",
-        "_recognizer",
         "_steps",
         "_text",
         "_told",
         "_walker",
         "_words",
         "added",
+        "recognizer",
     )
 
     def __init__(self, walker: Walker, budgets: BudgetMasks) -> None:
@@ -77,7 +77,8 @@ class Matcher:
         self._budgets = budgets
         self.added = Added()
         """What this text has added to the machine."""
-        self._recognizer = walker.recognizer
+        self.recognizer: Final[Recognizer] = walker.recognizer
+        """The recognizer whose machine reads the text."""
         self._words = (walker.tables.vocabulary.words,)
         self._path = [walker.recognizer.first]
         self._steps: list[int | bytes] = []
@@ -106,11 +107,6 @@ class Matcher:
         configuration has several. Equal texts have equal states, and equal states equal masks."""
         here = self._path[-1]
         return (*here.configuration, here.variant) if here.variant else tuple(here.configuration)
-
-    @property
-    def recognizer(self) -> Recognizer:
-        """The recognizer whose machine reads the text."""
-        return self._recognizer
 
     @property
     def position(self) -> Position:
@@ -186,7 +182,7 @@ class Matcher:
     def _after(self, token: int) -> Position | None:
         """Return the position after a token that was not accepted here before; None if the mask
         doesn't allow it."""
-        recognizer, here = self._recognizer, self._path[-1]
+        recognizer, here = self.recognizer, self._path[-1]
         vocabulary = recognizer.vocabulary
         if here is recognizer.ended or not 0 <= token < vocabulary.size:
             return None
@@ -198,7 +194,7 @@ class Matcher:
 
     def _read(self) -> bytearray:
         """The text so far."""
-        spellings = self._recognizer.vocabulary.spellings
+        spellings = self.recognizer.vocabulary.spellings
         for step in self._steps[len(self._ends) - 1 :]:
             self._text += step if isinstance(step, bytes) else spellings[step]
             self._ends.append(len(self._text))
@@ -226,7 +222,7 @@ class Matcher:
 
     @_reading
     def _is_accepting(self) -> bool:
-        return self._recognizer.accepting(self._path[-1].configuration)
+        return self.recognizer.accepting(self._path[-1].configuration)
 
     @property
     def complete(self) -> bool:
@@ -237,12 +233,12 @@ class Matcher:
 
     @_reading
     def _is_complete(self) -> bool:
-        return self._recognizer.complete(self._path[-1])
+        return self.recognizer.complete(self._path[-1])
 
     @property
     def terminated(self) -> bool:
         """Whether an end token has been accepted."""
-        return self._path[-1] is self._recognizer.ended
+        return self._path[-1] is self.recognizer.ended
 
     @property
     @_reading
@@ -259,7 +255,7 @@ class Matcher:
         if self.terminated:
             return b""
         here = self._path[-1]
-        found = self._recognizer.next_bytes(here.configuration)
+        found = self.recognizer.next_bytes(here.configuration)
         if b'"' in here.excluded:
             return found.replace(b'"', b"")
         return found
@@ -277,7 +273,7 @@ class Matcher:
     @_reading
     def _find_forced_tokens(self) -> list[int]:
         here = self._path[-1].configuration
-        return forced_tokens(self._recognizer, here, bytes(self._read()))
+        return forced_tokens(self.recognizer, here, bytes(self._read()))
 
     def forced_run(self, left: int) -> list[int]:
         """The forced tokens, if the rest of `left` tokens suffices to complete the text after them;
@@ -307,7 +303,7 @@ class Matcher:
     def name_construct(self, error: LimitError) -> None:
         """Have an error name the part of the grammar at which the text stands."""
         here = self._path[-1].configuration
-        self._recognizer.name_construct(error, here, bytes(self._read()))
+        self.recognizer.name_construct(error, here, bytes(self._read()))
 
     @_reading
     def events(self, *, final: bool = False) -> list[Event]:
@@ -322,7 +318,7 @@ class Matcher:
         reader = self._events
         # A reader can't continue after the end of a text, which may have been rolled back.
         if reader is None or (reader.ended and not (ended and reader.read == len(text))):
-            reader = EventReader(self._recognizer)
+            reader = EventReader(self.recognizer)
             if self._told:
                 reader.go_on(text[: self._told], ended=False)
         self._events = None  # Its state is inconsistent after an error.
