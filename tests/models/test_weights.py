@@ -11,7 +11,14 @@ import torch
 from safetensors.torch import save_file
 
 from maskwright.errors import InputError
-from maskwright.models.weights import INDEX, read_tensors, read_weights, weight_files
+from maskwright.models import weights
+from maskwright.models.weights import (
+    INDEX,
+    read_tensors,
+    read_weights,
+    weight_files,
+    weights_revision,
+)
 
 ONE, TWO = "model-1.safetensors", "model-2.safetensors"
 
@@ -95,3 +102,25 @@ def test_a_file_that_is_not_whole(tmp_path: Path, cut: int) -> None:
     with pytest.raises(InputError, match="not a complete safetensors file") as raised:
         read_tensors(file)
     assert raised.value.param == "model"
+
+
+def test_a_revision_changes_with_the_weights_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether files are read as a whole or by samples."""
+    directory = tmp_path / "checkpoint"
+    directory.mkdir()
+
+    def revision(first: float, last: float) -> str:
+        tensor = torch.zeros(400_000)
+        tensor[0], tensor[-1] = first, last
+        save_file({"tensor": tensor}, directory / "model.safetensors")
+        return weights_revision(directory)
+
+    for bound in (weights.WHOLE_BYTES, 1_000_000):
+        monkeypatch.setattr(weights, "WHOLE_BYTES", bound)
+        monkeypatch.setattr(weights, "SAMPLES", 4)
+        seen = [revision(0, 0), revision(1, 0), revision(0, 1), revision(0, 0)]
+        (directory / "config.json").write_text("{}")
+        assert weights_revision(directory) == seen[0] == seen[3]
+        assert len(set(seen)) == 3

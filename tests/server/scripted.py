@@ -76,6 +76,7 @@ class ScriptedGeneration:
     seed: int = 0
     trace: Trace | None = None
     listeners: list[Callable[[Trace], None]] = field(default_factory=list)
+    output: tuple[int, ...] = ()
 
     def cancel(self) -> None:
         self._end("cancelled")
@@ -152,6 +153,7 @@ class ByteModel:
     """A model's face as the server sees it: one token a byte, the chat as plain lines."""
 
     name = "bytes"
+    revision = "0"
     chat_template = ""
 
     def __init__(self) -> None:

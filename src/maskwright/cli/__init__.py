@@ -15,6 +15,7 @@
 - `options`: Options that several commands share.
 - `own_server`: A server in the process of a command.
 - `program`: The program: its commands and its errors.
+- `replay`: The command `replay`: generate traced answers again.
 - `serve`: The command `serve`: serve a model over HTTP.
 """
 

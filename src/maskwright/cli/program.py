@@ -72,6 +72,9 @@ COMMANDS: Final = {
         "took.",
     ),
     "bench": Subcommand("bench", "Measure a running server under load: its operating envelope."),
+    "replay": Subcommand(
+        "replay", "Generate traced answers again, and say whether they have equal tokens."
+    ),
     "doctor": Subcommand(
         "doctor",
         "Say what this machine is, and what to do where something slows Maskwright down or stops "

@@ -289,6 +289,13 @@ def serve(
         str | None,
         Option(help="File to which a trace of each answer is added, as a line of JSON."),
     ] = None,
+    trace_requests: Annotated[
+        bool,
+        Option(
+            help="Add requests and tokens to traces, for 'maskwright replay'. They hold the text "
+            "of prompts and answers."
+        ),
+    ] = False,
     otel: Annotated[
         str | None,
         Option(help="Address of an OpenTelemetry collector (OTLP over HTTP) for spans."),
@@ -303,7 +310,7 @@ def serve(
     cache: Annotated[str, Option(envvar="MASKWRIGHT_CACHE", help=CACHE_HELP)] = str(USER_CACHE),
 ) -> None:
     set_up_logs(log_format, log_level)
-    sinks, adapters = open_sinks(trace, otel), adapter_folders(adapter)
+    sinks, adapters = open_sinks(trace, otel, trace_requests), adapter_folders(adapter)
     tls, key_source = tls_files(tls_certificate, tls_key), KeySource(api_key, api_keys)
     server_config = ServerConfig(
         model_name=name,
@@ -451,8 +458,13 @@ def with_objectives(
     return tuple(by_name.values())
 
 
-def open_sinks(trace: str | None, otel: str | None) -> list[TraceFile | Spans]:
-    """The places to which traces are sent. Raises InputError for one that can't be opened."""
+def open_sinks(
+    trace: str | None, otel: str | None, requests: bool = False
+) -> list[TraceFile | Spans]:
+    """The places to which traces are sent; `requests`: the file gets whole requests. Raises
+    InputError for a place that can't be opened."""
+    if requests and trace is None:
+        raise InputError("--trace-requests needs --trace FILE", param="trace_requests")
     sinks: list[TraceFile | Spans] = []
     if otel is not None:
         if not otel.startswith(("http://", "https://")):
@@ -470,7 +482,7 @@ def open_sinks(trace: str | None, otel: str | None) -> list[TraceFile | Spans]:
             ) from None
         sinks.append(Spans.sent_to(otel))
     if trace is not None:
-        sinks.append(TraceFile(trace))
+        sinks.append(TraceFile(trace, requests=requests))
     return sinks
 
 

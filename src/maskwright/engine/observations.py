@@ -20,6 +20,9 @@ MASK_SECONDS = (1e-6, 2.5e-6, 5e-6, 1e-5, 2.5e-5, 5e-5, 1e-4, 2.5e-4, 5e-4, 1e-3
 SIZES = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0, 1024.0, 2048.0, 4096.0)
 """Bucket bounds for the tokens and sequences of a step."""
 
+LENGTHS = (1.0, *(4.0**power for power in range(1, 10)))
+"""Bucket bounds for the tokens of prompts and answers: powers of 4, up to 262,144."""
+
 
 @dataclass(frozen=True, slots=True)
 class Distribution:
@@ -60,6 +63,10 @@ def _seconds() -> Histogram:
     return Histogram(SECONDS)
 
 
+def _lengths() -> Histogram:
+    return Histogram(LENGTHS)
+
+
 def _sizes() -> Histogram:
     return Histogram(SIZES)
 
@@ -74,7 +81,8 @@ class Observations:
     - `mask`: time to fill a mask; of masks that are filled together, the mean.
     - `question`: time from a question to a grammar process until its answer is taken in.
     - `step`, `tokens`, `sequences`: the time of a step, and the tokens and sequences computed in
-      it.
+      it; `decodes`: the sequences that decode, of steps that have some.
+    - `prompt_length`, `output_length`: tokens of prompts and of answers, of requests that ended.
     """
 
     compile: Histogram = field(default_factory=_seconds)
@@ -90,6 +98,9 @@ class Observations:
     step: Histogram = field(default_factory=_seconds)
     tokens: Histogram = field(default_factory=_sizes)
     sequences: Histogram = field(default_factory=_sizes)
+    decodes: Histogram = field(default_factory=_sizes)
+    prompt_length: Histogram = field(default_factory=_lengths)
+    output_length: Histogram = field(default_factory=_lengths)
 
     def read(self) -> dict[str, Distribution]:
         """All of them, by name."""

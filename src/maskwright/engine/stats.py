@@ -23,6 +23,8 @@ class EngineStats:
     - `refused`: requests by the reason of their refusal: a full queue ("queue"), or an objective
       that they would have missed ("objective").
     - `positions_idle`: positions in the blocks of running requests that hold no token yet.
+    - `prefill_queue_tokens`: tokens of prompts that are still to be computed, of all live requests.
+    - `reserved_kv_tokens`: positions that admission reserves for all live requests.
     - `observations`: histograms; see `Observations`. For all other counts see `Counts`.
     """
 
@@ -61,4 +63,6 @@ class EngineStats:
     positions_idle: int
     mask_rows: int
     mask_hits: int
+    prefill_queue_tokens: int
+    reserved_kv_tokens: int
     observations: dict[str, Distribution]

@@ -21,7 +21,7 @@ from maskwright.models.config import end_tokens, parse_config, read_config
 from maskwright.models.decoder import Decoder
 from maskwright.models.dense import DenseDecoder
 from maskwright.models.transformers_backend.load import load_transformers
-from maskwright.models.weights import read_weights
+from maskwright.models.weights import read_weights, weights_revision
 from maskwright.vocab import Vocabulary
 
 DEMO_PATH = Path(__file__).parent / "demo"
@@ -41,6 +41,8 @@ class LoadedModel:
     decoder: Decoder
     tokenizer: PreTrainedTokenizerFast
     vocab: Vocabulary
+    revision: str = ""
+    """The digest of its weights, see `weights_revision`."""
 
     @property
     def eos(self) -> tuple[int, ...]:
@@ -131,7 +133,7 @@ def load(
     name = "maskwright-demo" if directory == DEMO_PATH else directory.name
     if isinstance(path_or_id, str) and not Path(path_or_id).is_dir():
         name = path_or_id
-    return LoadedModel(name, decoder, tokenizer, vocab)
+    return LoadedModel(name, decoder, tokenizer, vocab, weights_revision(directory))
 
 
 def _decoder(

@@ -3,6 +3,7 @@ run any code."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 
@@ -13,6 +14,9 @@ from torch import Tensor
 from maskwright.errors import InputError
 
 INDEX = "model.safetensors.index.json"
+WHOLE_BYTES = 64 << 20
+SAMPLES = 256
+SAMPLE_BYTES = 1 << 16
 PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl")
 
 
@@ -49,6 +53,24 @@ def weight_files(directory: Path) -> list[Path]:
                 param="model",
             )
     return [directory / name for name in names]
+
+
+def weights_revision(directory: Path) -> str:
+    """Return a digest of the weights of a checkpoint. Files of up to `WHOLE_BYTES` bytes are read
+    as a whole, of larger ones their size and `SAMPLES` pieces at equal distances, from the header
+    to the end: it takes a moment, and training changes weights everywhere."""
+    digest = hashlib.blake2b(digest_size=8)
+    for file in weight_files(directory):
+        size = file.stat().st_size
+        digest.update(f"{file.name} {size} ".encode())
+        with file.open("rb") as data:
+            if size <= WHOLE_BYTES:
+                digest.update(data.read())
+                continue
+            for number in range(SAMPLES):
+                data.seek(number * (size - SAMPLE_BYTES) // (SAMPLES - 1))
+                digest.update(data.read(SAMPLE_BYTES))
+    return digest.hexdigest()
 
 
 def _listed(index: Path) -> list[str]:

@@ -14,6 +14,7 @@
 - `errors`: Every failure as an error body in OpenAI's form.
 - `exchange`: The record of one HTTP request, for logs, metrics and traces.
 - `generation_routes`: The endpoints that generate answers.
+- `identity`: What serves: software, model and settings, and their fingerprint.
 - `json`: How the server writes JSON.
 - `middleware`: Wraps every request: ids, records, internal errors.
 - `prompts`: The prompts of a request as token ids.

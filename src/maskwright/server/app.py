@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections.abc import Sequence
 from importlib.metadata import version
@@ -24,8 +23,10 @@ from maskwright.server.disconnect import ClientGoneError
 from maskwright.server.errors import HttpError, code_of, describe, error_response
 from maskwright.server.exchange import exchange_of
 from maskwright.server.generation_routes import GenerationRoutes, no_such_model
+from maskwright.server.grammars.tool_style import tool_format_of
 from maskwright.server.guarantees.explain_route import ExplainRoute
 from maskwright.server.guarantees.records import Records
+from maskwright.server.identity import identity_of
 from maskwright.server.json import Json
 from maskwright.server.middleware import Exchanges
 from maskwright.server.observe.metrics import Metrics
@@ -63,14 +64,16 @@ def create_app(
     if config.keys is not None:
         check_classes(config.keys.keys, (item.name for item in engine.config.classes))
     name = _name(engine, config)
-    metrics = Metrics(engine, name, processes)
+    tool_format = config.tool_format or tool_format_of(engine.loaded.chat_template)
+    identity = identity_of(engine, config, tool_format)
+    metrics = Metrics(engine, name, processes, identity)
     prompts = PromptReader(engine, logged=config.log_prompts)
     starter = Starter(engine, config, metrics, prompts, processes)
     tokens = TokenRoutes(engine, prompts, config.body_bytes)
     vocab, records = engine.loaded.vocab, Records(engine.loaded.vocab)
     explain = ExplainRoute(vocab, starter.recipes, records, processes, config.body_bytes)
     routes = Routes(engine, metrics, name, drain)
-    generation = GenerationRoutes(engine, config, starter, records, name, _fingerprint(engine))
+    generation = GenerationRoutes(engine, config, starter, records, name, identity)
     folder = config.batch_folder
     batching = None if folder is None else Batching(folder, config, engine.config)
     app = FastAPI(
@@ -100,6 +103,7 @@ def create_app(
     app.add_exception_handler(HttpError, _answer)
     app.add_exception_handler(HTTPException, _answer_http)
     app.add_exception_handler(ClientGoneError, _answer_nobody)
+    app.state.identity = identity
     # The last one added is the outermost.
     app.add_middleware(
         AccessControl,
@@ -182,12 +186,6 @@ def _name(engine: Engine, config: ServerConfig) -> str:
             param="adapter",
         )
     return name
-
-
-def _fingerprint(engine: Engine) -> str:
-    """Return a text that changes with the software, the model or its vocabulary."""
-    parts = (version("maskwright"), engine.loaded.name, engine.loaded.vocab.digest)
-    return f"fp_{hashlib.blake2b(repr(parts).encode(), digest_size=5).hexdigest()}"
 
 
 async def _answer(request: Request, error: Exception) -> Response:

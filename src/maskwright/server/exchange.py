@@ -12,6 +12,8 @@ from starlette.types import Scope
 
 from maskwright.engine import Generation
 from maskwright.server.access.rates import Allowance
+from maskwright.server.identity import Identity
+from maskwright.server.json import Json
 
 KEY = "maskwright.exchange"
 
@@ -42,8 +44,9 @@ class Sent:
 class Exchange:
     """One HTTP request and its answer. `started` is a time of the monotonic clock, `received` in
     seconds since 1970. `code` is the code of the error with which it ended. `allowance` is
-    that of the client's key; None if the server has no keys. Durations are in seconds; None for
-    what did not happen."""
+    that of the client's key; None if the server has no keys. `body` is as it was parsed,
+    `prompts` are token ids. `grammar_digest` is equal for answers with equal grammars. Durations
+    are in seconds; None for what did not happen."""
 
     request_id: str
     method: str = ""
@@ -57,7 +60,11 @@ class Exchange:
     route: str = ""
     model: str | None = None
     stream: bool = False
+    served_by: Identity | None = None
+    body: Json | None = None
+    prompts: Sequence[Sequence[int]] = ()
     shape: str | None = None
+    grammar_digest: str | None = None
     grammar: GrammarSource = "none"
     compiling: float | None = None
     rendering: float | None = None

@@ -26,6 +26,7 @@ from maskwright.server.disconnect import until_disconnect
 from maskwright.server.errors import HttpError
 from maskwright.server.exchange import Exchange, exchange_of
 from maskwright.server.guarantees.records import Records
+from maskwright.server.identity import Identity
 from maskwright.server.json import Json
 from maskwright.server.observe.traces import RequestTrace
 from maskwright.server.request.answer_request import AnswerRequest, TextPrompt
@@ -66,7 +67,7 @@ class GenerationRoutes:
         starter: Starter,
         records: Records,
         name: str,
-        fingerprint: str,
+        identity: Identity,
     ) -> None:
         """`records`: keeps how tokens were chosen, for requests that ask for it."""
         self._engine = engine
@@ -74,18 +75,18 @@ class GenerationRoutes:
         self._starter = starter
         self._records = records
         self._name = name
-        self._fingerprint = fingerprint
+        self._identity = identity
 
     async def chat(self, http: Request) -> Response:
-        tree = await read_object(http, self._config.body_bytes)
+        tree = await self._read(http)
         return await self._answer(http, "chatcmpl-", parse_chat_request(tree), _chat_writer)
 
     async def text(self, http: Request) -> Response:
-        tree = await read_object(http, self._config.body_bytes)
+        tree = await self._read(http)
         return await self._answer(http, "cmpl-", parse_text_request(tree), self._text_writer)
 
     async def responses(self, http: Request) -> Response:
-        tree = await read_object(http, self._config.body_bytes)
+        tree = await self._read(http)
         request = parse_response_request(tree)
         return await self._answer(
             http,
@@ -93,6 +94,13 @@ class GenerationRoutes:
             request.answer,
             lambda made: ResponseWriter(made.id, made.model, request.echoed, made.own),
         )
+
+    async def _read(self, http: Request) -> Json:
+        """Return the body, which the record of the request keeps."""
+        tree = await read_object(http, self._config.body_bytes)
+        exchange = exchange_of(http.scope)
+        exchange.body, exchange.served_by = tree, self._identity
+        return tree
 
     async def _answer(
         self, http: Request, prefix: str, request: AnswerRequest, make: MakeWriter
@@ -107,7 +115,7 @@ class GenerationRoutes:
         id = _id(prefix, reply.id)
         own = partial(self._own, request.options.own, exchange, choices, id)
         model = request.model or self._name
-        writer = make(Answering(request, choices, id, model, self._fingerprint, own))
+        writer = make(Answering(request, choices, id, model, self._identity.fingerprint, own))
         headers = _warnings(choices.warnings)
         if reply.stream:
             stream = EventStream(

@@ -79,6 +79,7 @@ class Starter:
         if recipe is not None and grammar is not None:
             await _check_least(request, recipe, grammar, min(limits))
         submitted = self._submit(request, prompts, limits, grammar, exchange)
+        exchange.prompts = prompts
         exchange.generations = generations = [generation for _, generation in submitted]
         if exchange.allowance is not None:
             exchange.allowance.charge_answers(sum(map(len, prompts)), generations)
@@ -184,6 +185,7 @@ class Starter:
     async def _grammar(self, recipe: Recipe, exchange: Exchange) -> AnyGrammar:
         begin = time.monotonic()
         exchange.shape = recipe.key.partition(" ")[0]
+        exchange.grammar_digest = self._recipes.digest(recipe)
         exchange.grammar, grammar = await self._grammars.get(recipe)
         exchange.compiling = time.monotonic() - begin
         return grammar

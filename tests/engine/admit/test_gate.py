@@ -293,3 +293,22 @@ def test_when_tokens_would_come_too_slowly() -> None:
 def test_an_objective_is_a_time(objective: str) -> None:
     with pytest.raises(InputError, match=f"has the {objective} 0"):
         ServiceClass("a", 1.0, **{objective: 0})
+
+
+def test_a_backlog_is_what_is_still_to_be_computed_and_reserved() -> None:
+    gate = Gate((ServiceClass("one", 1.0),), StepTimeModel(64, None), slots=4, positions=100)
+    waiting = Sequence(1, list(range(20)), 20, 50)
+    claim = Claim(0, "", prompt=20, cap=30, sequence=waiting)
+    assert gate.enter(1, claim) == 50
+    assert gate.enter(2, Claim(0, "", prompt=40, cap=90)) == 100  # all that there is
+    assert gate.backlog() == (60, 150)
+    waiting.phase, waiting.computed = Phase.RUNNING, 12
+    assert gate.backlog() == (48, 150)
+    waiting.computed = 20
+    waiting.tokens.append(7)  # it decodes
+    assert gate.backlog() == (40, 150)
+    waiting.phase, waiting.computed = Phase.WAITING, 0  # it was preempted
+    assert gate.backlog() == (61, 150)
+    gate.leave(2, steps=0, output=0, cached=0, whole=False)
+    gate.leave(1, steps=1, output=1, cached=0, whole=True)
+    assert gate.backlog() == (0, 0)

@@ -114,6 +114,11 @@ def hold(stats: EngineStats, traces: list[Trace]) -> None:
         seen, told = stats.observations[name], seconds(traces, name)
         assert seen.count == len(told), name
         assert seen.total == pytest.approx(sum(told)), name
+    for name, field in (("prompt_length", "prompt_tokens"), ("output_length", "completion_tokens")):
+        seen, lengths = stats.observations[name], [getattr(trace, field) for trace in traces]
+        assert (seen.count, seen.total) == (len(traces), sum(lengths)), name
+        assert seen.counts[0] == sum(1 for length in lengths if length <= 1), name
+    assert (stats.prefill_queue_tokens, stats.reserved_kv_tokens) == (0, 0)
     assert stats.observations["mask"].count == stats.mask_rows
     assert stats.observations["mask"].total == pytest.approx(sum(seconds(traces, "mask")))
     between = sum(trace.steps for trace in traces) - stats.observations["ttft"].count
@@ -150,10 +155,12 @@ def test_a_trace_tells_what_the_client_got(loaded: LoadedModel) -> None:
         prompt = list(range(60, 90))
         first = engine.submit(request(loaded, prompt=prompt, max_tokens=20))
         got = first.result()
+        assert first.output == got.token_ids
         trace = first.trace
         assert trace is not None
         assert trace.completion_tokens == len(got.token_ids) == 20
         assert (trace.prompt_tokens, trace.cached_tokens) == (30, 0)
+        assert trace.reserved_kv_tokens == 50  # nothing is known of answers yet
         assert trace.finish_reason is got.finish_reason
         assert trace.seed == first.seed
         assert trace.kv_blocks_peak >= 12  # 49 positions of 4
@@ -253,6 +260,8 @@ def test_pauses_are_in_no_part_of_a_life_but_their_own() -> None:
         "tpot": 2.5,
         "inter_token": 2.0,
         "total": 135.5,
+        "prompt_length": 3,
+        "output_length": 2,
     }
 
 

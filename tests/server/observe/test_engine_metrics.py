@@ -78,6 +78,8 @@ def test_every_number_has_its_name() -> None:
         ("kv_blocks", "free"): STATS.blocks_free,
         ("kv_use",): 0.25,
         ("kv_idle_positions",): 640,
+        ("prefill_queue_tokens",): STATS.prefill_queue_tokens,
+        ("reserved_kv_tokens",): STATS.reserved_kv_tokens,
         ("kv_fragmentation",): 0.2,
         ("requests_submitted_total",): STATS.submitted,
         ("prompt_tokens_total",): STATS.prompt_tokens,

@@ -82,10 +82,19 @@ class Gate:
             asked = self._waiting(claim)
         return forecast(asked, live, self._room, self._step_times) if live else None
 
-    def enter(self, number: int, claim: Claim) -> None:
-        """Register the claim of the admitted request `number`."""
+    def enter(self, number: int, claim: Claim) -> int:
+        """Register the claim of the admitted request `number`; returns the positions that it
+        reserves."""
         with self._lock:
             self._claims[number] = claim
+            return self._reserved(claim)
+
+    def backlog(self) -> tuple[int, int]:
+        """Return the tokens of prompts that are still to be computed, and the positions reserved,
+        of all live requests."""
+        with self._lock:
+            claims = list(self._claims.values())
+            return sum(map(_prefill, claims)), sum(map(self._reserved, claims))
 
     def attach(self, number: int, sequence: Sequence) -> None:
         """Set the sequence of request `number`, whose grammar was still being compiled at first."""
@@ -103,6 +112,11 @@ class Gate:
                     output=output, steps=steps, prompt=claim.prompt, cached=cached
                 )
 
+    def _reserved(self, claim: Claim) -> int:
+        """Return the positions that a claim reserves."""
+        answer = self._history[claim.rank].reserved(claim.cap)
+        return min(self._room.positions, claim.prompt + answer)
+
     def _waiting(self, claim: Claim) -> Task:
         history = self._history[claim.rank]
         return Task(
@@ -111,7 +125,7 @@ class Gate:
             prompt=max(1.0, history.computed * claim.prompt),
             output=history.to_come(0, claim.cap),
             a_step=history.a_step,
-            positions=min(self._room.positions, claim.prompt + history.reserved(claim.cap)),
+            positions=self._reserved(claim),
             running=False,
         )
 
@@ -141,3 +155,15 @@ class Gate:
             output=self._history[claim.rank].one_to_come(done, claim.cap, share),
             running=True,
         )
+
+
+def _prefill(claim: Claim) -> int:
+    """Return the tokens that are to be computed before the request decodes: of its prompt, and
+    after a preemption of its answer too."""
+    sequence = claim.sequence
+    if sequence is None:
+        return claim.prompt
+    if sequence.phase is Phase.ENDED:
+        return 0
+    pending = sequence.pending
+    return pending if pending > SHORT or sequence.computed < sequence.prompt_length else 0

@@ -172,9 +172,11 @@ class Active:
         self.scores.append(score)
 
     def note_end(self) -> None:
-        """Copy into the record what matcher, sequence and cache have counted."""
+        """Keep the output, and copy what matcher, sequence and cache have counted."""
         record, sequence = self.generation.record, self.sequence
         record.completion = self._digested
+        end = sequence.prompt_length + self._digested
+        self.generation.output = tuple(sequence.tokens[sequence.prompt_length : end])
         record.cached = sequence.cached_tokens
         record.preemptions = sequence.preemptions
         record.peak = sequence.blocks_peak

@@ -39,6 +39,8 @@ class Generation:
         self.record = record or Record(0.0, prompt=prompt_tokens, seed=seed)
         self.trace: Trace | None = None
         """The times and counts of the request, once it has ended."""
+        self.output: tuple[int, ...] = ()
+        """The tokens of the answer, an end token included, once the request has ended."""
         self._listeners: list[Callable[[Trace], None]] = []
         self._cancel = cancel
         self._buffer = buffer

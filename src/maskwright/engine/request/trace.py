@@ -38,6 +38,8 @@ class Trace:
     - `questions`: what was asked of the grammar's process, because it had not been learned.
     - `question_ms`: time in which such a question was open; the model may have computed meanwhile.
     - `late_rows`: rows of logits that were there before their mask.
+    - `reserved_kv_tokens`: positions that admission reserved for the request when it came: its
+      prompt, and the 95th percentile of recent answers of its class.
     - `kv_blocks_peak`: most blocks that the request held in a step.
     """
 
@@ -58,6 +60,7 @@ class Trace:
     model_accepted_tokens: int
     steps: int
     preemptions: int
+    reserved_kv_tokens: int
     kv_blocks_peak: int
     mask_rows: int
     mask_hits: int
@@ -90,7 +93,7 @@ class Record:
         *("prompt", "cached", "completion", "first", "sampled", "forced", "drafted", "accepted"),
         *("model_drafted", "model_accepted"),
         *("mask_rows", "mask_hits", "mask_seconds", "adapter"),
-        *("questions", "question_seconds", "late_rows"),
+        *("questions", "question_seconds", "late_rows", "reserved"),
     )
 
     def __init__(
@@ -123,7 +126,7 @@ class Record:
         self.model_drafted = self.model_accepted = 0
         self.mask_rows = self.mask_hits = 0
         self.mask_seconds = 0.0
-        self.questions = self.late_rows = 0
+        self.questions = self.late_rows = self.reserved = 0
         self.question_seconds = 0.0
 
     def compiled(self, now: float, seen: Observations) -> None:
@@ -204,6 +207,8 @@ class Record:
                 tpot = decode / after
                 seen.tpot.note(tpot)
         seen.total.note(now - self.submitted_at)
+        seen.prompt_length.note(self.prompt)
+        seen.output_length.note(self.completion)
         return Trace(
             id=number,
             service=self.service,
@@ -222,6 +227,7 @@ class Record:
             model_accepted_tokens=self.model_accepted,
             steps=self.steps,
             preemptions=self.preemptions,
+            reserved_kv_tokens=self.reserved,
             kv_blocks_peak=self.peak,
             mask_rows=self.mask_rows,
             mask_hits=self.mask_hits,

@@ -71,6 +71,11 @@ class StepPlan:
         return sum(chunk.count for chunk in self.chunks)
 
     @property
+    def decodes(self) -> int:
+        """Sequences that decode in this step."""
+        return sum(chunk.decodes for chunk in self.chunks)
+
+    @property
     def of_prompts(self) -> tuple[int, float]:
         """The number of prompt tokens among them, and the mean number of positions before each."""
         pieces = [chunk for chunk in self.chunks if not chunk.decodes]

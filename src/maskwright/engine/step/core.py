@@ -256,6 +256,8 @@ class Core:
             self.counts.computed += plan.tokens
             self.seen.tokens.note(plan.tokens)
             self.seen.sequences.note(len(plan.chunks))
+            if plan.decodes:
+                self.seen.decodes.note(plan.decodes)
             self.seen.step.note(sampled - drafted)
         self.seconds.wait += waited - begin
         self.seconds.draft += drafted - waited

@@ -234,7 +234,7 @@ class Engine:
             claim.sequence = active.sequence
         with self._wake:
             self._refuse_overload(claim)
-            self._gate.enter(generation.id, claim)
+            generation.record.reserved = self._gate.enter(generation.id, claim)
             if active is not None:
                 self._submitted.append(active)
             elif isinstance(grammar, Future):
@@ -263,6 +263,7 @@ class Engine:
             submitted, prompt_tokens = self._submitted_requests, self._prompt_tokens
             refused = dict(self._refused)
         invariance = self._batch_invariance
+        prefill, reserved = self._gate.backlog()
         return EngineStats(
             healthy=self.alive,
             batch_invariant=None if invariance is None else invariance.holds,
@@ -299,6 +300,8 @@ class Engine:
             positions_idle=_idle_positions(scheduler.running, pool),
             mask_rows=counts.mask_rows,
             mask_hits=counts.mask_hits,
+            prefill_queue_tokens=prefill,
+            reserved_kv_tokens=reserved,
             observations=core.seen.read(),
         )
 

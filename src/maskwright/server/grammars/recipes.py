@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -90,6 +91,11 @@ class Recipes:
         if tool_use is not None and tool_use.constrains:
             return self._tools(shape, tool_use, stop)
         return None if isinstance(shape, FreeText) else self._shape(shape)
+
+    def digest(self, recipe: Recipe) -> str:
+        """Return a digest of a grammar's source and of how its JSON and its calls are written."""
+        source = json.dumps((recipe.key, self.whitespace, self.tool_format))
+        return hashlib.blake2b(source.encode(), digest_size=8).hexdigest()
 
     def _tools(self, shape: Shape, use: ToolUse, stop: tuple[str, ...]) -> Recipe:
         """Return the recipe of a request with tools. If a call is forced, the shape has no effect;

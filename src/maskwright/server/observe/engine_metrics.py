@@ -41,6 +41,9 @@ HISTOGRAMS = {
     "step": ("step_seconds", "A step of the engine."),
     "tokens": ("batch_tokens", "Tokens computed in a step."),
     "sequences": ("batch_sequences", "Requests computed for in a step."),
+    "decodes": ("decode_sequences", "Requests that decode in a step, of steps that have some."),
+    "prompt_length": ("request_prompt_tokens", "Tokens of a prompt, by request that has ended."),
+    "output_length": ("request_output_tokens", "Tokens of an answer, by request that has ended."),
 }
 """The name of an observation in the engine -> its name in Prometheus and its description."""
 
@@ -90,6 +93,10 @@ def _gauges(stats: EngineStats) -> Iterator[Metric]:
                  stats.blocks_used / stats.blocks_total)  # fmt: skip
     yield _gauge("kv_idle_positions", "Positions in running requests' blocks that hold nothing.",
                  stats.positions_idle)  # fmt: skip
+    yield _gauge("prefill_queue_tokens", "Tokens of prompts that are still to be computed.",
+                 stats.prefill_queue_tokens)  # fmt: skip
+    yield _gauge("reserved_kv_tokens", "Positions that admission reserves for live requests.",
+                 stats.reserved_kv_tokens)  # fmt: skip
     held = stats.blocks_used * stats.block_size
     yield _gauge("kv_fragmentation", "Share of the positions in held blocks that hold nothing.",
                  min(1.0, stats.positions_idle / held) if held else 0.0)  # fmt: skip

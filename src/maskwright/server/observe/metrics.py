@@ -10,6 +10,7 @@ from prometheus_client.exposition import choose_encoder
 from maskwright.engine import Engine
 from maskwright.processes import GrammarProcesses
 from maskwright.server.exchange import Exchange, GrammarSource
+from maskwright.server.identity import Identity
 from maskwright.server.observe.engine_metrics import EngineMetrics
 from maskwright.server.observe.process_metrics import ProcessMetrics
 from maskwright.server.observe.traces import RequestTrace
@@ -23,14 +24,25 @@ class Metrics:
     """The metrics of one server. Can be used from any thread."""
 
     def __init__(
-        self, engine: Engine, model: str, processes: GrammarProcesses | None = None
+        self,
+        engine: Engine,
+        model: str,
+        processes: GrammarProcesses | None = None,
+        identity: Identity | None = None,
     ) -> None:
+        """`model`: its name. `identity`: what serves, for `info`."""
         self._registry = registry = CollectorRegistry()
         registry.register(EngineMetrics(engine))
         if processes is not None:
             registry.register(ProcessMetrics(processes))
-        about = Gauge("maskwright_info", "What runs.", ["version", "model"], registry=registry)
-        about.labels(version("maskwright"), model).set(1)
+        about = Gauge(
+            "maskwright_info", "What runs.",
+            ["version", "model", "weights", "vocabulary", "fingerprint"], registry=registry,
+        )  # fmt: skip
+        told = ("", "", "")
+        if identity is not None:
+            told = (identity.weights, identity.vocabulary, identity.fingerprint)
+        about.labels(version("maskwright"), model, *told).set(1)
         self._requests = Counter(
             "maskwright_http_requests", "Answered HTTP requests.", ["route", "method", "status"],
             registry=registry,

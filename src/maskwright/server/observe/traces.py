@@ -49,6 +49,7 @@ class RequestTrace:
     def body(self) -> Json:
         """The trace as a flat JSON object."""
         asked, engine = self.exchange, asdict(self.engine)
+        server = asked.served_by
         waited = engine.pop("compile_ms")
         return {
             "request_id": asked.request_id,
@@ -62,6 +63,10 @@ class RequestTrace:
             "choices": len(asked.generations),
             "shape": asked.shape,
             "grammar": asked.grammar,
+            "grammar_digest": asked.grammar_digest,
+            "weights": None if server is None else server.weights,
+            "vocabulary": None if server is None else server.vocabulary,
+            "system_fingerprint": None if server is None else server.fingerprint,
             "compile_ms": waited if asked.compiling is None else 1000 * asked.compiling,
             "render_ms": _ms(asked.rendering),
             **engine,
@@ -69,6 +74,18 @@ class RequestTrace:
             "client_ttft_ms": _ms(self.client_ttft),
             "client_tpot_ms": _ms(self.client_tpot),
             "request_ms": 1000 * (asked.seconds or time.monotonic() - asked.started),
+        }
+
+    def recording(self) -> Json:
+        """What `maskwright replay` needs beside the trace: the body of the request, the settings of
+        the server, and the token ids of prompt and answer."""
+        asked = self.exchange
+        each = len(asked.generations) // len(asked.prompts)
+        return {
+            "request": asked.body,
+            "settings": None if asked.served_by is None else asked.served_by.settings,
+            "prompt_token_ids": list(asked.prompts[self.index // each]),
+            "output_token_ids": list(asked.generations[self.index].output),
         }
 
 
@@ -79,8 +96,10 @@ TraceSink: TypeAlias = Callable[[RequestTrace], None]
 class TraceFile:
     """Appends traces to a file as JSON lines. Can be used from any thread."""
 
-    def __init__(self, path: str) -> None:
-        """Raises InputError if the file can't be written."""
+    def __init__(self, path: str, *, requests: bool = False) -> None:
+        """`requests`: add what `maskwright replay` needs, with the texts of requests and answers.
+        Raises InputError if the file can't be written."""
+        self._requests = requests
         try:
             self._file = Path(path).open("a", encoding="utf-8", buffering=1)  # noqa: SIM115
         except OSError as error:
@@ -90,7 +109,8 @@ class TraceFile:
         self._lock = threading.Lock()
 
     def __call__(self, trace: RequestTrace) -> None:
-        line = json.dumps(trace.body(), ensure_ascii=False) + "\n"
+        told = trace.body() | (trace.recording() if self._requests else {})
+        line = json.dumps(told, ensure_ascii=False) + "\n"
         with self._lock:
             self._file.write(line)
 
