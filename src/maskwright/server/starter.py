@@ -185,7 +185,7 @@ class Starter:
     async def _grammar(self, recipe: Recipe, exchange: Exchange) -> AnyGrammar:
         begin = time.monotonic()
         exchange.shape = recipe.key.partition(" ")[0]
-        exchange.grammar_digest = self._recipes.digest(recipe)
+        exchange.grammar_digest = self.recipes.digest(recipe)
         exchange.grammar, grammar = await self._grammars.get(recipe)
         exchange.compiling = time.monotonic() - begin
         return grammar
