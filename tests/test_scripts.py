@@ -88,6 +88,7 @@ ROWS = [
         r"(?s)stream alone.*\n0 faults",
     ),
     Row("benchmarks/many_schemas.py", "--schemas 6 --again 2 --settle 0", "others like them"),
+    Row("benchmarks/forced_function.py", "--answers 10", "forced_function"),
     Row("benchmarks/first_texts.py", "--data {tmp}/cases.jsonl --tokens 60", "first_texts"),
     Row("benchmarks/maskbench.py", "--data {tmp}/cases.jsonl --engines maskwright", "passing_%"),
     Row(
