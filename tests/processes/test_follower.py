@@ -143,3 +143,32 @@ def test_a_text_that_is_waited_for_needs_one_question(
         assert steps > 5
         follower.close()
         followed.forget()
+
+
+def test_a_long_name_of_its_own_is_learned_once(
+    loaded: LoadedModel, processes: GrammarProcesses
+) -> None:
+    """Also where the text has other names, from which it differs: a small model may write one to
+    the end of its context."""
+    build = BUILDS["names"]
+    grammar, followed = build(loaded.vocab), processes.compile(build).result(60)
+    follower, row = followed.matcher(), np.zeros(loaded.vocab.words, np.int32)
+    text = [loaded.vocab.tokens.index(bytes([byte])) for byte in b'{"ab":true,"ba' + 200 * b"c"]
+    answers: queue.SimpleQueue[Heard] = queue.SimpleQueue()
+    questions = 0
+    matcher = grammar.matcher()
+    for at, token in enumerate(text):
+        if not follower.knows([token], 500 - at, canonical=False):
+            follower.ask([token], 500 - at, canonical=False, then=answers.put)
+            heard = answers.get(timeout=30)
+            assert isinstance(heard, Taught)
+            follower.take_in(heard)
+            questions += at > 14
+        assert follower.accept(token)
+        assert matcher.accept(token)
+    follower.fill_mask(row, 500)
+    other = row.copy()
+    matcher.fill_mask(other, 500)
+    assert np.array_equal(row, other)
+    assert questions <= 2
+    follower.close()

@@ -18,10 +18,12 @@ def unpacked(packed: int) -> Configuration:
 class Position:
     """A configuration with what has been computed about it. Each configuration of a machine has one
     position, so equal positions are one object; but within a property name that must differ from
-    others, it has one position for each set of endings that the text excludes."""
+    others, it has one position for each set of endings that the text excludes, and one for a name
+    that no other begins with."""
 
     __slots__ = (
         "accepting",
+        "begins_no_name",
         "complete",
         "configuration",
         "excluded",
@@ -43,7 +45,9 @@ class Position:
         would repeat a name of the object. The mask has no token that begins so (see
         `mask.names.positions`)."""
         self.variant = 0
-        """Which of the positions of the configuration this is: 0 where nothing is excluded."""
+        """Which of the positions of the configuration this is: 0 is that of most texts."""
+        self.begins_no_name = False
+        """Within a property name: whether no name that the text has begins as the present one."""
         self.moves: Final[dict[int, Position]] = {}
         """The position after each token that was accepted here, unless it depends on the text."""
         self.names: dict[int, Configuration] | None = None

@@ -72,7 +72,9 @@ class Walker:
         del read_prefix
         with self.recognizer:
             if position.record == 0:
-                self._set_row(position, self._walk(position.configuration))
+                here = position.configuration
+                plain = self.recognizer.position(here)
+                self._set_row(position, plain.row if plain.record else self._walk(here))
 
     def measure(self, position: Position, read_prefix: Callable[[], bytes | bytearray]) -> None:
         """Compute the mask row of a position, and the budget that certainly suffices there."""
@@ -103,12 +105,16 @@ class Walker:
         if here is None:
             return None
         if self.names.apply(here):
-            if not by_text:
-                position.names = position.names or {}
-                position.names[token] = here
-            text = bytes(read_prefix()) + recognizer.vocabulary.spellings[token]
-            return self.position(here, text)
-        following = recognizer.position(here)
+            spelling = recognizer.vocabulary.spellings[token]
+            with self.tables.lock:
+                following = self.names.of_every_text(position, spelling, here)
+            if following is None:
+                if not by_text:
+                    position.names = position.names or {}
+                    position.names[token] = here
+                return self.position(here, bytes(read_prefix()) + spelling)
+        else:
+            following = recognizer.position(here)
         if not by_text:
             position.moves[token] = following
         return following

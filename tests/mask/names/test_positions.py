@@ -206,3 +206,28 @@ def _sizes(grammar: Grammar) -> dict[str, int]:
         "positions": len(shared.positions),
         "rows": len(grammar.recognizer.tables.rows),
     }
+
+
+def test_a_name_that_no_other_begins_with_goes_on_by_position() -> None:
+    """Where its tokens lead is found out once, whatever names the text has before."""
+    grammar, _ = _grammars({"additionalProperties": ONE})
+    first = after(grammar, b'{"ab": 1, "aa": 1, "b')
+    for byte in b"abcabcabc":
+        before = first.position
+        assert first.accept(TOKENS.index(bytes([byte])))
+        assert before.moves[TOKENS.index(bytes([byte]))] is first.position
+    other = after(grammar, b'{"x": 1, "y": 1, "z": 1, "bab')
+    assert other.position is first.position
+    assert TOKENS.index(b'a"') in allowed(other)
+
+
+def test_a_name_that_another_begins_with_depends_on_the_text() -> None:
+    grammar, _ = _grammars({"additionalProperties": ONE})
+    matcher = after(grammar, b'{"abab": 1, "ab')
+    assert not matcher.position.begins_no_name
+    assert matcher.accept(TOKENS.index(b"a"))
+    assert TOKENS.index(b"a") not in after(grammar, b'{"abab": 1, "ab').position.moves
+    assert matcher.accept(TOKENS.index(b"b"))
+    assert TOKENS.index(b'"') not in allowed(matcher)
+    assert matcher.accept(TOKENS.index(b"a"))
+    assert matcher.position.begins_no_name

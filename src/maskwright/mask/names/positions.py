@@ -3,7 +3,8 @@
 The configuration does not show which names an object has (see `automaton.json.remembered_names`),
 so its mask is that of a new name. Where the text has a name that begins as the present one does, a
 token that would complete that name is taken out of the mask. There is one position for each set of
-*endings* taken out: the beginnings of tokens up to the closing quote.
+*endings* taken out: the beginnings of tokens up to the closing quote. There is another for a name
+of which no other name has the beginning: whatever it goes on with, it stays a new one.
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ class NamePositions:
         self._endings = recognizer.shared.name_endings
         self._distinct_endings = recognizer.shared.distinct_endings
         self._variants = count(1)
-        self._positions: dict[tuple[Configuration, frozenset[bytes]], Position] = {}
+        self._positions: dict[tuple[Configuration, frozenset[bytes] | None], Position] = {}
+        """By configuration, and what is excluded; None where the name is certainly a new one."""
 
     def apply(self, here: Configuration) -> bool:
         """Whether the position of a configuration depends on the text."""
@@ -46,14 +48,29 @@ class NamePositions:
     def of(self, here: Configuration, text: bytes) -> Position:
         """The position after `text`, which has led to the configuration."""
         excluded = self._excluded(here, text)
-        if not excluded:
+        if excluded is not None and not excluded:
             return self._recognizer.position(here)
+        return self._variant(here, excluded)
+
+    def of_every_text(
+        self, position: Position, spelling: bytes, here: Configuration
+    ) -> Position | None:
+        """The position after a token with this spelling, which leads from a position to the
+        configuration `here`, if it is one for every text at the position; None otherwise."""
+        if isinstance(self._recognizer.machine.leaves.keys[here.leaf], ChoiceState):
+            return self._recognizer.position(here)  # as `_excluded` says
+        if position.begins_no_name and QUOTE not in spelling:
+            return self._variant(here, None)
+        return None
+
+    def _variant(self, here: Configuration, excluded: frozenset[bytes] | None) -> Position:
         key = (here, excluded)
         known = self._positions.get(key)
         if known is None:
             if len(self._positions) >= _MOST_POSITIONS:
                 self._positions.clear()
-            known = self._positions[key] = Position(here, excluded)
+            known = self._positions[key] = Position(here, excluded or frozenset())
+            known.begins_no_name = excluded is None
             known.variant = next(self._variants)
         return known
 
@@ -84,17 +101,16 @@ class NamePositions:
         left = (name.removesuffix(rest) for name in names.rests(begun) if name.endswith(rest))
         return frozenset(each.encode() for each in left)
 
-    def _excluded(self, here: Configuration, text: bytes) -> frozenset[bytes]:
+    def _excluded(self, here: Configuration, text: bytes) -> frozenset[bytes] | None:
+        """The endings that are taken out; None if no name begins as the present one does."""
         machine = self._recognizer.machine
         if isinstance(machine.leaves.keys[here.leaf], ChoiceState):
             return frozenset()  # no token holds both quotes of a name that isn't remembered
         start = string_start(text, len(text))
         names = machine.names_before(text, start)
-        if names.members == 0:
-            return frozenset()
         begun, is_whole = decoded(text[start:])
-        if next(names.rests(begun), None) is None:
-            return frozenset()
+        if names.members == 0 or next(names.rests(begun), None) is None:
+            return None
         if is_whole:
             rests = self._rests_in_tokens(names, begun)
             if not rests:
