@@ -104,7 +104,18 @@ def create_app(
     app.add_exception_handler(HTTPException, _answer_http)
     app.add_exception_handler(ClientGoneError, _answer_nobody)
     app.state.identity = identity
-    # The last one added is the outermost.
+    _add_middleware(app, config, drain, metrics, sinks)
+    return app
+
+
+def _add_middleware(
+    app: FastAPI,
+    config: ServerConfig,
+    drain: Drain,
+    metrics: Metrics,
+    sinks: Sequence[TraceSink],
+) -> None:
+    """Add what every request passes through. The last one added is the outermost."""
     app.add_middleware(
         AccessControl,
         keys=config.keys,
@@ -121,7 +132,6 @@ def create_app(
             allow_headers=["*"],
             expose_headers=EXPOSED_HEADERS,
         )
-    return app
 
 
 class Routes:
