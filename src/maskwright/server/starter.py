@@ -16,13 +16,18 @@ from maskwright.server.answer.choices import Choices, MakeReport
 from maskwright.server.answer.event_source import events_of
 from maskwright.server.answer.logprobs import ScoreReader
 from maskwright.server.answer.parts import PartReader, ToolReader, WordReader
-from maskwright.server.answer.thinking import ThinkingReader, thinking_marks_of
+from maskwright.server.answer.thinking import (
+    ReasoningTokens,
+    ThinkingReader,
+    TrimmedReader,
+    thinking_marks_of,
+)
 from maskwright.server.answer.token_trace import TokenTrace
 from maskwright.server.config import ServerConfig
 from maskwright.server.errors import HttpError
 from maskwright.server.exchange import Exchange
 from maskwright.server.grammars.cache import GrammarStore
-from maskwright.server.grammars.recipes import Recipe, Recipes
+from maskwright.server.grammars.recipes import ReasoningSection, Recipe, Recipes
 from maskwright.server.grammars.tool_style import tool_format_of
 from maskwright.server.guarantees.reporter import Reporter
 from maskwright.server.observe.metrics import Metrics
@@ -69,12 +74,12 @@ class Starter:
         self._check_token_ids(request)
         self._check_choices(request)
         self._check_ends(request)
-        recipe = self._recipe(request)
-        grammar = None if recipe is None else await self._grammar(recipe, exchange)
         begin = time.monotonic()
         prompts = await self._prompts.read(request, self._adapter(request))
         prompts = [self._cut(request, prompt) for prompt in prompts]
         exchange.rendering = time.monotonic() - begin
+        recipe = self._recipe(request, prompts[0])
+        grammar = None if recipe is None else await self._grammar(recipe, exchange)
         limits = [self._limit(request, len(prompt)) for prompt in prompts]
         if recipe is not None and grammar is not None:
             await _check_least(request, recipe, grammar, min(limits))
@@ -90,24 +95,63 @@ class Starter:
         return Choices(
             generations,
             prompts,
-            self._reader(request, grammar, prompts),
+            self._reader(request, recipe, grammar, prompts[0]),
             warnings,
             name_place=None if recipe is None else recipe.name_place,
             scores=self._scores(request),
             token_traces=traces,
             report=self._reporter(request, grammar),
+            reasoning=self._reasoning_tokens(),
         )
 
     def _reader(
-        self, request: AnswerRequest, grammar: AnyGrammar | None, prompts: list[list[int]]
+        self,
+        request: AnswerRequest,
+        recipe: Recipe | None,
+        grammar: AnyGrammar | None,
+        prompt: list[int],
     ) -> Callable[[], PartReader]:
-        """What makes the reader of one answer. Reasoning is split off free answers to a chat."""
+        """What makes the reader of one answer. Reasoning is split off free answers to a chat, and
+        off others whose grammar has a section for it."""
+        section = None if recipe is None else recipe.section
+        calls = request.tool_use is not None and request.tool_use.constrains
         reader, marks = _words_or_calls(request.tool_use, grammar), self._thinking
-        if marks is None or not request.reply.separate_reasoning or not _is_free_chat(request):
+        if marks is None or not request.reply.separate_reasoning:
             return reader
-        told = self._loaded.vocab.decode(prompts[0][-_MARK_TOKENS:]).decode(errors="replace")
-        begun = told.rstrip().endswith(marks.begin)
+        if section is not None:
+            begun = section.begun
+            if calls:  # whose events distinguish reasoning
+                return lambda: TrimmedReader(reader())
+            return lambda: ThinkingReader(reader(), marks, begun=begun)
+        if not _is_free_chat(request):
+            return reader
+        begun = self._end_of(prompt).endswith(marks.begin)
         return lambda: ThinkingReader(reader(), marks, begun=begun)
+
+    def _section(self, request: AnswerRequest, prompt: list[int]) -> ReasoningSection | None:
+        """The reasoning section that the answer to a chat may have; None if there is none, or if
+        the prompt has ended it. Marks that are special tokens are no part of a text, in which they
+        could be found."""
+        marks, tokens = self._thinking, request.options.thinking_tokens
+        usable = marks is not None and marks.begin not in self._loaded.vocab.special_tokens
+        if not usable or not request.reply.separate_reasoning or not _is_chat(request):
+            if tokens is not None:
+                raise _no_section()
+            return None
+        assert marks is not None
+        told = self._end_of(prompt)
+        if told.endswith(marks.end):
+            return None
+        return ReasoningSection(marks, told.endswith(marks.begin), tokens)
+
+    def _end_of(self, prompt: list[int]) -> str:
+        """The end of a prompt's text, as long as a mark may be, without space after it."""
+        text = self._loaded.vocab.decode(prompt[-_MARK_TOKENS:]).decode(errors="replace")
+        return text.rstrip()
+
+    def _reasoning_tokens(self) -> Callable[[], ReasoningTokens] | None:
+        marks, texts = self._thinking, self._loaded.vocab.tokens
+        return None if marks is None else lambda: ReasoningTokens(texts, marks)
 
     def _reporter(self, request: AnswerRequest, grammar: AnyGrammar | None) -> MakeReport | None:
         if not request.options.own.report:
@@ -172,9 +216,12 @@ class Starter:
                 param="n",
             )
 
-    def _recipe(self, request: AnswerRequest) -> Recipe | None:
-        recipes = self._recipes_for(request)
-        return recipes.of(request.shape, request.tool_use, request.options.stop)
+    def _recipe(self, request: AnswerRequest, prompt: list[int]) -> Recipe | None:
+        recipes, section = self._recipes_for(request), self._section(request, prompt)
+        recipe = recipes.of(request.shape, request.tool_use, request.options.stop, section)
+        if section is not None and section.tokens and (recipe is None or recipe.section is None):
+            raise _no_section()
+        return recipe
 
     def _recipes_for(self, request: AnswerRequest) -> Recipes:
         asked = request.options.own.additional_properties
@@ -288,10 +335,21 @@ def _words_or_calls(use: ToolUse | None, grammar: AnyGrammar | None) -> Callable
     return lambda: ToolReader(events_of(grammar))
 
 
+def _no_section() -> InputError:
+    return InputError(
+        "this answer has no reasoning section whose tokens could be counted",
+        param="thinking_token_budget",
+        code="unsupported_parameter",
+    )
+
+
+def _is_chat(request: AnswerRequest) -> bool:
+    return all(isinstance(prompt, ChatPrompt) for prompt in request.prompts)
+
+
 def _is_free_chat(request: AnswerRequest) -> bool:
     """Whether the answer may contain free text that answers a chat."""
-    is_chat = all(isinstance(prompt, ChatPrompt) for prompt in request.prompts)
-    return is_chat and isinstance(request.shape, FreeText)
+    return _is_chat(request) and isinstance(request.shape, FreeText)
 
 
 def choice_seed(seed: int | None, index: int) -> int | None:

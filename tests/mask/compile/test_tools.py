@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from maskwright import compile_tools
+from maskwright import Grammar, Vocabulary, compile_tools
 from maskwright.errors import SchemaError, UnsatisfiableSchemaError
+from maskwright.mask import CaptureEnded, JsonResponse, RegexResponse
 from tests.mask.compile.offered_tools import NOW, WEATHER, many_tools
-from tests.matching import EVERY_BYTE, after, matches
+from tests.matching import BYTES, EVERY_BYTE, after, matches
 
 
 def test_a_bad_tool_is_named() -> None:
@@ -75,3 +76,71 @@ def test_a_tool_whose_arguments_cant_be_is_never_called() -> None:
     with pytest.raises(UnsatisfiableSchemaError, match="'never'") as refused:
         compile_tools([impossible], "required", EVERY_BYTE, format="json")
     assert refused.value.param == "tools[0].parameters"
+
+
+REASONING: list[tuple[dict[str, Any], list[str], list[str]]] = [
+    # options, texts that match and texts that don't; the answer is an integer
+    ({"reasoning": "optional"}, ["<t>a</t>\n\n3", "<t>\n</t>3", "3"], ["<t>a", "a</t>3", "\n3"]),
+    ({"reasoning": "section"}, ["<t></t>\n3"], ["3", "<t></t>\n\n\n3"]),
+    ({"reasoning": "begun"}, ["a</t>3", "<t></t>3"], ["3", "<t>"]),
+    ({"reasoning": "optional", "reasoning_tokens": 2}, ["<t>ab</t>3", "3"], ["<t>abc</t>3"]),
+    ({"reasoning": "none"}, ["3"], ["<t></t>3"]),
+]
+
+
+@pytest.mark.parametrize(("options", "accepted", "rejected"), REASONING, ids=str)
+def test_reasoning_between_marks(
+    options: dict[str, Any], accepted: list[str], rejected: list[str]
+) -> None:
+    grammar = compile_tools(
+        [],
+        "none",
+        EVERY_BYTE,
+        format="json",
+        response=JsonResponse({"type": "integer"}),
+        reasoning_marks=("<t>", "</t>"),
+        **options,
+    )
+    read = [text for text in accepted + rejected if read_bytes(grammar, text)]
+    assert read == accepted
+
+
+def read_bytes(grammar: Grammar, text: str) -> bool:
+    """Whether `text` matches with each byte a token."""
+    matcher = grammar.matcher()
+    return all(map(matcher.accept, text.encode())) and matcher.accepting
+
+
+def test_what_begins_like_an_optional_section_is_one() -> None:
+    """The pattern would match it as well."""
+    grammar = compile_tools(
+        [],
+        "none",
+        EVERY_BYTE,
+        format="json",
+        response=RegexResponse("(.|\\n)*"),
+        reasoning="optional",
+        reasoning_marks=("<t>", "</t>"),
+    )
+    matcher = grammar.matcher()
+    assert all(map(matcher.accept, b"<t>a"))
+    assert not matcher.accepting
+    assert all(map(matcher.accept, b"</t>\n\n\nb<t>"))
+    ended = [each for each in matcher.events(final=True) if isinstance(each, CaptureEnded)]
+    assert ended == [CaptureEnded("reasoning", "a"), CaptureEnded("text", "\nb<t>")]
+
+
+def test_marks_that_are_special_tokens() -> None:
+    vocab = Vocabulary((*BYTES, b"<t>", b"</t>", b""), special=[256, 257], eos=258)
+    grammar = compile_tools(
+        [],
+        "none",
+        vocab,
+        format="json",
+        response=JsonResponse({"type": "integer"}),
+        reasoning="optional",
+        reasoning_marks=("<t>", "</t>"),
+    )
+    for tokens, whole in (([256, *b"<t>", 257, 51], True), ([51], True), ([*b"<t>"], False)):
+        matcher = grammar.matcher()
+        assert (all(map(matcher.accept, tokens)) and matcher.accepting) is whole

@@ -7,7 +7,13 @@ import asyncio
 import pytest
 
 from maskwright.server.answer.parts import CallBegun, Part, Reasoning, TextPart, WordReader
-from maskwright.server.answer.thinking import ThinkingMarks, ThinkingReader, thinking_marks_of
+from maskwright.server.answer.thinking import (
+    ReasoningTokens,
+    ThinkingMarks,
+    ThinkingReader,
+    TrimmedReader,
+    thinking_marks_of,
+)
 
 MARKS = ThinkingMarks("<think>", "</think>")
 
@@ -68,3 +74,70 @@ def test_marks_are_known_from_the_template() -> None:
     assert thinking_marks_of("a <think>\n</think> b") == MARKS
     assert thinking_marks_of("[THINK]x[/THINK]") == ThinkingMarks("[THINK]", "[/THINK]")
     assert thinking_marks_of("I think") is None
+
+
+TOKENS = [
+    b"<think>",
+    b"\n",
+    b"ab",
+    b"c</",
+    b"think>",
+    b"d",
+    "é".encode()[:1],
+    "é".encode()[1:],
+    b"",
+]
+
+
+@pytest.mark.parametrize(
+    ("tokens", "reasoning", "count"),
+    [
+        ([0, 1, 2, 2, 3, 4, 5], "ababc", 3),
+        ([0, 2, 2, 1, 3, 4, 5], "abab\nc", 4),
+        ([2, 6, 7, 3, 4, 5], "abéc", 4),  # both tokens of a character
+        ([1, 0, 2], "ab", 1),
+        ([0, 1], "", 0),
+        ([2, 5, 8], "", 0),
+        ([0, 2, 8], "ab", 1),
+    ],
+)
+def test_tokens_of_reasoning(tokens: list[int], reasoning: str, count: int) -> None:
+    whole = ReasoningTokens(TOKENS, MARKS)
+    whole.take(tokens, [Reasoning(reasoning), TextPart("d")])
+    assert whole.count == count
+    cut = ReasoningTokens(TOKENS, MARKS)
+    for token in tokens:  # which may be ahead of the text
+        cut.take([token], [])
+    for character in reasoning:
+        cut.take([], [Reasoning(character)])
+    assert cut.count == count
+
+
+def test_the_mark_is_no_reasoning() -> None:
+    counted = ReasoningTokens(TOKENS, MARKS)
+    counted.take([0, 5, 2], [Reasoning("d"), Reasoning("ab")])
+    assert counted.count == 2
+    short = ReasoningTokens([b"<think>", b"t", b"h"], MARKS)
+    short.take([0, 1, 2], [Reasoning("th")])  # which the mark contains as well
+    assert short.count == 2
+
+
+@pytest.mark.parametrize("size", [1, 2, 100])
+def test_line_breaks_around_reasoning(size: int) -> None:
+    class Spoken:
+        async def read(self, text: str, token_ids: object, *, final: bool) -> list[Part]:
+            thought, _, words = text.partition("|")
+            return [
+                *([Reasoning(thought)] if thought else []),
+                *([TextPart(words)] if words else []),
+            ]
+
+    async def all_parts() -> list[Part]:
+        reader, parts, said = TrimmedReader(Spoken()), list[Part](), "\n\na\n\nb\n\n"
+        for at in range(0, len(said), size):
+            parts += await reader.read(said[at : at + size], (), final=False)
+        return parts + await reader.read("|\nc", (), final=True)
+
+    *thoughts, words = asyncio.run(all_parts())
+    assert "".join(part.text for part in thoughts if isinstance(part, Reasoning)) == "a\n\nb"
+    assert words == TextPart("\nc")

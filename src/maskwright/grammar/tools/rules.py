@@ -37,8 +37,9 @@ from maskwright.grammar.tags.rules import literal, names_in, series
 from maskwright.grammar.tools.formats import Template, ToolFormat
 from maskwright.grammar.tools.tools import Tool, ToolChoice
 
-Reasoning = Literal["none", "section", "begun"]
-"""Whether an answer begins with a reasoning section ("section"), or within one ("begun")."""
+Reasoning = Literal["none", "section", "begun", "optional"]
+"""Whether an answer begins with a reasoning section ("section"), within one ("begun"), or with one
+if the model begins it ("optional")."""
 
 MOST_CALLS: Final = 128
 """Most calls in one answer."""
@@ -59,6 +60,9 @@ class ToolRules:
     """Strings that end free text. They are not part of it, and may occur in arguments."""
     reasoning_tokens: int | None = None
     """Upper bound on the tokens of a reasoning section, at least one; None for no bound."""
+    reasoning_marks: tuple[str, str] | None = None
+    """The strings or special tokens around a reasoning section, after which up to two line breaks
+    may stand; None for those of the format."""
     _texts: dict[str, Expression] = field(default_factory=dict[str, Expression], init=False)
 
     def expression(
@@ -80,9 +84,12 @@ class ToolRules:
                 said = self._calls(choice.tools, parallel, "")
             case "one":
                 said = self._calls(choice.tools, False, "")
-        if reasoning == "none" or not self.format.reasoning:
+        if reasoning == "none" or not (self.format.reasoning or self.reasoning_marks):
             return said
-        return series(self._reasoning(begun=reasoning == "begun"), said)
+        section = self._reasoning(reasoning)
+        if reasoning == "optional":
+            section = Choice((section, Concat(())))
+        return series(section, said)
 
     def _words(self, answer: Expression | None, tools: tuple[Tool, ...]) -> Expression:
         return self._filled(self.format.text, {"$text": answer or self._free_text(tools)})
@@ -210,18 +217,24 @@ class ToolRules:
         """Return the choice among the texts, each followed by its expression, as a trie."""
         return _trie(named, names_in("\n".join(named), self.special))
 
-    def _reasoning(self, *, begun: bool) -> Expression:
-        """Return the reasoning section, without its beginning if the prompt contains that."""
-        template = self.format.reasoning
+    def _reasoning(self, reasoning: Reasoning) -> Expression:
+        """Return the reasoning section, without its beginning if the prompt contains that. What
+        begins like an optional section is one, whatever else it may be."""
+        template, after = self.format.reasoning, Concat(())
+        if self.reasoning_marks is not None:
+            begin, end = self.reasoning_marks
+            template, after = (begin, "$text", end), _line_breaks()
         at = template.index("$text")
         end = "".join(template[at + 1 :])
-        before = "" if begun else "".join(template[:at])
-        tail = literal(end, self.special)
+        before = "" if reasoning == "begun" else "".join(template[:at])
+        head, tail = literal(before, self.special), literal(end, self.special)
+        if reasoning == "optional" and isinstance(head, Terminal):
+            head = Cut(head)
         if isinstance(tail, Terminal):
             text = Capture("reasoning", self._bounded(text_until(end), len(end)), tail=end)
         else:
             text = series(Capture("reasoning", self._bounded(text_without(), 0)), tail)
-        return series(literal(before, self.special), text)
+        return series(head, text, after)
 
     def _bounded(self, language: Regular, tail: int) -> Expression:
         text = Terminal(language)
@@ -236,6 +249,13 @@ class ToolRules:
         if known is None:
             known = self._texts[text] = literal(text, self.special)
         return known
+
+
+def _line_breaks() -> Expression:
+    """Return up to two line breaks, which belong to nothing that may begin with one."""
+    line_break = Cut(Terminal(words(["\n"])))
+    more = Choice((series(line_break, line_break), line_break))
+    return Choice((more, Concat(())))
 
 
 def _trie(named: Mapping[str, Expression], special: Mapping[str, int]) -> Expression:

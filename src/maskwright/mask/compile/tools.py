@@ -29,6 +29,7 @@ def compile_tools(
     parallel: bool = True,
     reasoning: Reasoning = "none",
     reasoning_tokens: int | None = None,
+    reasoning_marks: tuple[str, str] | None = None,
     response_schema: Json = None,
     response: ResponseShape | None = None,
     stop: Sequence[str] = (),
@@ -45,8 +46,10 @@ def compile_tools(
       choice.
     - `format`: how the model's family writes calls (see `tool_format_names`).
     - `parallel`: whether an answer may contain several calls.
-    - `reasoning`: whether a reasoning section comes first ("section"), or the prompt has "begun"
-      one. It has at most `reasoning_tokens` tokens.
+    - `reasoning`: whether a reasoning section comes first ("section"), may come first
+      ("optional"), or has been begun by the prompt ("begun"). It has at most `reasoning_tokens`
+      tokens, and stands between `reasoning_marks`, strings or special tokens, or else between
+      those of the format.
     - `response_schema`, or `response` for any other shape: what an answer looks like that calls no
       tool; None for free text. An answer that begins like a call is one.
     - `stop`: strings that end free text.
@@ -82,6 +85,7 @@ def compile_tools(
         parts.arguments(spelled, vocab),
         stop=tuple(stop),
         reasoning_tokens=reasoning_tokens,
+        reasoning_marks=reasoning_marks,
     )
     with Work(parts.limits, Construct("the tools")):
         answer = None

@@ -11,7 +11,7 @@
 - `streaming`: Answers as server-sent events.
 - `text_writer`: The answers of POST /v1/completions.
 - `unescaper`: Resolves the escapes of a string that arrives in pieces.
-- `thinking`: Splits a reasoning section off the beginning of a free answer.
+- `thinking`: Splits a reasoning section off the beginning of an answer, and counts its tokens.
 - `token_ids`: The ids of the tokens of prompts and answers.
 - `token_trace`: How each token of an answer was chosen.
 - `writer`: What an endpoint does with the answers: one body, or a stream of events.

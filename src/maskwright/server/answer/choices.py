@@ -11,6 +11,7 @@ from maskwright.engine import Completion, Delta, FinishReason, Generation
 from maskwright.errors import GenerationError
 from maskwright.server.answer.logprobs import ScoreReader
 from maskwright.server.answer.parts import CallBegun, Part, PartReader, WholeAnswer, WordReader
+from maskwright.server.answer.thinking import ReasoningTokens
 from maskwright.server.answer.token_trace import TokenTrace
 from maskwright.server.errors import HttpError
 from maskwright.server.json import Json
@@ -96,12 +97,14 @@ class Choices:
         scores: Callable[[], ScoreReader] | None = None,
         token_traces: Sequence[TokenTrace] | None = None,
         report: MakeReport | None = None,
+        reasoning: Callable[[], ReasoningTokens] | None = None,
     ) -> None:
         """`generations`: equally many for each of `prompts`, the token ids of prompts, in their
         order. `warnings`: remarks about the client's schema. `name_place`: has an error of the
         shape name the field of the request. `scores`: makes a reader for the log-probabilities of
         an answer. `token_traces`: one for each choice. `report`: makes the report of an answer. The
-        last three are None if the client didn't ask for them."""
+        last three are None if the client didn't ask for them. `reasoning`: counts the reasoning
+        tokens of an answer; None if the model has no reasoning sections."""
         self._generations = generations
         self._name_place = name_place or _keep
         self._readers = [reader() for _ in generations]
@@ -111,6 +114,7 @@ class Choices:
         self._tokens = 0
         self.warnings = warnings
         self._report = report
+        self._reasoning = [] if reasoning is None else [reasoning() for _ in generations]
         self._told = [_Told() for _ in generations]
         self.reports: list[Json | None] = [None] * len(generations)
         """The reports of the choices that have ended."""
@@ -126,6 +130,7 @@ class Choices:
             prompt_tokens=sum(map(len, self.prompts)),
             completion_tokens=self._tokens,
             cached_tokens=sum(trace.cached_tokens for trace in traces if trace is not None),
+            reasoning_tokens=sum(counted.count for counted in self._reasoning),
         )
 
     def cancel(self) -> None:
@@ -142,6 +147,8 @@ class Choices:
                 trace.take(one.scores)
             parts = zip(ended, self._readers, self._scores, strict=True)
             answers = [await _answer(*each) for each in parts]
+            for counted, answer in zip(self._reasoning, answers, strict=False):
+                counted.take(answer.token_ids, answer.parts)
             if self._report is not None:
                 pairs = zip(answers, ended, strict=True)
                 made = [self._report(answer.message, one.token_ids) for answer, one in pairs]
@@ -187,6 +194,8 @@ class Choices:
                 self._tokens += len(delta.token_ids)
                 final = delta.finish_reason is not None
                 parts = await self._readers[index].read(delta.text, delta.token_ids, final=final)
+                if self._reasoning:
+                    self._reasoning[index].take(delta.token_ids, parts)
                 if self.token_traces is not None:
                     self.token_traces[index].take(delta.scores)
                 scores = self._scores[index]

@@ -1,4 +1,4 @@
-"""Splits a reasoning section off the beginning of a free answer.
+"""Splits a reasoning section off the beginning of an answer.
 
 Models that think write their thoughts between two marks before the answer, as their chat template
 shows: `<think>…</think>`, or `[THINK]…[/THINK]`. Some templates begin the section in the prompt.
@@ -7,6 +7,8 @@ Line breaks next to the marks belong to neither part.
 
 from __future__ import annotations
 
+import codecs
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from typing import Final, Literal, NamedTuple
 
@@ -86,6 +88,68 @@ class ThinkingReader:
         if thought:
             self._told = True
             yield Reasoning(thought)
+
+
+class TrimmedReader:
+    """Reads what `inner` reads, whose reasoning stands apart already, without the line breaks at
+    the beginning and end of the reasoning."""
+
+    def __init__(self, inner: PartReader) -> None:
+        self._inner = inner
+        self._told = False
+        self._held = ""
+        """Line breaks that may be the end of the reasoning."""
+
+    async def read(self, text: str, token_ids: Sequence[int], *, final: bool) -> list[Part]:
+        parts: list[Part] = []
+        for part in await self._inner.read(text, token_ids, final=final):
+            if not isinstance(part, Reasoning):
+                parts.append(part)
+            elif thought := self._trimmed(part.text):
+                parts.append(Reasoning(thought))
+        return parts
+
+    def _trimmed(self, text: str) -> str:
+        whole = self._held + text if self._told else text.lstrip("\n")
+        thought = whole.rstrip("\n")
+        self._held = whole[len(thought) :]
+        self._told = self._told or bool(thought)
+        return thought
+
+
+class ReasoningTokens:
+    """Counts the tokens of one answer that hold a part of its reasoning, marks excluded."""
+
+    def __init__(self, texts: Sequence[bytes], marks: ThinkingMarks) -> None:
+        """`texts`: the vocabulary's tokens as bytes."""
+        self._texts = texts
+        self._marks = marks
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._text = ""
+        self._reasoning = ""
+        self._ends: list[int] = []
+        """For each token, the characters of the answer up to its end."""
+
+    def take(self, token_ids: Sequence[int], parts: Sequence[Part]) -> None:
+        """Add the next tokens, and the parts that have become certain."""
+        for token in token_ids:
+            self._text += self._decoder.decode(self._texts[token])
+            self._ends.append(len(self._text))
+        self._reasoning += "".join(part.text for part in parts if isinstance(part, Reasoning))
+
+    @property
+    def count(self) -> int:
+        """The number of tokens so far."""
+        if not self._reasoning:
+            return 0
+        begin, size = self._marks.begin, len(self._text) - len(self._text.lstrip())
+        if self._text.startswith(begin, size):
+            size += len(begin)
+        start = self._text.find(self._reasoning, size)
+        if start < 0:
+            return 0
+        first = bisect_right(self._ends, start)
+        return bisect_left(self._ends, start + len(self._reasoning)) + 1 - first
 
 
 def _held_back(text: str, mark: str) -> int:

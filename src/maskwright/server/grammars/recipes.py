@@ -49,6 +49,25 @@ FAULTS_OF_SHAPES: Final = (SchemaError, RegexError, GrammarError, StructuralTagE
 
 
 @dataclass(frozen=True, slots=True)
+class ReasoningSection:
+    """A reasoning section at the beginning of an answer, between two marks. `begun`: the prompt has
+    begun it; otherwise the model may begin one. `tokens`: the most tokens in it."""
+
+    marks: tuple[str, str]
+    begun: bool
+    tokens: int | None = None
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Return the arguments of `compile_tools`."""
+        return {
+            "reasoning": "begun" if self.begun else "optional",
+            "reasoning_marks": tuple(self.marks),
+            "reasoning_tokens": self.tokens,
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class Recipe:
     """How to compile a grammar. Equal keys mean equal grammars. `build` may take long, and can be
     sent to another process. `place` is the field of the request from which the
@@ -59,6 +78,8 @@ class Recipe:
     place: str | None = field(compare=False)
     beside_tools: bool = False
     """Whether the shape stands beside tools, whose errors name their own place."""
+    section: ReasoningSection | None = field(compare=False, default=None)
+    """The reasoning section that the grammar has before the answer."""
 
     def name_place(self, error: Exception) -> None:
         """Have an error of the grammar, when it is compiled or followed, name the field of the
@@ -80,16 +101,25 @@ class Recipes:
     """Whether objects may have members of which their schema says nothing."""
 
     def of(
-        self, shape: Shape, tool_use: ToolUse | None, stop: tuple[str, ...] = ()
+        self,
+        shape: Shape,
+        tool_use: ToolUse | None,
+        stop: tuple[str, ...] = (),
+        section: ReasoningSection | None = None,
     ) -> Recipe | None:
         """Return the recipe of a request; None if the answer is free text. Raises InputError if
         shape and tools can't be combined.
 
         With tools, the grammar contains the stop strings: they end words, and may occur in
-        arguments.
+        arguments. `section`: the reasoning section that the answer may have. Free text contains it
+        without a grammar, unless its tokens are bounded.
         """
+        if section is not None and _has_own_section(shape, section):
+            section = None
         if tool_use is not None and tool_use.constrains:
-            return self._tools(shape, tool_use, stop)
+            return self._tools(shape, tool_use, stop, section)
+        if section is not None and (section.tokens or not isinstance(shape, FreeText)):
+            return self._after_section(shape, section)
         return None if isinstance(shape, FreeText) else self._shape(shape)
 
     def digest(self, recipe: Recipe) -> str:
@@ -97,10 +127,28 @@ class Recipes:
         source = json.dumps((recipe.key, self.whitespace, self.tool_format))
         return hashlib.blake2b(source.encode(), digest_size=8).hexdigest()
 
-    def _tools(self, shape: Shape, use: ToolUse, stop: tuple[str, ...]) -> Recipe:
+    def _after_section(self, shape: Shape, section: ReasoningSection) -> Recipe:
+        """Return the recipe of an answer without tools, after a reasoning section."""
+        answer = None if isinstance(shape, FreeText) else _response(shape)
+        options = {"format": "json", "response": answer, **section.options, **self._json_options}
+        build = Build(compile_tools, ((), "none"), options)
+        kind = "text" if isinstance(shape, FreeText) else _kind(self._shape(shape))
+        key = f"{kind} {self.additional_properties} {section} {answer}"
+        place = "thinking_token_budget" if isinstance(shape, FreeText) else shape.place
+        return Recipe(key, build, place, section=section)
+
+    def _tools(
+        self,
+        shape: Shape,
+        use: ToolUse,
+        stop: tuple[str, ...],
+        section: ReasoningSection | None,
+    ) -> Recipe:
         """Return the recipe of a request with tools. If a call is forced, the shape has no effect;
         otherwise it is the shape of an answer without calls."""
         answer = None if isinstance(shape, FreeText) or use.forced else shape
+        if section is not None and answer is None and not use.forced and not section.tokens:
+            section = None
         build = Build(
             compile_tools,
             (use.tools, use.choice),
@@ -109,12 +157,14 @@ class Recipes:
                 "parallel": use.parallel,
                 "stop": stop,
                 "response": None if answer is None else _response(answer),
+                **({} if section is None else section.options),
                 **self._json_options,
             },
         )
         said = "" if answer is None else repr(_response(answer))
-        key = f"tools {self.additional_properties} {use.key()} {json.dumps(stop)} {said}"
-        return Recipe(key, build, None if answer is None else answer.place, beside_tools=True)
+        key = f"tools {self.additional_properties} {use.key()} {json.dumps(stop)} {section} {said}"
+        place = None if answer is None else answer.place
+        return Recipe(key, build, place, beside_tools=True, section=section)
 
     @property
     def _json_options(self) -> dict[str, Any]:
@@ -144,6 +194,23 @@ class Recipes:
                 key = f"tag {self.additional_properties} {text}"
                 build = Build(compile_structural_tag, (text,), self._json_options)
         return Recipe(key, build, shape.place)
+
+
+def _kind(recipe: Recipe) -> str:
+    """Return the kind of shape, with which every key begins."""
+    return recipe.key.partition(" ")[0]
+
+
+def _has_own_section(shape: Shape, section: ReasoningSection) -> bool:
+    """Whether a shape itself says where reasoning stands: a structural tag, or a grammar or pattern
+    in which a mark occurs."""
+    match shape:
+        case TagShape():
+            return True
+        case GrammarShape(grammar=text) | RegexShape(pattern=text):
+            return any(mark in text for mark in section.marks)
+        case _:
+            return False
 
 
 def _response(shape: ConstrainedShape) -> ResponseShape:

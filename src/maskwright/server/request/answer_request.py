@@ -66,6 +66,7 @@ class GenerationOptions:
     - `bad_words`: strings that never occur in the answer.
     - `kept`: how many tokens of a prompt are kept, its last ones; -1 for as many as leave room for
       the answer; None for all.
+    - `thinking_tokens`: the most tokens of a reasoning section; None for no bound.
     - `user`: the user whose fair share of the engine the request counts towards.
     - `cache_salt`: only requests with equal salts share cached prefixes.
     """
@@ -80,6 +81,7 @@ class GenerationOptions:
     include_stop: bool = False
     bad_words: tuple[str, ...] = ()
     kept: int | None = None
+    thinking_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

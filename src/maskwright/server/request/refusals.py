@@ -37,7 +37,6 @@ NEUTRAL: Mapping[str, tuple[object, ...]] = {
     "skip_special_tokens": (True,),
     "stream_reasoning": (True,),
     "stop_regex": (),
-    "thinking_token_budget": (),
     "use_beam_search": (False,),
     "web_search_options": (),
 }

@@ -1,0 +1,69 @@
+"""Reasoning before answers with a shape, from the shipped model. Its template is given the marks of
+a reasoning section, which the prompt begins: so the model has to end it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+
+from maskwright.engine import Engine, EngineConfig
+from maskwright.models import DEMO_PATH, load
+from maskwright.server import create_app
+from tests.api.test_openai_client import MESSAGES, PERSON, check
+from tests.api.test_tools import TOOLS
+from tests.live_server import live_server
+
+SECTION = "{% if add_generation_prompt %}<think>\n{% endif %}{# </think> #}"
+SHAPE = {"type": "json_schema", "json_schema": {"name": "person", "schema": PERSON}}
+
+
+@pytest.fixture(scope="module")
+def thinking() -> Iterator[str]:
+    """The URL of the server."""
+    loaded = load(DEMO_PATH)
+    loaded.tokenizer.chat_template += SECTION
+    with (
+        Engine(loaded, EngineConfig(max_running=8)) as engine,
+        live_server(create_app(engine)) as url,
+    ):
+        yield url
+
+
+def ask(url: str, **fields: Any) -> dict[str, Any]:
+    body = {"messages": MESSAGES, "temperature": 1, "max_tokens": 150, **fields}
+    response = httpx.post(f"{url}/v1/chat/completions", json=body, timeout=120)
+    assert response.status_code == 200, response.text
+    return response.json()
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("fields", [{"thinking_token_budget": 20}, {"max_tokens": 120}], ids=str)
+def test_an_answer_after_reasoning(thinking: str, fields: dict[str, Any], seed: int) -> None:
+    body = ask(thinking, response_format=SHAPE, seed=seed, **fields)
+    message = body["choices"][0]["message"]
+    check(message["content"], PERSON)
+    assert "</think>" not in message["reasoning_content"] + message["content"]
+    counted = body["usage"]["completion_tokens_details"]["reasoning_tokens"]
+    assert 0 < counted <= fields.get("thinking_token_budget", 120)
+
+
+def test_a_call_after_reasoning(thinking: str) -> None:
+    fields = {"tools": TOOLS, "tool_choice": "required", "thinking_token_budget": 10}
+    [choice] = ask(thinking, seed=1, **fields)["choices"]
+    assert choice["finish_reason"] == "tool_calls"
+    assert choice["message"]["reasoning_content"]
+    json.loads(choice["message"]["tool_calls"][0]["function"]["arguments"])
+
+
+def test_a_stream(thinking: str) -> None:
+    body = {"messages": MESSAGES, "response_format": SHAPE, "thinking_token_budget": 10, "seed": 1}
+    url = f"{thinking}/v1/chat/completions"
+    text = httpx.post(url, json={**body, "stream": True, "max_tokens": 150}, timeout=120).text
+    events = [json.loads(each.removeprefix("data: ")) for each in text.split("\n\n")[:-2]]
+    deltas = [event["choices"][0]["delta"] for event in events]
+    check("".join(delta.get("content") or "" for delta in deltas), PERSON)
+    assert "".join(delta.get("reasoning_content", "") for delta in deltas)

@@ -1,0 +1,167 @@
+"""Reasoning sections before answers that have a shape, over a scripted engine."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from maskwright.server import ServerConfig
+from tests.server.scripted import Client, ScriptedEngine
+from tests.server.test_tools import CALLS, TOOLS, says
+
+INTEGER = {"response_format": {"type": "json_object", "schema": {"type": "integer"}}}
+BEGUN = {"messages": [{"role": "user", "content": "hello <think>\n"}]}
+CLOSED = {"messages": [{"role": "user", "content": "hello <think>\n\n</think>\n\n"}]}
+THOUGHT = "<think>\nIs it 7?\n</think>\n\n"
+
+
+@pytest.fixture(autouse=True)
+def template(engine: ScriptedEngine, monkeypatch: pytest.MonkeyPatch, client: Client) -> None:
+    monkeypatch.setattr(type(engine.loaded), "chat_template", "<think></think> <tool_call>")
+    client.config = ServerConfig(tool_format="hermes")
+
+
+def allows(engine: ScriptedEngine, text: str) -> bool:
+    grammar = engine.requests[-1].grammar
+    assert grammar is not None
+    matcher = grammar.matcher()
+    return matcher.accept_bytes(text.encode()) == len(text.encode()) and matcher.accepting
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        INTEGER,
+        {"regex": "[0-9]"},
+        {"guided_choice": ["7", "8"]},
+        {"grammar": 'start: "7" | "8"'},
+        {"tools": TOOLS, **INTEGER},
+    ],
+)
+def test_a_shaped_answer_may_have_one(client: Client, engine: ScriptedEngine, shape: Any) -> None:
+    says(engine, THOUGHT + "7")
+    body = client.chat(**shape).json()
+    message = body["choices"][0]["message"]
+    assert (message["content"], message["reasoning_content"]) == ("7", "Is it 7?")
+    assert body["usage"]["completion_tokens_details"] == {"reasoning_tokens": len("Is it 7?")}
+    for text in (THOUGHT + "7", "7", "<think></think>7"):
+        assert allows(engine, text)
+    for text in (THOUGHT, THOUGHT + "x", "Is it 7?\n</think>7", THOUGHT + THOUGHT + "7"):
+        assert not allows(engine, text)
+
+
+def test_in_a_stream(client: Client, engine: ScriptedEngine) -> None:
+    says(engine, THOUGHT + "7")
+    asked = {"stream_options": {"include_usage": True}, **INTEGER}
+    *events, last = client.events(**asked)[:-1]
+    deltas = [event["choices"][0]["delta"] for event in events]
+    assert "".join(each.get("reasoning_content", "") for each in deltas) == "Is it 7?"
+    assert "".join(each.get("content") or "" for each in deltas) == "7"
+    assert last["usage"]["completion_tokens_details"] == {"reasoning_tokens": len("Is it 7?")}
+
+
+def test_in_a_response(client: Client, engine: ScriptedEngine) -> None:
+    says(engine, THOUGHT + "7")
+    asked = {
+        "input": "hello",
+        "text": {"format": {"type": "json_schema", "name": "x", "schema": {}}},
+    }
+    body = client.call("POST", "/v1/responses", json=asked).json()
+    assert [item["type"] for item in body["output"]] == ["reasoning", "message"]
+    assert body["usage"]["output_tokens_details"] == {"reasoning_tokens": len("Is it 7?")}
+
+
+def test_a_section_that_the_prompt_has_begun(client: Client, engine: ScriptedEngine) -> None:
+    says(engine, "Is it 7?\n</think>\n7")
+    message = client.chat(**INTEGER, **BEGUN).json()["choices"][0]["message"]
+    assert (message["content"], message["reasoning_content"]) == ("7", "Is it 7?")
+    assert allows(engine, "Is it 7?\n</think>\n7")
+    assert not allows(engine, "7")
+
+
+@pytest.mark.parametrize("fields", [CLOSED, {"separate_reasoning": False}])
+def test_no_section(client: Client, engine: ScriptedEngine, fields: Any) -> None:
+    """The prompt has ended it, or the client wants all in one text, which then has its shape."""
+    says(engine, "7")
+    message = client.chat(**INTEGER, **fields).json()["choices"][0]["message"]
+    assert message["content"] == "7"
+    assert "reasoning_content" not in message
+    assert allows(engine, "7")
+    assert not allows(engine, THOUGHT + "7")
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        {"grammar": 'start: "<think>" /[a-z]*/ "</think>" "7"'},
+        {"regex": "(<think>[a-z]*</think>)?7"},
+        {
+            "structural_tag": {
+                "format": {
+                    "type": "sequence",
+                    "elements": [
+                        {"type": "const_string", "value": "<think>hm</think>"},
+                        {"type": "const_string", "value": "7"},
+                    ],
+                }
+            }
+        },
+    ],
+)
+def test_a_shape_with_reasoning_of_its_own(
+    client: Client, engine: ScriptedEngine, shape: Any
+) -> None:
+    says(engine, "<think>hm</think>7")
+    assert client.chat(**shape).json()["choices"][0]["message"]["content"] == "<think>hm</think>7"
+    assert allows(engine, "<think>hm</think>7")
+    assert not allows(engine, "<think>hm</think><think>hm</think>7")
+
+
+def test_before_a_call_that_must_come(client: Client, engine: ScriptedEngine) -> None:
+    calls = CALLS["hermes"]
+    says(engine, THOUGHT + calls[calls.index("<tool_call>") :])
+    body = client.chat(tools=TOOLS, tool_choice="required").json()
+    [choice] = body["choices"]
+    assert choice["finish_reason"] == "tool_calls"
+    assert choice["message"]["reasoning_content"] == "Is it 7?"
+    assert len(choice["message"]["tool_calls"]) == 2
+    assert body["usage"]["completion_tokens_details"]["reasoning_tokens"] == len("Is it 7?")
+    assert not allows(engine, THOUGHT + "7")
+
+
+def test_free_answers_count_reasoning_too(client: Client, engine: ScriptedEngine) -> None:
+    says(engine, THOUGHT + "7 é")
+    body = client.chat().json()
+    assert body["usage"]["completion_tokens_details"] == {"reasoning_tokens": len("Is it 7?")}
+    says(engine, "7")
+    assert client.chat().json()["usage"]["completion_tokens_details"] == {"reasoning_tokens": 0}
+
+
+@pytest.mark.parametrize("shape", [INTEGER, {}, {"tools": TOOLS}])
+def test_a_budget_for_reasoning(client: Client, engine: ScriptedEngine, shape: Any) -> None:
+    says(engine, "<think>ab</think>7")
+    message = client.chat(thinking_token_budget=2, **shape).json()["choices"][0]["message"]
+    assert (message["content"], message["reasoning_content"]) == ("7", "ab")
+    grammar = engine.requests[-1].grammar
+    assert grammar is not None
+    matcher = grammar.matcher()
+    read = [matcher.accept(byte) for byte in b"<think>abc"]
+    assert read == [True] * 9 + [False]
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/v1/completions", {"prompt": [1]}),
+        ("/v1/chat/completions", {"messages": CLOSED["messages"], "separate_reasoning": False}),
+        (
+            "/v1/chat/completions",
+            {"messages": BEGUN["messages"], "grammar": 'start: "<think>"'},
+        ),
+    ],
+)
+def test_a_budget_for_no_reasoning_is_refused(client: Client, path: str, body: Any) -> None:
+    error = client.call("POST", path, json={"thinking_token_budget": 2, **body}).json()["error"]
+    assert error["param"] == "thinking_token_budget"
+    assert error["code"] == "unsupported_parameter"
