@@ -102,6 +102,11 @@ ROWS = [
     Row("examples/errors.sh", "{url}", "externally_referenced_schema|/properties/owner"),
     Row("examples/openai_client.py", "{url}", r"(?m)^  [0-9]+ x "),
     Row("examples/streaming.py", "{url}", r"\}\n[0-9]+ tokens"),
+    Row(
+        "examples/extraction/pipeline.py",
+        "--out {tmp}/out --url {url}",
+        "(1[6-9]|2[0-4]) orders in orders.csv, [0-8] in rejected.csv\n(9|10|11|12|13|14)[0-9] of",
+    ),
     Row("examples/demo_model/corpus.py", "--count 5 --held-out", "answer: ", module=True),
     Row("examples/demo_model/tokenizer.py", "--out {tmp}/t --count 200", "^$", module=True),
     Row(
