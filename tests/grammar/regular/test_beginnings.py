@@ -8,12 +8,14 @@ from random import Random
 import pytest
 
 from maskwright.automaton.value.witness_text import spelled
+from maskwright.grammar.formats.expressions import regex
 from maskwright.grammar.formats.idna import idn_hostname
 from maskwright.grammar.pattern.translate import full_match
 from maskwright.grammar.regular.beginnings import (
     beginning_alike,
     least_length,
     least_weight,
+    span,
     way_to_end,
 )
 from maskwright.grammar.regular.charset import of
@@ -60,6 +62,27 @@ def test_texts_begin_alike(pattern: str) -> None:
                     assert (derivative(simpler, text) is not EMPTY) == begins, (most, text)
                 if len(text) < most:
                     assert contains(simpler, text) == contains(start, text), (most, text)
+
+
+@pytest.mark.parametrize("pattern", [*WRITTEN, *dict.fromkeys(RANDOM)])
+def test_what_all_begins_alike_is_not_taken_apart(
+    pattern: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each part for itself: the result is the one that is found by looking at all parts."""
+    term = full_match(pattern)
+    starts = sorted({derivative(term, text) for text in TEXTS[:15]} - {EMPTY}, key=id)
+    found = [[beginning_alike(start, most) for most in range(24)] for start in starts]
+    for start, alike in zip(starts, found, strict=True):
+        assert all(each is start for most, each in enumerate(alike) if most >= span(start))
+    monkeypatch.setattr("maskwright.grammar.regular.beginnings.span", lambda _: 1 << 30)
+    assert found == [[beginning_alike(start, most) for most in range(24)] for start in starts]
+
+
+def test_a_large_language_with_small_counters_takes_few_steps() -> None:
+    """The derivatives of the format `regex` have thousands of parts within parts."""
+    start = derivative(regex(), "<<")
+    with Work(Limits(work=300)):
+        assert beginning_alike(start, 77) is start
 
 
 def test_a_counting_set_begins_as_its_options_do() -> None:

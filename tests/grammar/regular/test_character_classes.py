@@ -2,12 +2,30 @@
 
 from __future__ import annotations
 
+from random import Random
+
+import numpy as np
 import pytest
 
 from maskwright.grammar.pattern.translate import full_match
+from maskwright.grammar.regular import charset
+from maskwright.grammar.regular.character_classes import (
+    Split,
+    characters_before,
+    overlaid,
+    sample,
+)
 from maskwright.grammar.regular.derivative import arcs, split
 from maskwright.grammar.regular.parallel import parallel_start
-from maskwright.grammar.regular.terms import Regular, complement, intersection, words
+from maskwright.grammar.regular.terms import (
+    Chars,
+    Regular,
+    alt,
+    chars,
+    complement,
+    intersection,
+    words,
+)
 from maskwright.grammar.tags.free_text import text_until, text_without
 
 WORD = full_match(r"[\p{L}_][\p{L}\p{N}_]*")
@@ -54,3 +72,50 @@ def test_both_ways_tell_the_same(term: Regular) -> None:
         assert flat(each) == joined(list(arcs(each)))
         more = [target for target in split(each).targets if target not in seen]
         seen += more[: max(0, 40 - len(seen))]
+
+
+def some_set(random: Random) -> Chars:
+    """A set of characters outside ASCII, some of whose ranges contain halves of surrogates."""
+    cuts = sorted(random.sample(range(0x80, 0x110000, 0x31), 2 * random.randint(1, 12)))
+    ranges = tuple((low, high - 1) for low, high in zip(cuts[::2], cuts[1::2], strict=True))
+    found = chars(ranges)
+    assert isinstance(found, Chars)
+    return found
+
+
+@pytest.mark.parametrize("count", [1, 7, 8, 9, 30])
+def test_each_character_leads_where_its_sets_lead(count: int) -> None:
+    """However many sets overlap: they are looked at eight at a time."""
+    random = Random(count)
+    sets = [some_set(random) for _ in range(count)]
+    targets = [words([f"target {at}"]) for at in range(count)]
+    columns = [Split((), ((some, target),)) for some, target in zip(sets, targets, strict=True)]
+    found = overlaid(columns, lambda current: alt(*current.values()))
+    edges = {point for some in sets for low, high in some.ranges for point in (low, high + 1)}
+    for point in (*edges, *random.choices(range(0x80, 0x110000), k=200)):
+        if point < 0x110000 and not 0xD800 <= point < 0xE000:
+            own = [
+                target
+                for some, target in zip(sets, targets, strict=True)
+                if any(low <= point <= high for low, high in some.ranges)
+            ]
+            assert found.after(point) is alt(*own), hex(point)
+    assert all(not 0xD800 <= sample(some) < 0xE000 for some, _ in found.beyond)
+
+
+def test_how_many_characters_come_before_a_point() -> None:
+    random = Random(3)
+    for some in (
+        some_set(random),
+        some_set(random),
+        chars(charset.EVERY),
+        chars(((0xD000, 0xE100),)),
+    ):
+        assert isinstance(some, Chars)
+        points = np.array([0, 0x80, 0xD7FF, 0xD800, 0xDC00, 0xE000, 0xE001, 0x10FFFF, 0x110000])
+        members = np.zeros(0x110000, np.int64)
+        for low, high in some.ranges:
+            members[low : high + 1] = 1
+        members[0xD800:0xE000] = 0
+        right = [int(members[:point].sum()) for point in points]
+        assert characters_before(some, points).tolist() == right

@@ -6,8 +6,9 @@ import gc
 from weakref import ref
 
 from maskwright import compile_json_schema
-from maskwright.grammar.regular.character_dfa import known_place
-from maskwright.grammar.regular.derivative import place
+from maskwright.grammar.pattern.translate import full_match
+from maskwright.grammar.regular.character_dfa import CharacterDfa, known_place
+from maskwright.grammar.regular.derivative import place, split
 from maskwright.grammar.regular.shortest import shortest
 from maskwright.grammar.regular.terms import (
     Regular,
@@ -39,6 +40,31 @@ def test_an_automaton_lives_as_long_as_the_term_it_was_made_for() -> None:
     assert automaton() is None
     assert known_place(kept) is None
     assert place(kept)[1] == 0  # it gets one of its own
+
+
+def test_few_states_are_explored_that_have_many_transitions() -> None:
+    automaton = place(full_match("(?:[ac][bd][eg]x){1,9}"))[0]
+    assert automaton.find(0) == 2, "a, and c"
+    automaton.explore(10, 5)
+    assert len(automaton.found) == 4, "one for each range or set, until there are five"
+    automaton.explore(10, 0)
+    automaton.explore(-1)
+    assert len(automaton.found) == 4
+    automaton.explore(3)
+    assert len(automaton.found) == 7
+
+
+def test_terms_that_are_added_do_not_stand_in_the_automaton() -> None:
+    root, other = full_match("[qx]+z"), full_match("q[xz]*")
+    automaton = CharacterDfa(root, split, marks=False)
+    assert not automaton.knows(other)
+    number = automaton.add(other)
+    assert automaton.knows(other)
+    assert automaton.add(other) == number
+    automaton.explore(20)
+    assert automaton.complete
+    assert automaton.terms[number] is other
+    assert known_place(root) is known_place(other) is None
 
 
 def test_lengths_are_found_again_when_an_automaton_has_gone() -> None:

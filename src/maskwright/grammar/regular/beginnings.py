@@ -28,7 +28,7 @@ from maskwright.grammar.regular.terms import (
     repeat,
     state,
 )
-from maskwright.limits import spend
+from maskwright.limits import CHEAP, spend
 
 _OUT_OF_REACH: Final = state(("out of reach",), nullable=False, moves=list, plain=True)
 """What stands for all that no text of the length in question reaches."""
@@ -58,6 +58,8 @@ class _Beginnings:
 
     def alike(self, term: Regular, most: int) -> Regular:
         """See `beginning_alike`."""
+        if span(term) <= most:
+            return term
         key = term, max(most, 0)
         known = self._known.get(key)
         if known is None:
@@ -92,6 +94,35 @@ class _Beginnings:
                 return alt(*(self.alike(option, most) for option in options))
             case _:
                 return term
+
+
+def span(term: Regular) -> int:
+    """How many characters suffice for a plain term to be all that begins like it: after so many,
+    its counters have run out and its parts have begun. An upper bound, by its look."""
+    if term.span is None:
+        term.span = _span(term)
+    return term.span
+
+
+def _span(term: Regular) -> int:
+    spend(CHEAP)
+    match term:
+        case Concat():
+            before = most = 0
+            while isinstance(term, Concat):
+                most = max(most, before + span(term.head))
+                before += least_length(term.head)
+                term = term.tail
+            return max(most, before + span(term))
+        case Repeat(body=body, least=least, most=rounds):
+            count = least if rounds is None else max(least, rounds)
+            return max(span(body), count * max(1, least_length(body)) + 1)
+        case CountingSet(counts=counts, tail=tail):
+            return counts.bit_length() + span(tail)
+        case Alt(options=options):
+            return max(map(span, options))
+        case _:
+            return 1
 
 
 def least_length(term: Regular) -> int:

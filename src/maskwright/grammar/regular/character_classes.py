@@ -24,6 +24,11 @@ LAST_ASCII: Final = 0x7F
 BEYOND_ASCII: Final = charset.LAST - LAST_ASCII - 0x800
 """How many characters there are outside ASCII; surrogates are none."""
 
+_BITS: Final = 8
+"""Sets that are looked at together."""
+_CHARACTERS: Final = ((0, 0xD7FF), (0xE000, charset.LAST))
+"""All characters: no halves of surrogate pairs."""
+
 Arc = tuple[int, int, Regular]
 Pair = tuple[Chars, Regular]
 Join = Callable[[dict[int, Regular]], Regular]
@@ -159,15 +164,19 @@ def _up_to(some: Chars, point: int) -> int:
 def characters_before(some: Chars, points: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     """[n]: how many characters of a set come before each of `points` (int64 [n]); halves of
     surrogate pairs are none."""
-    low, before = _edges(some)[0], np.array(_before(some), np.int64)
-    size = np.diff(before)
+    low, size, before = _sizes(some)
+    at = np.searchsorted(low, points) - 1
+    return np.where(at < 0, 0, before[at] + np.minimum(points - low[at], size[at]))
 
-    def code_points(limits: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        at = np.searchsorted(low, limits) - 1
-        return np.where(at < 0, 0, before[at] + np.minimum(limits - low[at], size[at]))
 
-    halves = code_points(np.clip(points, 0xD800, 0xE000)) - code_points(np.array([0xD800]))
-    return code_points(points) - halves
+@lru_cache(256)
+def _sizes(some: Chars) -> tuple[npt.NDArray[np.int64], ...]:
+    """By range of a set without halves of surrogate pairs: its first character, how many it has,
+    and how many come before it."""
+    kept = charset.intersection(some.ranges, _CHARACTERS)
+    low, high = np.array(kept, np.int64).T
+    size = high + 1 - low
+    return low, size, np.cumsum(size) - size
 
 
 @lru_cache(4096)
@@ -200,13 +209,24 @@ def _partition(sets: tuple[Chars, ...]) -> tuple[tuple[Chars, tuple[Chars, ...]]
     number = np.zeros(len(cuts) - 1, np.int64)
     """Of each interval between cuts: that of the part it belongs to."""
     within: list[tuple[Chars, ...]] = [()]
-    for some in sets:
-        low, end = np.searchsorted(cuts, _edges(some))
-        inside = np.zeros(len(cuts), np.int64)
-        inside[low] += 1
-        inside[end] -= 1
-        parts, number = np.unique(2 * number + np.cumsum(inside)[:-1], return_inverse=True)
-        within = [(*within[part // 2], *([some] if part % 2 else [])) for part in parts.tolist()]
+    for first in range(0, len(sets), _BITS):
+        some = sets[first : first + _BITS]
+        bits = np.zeros(len(cuts) - 1, np.int64)
+        """Of each interval: in which of these sets it is."""
+        for at, each in enumerate(some):
+            low, end = np.searchsorted(cuts, _edges(each))
+            inside = np.zeros(len(cuts), np.int64)
+            inside[low] += 1
+            inside[end] -= 1
+            bits |= np.cumsum(inside[:-1]) << at
+        keys = number << _BITS | bits
+        used = np.zeros(len(within) << _BITS, np.bool_)
+        used[keys] = True
+        parts, number = np.flatnonzero(used), (np.cumsum(used) - 1)[keys]
+        within = [
+            (*within[part >> _BITS], *(each for at, each in enumerate(some) if part >> at & 1))
+            for part in parts.tolist()
+        ]
     found: list[tuple[Chars, tuple[Chars, ...]]] = []
     for part, holding in enumerate(within):
         if holding:
@@ -219,6 +239,7 @@ def _partition(sets: tuple[Chars, ...]) -> tuple[tuple[Chars, tuple[Chars, ...]]
     return tuple(found)
 
 
+@lru_cache(256)
 def _edges(some: Chars) -> npt.NDArray[np.int64]:
     """[2, ranges]: where the ranges of a set begin, and before which code points they end."""
     edges = np.array(some.ranges, np.int64).T

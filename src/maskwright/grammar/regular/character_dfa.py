@@ -8,6 +8,7 @@ length can still follow.
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Callable
 from functools import cached_property
@@ -63,20 +64,25 @@ class CharacterDfa:
             self._seen.popleft()
         return not self._seen
 
-    def explore(self, most: int) -> None:
-        """Find the transitions of up to `most` more states, nearest first."""
-        while most and not self.complete:
-            self.find(self._seen[0])  # which may be abandoned; `complete` drops it once it is found
+    def explore(self, most: int, most_ranges: float = math.inf) -> None:
+        """Find the transitions of up to `most` more states, nearest first; of fewer if these have
+        `most_ranges` ranges and sets of characters."""
+        while most > 0 and most_ranges > 0 and not self.complete:
+            # This may be abandoned; `complete` drops the state once it is found.
+            most_ranges -= self.find(self._seen[0])
             most -= 1
 
-    def find(self, state: int) -> None:
-        """Find the transitions of one state."""
-        if self.splits[state] is None:
+    def find(self, state: int) -> int:
+        """Find the transitions of one state. Returns how many ranges and sets of characters they
+        have."""
+        found = self.splits[state]
+        if found is None:
             spend()
             found = self._split(self.terms[state])
             self._successors[state] = tuple(map(self._number, found.targets))
             self.splits[state] = found
             self.found.append(state)
+        return len(found.ascii) + len(found.beyond)
 
     def number(self, term: Regular) -> int:
         """The number of a state."""

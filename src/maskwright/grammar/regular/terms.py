@@ -41,6 +41,7 @@ class Regular:
         "place",
         "plain",
         "short",
+        "span",
         "split",
         "steps",
         "way",
@@ -64,9 +65,11 @@ class Regular:
         self.heads: int | None = None
         # Computed on demand by `alt`: the first counted repeat, () where there is none.
         self.counter: Any = None
-        # Computed on demand by `beginnings`: a lower bound on the characters of a string, and upper
-        # bounds on the bytes to an end (a `WayToEnd`, () where there is none).
+        # Computed on demand by `beginnings`: a lower bound on the characters of a string, after how
+        # many characters no counter matters, and upper bounds on the bytes to an end (a `WayToEnd`,
+        # () where there is none).
         self.least_length: int | None = None
+        self.span: int | None = None
         self.way: Any = None
         # Computed on demand by `derivative`: the DFA that begins with this term.
         self.automaton: Any = None

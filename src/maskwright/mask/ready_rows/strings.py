@@ -75,6 +75,8 @@ recently used automata are dropped. Together with the terms of these automata, t
 as much."""
 AT_ONCE: Final = 64
 """States explored before the first walk, so that a small automaton is complete by then."""
+RANGES_AT_ONCE: Final = 512
+"""Ranges of transitions after which no more states are explored that no walk has asked for."""
 
 _PER_WALK: Final = 256
 """Steps as which a walk over the trie counts that found out what it lacks."""
@@ -330,7 +332,7 @@ class StringRows:
         return self._row(automaton, key, lambda: measure(begun), lean=True)[0]
 
     def _unmeasured(self, automaton: CharacterDfa, state: int, part: int, value: int) -> Row:
-        automaton.explore(max(0, AT_ONCE - len(automaton.found)))
+        automaton.explore(AT_ONCE - len(automaton.found), RANGES_AT_ONCE)
         measure = _UNBOUNDED
         if automaton.complete:
             if part == BETWEEN and not self._plain and state in automaton.free:
@@ -478,10 +480,10 @@ class StringRows:
             if isinstance(characters, ProductAutomaton):
                 characters.provide()
                 continue
-            for other in listed.tolist():
-                characters.automaton.find(other)
-            if not lean:
-                characters.automaton.explore(AT_ONCE)  # which the next row would need
+            automaton = characters.automaton
+            ranges = sum(automaton.find(other) for other in listed.tolist())
+            if not lean:  # the next row would need more of them
+                automaton.explore(AT_ONCE, RANGES_AT_ONCE - ranges)
 
 
 def term_within(leaf: int, keys: Sequence[Key]) -> Regular:
