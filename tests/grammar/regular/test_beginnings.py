@@ -64,6 +64,10 @@ def test_texts_begin_alike(pattern: str) -> None:
                     assert contains(simpler, text) == contains(start, text), (most, text)
 
 
+def unbounded(_: Regular) -> int:
+    return 1 << 30
+
+
 @pytest.mark.parametrize("pattern", [*WRITTEN, *dict.fromkeys(RANDOM)])
 def test_what_all_begins_alike_is_not_taken_apart(
     pattern: str, monkeypatch: pytest.MonkeyPatch
@@ -74,7 +78,7 @@ def test_what_all_begins_alike_is_not_taken_apart(
     found = [[beginning_alike(start, most) for most in range(24)] for start in starts]
     for start, alike in zip(starts, found, strict=True):
         assert all(each is start for most, each in enumerate(alike) if most >= span(start))
-    monkeypatch.setattr("maskwright.grammar.regular.beginnings.span", lambda _: 1 << 30)
+    monkeypatch.setattr("maskwright.grammar.regular.beginnings.span", unbounded)
     assert found == [[beginning_alike(start, most) for most in range(24)] for start in starts]
 
 
