@@ -24,8 +24,8 @@ from torch import Tensor
 from maskwright.kernels import reference
 from maskwright.kernels.device import jit, runs_kernels, tl
 
-GROUPS: Final = 1024
-"""Groups of eight tokens in a program: with four warps, eight groups a thread, each of which is one
+GROUPS: Final = 512
+"""Groups of eight tokens in a program: with four warps, four groups a thread, each of which is one
 access of 128 bits to logits of two bytes, or two to logits of four."""
 
 WARPS: Final = 4

@@ -7,6 +7,7 @@ shell script. One without a row here fails `test_every_script_has_a_row`.
 from __future__ import annotations
 
 import gzip
+import importlib.util
 import json
 import os
 import re
@@ -43,7 +44,8 @@ class Row:
     """A script, what it is given, and a text that it prints (a pattern).
 
     `{tmp}` stands for an empty folder, `{url}` for a server of the demo model. `data` is a file of
-    the shared data that it needs, `module` that it is started by `python -m`.
+    the shared data that it needs, `package` one that it needs, `module` that it is started by
+    `python -m`.
     """
 
     script: str
@@ -51,6 +53,7 @@ class Row:
     prints: str
     data: str | None = None
     module: bool = False
+    package: str | None = None
 
     @property
     def command(self) -> list[str]:
@@ -75,6 +78,12 @@ ROWS = [
     ),
     Row("benchmarks/engine.py", "--least --parts load,step,blocks,gaps,prefixes", "trie of blocks"),
     Row("benchmarks/engine.py", "--least --model random-131072 --parts step", "step_ms"),
+    Row(
+        "benchmarks/gpu_static.py",
+        "--subjects bitmask --targets 90",
+        r"bitmask: mask\n(?s:.*)sm_90",
+        package="triton",
+    ),
     Row(
         "benchmarks/grammars.py",
         "--cases semver --engines maskwright,llguidance",
@@ -153,6 +162,8 @@ def test_a_script_does_what_its_documents_say(
 ) -> None:
     if row.data is not None:
         shared_data(row.data)
+    if row.package is not None and importlib.util.find_spec(row.package) is None:
+        pytest.skip(f"needs {row.package}")
     if row.script.endswith(".sh") and shutil.which("curl") is None:
         pytest.skip("needs curl")
     line = json.dumps(BENCH_CASE) + "\n"

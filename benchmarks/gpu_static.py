@@ -1,0 +1,299 @@
+"""What the compiler says about the kernels, without a GPU: registers, spills, accesses, floors.
+
+    python benchmarks/gpu_static.py [--subjects mask,sample] [--targets 80,90,100] [--save]
+
+Each subject is launched as the package does, on tensors without data, and every kernel that it
+launches is compiled for its very arguments. The figures come from the machine code. `loads` and
+`stores` are instructions that access device memory, by their width in bits; `local` those that
+access memory of a thread, which are spills or arrays. `occupancy_%` is the share of a
+multiprocessor's warps that registers, shared memory and blocks leave room for. `floor_us` is the
+time in which an H200 moves the bytes that the launch can't avoid, at 4.0 TB/s. No time is measured.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+from unittest.mock import patch
+
+import torch
+
+ROOT: Final = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from benchmarks.report import SKIPPED, Report, some_of
+from maskwright.kernels import apply_mask, sample
+from maskwright.kernels.device import AVAILABLE
+from maskwright.kernels.sample_inputs import ListedTokens, SampleInputs
+
+TARGETS: Final = ("80", "90", "100")
+SHARED_BYTES: Final = {"80": 164 << 10, "90": 228 << 10, "100": 228 << 10}
+"""Shared memory of a multiprocessor, by target."""
+
+WARPS, REGISTERS, BLOCKS, RESERVED = 64, 65_536, 32, 1024
+"""Of a multiprocessor: warps, registers, blocks; and the bytes that it reserves for a block."""
+
+BYTES_PER_US: Final = 4.0e6
+"""Bytes that an H200 is taken to read in a microsecond."""
+
+TYPES: Final = {
+    torch.bfloat16: "*bf16",
+    torch.float16: "*fp16",
+    torch.float32: "*fp32",
+    torch.float64: "*fp64",
+    torch.uint8: "*u8",
+    torch.int16: "*i16",
+    torch.int32: "*i32",
+    torch.int64: "*i64",
+}
+ROWS, MASKS, LISTED = 64, 4096, 64 * 1000
+
+
+@dataclass(frozen=True)
+class Launch:
+    """A kernel with the arguments of one launch."""
+
+    kernel: Any
+    arguments: tuple[Any, ...]
+    options: dict[str, Any]
+
+    @property
+    def name(self) -> str:
+        return self.kernel.fn.__name__.removesuffix("_kernel")
+
+    def source(self) -> Any:
+        """What Triton compiles: types, constants, and which arguments are multiples of 16."""
+        from triton.compiler import ASTSource  # noqa: PLC0415  (optional)
+
+        constants = {name: self.options[name] for name in self.options if name.isupper()}
+        types: dict[str, str] = dict.fromkeys(constants, "constexpr")
+        attributes: dict[tuple[int], list[list[Any]]] = {}
+        for place, (name, value) in enumerate(
+            zip(self.kernel.arg_names, self.arguments, strict=False)
+        ):
+            if value is None or (isinstance(value, int) and value == 1):
+                types[name], constants[name] = "constexpr", value
+                continue
+            tensor = isinstance(value, torch.Tensor)
+            types[name] = TYPES[value.dtype] if tensor else "i32" if value < 2**31 else "i64"
+            start = value.storage_offset() * value.element_size() if tensor else value
+            if start % 16 == 0:
+                attributes[place,] = [["tt.divisibility", 16]]
+        types = {name: types[name] for name in self.kernel.arg_names}
+        places = {(self.kernel.arg_names.index(name),): part for name, part in constants.items()}
+        return ASTSource(self.kernel, types, constexprs=places, attrs=attributes)
+
+    def key(self) -> str:
+        """Equal for launches that compile to one program."""
+        source = self.source()
+        return f"{self.name} {source.signature} {source.constants} {source.attrs}"
+
+    def compile(self, target: str) -> Any:
+        """Return the program for a target, compiled anew or from Triton's cache."""
+        import triton  # noqa: PLC0415  (optional)
+        from triton.backends.compiler import GPUTarget  # noqa: PLC0415  (optional)
+
+        options = {name: part for name, part in self.options.items() if not name.isupper()}
+        return triton.compile(
+            self.source(), target=GPUTarget("cuda", int(target), 32), options=options
+        )
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What the machine code of a program says; the units are bytes and instructions."""
+
+    registers: int
+    stack: int
+    shared: int
+    local: int
+    loads: Counter[int]
+    stores: Counter[int]
+
+    def occupancy(self, warps: int, target: str) -> float:
+        """Share of a multiprocessor's warps that can be resident."""
+        of_warp = -(-self.registers * 32 // 256) * 256
+        blocks = min(
+            BLOCKS,
+            WARPS // warps,
+            REGISTERS // (of_warp * warps),
+            SHARED_BYTES[target] // (self.shared + RESERVED),
+        )
+        return blocks * warps / WARPS
+
+
+def facts(program: Any) -> Facts:
+    """Read the machine code of a compiled program with the tools of Triton's wheel."""
+    import triton  # noqa: PLC0415  (optional)
+
+    tool = Path(triton.__file__).parent / "backends" / "nvidia" / "bin" / "cuobjdump"
+    with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
+        file.write(program.asm["cubin"])
+        file.flush()
+        told = subprocess.run(
+            [tool, "--dump-resource-usage", "--dump-sass", file.name],
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+    return read_facts(told, program.metadata.shared)
+
+
+def read_facts(told: str, shared: int) -> Facts:
+    """Read what cuobjdump prints. `shared`: bytes of shared memory, which the launch decides."""
+    used = re.search(r"REG:(\d+) STACK:(\d+)", told)
+    if used is None:
+        raise ValueError("cuobjdump told nothing about registers")
+    accesses: dict[str, Counter[int]] = {"LDG": Counter(), "STG": Counter()}
+    for kind, more in re.findall(r"\b(LDG|STG)((?:\.\w+)*)", told):
+        width = re.search(r"\.[US]?(8|16|64|128|256)\b", more)
+        accesses[kind][int(width[1]) if width else 32] += 1
+    local = len(re.findall(r"\b(?:LDL|STL)\b", told))
+    return Facts(int(used[1]), int(used[2]), shared, local, accesses["LDG"], accesses["STG"])
+
+
+def launches(subject: Callable[[], object]) -> list[Launch]:
+    """Return what `subject` launches, without running it."""
+    found: list[Launch] = []
+
+    class Recorder:
+        def __init__(self, kernel: Any) -> None:
+            self.kernel = kernel
+
+        def __getitem__(self, grid: tuple[int, ...]) -> Callable[..., None]:
+            return lambda *arguments, **options: found.append(
+                Launch(self.kernel, arguments, options)
+            )
+
+    with ExitStack() as stack:
+        for module in (apply_mask, sample):
+            stack.enter_context(patch.object(module, "runs_kernels", lambda tensor: True))
+            for name in [name for name in vars(module) if name.endswith("_kernel")]:
+                recorder = Recorder(getattr(module, name))
+                stack.enter_context(patch.object(module, name, recorder))
+        subject()
+    return found
+
+
+def empty(*shape: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
+    """A tensor without data."""
+    return torch.empty(*shape, dtype=dtype, device="meta")
+
+
+def mask(dtype: torch.dtype, vocab: int = 128_256, *, by_row: bool = True) -> None:
+    """Mask logits."""
+    words = -(-vocab // 32)
+    logits = empty(ROWS, vocab, dtype=dtype)
+    if by_row:
+        table = empty(MASKS, words, dtype=torch.int32)
+        apply_mask.apply_mask_by_row(logits, table, empty(ROWS, dtype=torch.int32))
+    else:
+        apply_mask.apply_mask(logits, empty(ROWS, words, dtype=torch.int32))
+
+
+def draw(
+    dtype: torch.dtype, vocab: int = 128_256, *, listed: bool = False, scored: bool = False
+) -> None:
+    """Sample."""
+    whole, real = torch.int32, torch.float32
+    columns = (whole, real, whole, torch.float64, *(real,) * 4, whole, torch.int64, whole)
+    lists = (real, whole, whole)
+    inputs = SampleInputs(
+        empty(MASKS, -(-vocab // 32), dtype=whole),
+        *(empty(ROWS, dtype=kind) for kind in columns),
+        listed=ListedTokens(
+            empty(ROWS + 1, dtype=whole),
+            empty(LISTED, dtype=whole),
+            *(empty(LISTED, dtype=kind) for kind in lists),
+            most=1000,
+        )
+        if listed
+        else None,
+    )
+    sample.sample_rows(empty(ROWS, vocab, dtype=dtype), inputs, scored=scored)
+
+
+BF16, FP32 = torch.bfloat16, torch.float32
+SUBJECTS: Final[dict[str, Callable[[], None]]] = {
+    "mask": lambda: mask(BF16),
+    "mask-float32": lambda: mask(FP32),
+    "mask-50257": lambda: mask(BF16, 50_257),
+    "bitmask": lambda: mask(BF16, by_row=False),
+    "sample": lambda: draw(BF16),
+    "sample-listed-scored": lambda: draw(BF16, listed=True, scored=True),
+    "sample-listed": lambda: draw(BF16, listed=True),
+    "sample-scored": lambda: draw(BF16, scored=True),
+    "sample-float32": lambda: draw(FP32),
+    "sample-262144": lambda: draw(BF16, 262_144),
+}
+
+
+def programs(names: list[str]) -> Iterator[tuple[str, Launch]]:
+    """The launches of the subjects named, those that compile to one program once."""
+    seen = set[str]()
+    for name in names:
+        for launch in launches(SUBJECTS[name]):
+            if launch.key() not in seen:
+                seen.add(launch.key())
+                yield f"{name}: {launch.name}", launch
+
+
+def least_bytes(launch: Launch) -> int | None:
+    """The bytes of device memory that a launch can't avoid to move, as far as they don't depend on
+    the data: the scan reads logits and masks, and a mask may change every group of tokens."""
+    if launch.name not in ("mask", "scan"):
+        return None
+    logits = launch.arguments[0]
+    times = 2 if launch.name == "mask" else 1
+    return times * logits.numel() * logits.element_size() + logits.numel() // 8
+
+
+def widths(counts: Counter[int]) -> str:
+    """Counts by width, the widest first: `128: 4, 32: 1`."""
+    return ", ".join(f"{width}: {counts[width]}" for width in sorted(counts, reverse=True))
+
+
+def main() -> None:
+    """Compile and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--subjects", type=some_of(SUBJECTS), default=list(SUBJECTS))
+    parser.add_argument("--targets", type=some_of(TARGETS), default=list(TARGETS))
+    parser.add_argument("--save", action="store_true")
+    options = parser.parse_args()
+    if not AVAILABLE:
+        print("skipped: triton is not installed (the extra gpu)", file=sys.stderr)
+        raise SystemExit(SKIPPED)
+    report = Report("gpu_static", ("torch", "triton"), run_on_a_gpu="no")
+    for case, launch in programs(options.subjects):
+        for target in options.targets:
+            program = launch.compile(target)
+            told = facts(program)
+            warps = launch.options["num_warps"]
+            moved = least_bytes(launch)
+            report.add(
+                case,
+                target=f"sm_{target}",
+                warps=warps,
+                registers=told.registers,
+                stack_bytes=told.stack,
+                local=told.local,
+                shared_bytes=told.shared,
+                loads=widths(told.loads),
+                stores=widths(told.stores),
+                **{"occupancy_%": 100 * told.occupancy(warps, target)},
+                **({} if moved is None else {"floor_us": moved / BYTES_PER_US}),
+            )
+    report.finish(save=options.save)
+
+
+if __name__ == "__main__":
+    main()

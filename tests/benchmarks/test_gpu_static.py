@@ -1,0 +1,72 @@
+"""Every kernel compiles for the three targets, without spills and with wide loads."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from benchmarks.gpu_static import SUBJECTS, TARGETS, Facts, facts, launches, programs, read_facts
+
+pytest.importorskip("triton", reason="needs triton, of the extra gpu")
+
+QUICK = ("mask", "mask-50257", "bitmask", "sample", "sample-listed-scored")
+"""Subjects that are compiled in every run; they contain every kernel and every branch of it. The
+others, of further types and sizes, are compiled with `--slow`."""
+
+CASES = [
+    pytest.param(subject, target, marks=() if subject in QUICK else pytest.mark.slow)
+    for subject in SUBJECTS
+    for target in TARGETS
+]
+
+
+@pytest.mark.parametrize(("subject", "target"), CASES)
+def test_every_kernel_compiles_without_spills(subject: str, target: str) -> None:
+    for case, launch in programs([subject]):
+        told = facts(launch.compile(target))
+        assert (told.stack, told.local) == (0, 0), case
+        assert told.occupancy(launch.options["num_warps"], target) > 0, case
+        # Rows of an odd length can't be read in wide steps, nor listed tokens, which lie apart.
+        wide = subject != "mask-50257" and launch.name != "edit"
+        assert max(told.loads) == 128 or not wide, case
+        assert max(told.stores) == 128 or launch.name != "mask" or not wide, case
+
+
+def test_what_is_launched_for_a_draw() -> None:
+    assert [launch.name for launch in launches(SUBJECTS["sample"])] == ["scan", "select"]
+    listed = launches(SUBJECTS["sample-listed"])
+    assert [launch.name for launch in listed] == ["edit", "scan", "select"]
+
+
+def test_what_cuobjdump_tells() -> None:
+    told = """
+ Function mask_kernel:
+  REG:40 STACK:8 SHARED:0 LOCAL:0 CONSTANT[0]:400
+        /*0010*/                   LDG.E.128.CONSTANT R4, desc[UR4][R2.64] ;
+        /*0020*/              @P0  LDG.E.U8 R4, desc[UR4][R2.64] ;
+        /*0030*/                   LDG.E R4, desc[UR4][R2.64] ;
+        /*0040*/                   STG.E.64 desc[UR4][R2.64], R4 ;
+        /*0050*/                   LDL R4, [R1] ;
+        /*0060*/                   STL.64 [R1], R4 ;
+"""
+    loads, stores = Counter({128: 1, 32: 1, 8: 1}), Counter({64: 1})
+    assert read_facts(told, 512) == Facts(40, 8, 512, 2, loads, stores)
+    with pytest.raises(ValueError, match="nothing about registers"):
+        read_facts("", 0)
+
+
+@pytest.mark.parametrize(
+    ("registers", "shared", "warps", "target", "share"),
+    [
+        (32, 0, 4, "90", 1.0),  # 16 blocks of 4 warps
+        (33, 0, 4, "90", 0.75),  # a warp takes 1,280 registers: 12 blocks
+        (255, 0, 16, "90", 0.0),  # a block takes more registers than there are
+        (32, 100 << 10, 4, "80", 0.0625),  # one block has room
+        (32, 100 << 10, 4, "90", 0.125),
+        (16, 0, 1, "90", 0.5),  # 32 blocks of one warp
+    ],
+)
+def test_occupancy(registers: int, shared: int, warps: int, target: str, share: float) -> None:
+    told = Facts(registers, 0, shared, 0, Counter(), Counter())
+    assert told.occupancy(warps, target) == share
