@@ -44,7 +44,7 @@ import torch
 ROOT: Final = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.engine_subjects import SUBJECTS, Subject
+from benchmarks.peers.engine_subjects import SUBJECTS, Subject
 from benchmarks.peers.generate import continuous, in_batches, processors
 from benchmarks.report import Report, some_of
 from maskwright.cli.process.environment import prepare_environment

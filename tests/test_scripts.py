@@ -81,7 +81,7 @@ ROWS = [
     Row(
         "benchmarks/gpu_static.py",
         "--subjects bitmask --targets 90",
-        r"bitmask: mask\n(?s:.*)sm_90",
+        r"bitmask: mask, sm_90",
         package="triton",
     ),
     Row(

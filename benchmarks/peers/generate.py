@@ -21,7 +21,7 @@ from transformers import (
     PreTrainedModel,
 )
 
-from benchmarks.engine_subjects import Subject
+from benchmarks.peers.engine_subjects import Subject
 
 Made = tuple[float, int, list[list[int]]]
 """Seconds, tokens, and the tokens of each answer."""
