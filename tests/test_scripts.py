@@ -79,7 +79,7 @@ ROWS = [
     Row("benchmarks/engine.py", "--least --parts load,step,blocks,gaps,prefixes", "trie of blocks"),
     Row("benchmarks/engine.py", "--least --model random-131072 --parts step", "step_ms"),
     Row(
-        "benchmarks/gpu_static.py",
+        "benchmarks/gpu/static.py",
         "--subjects bitmask --targets 90",
         r"bitmask: mask, sm_90",
         package="triton",
@@ -201,7 +201,7 @@ def test_every_script_has_a_row() -> None:
 
 def test_make_bench_runs_every_benchmark() -> None:
     made = run("make", "--dry-run", "bench").stdout
-    listed = set(re.findall(r"benchmarks/\w+\.py", made))
+    listed = set(re.findall(r"benchmarks/[\w/]+\.py", made))
     assert listed == {name for name in scripts() if name.startswith("benchmarks/")}
 
 

@@ -1,6 +1,6 @@
 """What the compiler says about the kernels, without a GPU: registers, spills, accesses, floors.
 
-    python benchmarks/gpu_static.py [--subjects mask,sample] [--targets 80,90,100] [--save]
+    python benchmarks/gpu/static.py [--subjects mask,sample] [--targets 80,90,100] [--save]
 
 Each subject is launched as the package does, on tensors without data, and every kernel that it
 launches is compiled for its very arguments. The figures come from the machine code. `loads` and
@@ -27,7 +27,7 @@ from unittest.mock import patch
 
 import torch
 
-ROOT: Final = Path(__file__).resolve().parent.parent
+ROOT: Final = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.report import SKIPPED, Report, some_of

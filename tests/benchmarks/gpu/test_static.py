@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from benchmarks.gpu_static import SUBJECTS, TARGETS, Facts, facts, launches, programs, read_facts
+from benchmarks.gpu.static import SUBJECTS, TARGETS, Facts, facts, launches, programs, read_facts
 
 pytest.importorskip("triton", reason="needs triton, of the extra gpu")
 
