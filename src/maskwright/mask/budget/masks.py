@@ -50,10 +50,11 @@ class BudgetMasks:
             by_budget = self._masks_by_budget(position, prefix)
             if by_budget is not None:
                 out[:] = by_budget.mask(budget)
-            if by_budget is None or not out.any():
+                if out.any():
+                    return
                 # Remembered masks count some tokens by a bound that other texts may stay below.
-                out[:] = self._tables.rows[position.row]
-                self._refuse_too_long(position, budget, out, prefix)
+            out[:] = self._tables.rows[position.row]
+            self._refuse_too_long(position, budget, out, prefix)
             if not out.any():
                 needed = self.costs.tokens_needed(position.configuration, prefix)
                 raise BudgetError(
