@@ -240,7 +240,7 @@ def _quantile(share: float, buckets: list[tuple[float, float]]) -> float:
 
 
 def _vector(value: Vector | float) -> Vector:
-    if isinstance(value, float):
+    if not isinstance(value, dict):
         raise ValueError("a vector is needed, not a number")
     return value
 
