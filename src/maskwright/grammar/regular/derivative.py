@@ -336,7 +336,9 @@ def _holds(term: Regular, text: str) -> bool:
             return held == 1 and not _holds(excluded, text)
         case _:
             spend(CHEAP * len(text))
-            return contains(term, text)
+            for character in text:  # whether what follows has a string is what is being found out
+                term = all_transitions(term).after(ord(character))
+            return term.nullable
 
 
 def _decide(term: Regular, limit: int) -> None:
