@@ -33,10 +33,10 @@ from maskwright.cli.input.shipped import read_file_or_shipped
 from maskwright.cli.input.texts import bytes_of, text_argument
 from maskwright.cli.options import CACHE_HELP, JSON_HELP, USER_CACHE, cache_folder
 from maskwright.errors import AddressError, InputError
-from maskwright.records.validation import AnswerSchema
+from maskwright.instances import InstanceCheck
 
 RESERVED: Final = frozenset(
-    {"index", "output", "usage", "digest", "code", "reason", "attempts", "answer"}
+    {"index", "output", "usage", "digest", "unchecked", "code", "reason", "attempts", "answer"}
 )
 """Fields that lines of results and failures have anyway."""
 
@@ -209,7 +209,7 @@ def _extraction(
     read = _read_schema(schema)
     shape = {"name": "record", "schema": read, "strict": True}
     fields = {"response_format": {"type": "json_schema", "json_schema": shape}, **fields}
-    return Extraction(path, source, template, fields, carry, AnswerSchema(read))
+    return Extraction(path, source, template, fields, carry, InstanceCheck(json.dumps(read)))
 
 
 def _read_schema(argument: str) -> dict[str, object] | bool:

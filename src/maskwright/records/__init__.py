@@ -4,6 +4,5 @@
 - `group_commit`: Appends lines of many tasks to a journal, with few synchronisations.
 - `journal`: An append-only file of JSON lines that survives a kill at any moment.
 - `replaced_file`: Replaces a small file as a whole.
-- `validation`: Checks answers under a JSON Schema with the package `jsonschema`.
 - `workers`: Runs work for each item, several at a time.
 """

@@ -31,14 +31,14 @@ def test_cached_tokens_cost_what_others_do_unless_it_is_said() -> None:
 
 def test_lines_for_people() -> None:
     assert report_text(report_row(COUNTS, 10.0, 4, Prices(prompt=2.0))) == (
-        "records  2,000\n"
-        "valid    995\n"
-        "failed   5: cut_off 2, timeout 3\n"
-        "this run 500 in 10.0 s, 50.0 a second; 500 were done before\n"
-        "tokens   1,000,000 of prompts (400,000 cached), 50,000 of answers, 2,000 a second\n"
-        "left     1,000\n"
-        "repeated 4 requests\n"
-        "cost     2.0000, 2.0000 for 1,000 records"
+        "records   2,000\n"
+        "valid     995\n"
+        "failed    5: cut_off 2, timeout 3\n"
+        "this run  500 in 10.0 s, 50.0 a second; 500 were done before\n"
+        "tokens    1,000,000 of prompts (400,000 cached), 50,000 of answers, 2,000 a second\n"
+        "left      1,000\n"
+        "repeated  4 requests\n"
+        "cost      2.0000, 2.0000 for 1,000 records"
     )
 
 

@@ -1,5 +1,6 @@
 """Asks a server about thousands of records, for `maskwright batch`.
 
+- `answer_check`: Checks an answer under its schema.
 - `batch_file`: A file in OpenAI's batch format as work.
 - `extraction`: Records, a prompt and a schema as work.
 - `parquet`: Reads and writes Parquet files with pyarrow, an extra.

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, cast
 
+from maskwright.cli.bulk.answer_check import AnswerVerdict, verdict_on
 from maskwright.cli.bulk.sources import batch_lines
 from maskwright.cli.bulk.work import (
     Key,
@@ -17,8 +19,8 @@ from maskwright.cli.bulk.work import (
     token_use,
 )
 from maskwright.errors import InputError
+from maskwright.instances import InstanceCheck
 from maskwright.records.batch_lines import error_line, parse_batch_line, result_line
-from maskwright.records.validation import AnswerSchema
 
 MOST_SCHEMAS: Final = 64
 """Schemas that are kept ready at a time."""
@@ -30,7 +32,7 @@ class BatchFile:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._schemas: dict[str, AnswerSchema] = {}
+        self._schemas: dict[str, InstanceCheck] = {}
 
     def items(self) -> Iterator[WorkItem]:
         """Raises InputError for a line that is no request, and for a `custom_id` that comes
@@ -53,9 +55,9 @@ class BatchFile:
         line = result_line(str(item.key), answer.status, answer.request_id, answer.body)
         if answer.status != 200:
             return WorkResult(line, f"http_{answer.status}")
-        problem = self._problem(item.body or {}, answer.body)
+        problem, undecided = self._verdict(item.body or {}, answer.body)
         if problem is None:
-            return WorkResult(line)
+            return WorkResult(line, is_unchecked=undecided is not None)
         error = {"code": "invalid_answer", "message": problem}
         return WorkResult({**line, "error": error}, "invalid_answer")
 
@@ -73,17 +75,17 @@ class BatchFile:
             case _:
                 return TokenUse()
 
-    def _schema(self, schema: dict[str, object]) -> AnswerSchema:
+    def _schema(self, schema: dict[str, object]) -> InstanceCheck:
         """The schema of a request, which many requests of a file usually share."""
         digest = digest_of(schema)
         if digest not in self._schemas:
             if len(self._schemas) >= MOST_SCHEMAS:
                 self._schemas.clear()
-            self._schemas[digest] = AnswerSchema(schema)
+            self._schemas[digest] = InstanceCheck(json.dumps(schema))
         return self._schemas[digest]
 
-    def _problem(self, request: dict[str, object], answer: object) -> str | None:
-        """Why a chat completion doesn't have the schema of its request. Answers of other endpoints,
+    def _verdict(self, request: dict[str, object], answer: object) -> AnswerVerdict:
+        """Check a chat completion under the schema of its request. Answers of other endpoints,
         calls of tools, and refusals are taken as they are."""
         match request, answer:
             case (
@@ -92,13 +94,17 @@ class BatchFile:
             ):
                 check = self._schema(cast(dict[str, object], schema))
             case _:
-                return None
+                return AnswerVerdict()
+        verdict = AnswerVerdict()
         for choice in cast(list[Any], choices):
             match choice:
                 case {"finish_reason": "length"}:
-                    return "the answer was cut off at its token limit"
-                case {"message": {"content": str(text)}} if problem := check.problem(text):
-                    return problem
+                    return AnswerVerdict("the answer was cut off at its token limit")
+                case {"message": {"content": str(text)}}:
+                    found = verdict_on(text, check)
+                    if found.problem is not None:
+                        return found
+                    verdict = found if found.undecided else verdict
                 case _:
                     pass
-        return None
+        return verdict

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, cast
 
+from maskwright.cli.bulk.answer_check import verdict_on
 from maskwright.cli.bulk.prompt_template import PromptTemplate
 from maskwright.cli.bulk.sources import InputRecord, SourceFormat, read_records
 from maskwright.cli.bulk.work import (
@@ -20,7 +21,7 @@ from maskwright.cli.bulk.work import (
     token_use,
 )
 from maskwright.errors import InputError
-from maskwright.records.validation import AnswerSchema
+from maskwright.instances import InstanceCheck
 
 ENDPOINT: Final = "/v1/chat/completions"
 LONGEST_TEXT: Final = 2000
@@ -37,7 +38,7 @@ class Extraction:
     template: PromptTemplate
     options: dict[str, object]
     carry: Sequence[str] = ()
-    schema: AnswerSchema | None = None
+    schema: InstanceCheck | None = None
 
     def items(self) -> Iterator[WorkItem]:
         for record in read_records(self.path, self.source):
@@ -62,10 +63,16 @@ class Extraction:
             return self._invalid(item, "cut_off", reason, text, usage, answer)
         if self.schema is None:
             return WorkResult({**_head(item), "output": text, "usage": usage})
-        problem = self.schema.problem(text)
-        if problem is not None:
-            return self._invalid(item, "invalid_answer", problem, text, usage, answer)
-        return WorkResult({**_head(item), "output": json.loads(text), "usage": usage})
+        problem, undecided = verdict_on(text, self.schema)
+        if problem is None:
+            try:
+                line = {**_head(item), "output": json.loads(text), "usage": usage}
+            except (ValueError, RecursionError) as error:  # too many digits, or levels
+                problem = f"not a value of JSON that can be read: {error}"
+            else:
+                told = {} if undecided is None else {"unchecked": undecided}
+                return WorkResult({**line, **told}, is_unchecked=undecided is not None)
+        return self._invalid(item, "invalid_answer", problem, text, usage, answer)
 
     def refused(self, item: WorkItem, code: str, reason: str, attempts: int = 0) -> WorkResult:
         line = {**_head(item), "code": code, "reason": reason, "attempts": attempts}

@@ -130,6 +130,7 @@ class BatchRun:
 
     def _note_result(self, line: dict[str, object]) -> None:
         self.counts.before += 1
+        self.counts.unchecked += "unchecked" in line
         self.counts.use += self._work.use_of(line)
 
     def _note_failure(self, line: dict[str, object]) -> None:
@@ -139,6 +140,7 @@ class BatchRun:
     def _count(self, outcome: WorkResult) -> None:
         use = self._work.use_of(outcome.line)
         self.counts.now += 1
+        self.counts.unchecked += outcome.is_unchecked
         self.counts.use += use
         self.counts.use_now += use
         if outcome.code is not None:

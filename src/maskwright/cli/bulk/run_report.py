@@ -12,7 +12,8 @@ from maskwright.cli.bulk.work import TokenUse
 class RunCounts:
     """Counts of a run. `total`: records of the input. `before`: those that earlier runs have done.
     `failures`: by the code of their reason, those of earlier runs included. `use`: tokens of all
-    results; `use_now`: of those of this run."""
+    results; `use_now`: of those of this run. `unchecked`: answers of which it could not be decided
+    whether they are valid."""
 
     total: int = 0
     before: int = 0
@@ -20,6 +21,7 @@ class RunCounts:
     failures: Counter[str] = field(default_factory=Counter[str])
     use: TokenUse = field(default_factory=TokenUse)
     use_now: TokenUse = field(default_factory=TokenUse)
+    unchecked: int = 0
 
     @property
     def finished(self) -> int:
@@ -64,6 +66,7 @@ def report_row(
         "records": counts.total,
         "valid": counts.finished - counts.failed,
         "failed": counts.failed,
+        "unchecked": counts.unchecked,
         "failures": dict(sorted(counts.failures.items())),
         "done_before": counts.before,
         "done_now": counts.now,
@@ -104,10 +107,12 @@ def report_text(row: dict[str, object]) -> str:
             f"{row['completion_tokens_a_second']:,.0f} a second"
         ),
     }
+    if row["unchecked"]:
+        lines["unchecked"] = f"{row['unchecked']:,}, whose schema jsonschema can't evaluate"
     if row["left"]:
         lines["left"] = f"{row['left']:,}"
     if row["sent_again"]:
         lines["repeated"] = f"{row['sent_again']:,} requests"
     if "cost" in row:
         lines["cost"] = f"{row['cost']:,.4f}, {row['cost_of_1000_records']:,.4f} for 1,000 records"
-    return "\n".join(f"{name:<9}{told}" for name, told in lines.items())
+    return "\n".join(f"{name:<10}{told}" for name, told in lines.items())

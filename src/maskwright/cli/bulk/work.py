@@ -43,10 +43,11 @@ class ServerAnswer:
 @dataclass(frozen=True, slots=True)
 class WorkResult:
     """What comes of a record: a line of the results, or of the failures with the `code` of its
-    reason."""
+    reason. `is_unchecked`: whether the answer is valid could not be decided."""
 
     line: dict[str, object]
     code: str | None = None
+    is_unchecked: bool = False
 
 
 @dataclass(frozen=True, slots=True)
