@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import dataclasses
 import time
 from collections.abc import Callable
 from typing import Final
 
 from maskwright.engine import Engine, Generation, Request
-from maskwright.errors import BudgetError, InputError, LimitError
+from maskwright.errors import InputError
 from maskwright.processes import AnyGrammar, GrammarProcesses
 from maskwright.sampling import TextBan
 from maskwright.server.answer.choices import Choices, MakeReport
@@ -30,6 +29,7 @@ from maskwright.server.grammars.cache import GrammarStore
 from maskwright.server.grammars.recipes import ReasoningSection, Recipe, Recipes
 from maskwright.server.grammars.tool_style import tool_format_of
 from maskwright.server.guarantees.reporter import Reporter
+from maskwright.server.lengths import check_least, prompt_too_long, without_shape
 from maskwright.server.observe.metrics import Metrics
 from maskwright.server.prompts import PromptReader
 from maskwright.server.request.answer_request import AnswerRequest, ChatPrompt, TokenPrompt
@@ -80,9 +80,9 @@ class Starter:
         exchange.rendering = time.monotonic() - begin
         recipe = self._recipe(request, prompts[0])
         grammar = None if recipe is None else await self._grammar(recipe, exchange)
-        limits = [self._limit(request, len(prompt)) for prompt in prompts]
+        limits = await self._limits(request, prompts)
         if recipe is not None and grammar is not None:
-            await _check_least(request, recipe, grammar, min(limits))
+            await check_least(request, recipe, grammar, min(limits))
         submitted = self._submit(request, prompts, limits, grammar, exchange)
         exchange.prompts = prompts
         exchange.generations = generations = [generation for _, generation in submitted]
@@ -272,17 +272,19 @@ class Starter:
             kept = max(kept, 1)
         return prompt[max(0, len(prompt) - kept) :]
 
-    def _limit(self, request: AnswerRequest, prompt_tokens: int) -> int:
-        """Return the token limit of the answer: the client's, or the rest of the context."""
-        room = self._engine.max_context - prompt_tokens
-        if room < 1:
-            raise InputError(
-                f"the prompt takes {prompt_tokens} tokens; the context holds "
-                f"{self._engine.max_context}, the answer included",
-                param=request.place,
-                code="context_length_exceeded",
-            )
-        return room if request.limit is None else min(request.limit.tokens, room)
+    async def _limits(self, request: AnswerRequest, prompts: list[list[int]]) -> list[int]:
+        """Return the token limit of the answer to each prompt: the client's, or the rest of the
+        context."""
+        context = self._engine.max_context
+        for number, prompt in enumerate(prompts):
+            if len(prompt) >= context:
+                bare, adapter = without_shape(request), self._adapter(request)
+                tokens = None
+                if bare is not None:
+                    tokens = len((await self._prompts.read(bare, adapter))[number])
+                raise prompt_too_long(request, len(prompt), tokens, context)
+        most = context if request.limit is None else request.limit.tokens
+        return [min(most, context - len(prompt)) for prompt in prompts]
 
     def _submit(
         self,
@@ -356,36 +358,3 @@ def choice_seed(seed: int | None, index: int) -> int | None:
     """Return the seed of choice `index`. Choice 0 has the client's seed, so it equals the answer
     with n=1."""
     return None if seed is None else (seed + index * SEED_STRIDE) % (1 << SEED_BITS)
-
-
-async def _check_least(
-    request: AnswerRequest, recipe: Recipe, grammar: AnyGrammar, limit: int
-) -> None:
-    """Refuse a limit that no text of the grammar keeps to."""
-    try:
-        if grammar.min_tokens > limit:  # other texts are tried, which may take long
-            loop = asyncio.get_running_loop()
-            await loop.run_in_executor(None, grammar.least_tokens, limit)
-        _check_budget(request, grammar, limit)
-    except LimitError as error:
-        recipe.name_place(error)
-        raise
-
-
-def _check_budget(request: AnswerRequest, grammar: AnyGrammar, limit: int) -> None:
-    needed = grammar.least_tokens(limit)
-    if needed <= limit:
-        return
-    if request.limit is not None and request.limit.tokens < needed:
-        field, told = request.limit.field, request.limit.tokens
-        raise BudgetError(
-            f"{field} is {told}, but the shortest answer of this schema takes {needed} tokens",
-            needed=needed,
-            param=field,
-        )
-    raise BudgetError(
-        f"the prompt leaves {limit} tokens of the context, but the shortest answer of this schema "
-        f"takes {needed}",
-        needed=needed,
-        param=request.place,
-    )

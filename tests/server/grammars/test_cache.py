@@ -30,7 +30,7 @@ class Compiler:
         self.go.set()
 
     def of(self, text: str) -> Recipe:
-        return Recipe(text, Build(self._compile, (text,), {}), None)
+        return Recipe(text, Build(self._compile, (text,), {}), "response_format")
 
     def _compile(self, text: str, vocabulary: Vocabulary) -> Grammar:
         assert vocabulary is EVERY_BYTE

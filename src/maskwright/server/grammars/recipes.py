@@ -71,11 +71,11 @@ class ReasoningSection:
 class Recipe:
     """How to compile a grammar. Equal keys mean equal grammars. `build` may take long, and can be
     sent to another process. `place` is the field of the request from which the
-    grammar comes; None where errors name their own."""
+    grammar comes."""
 
     key: str
     build: Build = field(compare=False)
-    place: str | None = field(compare=False)
+    place: str = field(compare=False)
     beside_tools: bool = False
     """Whether the shape stands beside tools, whose errors name their own place."""
     section: ReasoningSection | None = field(compare=False, default=None)
@@ -88,7 +88,7 @@ class Recipe:
             return
         is_fault = isinstance(error, FAULTS_OF_SHAPES) and not self.beside_tools
         if error.param is None or is_fault:
-            error.param = self.place or "tools"
+            error.param = self.place
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +163,7 @@ class Recipes:
         )
         said = "" if answer is None else repr(_response(answer))
         key = f"tools {self.additional_properties} {use.key()} {json.dumps(stop)} {section} {said}"
-        place = None if answer is None else answer.place
+        place = use.field if answer is None else answer.place
         return Recipe(key, build, place, beside_tools=True, section=section)
 
     @property

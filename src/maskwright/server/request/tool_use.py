@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from maskwright.errors import InputError
@@ -24,13 +24,15 @@ from maskwright.server.request.fields import Fields
 class ToolUse:
     """The tools in the prompt, and which of them the model may or must call.
 
-    `sent`: the tools in the form of chat completions, for the chat template.
+    `sent`: the tools in the form of chat completions, for the chat template. `field`: the field of
+    the request in which they came.
     """
 
     tools: tuple[Tool, ...]
     choice: ToolChoice
     parallel: bool
     sent: tuple[Mapping[str, Any], ...]
+    field: str = "tools"
 
     @property
     def constrains(self) -> bool:
@@ -60,11 +62,10 @@ def parse_tool_use(body: Fields) -> ToolUse | None:
                 code="conflicting_constraints",
             )
         try:
-            return parse_tool_use(_newer(functions, body.get("function_call")))
+            return _as_functions(parse_tool_use(_newer(functions, body.get("function_call"))))
         except InputError as error:
             if error.param is not None:  # in the names that the client used
-                place = error.param.replace("tools[", "functions[").replace("].function", "]")
-                error.param = place.replace("tool_choice.function", "function_call")
+                error.param = _older(error.param).replace("tool_choice.function", "function_call")
             raise
     if body.get("function_call") not in (None, "none", "auto"):
         raise InputError("function_call needs functions", param="function_call")
@@ -89,6 +90,21 @@ def _newer(functions: list[object], choice: object) -> Fields:
             "parallel_tool_calls": False,
         }
     )
+
+
+def _older(place: str) -> str:
+    """Return the place in `functions` that corresponds to one in `tools`."""
+    return place.replace("tools[", "functions[").replace("].function", "]")
+
+
+def _as_functions(use: ToolUse | None) -> ToolUse | None:
+    """Have later errors, too, name the places that the client used."""
+    if use is None:
+        return None
+    tools = {tool.name: replace(tool, place=_older(tool.place)) for tool in use.tools}
+    callable_ones = tuple(tools[tool.name] for tool in use.choice.tools)
+    choice = replace(use.choice, tools=callable_ones)
+    return replace(use, tools=tuple(tools.values()), choice=choice, field="functions")
 
 
 def _shown(tool: Json, read: Tool) -> Mapping[str, Any]:
