@@ -9,7 +9,13 @@ from typing import Any
 import pytest
 
 from maskwright import Grammar, compile_tools
-from maskwright.errors import GrammarError, InputError, RegexError, UnsupportedGrammarError
+from maskwright.errors import (
+    GrammarError,
+    InputError,
+    RegexError,
+    UnsatisfiableGrammarError,
+    UnsupportedGrammarError,
+)
 from maskwright.grammar.pattern.translate import full_match
 from maskwright.grammar.regular.derivative import contains
 from maskwright.grammar.tools.custom_input import JSON_ESCAPES, PYTHON_ESCAPES, escaped
@@ -118,6 +124,11 @@ FAULTS: list[tuple[dict[str, Any], type[InputError], str]] = [
     (
         custom("a", "lark", "start: %json {}"),
         UnsupportedGrammarError,
+        "tools[0].custom.format.grammar.definition",
+    ),
+    (
+        custom("a", "lark", 'start: "a" start'),
+        UnsatisfiableGrammarError,
         "tools[0].custom.format.grammar.definition",
     ),
 ]

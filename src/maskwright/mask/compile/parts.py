@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from typing import get_args
 
+from maskwright.automaton.rules.network import RuleNetwork
 from maskwright.automaton.rules.values import is_satisfiable
 from maskwright.automaton.satisfy.solver import Solver
 from maskwright.automaton.value.progress import PropertyOrder
@@ -18,6 +19,7 @@ from maskwright.errors import (
     RegexError,
     SchemaError,
     StructuralTagError,
+    UnsatisfiableGrammarError,
 )
 from maskwright.grammar.dialects.detect import Dialect
 from maskwright.grammar.dialects.read import read_grammar
@@ -115,7 +117,9 @@ class Parts:
 
     def is_satisfiable(self, schema: Schema) -> bool:
         """Whether some value satisfies a schema."""
-        value = self.value(schema)
+        return self._has_value(self.value(schema))
+
+    def _has_value(self, value: JsonValue) -> bool:
         return is_satisfiable(value, lambda: Solver(self.property_order, self.limits))
 
     def _written(self, leaf: JsonSchemaText, schema: Schema) -> JsonValue:
@@ -236,6 +240,10 @@ class Parts:
             prefix = f"{tool.name}:"
             for name, body in rules.rules.items():
                 self.rules[prefix + name] = spelled(body, around, prefix)
+        except UnsatisfiableGrammarError:
+            raise UnsatisfiableGrammarError(
+                f"tool {tool.name!r}: no text matches its grammar", param=wanted.place
+            ) from None
         except InputError as error:
             error.param = wanted.place
             raise
@@ -259,7 +267,9 @@ class Parts:
                 tokens = SpecialTokens(vocab.special_tokens, frozenset(vocab.eos))
                 read = read_grammar(wanted.definition, "lark", tokens=tokens, limits=self.limits)
                 refuse_bounded(read.rules, "the input of a tool")
-                return fold_rules(read.rules)
+                rules = fold_rules(read.rules)
+                RuleNetwork(rules, self._has_value, self.limits)  # which refuses one without texts
+                return rules
 
     def _parameters(self, template: tuple[str, ...], vocab: Vocabulary) -> Parameters:
         return Parameters(template, vocab.special_tokens, Shapes(self.limits), self.value)
