@@ -16,7 +16,6 @@
 - `generation_routes`: The endpoints that generate answers.
 - `identity`: What serves: software, model and settings, and their fingerprint.
 - `json`: How the server writes JSON.
-- `lengths`: Whether prompts and the shortest answers fit into the context and the limit.
 - `middleware`: Wraps every request: ids, records, internal errors.
 - `prompts`: The prompts of a request as token ids.
 - `starter`: From a typed request to generations of the engine.

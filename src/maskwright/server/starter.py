@@ -26,10 +26,10 @@ from maskwright.server.config import ServerConfig
 from maskwright.server.errors import HttpError
 from maskwright.server.exchange import Exchange
 from maskwright.server.grammars.cache import GrammarStore
+from maskwright.server.grammars.lengths import check_least, prompt_too_long, without_shape
 from maskwright.server.grammars.recipes import ReasoningSection, Recipe, Recipes
 from maskwright.server.grammars.tool_style import tool_format_of
 from maskwright.server.guarantees.reporter import Reporter
-from maskwright.server.lengths import check_least, prompt_too_long, without_shape
 from maskwright.server.observe.metrics import Metrics
 from maskwright.server.prompts import PromptReader
 from maskwright.server.request.answer_request import AnswerRequest, ChatPrompt, TokenPrompt
@@ -100,7 +100,7 @@ class Starter:
             name_place=None if recipe is None else recipe.name_place,
             scores=self._scores(request),
             token_traces=traces,
-            report=self._reporter(request, grammar),
+            report=self._reporter(request, recipe, grammar),
             reasoning=self._reasoning_tokens(),
         )
 
@@ -153,12 +153,15 @@ class Starter:
         marks, texts = self._thinking, self._loaded.vocab.tokens
         return None if marks is None else lambda: ReasoningTokens(texts, marks)
 
-    def _reporter(self, request: AnswerRequest, grammar: AnyGrammar | None) -> MakeReport | None:
+    def _reporter(
+        self, request: AnswerRequest, recipe: Recipe | None, grammar: AnyGrammar | None
+    ) -> MakeReport | None:
         if not request.options.own.report:
             return None
         report = None if grammar is None else grammar.report
         recipes, vocabulary = self._recipes_for(request), self._loaded.vocab
-        return Reporter(request, recipes, report, vocabulary, self._processes).report
+        section = None if recipe is None else recipe.section
+        return Reporter(request, recipes, report, vocabulary, self._processes, section).report
 
     def _scores(self, request: AnswerRequest) -> Callable[[], ScoreReader] | None:
         if not request.reply.logprobs:

@@ -7,7 +7,7 @@ from typing import Any
 
 from maskwright.processes.validation import Check, JsonCheck, ReadingCheck, checked
 from maskwright.server.answer.parts import ArgumentsText, CallBegun, TextPart, WholeAnswer
-from maskwright.server.grammars.recipes import Recipes
+from maskwright.server.grammars.recipes import ReasoningSection, Recipes
 from maskwright.server.guarantees.checks import checks_of
 from maskwright.server.request.protocol import parse_chat_request
 from maskwright.vocab import Vocabulary
@@ -93,3 +93,20 @@ def test_an_answer_beside_tools_is_held_against_the_shape() -> None:
     message = call(WholeAnswer(), "look", '{"at": "x"}')
     [check] = checks(message, tools=TOOLS, guided_json={"type": "integer"})
     assert check.subject == "call 0 of look"
+
+
+def test_reasoning_is_no_part_of_what_is_checked() -> None:
+    request = parse_chat_request({**HELLO, "guided_json": {"type": "integer"}})
+
+    def text(message: WholeAnswer, *, begun: bool = False) -> str:
+        section = ReasoningSection(("<think>", "</think>"), begun)
+        [check] = checks_of(request, RECIPES, message, (1,), BYTES, section)
+        return check.text
+
+    assert text(words("<think>3?</think>\n\n4")) == "4"
+    assert text(words("3?</think>4"), begun=True) == "4"
+    assert text(words("4")) == "4"
+    assert text(words("<think>and on")) == "<think>and on"
+    split = words("4")
+    split.reasoning = "3?"
+    assert text(split, begun=True) == "4"

@@ -120,3 +120,12 @@ def test_lists_are_bounded() -> None:
     body: Any = report_body(request, RECIPES, Report(entries, ()))
     assert len(body["enforced"]) == MOST_ENTRIES
     assert body["counts"]["enforced"] == MOST_ENTRIES + 5
+
+
+def test_a_shape_beside_tools_is_told() -> None:
+    body = body_of(tools=[TOOL], guided_regex="a+")
+    assert {"pointer": "", "keyword": "pattern"} in body["enforced"]
+    alone = body_of(guided_regex="a+")
+    assert alone["enforced"] == [{"pointer": "", "keyword": "pattern"}]
+    forced = body_of(tools=[TOOL], guided_regex="a+", tool_choice="required")
+    assert {"pointer": "", "keyword": "pattern"} not in forced["enforced"]

@@ -10,7 +10,7 @@ from maskwright.mask import compile_grammar, compile_regex
 from maskwright.processes import Build
 from maskwright.processes.validation import Check, JsonCheck, ReadingCheck
 from maskwright.server.answer.parts import WholeAnswer
-from maskwright.server.grammars.recipes import Recipes
+from maskwright.server.grammars.recipes import ReasoningSection, Recipes
 from maskwright.server.request.answer_request import AnswerRequest
 from maskwright.server.request.shape import FreeText, JsonShape, Shape
 from maskwright.server.request.tool_use import ToolUse
@@ -26,14 +26,26 @@ def checks_of(
     message: WholeAnswer,
     tokens: Sequence[int],
     vocabulary: Vocabulary,
+    section: ReasoningSection | None = None,
 ) -> list[Check]:
     """Return the checks of one answer: each call against its tool, and an answer without calls
-    against the shape. `tokens`: those of the answer, its end token included."""
+    against the shape. `tokens`: those of the answer, its end token included. `section`: what may
+    come before the answer, which the shape says nothing of."""
     if message.calls and request.tool_use is not None:
         return [*_checks_of_calls(request.tool_use, message)]
-    check = _check_of_text(request.shape, recipes, message.words, tokens, vocabulary)
+    words = message.words
+    if section is not None:
+        words, tokens = _after_section(words, section, message.reasoning), ()
+    check = _check_of_text(request.shape, recipes, words, tokens, vocabulary)
     is_possible = request.tool_use is None or not request.tool_use.forced
     return [] if check is None or not is_possible else [check]
+
+
+def _after_section(words: str, section: ReasoningSection, reasoning: str) -> str:
+    """Return the answer without its reasoning, if that has been left in it."""
+    begin, end = section.marks
+    is_left = not reasoning and (section.begun or words.lstrip().startswith(begin))
+    return words.partition(end)[2].lstrip("\n") if is_left and end in words else words
 
 
 def _checks_of_calls(use: ToolUse, message: WholeAnswer) -> Iterator[Check]:

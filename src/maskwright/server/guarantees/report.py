@@ -23,6 +23,13 @@ from maskwright.server.request.tool_use import ToolUse
 MOST_ENTRIES: Final = 500
 """Entries of one list that are told; `counts` has the number of all."""
 
+_OWN_ENTRY: Final[dict[type, str]] = {
+    RegexShape: "pattern",
+    ChoiceShape: "choice",
+    GrammarShape: "grammar",
+}
+"""The entries in reports that stand for whole shapes."""
+
 
 def report_body(request: AnswerRequest, recipes: Recipes, report: Report | None) -> Json:
     """Return what holds for every answer to a request, whose grammar has the `report`.
@@ -33,7 +40,10 @@ def report_body(request: AnswerRequest, recipes: Recipes, report: Report | None)
     report = report or Report((), ())
     bounded = [*_bounded(report), *_settings(request, recipes)]
     lists: dict[str, Sequence[Json]] = {
-        "enforced": [_entry(each) for each in report.enforced if not _is_closing(each)],
+        "enforced": [
+            *_shape_beside(request, report),
+            *(_entry(each) for each in report.enforced if not _is_closing(each)),
+        ],
         "annotations": [_entry(each) for each in report.annotations],
         "bounded": bounded,
     }
@@ -72,6 +82,16 @@ def _subject(shape: Shape, use: ToolUse | None) -> Json:
         for tool in use.choice.tools
     ]
     return {**asked, "tools": tools, "tool_choice": use.choice.mode}
+
+
+def _shape_beside(request: AnswerRequest, report: Report) -> Iterator[Json]:
+    """Yield the entry of a shape that is a part of a larger grammar, which has none of its own."""
+    keyword = _OWN_ENTRY.get(type(request.shape))
+    is_forced = request.tool_use is not None and request.tool_use.forced
+    if keyword is None or is_forced:
+        return
+    if not any((entry.pointer, entry.keyword) == ("", keyword) for entry in report.enforced):
+        yield {"pointer": "", "keyword": keyword}
 
 
 def _is_closing(entry: ReportEntry) -> bool:

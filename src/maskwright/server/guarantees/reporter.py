@@ -11,7 +11,7 @@ from maskwright.grammar.schema.tree import Report
 from maskwright.processes import GrammarProcesses, Inquiry
 from maskwright.processes.validation import Check, checked
 from maskwright.server.answer.parts import WholeAnswer
-from maskwright.server.grammars.recipes import Recipes
+from maskwright.server.grammars.recipes import ReasoningSection, Recipes
 from maskwright.server.guarantees.checks import checks_of
 from maskwright.server.guarantees.report import report_body
 from maskwright.server.json import Json
@@ -32,19 +32,24 @@ class Reporter:
         report: Report | None,
         vocabulary: Vocabulary,
         processes: GrammarProcesses | None,
+        section: ReasoningSection | None = None,
     ) -> None:
-        """`report`: that of the grammar, None if there is none. `processes` make the checks;
-        without, none is made, since nothing could stop one that never ends."""
+        """`report`: that of the grammar, None if there is none. `section`: its reasoning section.
+        `processes` make the checks; without, none is made, since nothing could stop one that never
+        ends."""
         self._request = request
         self._recipes = recipes
         self._vocabulary = vocabulary
         self._processes = processes
+        self._section = section
         self._body = report_body(request, recipes, report)
 
     async def report(self, message: WholeAnswer, tokens: Sequence[int]) -> Json:
         """Return the report of one answer. `valid` is true if every check says so, false if one
         says no, null if there is none or one can't be decided."""
-        checks = checks_of(self._request, self._recipes, message, tokens, self._vocabulary)
+        checks = checks_of(
+            self._request, self._recipes, message, tokens, self._vocabulary, self._section
+        )
         verdicts = await self._verdicts(checks)
         found = [verdict["valid"] for verdict in verdicts]
         valid = False if False in found else None if None in found or not found else True
