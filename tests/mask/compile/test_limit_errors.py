@@ -181,7 +181,7 @@ CASES = {
     "steps of compiling": Case("work", 400, schema(OVERLAP), "the schema at the root"),
     "steps of a mask": Case(
         "work",
-        10_000,
+        3_000,
         schema(UNEVEN),
         "the schema at /properties/one/properties/x",
         b'{"one":{"x":"a',
@@ -191,7 +191,7 @@ CASES = {
     ),
     "steps of a tool": Case(
         "work",
-        10_000,
+        3_000,
         tool(UNEVEN),
         "the schema at /properties/one/properties/x",
         b'<tool_call>\n{"name": "look", "arguments": {"one":{"x":"a',
