@@ -6,7 +6,7 @@ occurred, banned ones, end tokens that may not come yet. Everything else about a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from torch import Tensor
 
@@ -50,7 +50,7 @@ NOT_FINITE = -2
 
 @dataclass(frozen=True, slots=True)
 class ListedTokens:
-    """The listed tokens of all rows, one row after the other; all on one device.
+    """The listed tokens of all rows, one row after the other; contiguous, all on one device.
 
     `starts`: int32 `[rows + 1]`, where each row begins. `tokens`: int32 `[listed]`, in each row
     ascending and without repetition. `bias`: float32 `[listed]`. `counts`: int32 `[listed]`, times
@@ -64,10 +64,13 @@ class ListedTokens:
     flags: Tensor
     most: int
 
+    def __post_init__(self) -> None:
+        _require_contiguous(self, "listed tokens")
+
 
 @dataclass(frozen=True, slots=True)
 class SampleInputs:
-    """The parameters of all rows of a step; tensors `[rows]` on one device.
+    """The parameters of all rows of a step; contiguous tensors `[rows]` on one device.
 
     - `table`: masks, int32 `[masks, words]`; `mask_rows`: int32, the number of each row's mask in
       the table, or -1 for none.
@@ -93,6 +96,9 @@ class SampleInputs:
     positions: Tensor
     listed: ListedTokens | None
 
+    def __post_init__(self) -> None:
+        _require_contiguous(self, "parameters of rows")
+
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
@@ -110,6 +116,14 @@ class Drawn:
     processed: Tensor | None = None
     support: Tensor | None = None
     allowed: Tensor | None = None
+
+
+def _require_contiguous(inputs: ListedTokens | SampleInputs, name: str) -> None:
+    """Raise `ValueError` if a tensor of `inputs` is not contiguous; kernels count on it."""
+    for field in fields(inputs):
+        part = getattr(inputs, field.name)
+        if isinstance(part, Tensor) and not part.is_contiguous():
+            raise ValueError(f"{name}: {field.name} must be contiguous")
 
 
 def min_p_bound(min_p: Tensor) -> Tensor:

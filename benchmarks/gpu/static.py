@@ -31,8 +31,9 @@ ROOT: Final = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.report import SKIPPED, Report, some_of
-from maskwright.kernels import apply_mask, sample
+from maskwright.kernels import apply_mask, sample, store_kv
 from maskwright.kernels.device import AVAILABLE
+from maskwright.kernels.kv_pool import KvPool
 from maskwright.kernels.sample_inputs import ListedTokens, SampleInputs
 
 TARGETS: Final = ("80", "90", "100")
@@ -175,7 +176,7 @@ def launches(subject: Callable[[], object]) -> list[Launch]:
             )
 
     with ExitStack() as stack:
-        for module in (apply_mask, sample):
+        for module in (apply_mask, sample, store_kv):
             stack.enter_context(patch.object(module, "runs_kernels", lambda tensor: True))
             for name in [name for name in vars(module) if name.endswith("_kernel")]:
                 recorder = Recorder(getattr(module, name))
@@ -222,12 +223,21 @@ def draw(
     sample.sample_rows(empty(ROWS, vocab, dtype=dtype), inputs, scored=scored)
 
 
+def store(dtype: torch.dtype) -> None:
+    """Store the keys and values of a step, of a model with eight heads of 128."""
+    pool = KvPool(empty(4096, 32, 2, 16, 8, 128, dtype=dtype))
+    slots = (empty(ROWS, dtype=torch.int64) for _ in range(2))
+    numbers = (empty(8, ROWS, 128, dtype=dtype).transpose(0, 1) for _ in range(2))
+    store_kv.store_kv(pool, 1, *slots, *numbers)
+
+
 BF16, FP32 = torch.bfloat16, torch.float32
 SUBJECTS: Final[dict[str, Callable[[], None]]] = {
     "mask": lambda: mask(BF16),
     "mask-float32": lambda: mask(FP32),
     "mask-50257": lambda: mask(BF16, 50_257),
     "bitmask": lambda: mask(BF16, by_row=False),
+    "store": lambda: store(BF16),
     "sample": lambda: draw(BF16),
     "sample-listed-scored": lambda: draw(BF16, listed=True, scored=True),
     "sample-listed": lambda: draw(BF16, listed=True),

@@ -286,6 +286,8 @@ def test_other_types_and_shapes_are_refused() -> None:
         sample_rows(torch.zeros(2, 8).double(), inputs)
     with pytest.raises(ValueError, match="logits must be"):
         sample_rows(torch.zeros(8, 2).T, inputs)
+    with pytest.raises(ValueError, match="positions must be contiguous"):
+        replace(inputs, positions=torch.zeros(4, dtype=torch.int32)[::2])
     with pytest.raises(ValueError, match="3 rows of logits"):
         sample_rows(torch.zeros(3, 8), inputs)
 
