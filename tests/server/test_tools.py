@@ -129,6 +129,44 @@ def test_a_schema_beside_tools_is_the_shape_of_words(
     assert grammar.matcher().accept_bytes(CALLS["hermes"][12:].encode()) > 50
 
 
+@pytest.mark.parametrize("stream", [False, True])
+def test_harmony_says_in_its_channel_whether_it_is_a_call(
+    client: Client, engine: ScriptedEngine, stream: bool
+) -> None:
+    client.config = ServerConfig(tool_format="harmony")
+    shape = {"type": "json_schema", "json_schema": {"schema": {"type": "array"}}}
+
+    def answered(text: str) -> tuple[str, str, list[Any], str]:
+        says(engine, text)
+        if not stream:
+            [choice] = client.chat(tools=TOOLS, response_format=shape).json()["choices"]
+            message, reason = choice["message"], choice["finish_reason"]
+            calls = [call["function"] for call in message.get("tool_calls", ())]
+        else:
+            events = client.events(tools=TOOLS, response_format=shape)[:-1]
+            deltas = [event["choices"][0]["delta"] for event in events]
+            parts = [c["function"] for delta in deltas for c in delta.get("tool_calls", ())]
+            message = {"content": "".join(delta.get("content") or "" for delta in deltas)}
+            calls = [
+                {"name": part["name"], "arguments": "".join(p["arguments"] for p in parts)}
+                for part in parts[:1]
+            ]
+            reason = events[-1]["choices"][0]["finish_reason"]
+        names = ",".join(call["name"] for call in calls)
+        return message["content"] or "", names, [json.loads(c["arguments"]) for c in calls], reason
+
+    assert answered("<|channel|>final<|message|>[1]") == ("[1]", "", [], "stop")
+    call = "<|channel|>commentary to=functions.weather <|constrain|>json<|message|>"
+    arguments = {"city": "Bern"}
+    said = answered(call + json.dumps(arguments))
+    assert said == ("", "weather", [arguments], "tool_calls")
+    grammar = engine.requests[-1].grammar
+    assert grammar is not None
+    final = b"<|channel|>final<|message|>"
+    assert grammar.matcher().accept_bytes(final + b"It is late") == len(final)
+    assert grammar.matcher().accept_bytes(b"[1]") == 0
+
+
 def test_a_stop_string_ends_words_alone(client: Client, engine: ScriptedEngine) -> None:
     client.config = ServerConfig(tool_format="hermes")
     says(engine, "It is lateBern")

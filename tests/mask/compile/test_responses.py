@@ -281,3 +281,91 @@ def test_two_hundred_tools_beside_an_answer() -> None:
     assert matches(grammar, call % '{"id": "x", "limit": 107}')
     assert not matches(grammar, call % '{"id": "x", "limit": 108}')
     assert matches(grammar, '{"name": "drop_file_8", "arguments": {"limit": "x"}}')
+
+
+MARKS = ("<|channel|>", "<|constrain|>", "<|message|>", "<|end|>", "<|start|>")
+HARMONY = Vocabulary(
+    (*VOCAB.tokens[:-1], *(mark.encode() for mark in MARKS), b"final", b"fi", b"comment", b""),
+    special=[len(VOCAB.tokens) - 1 + at for at in range(len(MARKS))],
+    eos=len(VOCAB.tokens) + len(MARKS) + 2,
+)
+CHANNEL, CONSTRAIN, MESSAGE = (HARMONY.special_tokens[mark] for mark in MARKS[:3])
+
+
+def alone(response: ResponseShape) -> Grammar:
+    """The grammar of an answer without tools."""
+    match response:
+        case JsonResponse(schema=schema):
+            return compile_json_schema(schema, HARMONY, **SPACED)
+        case RegexResponse(pattern=pattern):
+            return compile_regex(pattern, HARMONY)
+        case ChoiceResponse(strings=strings):
+            return compile_choice(strings, HARMONY)
+        case GrammarResponse(grammar=text):
+            return compile_grammar(text, HARMONY)
+        case TagResponse(tag=tag):
+            return compile_structural_tag(tag, HARMONY, **SPACED)
+
+
+def beginning_with(text: bytes) -> set[int]:
+    """The tokens that are a beginning of the text."""
+    return {at for at, token in enumerate(HARMONY.tokens) if token and text.startswith(token)}
+
+
+@pytest.mark.parametrize("shape", RESPONSES)
+def test_harmony_has_a_channel_for_each(shape: str) -> None:
+    """Its marks are special tokens, so that no answer begins like a call."""
+    response, _ = RESPONSES[shape]
+    united, answers = beside("harmony", response, HARMONY), alone(response)
+    calls = compile_tools(TOOLS, "required", HARMONY, format="harmony", **SPACED)
+    matcher, call = united.matcher(), calls.matcher()
+    assert allowed(matcher) == {CHANNEL} == allowed(call)
+    assert matcher.accept(CHANNEL)
+    assert call.accept(CHANNEL)
+    assert allowed(matcher) == allowed(call) | beginning_with(b"final")
+    called = matcher.fork()
+    for token in b"final":
+        assert matcher.accept(token)
+    assert allowed(matcher) == {MESSAGE}
+    assert matcher.accept(MESSAGE)
+    random = Random(shape)
+    for _ in range(8):
+        here, there = matcher.fork(), answers.matcher()
+        for _ in range(12):
+            assert allowed(here) == allowed(there)
+            steps = sorted(allowed(there) - {HARMONY.eos[0]})
+            if not steps:
+                break
+            token = random.choice(steps)
+            assert here.accept(token)
+            assert there.accept(token)
+    name = [*b"commentary to=functions.now ", CONSTRAIN, *b"json", MESSAGE, *b"{}"]
+    for token in name:
+        assert allowed(called) >= allowed(call)
+        assert called.accept(token)
+        assert call.accept(token)
+        if token != name[0]:
+            assert allowed(called) == allowed(call)
+    assert called.accepting
+
+
+@pytest.mark.parametrize("begun", [b"", b"fi"])
+def test_events_of_harmony_say_which_it_became(begun: bytes) -> None:
+    united = beside("harmony", JsonResponse(PERSON), HARMONY)
+    answer = [CHANNEL, *begun, *b"final"[len(begun) :], MESSAGE, *b'{"name": "now"}']
+    events = events_of(united, answer)
+    assert [e for e in events if isinstance(e, CaptureEnded)] == [
+        CaptureEnded("text", '{"name": "now"}')
+    ]
+    call = [CHANNEL, *b"commentary to=functions.now ", CONSTRAIN, *b"json", MESSAGE, *b"{}"]
+    events = events_of(united, call)
+    assert CaptureBegun("call:now") in events
+    assert CaptureEnded("arguments", "{}") in events
+    assert CaptureBegun("text") not in events
+
+
+def events_of(grammar: Grammar, tokens: list[int]) -> list[Any]:
+    matcher = grammar.matcher()
+    assert all(map(matcher.accept, tokens))
+    assert matcher.accepting
+    return matcher.events(final=True)
