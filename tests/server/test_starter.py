@@ -10,6 +10,7 @@ from maskwright.engine import EngineConfig
 from maskwright.errors import (
     OverloadedError,
 )
+from maskwright.server import ServerConfig
 from maskwright.server.starter import SEED_STRIDE, choice_seed
 from tests.server.scripted import CONTEXT, Client, Script, ScriptedEngine, usage
 
@@ -254,3 +255,32 @@ def test_variables_of_which_the_template_can_make_nothing(
     error = client.chat(chat_template_kwargs={"enable_thinking": []}).json()["error"]
     assert error["param"] == "chat_template_kwargs"
     assert client.chat().status_code == 500
+
+
+def test_how_json_is_written_can_be_asked_for(client: Client, engine: ScriptedEngine) -> None:
+    """And is not mistaken for a grammar that was compiled before."""
+    schema = {"type": "object", "properties": {"a": {"type": "integer"}, "b": True}}
+    compact, spaced, open_ended = '{"a":1,"b":2}', '{"a": 1, "b": 2}', '{"c": 1}'
+
+    def accepted(**fields: Any) -> list[str]:
+        asked = fields.pop("maskwright", {})
+        outputs = {"json": schema, **fields}
+        assert client.chat(structured_outputs=outputs, maskwright=asked).status_code == 200
+        grammar = engine.requests[-1].grammar
+        assert grammar is not None
+        return [
+            text
+            for text in (compact, spaced, open_ended)
+            if grammar.matcher().accept_bytes(text.encode()) == len(text)
+        ]
+
+    allow = {"additional_properties": "allow"}
+    assert accepted() == [spaced]
+    assert accepted(disable_any_whitespace=True) == [compact]
+    assert accepted(disable_any_whitespace=False) == [spaced]
+    assert accepted(disable_additional_properties=True) == [spaced]
+    assert accepted(maskwright=allow) == [spaced, open_ended]
+    client.config = ServerConfig(additional_properties="allow")
+    assert accepted() == [spaced, open_ended]
+    assert accepted(disable_additional_properties=True) == [spaced]
+    assert accepted(disable_additional_properties=False) == [spaced, open_ended]

@@ -227,10 +227,13 @@ class Starter:
         return recipe
 
     def _recipes_for(self, request: AnswerRequest) -> Recipes:
-        asked = request.options.own.additional_properties
-        if asked is None:
-            return self.recipes
-        return dataclasses.replace(self.recipes, additional_properties=asked)
+        options, recipes = request.options, self.recipes
+        asked = options.own.additional_properties
+        if asked is None and options.closed:
+            asked = "forbid"
+        if asked is not None:
+            recipes = dataclasses.replace(recipes, additional_properties=asked)
+        return dataclasses.replace(recipes, whitespace="compact") if options.compact else recipes
 
     async def _grammar(self, recipe: Recipe, exchange: Exchange) -> AnyGrammar:
         begin = time.monotonic()

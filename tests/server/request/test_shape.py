@@ -122,6 +122,11 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"structured_outputs": {"regex": "a", "choice": ["a"]}}, "structured_outputs"),
     ({"structured_outputs": {"json_object": False}}, "structured_outputs.json_object"),
     ({"structured_outputs": {"jason": {}}}, "structured_outputs.jason"),
+    (
+        {"structured_outputs": {"json": {}, "whitespace_pattern": " "}},
+        "structured_outputs.whitespace_pattern",
+    ),
+    ({"structured_outputs": {"disable_any_whitespace": True}}, "structured_outputs"),
     ({"structural_tag": 5}, "structural_tag"),
     ({"regex": "a", "guided_regex": "b"}, "regex"),
     ({"response_format": {"type": "json_object"}, "regex": "b"}, "regex"),

@@ -133,7 +133,7 @@ class Recipes:
         options = {"format": "json", "response": answer, **section.options, **self._json_options}
         build = Build(compile_tools, ((), "none"), options)
         kind = "text" if isinstance(shape, FreeText) else _kind(self._shape(shape))
-        key = f"{kind} {self.additional_properties} {section} {answer}"
+        key = f"{kind} {self._written} {section} {answer}"
         place = "thinking_token_budget" if isinstance(shape, FreeText) else shape.place
         return Recipe(key, build, place, section=section)
 
@@ -162,9 +162,14 @@ class Recipes:
             },
         )
         said = "" if answer is None else repr(_response(answer))
-        key = f"tools {self.additional_properties} {use.key()} {json.dumps(stop)} {section} {said}"
+        key = f"tools {self._written} {use.key()} {json.dumps(stop)} {section} {said}"
         place = use.field if answer is None else answer.place
         return Recipe(key, build, place, beside_tools=True, section=section)
+
+    @property
+    def _written(self) -> str:
+        """The part of a key that says how JSON is written."""
+        return f"{self.whitespace} {self.additional_properties}"
 
     @property
     def _json_options(self) -> dict[str, Any]:
@@ -179,7 +184,7 @@ class Recipes:
     def _shape(self, shape: ConstrainedShape) -> Recipe:
         match shape:
             case JsonShape(text=text):
-                key = f"json {self.additional_properties} {text}"
+                key = f"json {self._written} {text}"
                 build = Build(compile_json_schema, (text,), self._json_options)
             case RegexShape(pattern=pattern):
                 key, build = f"regex {pattern}", Build(compile_regex, (pattern,), {})
@@ -191,7 +196,7 @@ class Recipes:
                     Build(compile_grammar, (text,), {"dialect": dialect}),
                 )
             case TagShape(text=text):
-                key = f"tag {self.additional_properties} {text}"
+                key = f"tag {self._written} {text}"
                 build = Build(compile_structural_tag, (text,), self._json_options)
         return Recipe(key, build, shape.place)
 

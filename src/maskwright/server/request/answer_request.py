@@ -67,6 +67,8 @@ class GenerationOptions:
     - `kept`: how many tokens of a prompt are kept, its last ones; -1 for as many as leave room for
       the answer; None for all.
     - `thinking_tokens`: the most tokens of a reasoning section; None for no bound.
+    - `compact`: JSON has no whitespace. `closed`: objects have no members of which their schema
+      says nothing.
     - `user`: the user whose fair share of the engine the request counts towards.
     - `cache_salt`: only requests with equal salts share cached prefixes.
     """
@@ -82,6 +84,8 @@ class GenerationOptions:
     bad_words: tuple[str, ...] = ()
     kept: int | None = None
     thinking_tokens: int | None = None
+    compact: bool = False
+    closed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

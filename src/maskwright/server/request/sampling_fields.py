@@ -93,6 +93,8 @@ def read_options(body: Fields, alternatives: int | None) -> GenerationOptions:
         include_stop=body.boolean("include_stop_str_in_output"),
         bad_words=_bad_words(body),
         kept=body.integer("truncate_prompt_tokens", -1, MAX_TOKENS),
+        compact=_of_outputs(body, "disable_any_whitespace"),
+        closed=_of_outputs(body, "disable_additional_properties"),
         thinking_tokens=body.integer("thinking_token_budget", 1, MAX_TOKENS),
         own=own,
         user=body.string("user") or "",
@@ -169,6 +171,12 @@ def _bad_words(body: Fields) -> tuple[str, ...]:
     if "" in words:
         raise InputError("bad_words must not hold an empty string", param="bad_words")
     return words
+
+
+def _of_outputs(body: Fields, name: str) -> bool:
+    """Read an option in vLLM's `structured_outputs`."""
+    outputs = body.object("structured_outputs")
+    return outputs is not None and outputs.boolean(name)
 
 
 def _allowed(body: Fields) -> tuple[int, ...] | None:

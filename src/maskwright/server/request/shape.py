@@ -188,7 +188,13 @@ def _format(fields: Fields) -> Shape:
 def _structured_outputs(fields: Fields) -> Constraint:
     """Read vLLM's `structured_outputs`, which has exactly one constraint."""
     names = ("json", "regex", "choice", "grammar", "json_object", "structural_tag")
-    fields.only(*names)
+    if fields.has("whitespace_pattern"):
+        raise InputError(
+            "the server determines the whitespace; disable_any_whitespace: true asks for none",
+            param=fields.at("whitespace_pattern"),
+            code="unsupported_parameter",
+        )
+    fields.only(*names, "disable_any_whitespace", "disable_additional_properties")
     given = [name for name in names if fields.has(name)]
     if len(given) != 1:
         raise InputError(
