@@ -8,8 +8,12 @@ from typing import Any
 import jsonschema
 import pytest
 
+from maskwright import LimitError, Limits, compile_json_schema
+from maskwright.automaton.satisfy.shortest import check_readable
 from maskwright.automaton.value.witness_text import compact
-from tests.automaton.solving import conjunction, solver
+from tests.automaton.solving import conjunction, object_, solver
+from tests.hostile.table.unions import overlapping
+from tests.matching import EVERY_BYTE
 
 A_B: dict[str, Any] = {"type": "object", "properties": {"a": {"type": "string"}, "b": {"const": 1}}}
 TREE: dict[str, Any] = {"type": "object", "properties": {"l": {"$ref": "#"}, "r": {"$ref": "#"}}}
@@ -66,3 +70,24 @@ def test_values_that_depend_on_each_other_are_all_settled() -> None:
     found = solver().shortest.of(conjunction(schema))
     assert found is not None
     assert compact(found) == "[[[[[[1]]]]]]"
+
+
+def test_what_can_be_read_in_too_many_ways_is_refused_early() -> None:
+    """A search through the sets of options that a value may rule out would find nothing sooner."""
+    limits = Limits(work=100_000)
+    with pytest.raises(LimitError, match="'p0' can be read in more than 4,096 ways") as refused:
+        compile_json_schema({"oneOf": overlapping(12, 8)}, EVERY_BYTE, limits=limits)
+    assert refused.value.limit == "alternatives"
+    assert refused.value.construct is not None
+    assert compile_json_schema({"oneOf": overlapping(4, 3)}, EVERY_BYTE, limits=limits)
+
+
+def test_the_ways_of_all_alternatives_count_together() -> None:
+    negated = [{"not": {"required": ["v"], "properties": {"v": {"pattern": e}}}} for e in "abc"]
+    schema = {"type": "object", "properties": {"v": {"type": "string"}}, "allOf": negated}
+    start = object_(schema)
+    check_readable([start], 8)
+    check_readable([start, start], 16)
+    check_readable([object_({"type": "object", "properties": {"v": {}}})] * 9, 8)
+    with pytest.raises(LimitError, match="'v' can be read in more than 15 ways"):
+        check_readable([start, start], 15)

@@ -28,6 +28,23 @@ def read(schema: dict[str, Any], names: str, order: PropertyOrder) -> ObjectProg
     return progress
 
 
+def test_in_how_many_ways_a_value_may_be_read() -> None:
+    """One for each set of the other options that it may rule out; a constant decides about some."""
+    letters = {name: {"pattern": f"{name}.*"} for name in "abc"}
+    negated = [{"not": {"required": ["v"], "properties": {"v": each}}} for each in letters.values()]
+    wanted = {**object_schema({"v": {"type": "string"}, "w": {}}), "required": ["v"]}
+    assert object_({**wanted, "allOf": negated}).ways(0) == 8
+    assert object_({**wanted, "allOf": negated}).ways(1) == 1
+    decided = {"not": {"required": ["v"], "properties": {"v": {"type": "integer"}}}}
+    progress = object_({**wanted, "allOf": [decided, *negated[:2]]})
+    assert progress.ways(0) == 4
+    assert len(list(progress.take(0, "any"))) == 4
+
+
+def object_schema(properties: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "properties": properties}
+
+
 NAMES = [
     # schema, names read, order, the names that may come
     (A_B_C, "", "any", "abc"),

@@ -5,13 +5,14 @@ The promise that no mask leads into a dead end rests on this: what has no value 
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import count
 from typing import Final
 
 from maskwright.automaton.satisfy.distinct import too_long
 from maskwright.automaton.satisfy.schema_values import NOTHING, SchemaValues
 from maskwright.automaton.satisfy.search import ContainerSearch
-from maskwright.automaton.value.progress import Progress
+from maskwright.automaton.value.progress import ObjectProgress, Progress
 from maskwright.automaton.value.witness_text import ScalarWitness, Witness, size
 from maskwright.errors import LimitError
 from maskwright.grammar.shape.shape import Conjunction, construct_of
@@ -149,15 +150,46 @@ class _Sweeps:
         """The conjunctions, not settled yet, that the shortest values can be made of."""
         reachable = {conjunction: None}
         stack = [conjunction]
+        starts: list[Progress] = []
+        noted = 0
 
         def note(needed: Conjunction, _: frozenset[str]) -> Witness | None:
+            nonlocal noted
+            noted += 1
+            if noted == most:  # now it is worth the time to find out whether that leads anywhere
+                try:
+                    check_readable(starts, most)
+                except LimitError as error:
+                    error.complete(construct=construct_of(conjunction))
+                    raise
             if (needed, NOTHING) not in self._known and needed not in reachable:
                 reachable[needed] = None
                 stack.append(needed)
             return ScalarWitness("0")  # as if all had a value: the search asks for all it may need
 
+        most = self._values.limits.alternatives
         while stack:
-            for progress in self._values.containers(stack.pop()):
+            starts, noted = list(self._values.containers(stack.pop())), 0
+            for progress in starts:
                 spend()
                 self._search.find_completion(progress, note, thorough=True)
         return list(reachable)
+
+
+def check_readable(starts: list[Progress], most: int) -> None:
+    """Raise `LimitError` if the value of some member can be read in more than `most` ways, of all
+    the alternatives of an object together."""
+    ways: Counter[str] = Counter()
+    for start in starts:
+        if isinstance(start, ObjectProgress) and start.shape.some:
+            for at, name in enumerate(start.shape.names):
+                spend()
+                ways[name] += start.ways(at)
+                if ways[name] > most:
+                    raise LimitError(
+                        f"the property {name!r} can be read in more than {most:,} ways: as a value"
+                        " of each option, and of any of the others or not",
+                        limit="alternatives",
+                        value=most,
+                        way_out="give the options a property or type in which they differ",
+                    )

@@ -246,15 +246,24 @@ class ObjectProgress(NamedTuple):
     def take(self, at: int, order: PropertyOrder) -> Iterator[MemberOption]:
         """What the member with name `at` may be."""
         after = self.with_member(at, order)
-        hits = [
+        by_value = self._by_value(self.shape.names[at], after)
+        yield from self._fulfil(
+            at, self.shape.values[at], after._replace(candidates=NONE), self._hits(at), by_value
+        )
+
+    def ways(self, at: int) -> int:
+        """In how many ways the value of the member with name `at` may be read: whether it fulfils
+        each of the requirements about which that is open."""
+        hits = self._hits(at)
+        return 1 << len(_decided(self.shape.values[at], self, hits)[1])
+
+    def _hits(self, at: int) -> list[tuple[int, Schema]]:
+        """The requirements that the member with name `at` may fulfil, and by which values."""
+        return [
             (k, schema)
             for k, wanted in enumerate(self.shape.some)
             for schema in wanted.names.get(at, ())
         ]
-        by_value = self._by_value(self.shape.names[at], after)
-        yield from self._fulfil(
-            at, self.shape.values[at], after._replace(candidates=NONE), hits, by_value
-        )
 
     def with_member(self, at: int, order: PropertyOrder) -> ObjectProgress:
         """The progress after the member with name `at`; what its value fulfils is left open."""
@@ -320,14 +329,7 @@ class ObjectProgress(NamedTuple):
 
         Requirements that every value of it fulfils, and ones that none does, need no alternatives.
         """
-        undecided: list[tuple[int, Schema]] = []
-        for hit, schema in hits:
-            if not after.fulfilled >> hit & 1:
-                if are_disjoint(value, negated(schema)):
-                    after = after._replace(fulfilled=after.fulfilled | 1 << hit)
-                elif not are_disjoint(value, schema):
-                    undecided.append((hit, schema))
-        hits = [(hit, schema) for hit, schema in undecided if not after.fulfilled >> hit & 1]
+        after, hits = _decided(value, after, hits)
         if len(hits) > _MOST_UNDECIDED:
             raise LimitError(
                 f"one property may decide between more than {_MOST_UNDECIDED} alternatives",
@@ -362,6 +364,21 @@ class ObjectProgress(NamedTuple):
 
 
 Progress = ArrayProgress | ObjectProgress
+
+
+def _decided(
+    value: Conjunction, after: ObjectProgress, hits: list[tuple[int, Schema]]
+) -> tuple[ObjectProgress, list[tuple[int, Schema]]]:
+    """The progress after a value, with the requirements that every such value fulfils; and those
+    that some of its values may fulfil."""
+    undecided: list[tuple[int, Schema]] = []
+    for hit, schema in hits:
+        if not after.fulfilled >> hit & 1:
+            if are_disjoint(value, negated(schema)):
+                after = after._replace(fulfilled=after.fulfilled | 1 << hit)
+            elif not are_disjoint(value, schema):
+                undecided.append((hit, schema))
+    return after, [(hit, schema) for hit, schema in undecided if not after.fulfilled >> hit & 1]
 
 
 def progress_after(
