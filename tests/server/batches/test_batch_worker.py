@@ -151,7 +151,7 @@ def test_an_input_with_faults_fails_before_anything_is_asked(folder: Folder) -> 
 
 def test_restarts_lose_and_repeat_nothing(folder: Folder) -> None:
     """A kill may also leave a part of a line."""
-    made, folder.pause, chance = folder.new(200), 0.005, random.Random(5)
+    made, folder.pause, chance = folder.new(1000), 0.005, random.Random(5)
 
     async def for_a_while(_: BatchWorker) -> None:
         before = folder.asked.total()
@@ -164,16 +164,16 @@ def test_restarts_lose_and_repeat_nothing(folder: Folder) -> None:
         with folder.batches.journals(made)[0].open("ab") as torn:
             torn.write(b'{"id": "batch_req')
     done_before = folder.asked.total()
-    assert done_before < 200
+    assert done_before < 1000
 
     async def to_the_end(_: BatchWorker) -> None:
         batch = await folder.ended(made)
-        assert (batch.answered, batch.failed) == (200, 0)
+        assert (batch.answered, batch.failed) == (1000, 0)
         lines = folder.lines(batch.output_file_id)
-        assert sorted(line["custom_id"] for line in lines) == sorted(f"r{n}" for n in range(200))
+        assert sorted(line["custom_id"] for line in lines) == sorted(f"r{n}" for n in range(1000))
 
     folder.serve(to_the_end)
-    assert folder.asked.total() <= 200 + 5 * 8
+    assert folder.asked.total() <= 1000 + 5 * 8
 
 
 def test_a_batch_is_cancelled_and_keeps_what_it_has(folder: Folder) -> None:

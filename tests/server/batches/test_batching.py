@@ -16,7 +16,7 @@ from maskwright.errors import InputError
 from maskwright.server import ServerConfig, create_app
 from maskwright.server.access.keys import ApiKey, KeyRing, digest_of
 from maskwright.server.batches.batching import with_service
-from tests.bounds import PATIENCE
+from tests.bounds import PATIENCE, wait_until
 from tests.live_server import live_server
 from tests.server.scripted import Client, ScriptedEngine
 
@@ -168,9 +168,13 @@ def test_batches_that_are_refused(http: httpx.Client, change: Any, status: int, 
 
 
 def test_batches_are_listed_and_end_once(http: httpx.Client, engine: ScriptedEngine) -> None:
-    engine.script = dataclasses.replace(engine.script, pause=0.1)
+    quick = engine.script
+    engine.script = dataclasses.replace(quick, pause=PATIENCE)
     file = stored(http, *(request(f"r{n}") for n in range(8)))
-    ids = [made(http, file).json()["id"] for _ in range(3)]
+    ids = [made(http, file).json()["id"]]
+    wait_until(lambda: len(engine.requests) == 8)
+    engine.script = quick
+    ids += [made(http, file).json()["id"] for _ in range(2)]
     listed = http.get("/batches", params={"limit": 2}).json()
     assert ([batch["id"] for batch in listed["data"]], listed["has_more"]) == (ids[:0:-1], True)
     busy = http.delete(f"/files/{file}")
@@ -186,7 +190,7 @@ def test_batches_are_listed_and_end_once(http: httpx.Client, engine: ScriptedEng
 
 def test_a_batch_goes_on_after_a_restart(engine: ScriptedEngine, tmp_path: Path) -> None:
     config = ServerConfig(batch_folder=tmp_path)
-    engine.script = dataclasses.replace(engine.script, pause=0.05)
+    engine.script = dataclasses.replace(engine.script, pause=0.3)
     with (
         live_server(create_app(cast(Any, engine), config)) as url,
         httpx.Client(base_url=f"{url}/v1", timeout=PATIENCE) as http,
