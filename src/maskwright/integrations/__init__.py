@@ -1,0 +1,8 @@
+"""Masks inside other libraries' inference, for programs that don't use our engine.
+
+Nothing else imports this package, and each module imports the library that it serves. So import the
+module itself, as in `from maskwright.integrations.transformers import GrammarLogitsProcessor`.
+
+- `followed_text`: A text that another library writes, and its matcher.
+- `transformers`: A logits processor for `generate` of the transformers library.
+"""
