@@ -19,6 +19,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import Annotated, Final, cast
 
+import httpx
+
 from maskwright.cli.arguments import Argument, Option
 from maskwright.cli.bulk.batch_file import BatchFile
 from maskwright.cli.bulk.extraction import Extraction
@@ -128,8 +130,7 @@ def batch(
     as_json: Annotated[bool, Option("--json", help=JSON_HELP)] = False,
     cache: Annotated[str, Option(envvar="MASKWRIGHT_CACHE", help=CACHE_HELP)] = str(USER_CACHE),
 ) -> int:
-    if url is not None and model is not None:
-        raise InputError("--url and --model are two servers; give one", param="url")
+    _check_server(url, model)
     if output.endswith(".parquet"):
         require_pyarrow()  # before anything is asked
     given = {"model": name, "max_completion_tokens": max_tokens, "seed": seed}
@@ -187,6 +188,23 @@ def _ask_all(
         raise
     except OSError as error:
         raise InputError(f"a result can't be written: {error.strerror or error}") from None
+
+
+def _check_server(url: str | None, model: str | None) -> None:
+    """Check that at most one server is named, and that it can have this address. Raises
+    InputError."""
+    if url is None:
+        return
+    if model is not None:
+        raise InputError("--url and --model are two servers; give one", param="url")
+    if not url.startswith(("http://", "https://")):
+        raise InputError(f"--url {url}: an address begins with http:// or https://", param="url")
+    try:
+        named = bool(httpx.URL(url).host)
+    except httpx.InvalidURL:
+        named = False
+    if not named:
+        raise InputError(f"--url {url}: this is no address of a server", param="url")
 
 
 def _timed(run: BatchRun, sending: Sending, address: str) -> tuple[float, int]:
