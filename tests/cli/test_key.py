@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from maskwright.engine.schedule.service import CLASSES
 from maskwright.server.access.keys import ApiKey, KeyRing, read_keys
 from tests.cli.conftest import Run
 
@@ -32,8 +33,22 @@ def test_every_key_is_another_one(run: Run) -> None:
     assert len({run("key", "alice").stderr for _ in range(20)}) == 20
 
 
+def test_every_class_of_service_can_be_given(run: Run, tmp_path: Path) -> None:
+    names = tuple(each.name for each in CLASSES)
+    made = run("key", "alice", *(part for name in names for part in ("--service", name)))
+    (tmp_path / "keys.toml").write_text(made.stdout)
+    assert read_keys(tmp_path / "keys.toml")[0].classes == names
+
+
 @pytest.mark.parametrize(
-    "arguments", [("a b",), ("a" * 65,), ("a", "--tokens-per-day", "0"), ("a", "--rpm", "1")]
+    "arguments",
+    [
+        ("a b",),
+        ("a" * 65,),
+        ("a", "--tokens-per-day", "0"),
+        ("a", "--rpm", "1"),
+        ("a", "--service", "agnet"),
+    ],
 )
 def test_a_mistake_is_one_line(run: Run, arguments: tuple[str, ...]) -> None:
     found = run("key", *arguments)

@@ -12,7 +12,7 @@ import json
 import re
 import secrets
 import sys
-from typing import Annotated
+from typing import Annotated, Literal
 
 from maskwright.cli.arguments import Argument, Option
 from maskwright.errors import InputError
@@ -33,7 +33,7 @@ def key(
         int | None, Option(least=1, help="Most tokens of prompts and answers in a day.")
     ] = None,
     service: Annotated[
-        list[str],
+        list[Literal["interactive", "agent", "batch"]],
         Option(
             help="A class of service that the key may use; the first one is its default. May be "
             "repeated. Default: all.",
