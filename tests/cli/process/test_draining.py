@@ -12,6 +12,7 @@ import uvicorn
 from maskwright.cli.process.draining import DrainingServer
 from maskwright.errors import InputError
 from maskwright.server.access.drain import Drain
+from maskwright.server.exchange import CURRENT, Exchange
 
 
 async def app(*_: Any) -> None:
@@ -65,6 +66,19 @@ def test_what_is_late_is_cut_once() -> None:
         assert asyncio.run(made.on_tick(2))
         assert asyncio.run(made.on_tick(3))
     assert cuts == [5.0]
+
+
+def test_a_reload_is_no_part_of_the_request_that_it_interrupts() -> None:
+    found: list[object] = []
+    made = server(Drain(1.0), reload=lambda: found.append(CURRENT.get()))
+    exchange = Exchange("req_1")
+    token = CURRENT.set(exchange)
+    try:
+        made._on_hangup(signal.SIGHUP, None)
+        assert CURRENT.get() is exchange
+    finally:
+        CURRENT.reset(token)
+    assert found == [None]
 
 
 def test_a_reload_that_fails_ends_nothing(caplog: pytest.LogCaptureFixture) -> None:

@@ -7,6 +7,7 @@ import logging
 import signal
 import socket
 from collections.abc import Callable
+from contextvars import Context
 from types import FrameType
 
 import uvicorn
@@ -75,6 +76,10 @@ class DrainingServer(uvicorn.Server):
             signal.signal(signal.SIGHUP, before)
 
     def _on_hangup(self, _: int, __: FrameType | None) -> None:
+        # The signal interrupts whatever task runs; the log must not name the request of that task.
+        Context().run(self._reload_files)
+
+    def _reload_files(self) -> None:
         assert self._reload is not None
         try:
             self._reload()
