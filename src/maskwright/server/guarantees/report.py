@@ -129,7 +129,9 @@ def _settings(request: AnswerRequest, recipes: Recipes) -> Iterator[Json]:
         yield {"rule": "parallel_tool_calls", "note": "one call at most"}
     if not isinstance(shape, FreeText) or has_tools:
         limit = request.limit
-        note = "the answer ends within the token limit: near it, only tokens after which it can"
+        note = (
+            "near the token limit, only tokens are allowed after which the answer can end in time"
+        )
         told: Json = {"rule": "token limit", "note": note}
         yield told if limit is None else {**told, "param": limit.field, "value": limit.tokens}
     if request.options.stop:
