@@ -74,7 +74,7 @@ def test_a_reload_is_no_part_of_the_request_that_it_interrupts() -> None:
     exchange = Exchange("req_1")
     token = CURRENT.set(exchange)
     try:
-        made._on_hangup(signal.SIGHUP, None)
+        made.handle_hangup(signal.SIGHUP, None)
         assert CURRENT.get() is exchange
     finally:
         CURRENT.reset(token)
@@ -92,7 +92,7 @@ def test_a_reload_that_fails_ends_nothing(caplog: pytest.LogCaptureFixture) -> N
 
     made = server(Drain(1.0), reload=reload)
     for _ in range(2):
-        made._on_hangup(signal.SIGHUP, None)
+        made.handle_hangup(signal.SIGHUP, None)
     assert [record.message for record in caplog.records] == [
         "nothing was reloaded: the file is wrong",
         "keys and certificate were reloaded",

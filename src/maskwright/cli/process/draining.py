@@ -69,13 +69,14 @@ class DrainingServer(uvicorn.Server):
         if self._reload is None:
             super().run(sockets)
             return
-        before = signal.signal(signal.SIGHUP, self._on_hangup)
+        before = signal.signal(signal.SIGHUP, self.handle_hangup)
         try:
             super().run(sockets)
         finally:
             signal.signal(signal.SIGHUP, before)
 
-    def _on_hangup(self, _: int, __: FrameType | None) -> None:
+    def handle_hangup(self, _: int, __: FrameType | None) -> None:
+        """Read the files again, on SIGHUP."""
         # The signal interrupts whatever task runs; the log must not name the request of that task.
         Context().run(self._reload_files)
 
