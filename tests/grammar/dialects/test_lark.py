@@ -150,6 +150,7 @@ REFUSED = [
     ('%llguidance {"no_forcing": true}\nstart: /x/', 1, 1, "options of %llguidance"),
     ("start[max_tokens=0]: /a/", 1, 7, "a number from 1"),
     ('start[max_tokens="5"]: /a/', 1, 7, "a number from 1"),
+    ("start[max_tokens=1000000000]: /a/", 1, 7, "a number from 1 to 999,999,999"),
     ('start[stop="x", lazy]: /a/', 1, 17, "not two of them"),
     ('start[stop="x", suffix="y"]: /a/', 1, 17, "not two of them"),
     ('start[stop_capture="x"]: /a/', 1, 7, "stop_capture reports a suffix"),

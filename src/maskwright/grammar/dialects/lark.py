@@ -263,7 +263,7 @@ _OPTIONS: Final = (
     'stop_capture="name" and max_tokens=10'
 )
 _REFUSED_OPTIONS: Final = {
-    "max_tokens": "max_tokens is a number from 1 on",
+    "max_tokens": "max_tokens is a number from 1 to 999,999,999",
     "temperature": "temperature in a rule is not supported; set it for the request",
 }
 
