@@ -243,6 +243,20 @@ def test_what_all_requests_would_meet_ends_the_run(
         assert run(*arguments, "--url", fake.url).returncode == 0
 
 
+def test_the_report_says_why_the_first_record_failed(run: Run, tmp_path: Path) -> None:
+    """A template that names a field wrongly fails for every record; counts alone don't say so."""
+    source = records(tmp_path / "in.jsonl", 3)
+    with fake_server(FakeServer()) as fake:
+        arguments = ("batch", source, tmp_path / "out.jsonl", "--url", fake.url)
+        found = run(*arguments, "--prompt-template", "{{lines}}")
+    failures = tmp_path / "out.failures.jsonl"
+    first = lines_of(failures)[0]
+    assert "no field 'lines'" in first["reason"]
+    assert found.stderr.splitlines() == [
+        f"the failures are in {failures}; the first, of record {first['id']}: {first['reason']}"
+    ]
+
+
 def test_a_schema_that_is_refused_ends_the_run(run: Run, tmp_path: Path) -> None:
     source = records(tmp_path / "in.jsonl", 30)
     error = {"message": "no such keyword", "param": "response_format.json_schema.schema"}

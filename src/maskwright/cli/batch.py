@@ -41,6 +41,8 @@ RESERVED: Final = frozenset(
     {"index", "output", "usage", "digest", "unchecked", "code", "reason", "attempts", "answer"}
 )
 """Fields that lines of results and failures have anyway."""
+SHOWN_OF_REASON: Final = 300
+"""Most characters of a reason that the report shows."""
 
 
 def batch(
@@ -158,7 +160,7 @@ def batch(
     row = report_row(run.counts, seconds, sent_again, prices)
     print(json.dumps(row) if as_json else report_text(row))
     if run.counts.failed:
-        print(f"the failures are in {failed}", file=sys.stderr)
+        print(f"the failures are in {failed}{_first_reason(failed)}", file=sys.stderr)
     return 1 if run.counts.failed else 0
 
 
@@ -188,6 +190,17 @@ def _ask_all(
         raise
     except OSError as error:
         raise InputError(f"a result can't be written: {error.strerror or error}") from None
+
+
+def _first_reason(failed: Path) -> str:
+    """The reason of the first failure, to be added to a message. Empty for whole requests, whose
+    failures are in OpenAI's form."""
+    with failed.open(encoding="utf-8") as lines:
+        match json.loads(next(lines)):
+            case {"id": record, "reason": str(reason)}:
+                return f"; the first, of record {record}: {reason[:SHOWN_OF_REASON]}"
+            case _:
+                return ""
 
 
 def _check_server(url: str | None, model: str | None) -> None:
