@@ -336,8 +336,10 @@ def test_after_an_end_token_only_end_tokens_are_left(vocab: Vocabulary) -> None:
     )
     for length in range(1, 4):
         ids = torch.tensor([[7, *vocab.eos, *vocab.eos][:length]])
-        found = processor(ids, torch.full((1, vocab.size), 0.0 if length == 1 else -torch.inf))
-    assert (found[0] > -torch.inf).nonzero().flatten().tolist() == [*vocab.eos]
+        for value in (0.0, -torch.inf) if length > 1 else (0.0,):
+            found = processor(ids, torch.full((1, vocab.size), value))
+            kept = (found[0] > -torch.inf).nonzero().flatten().tolist()
+            assert kept == ([*vocab.encode(b"a")] if length == 1 else []) + [*vocab.eos]
 
 
 def logits(vocab: Vocabulary, rows: int = 1) -> Tensor:
