@@ -70,7 +70,7 @@ REASONS = {
         grammar/dialects/spelling.py: _pattern
         grammar/number/multiples.py: Multiples.residue Multiples.least_exponent multiples
         grammar/regular/byte_alphabet.py: _alphabet
-        grammar/regular/beginnings.py: _least_length _way_to_end _Beginnings._find
+        grammar/regular/beginnings.py: _least_length _span _way_to_end _Beginnings._find
         grammar/regular/character_dfa.py: CharacterDfa.complete
         grammar/regular/derivative.py: _derive_concat _decide
         grammar/regular/length_bounds.py: counted
@@ -101,6 +101,7 @@ REASONS = {
         mask/shared/budget_cache.py: BudgetCache.keep_masks
         mask/shared/generations.py: Generations._make_room
         mask/shared/known_tools.py: KnownTools._keep
+        mask/walk/name_endings.py: characters_before_quote
         mask/walk/row_table.py: RowTable.number RowTable.without
         automaton/value/names_read.py: NamesMemory._forget
         mask/walker.py: Walker._widest_run
@@ -113,12 +114,13 @@ REASONS = {
         automaton/value/names_read.py: NamesMemory.before
         mask/matcher/forced.py: forced_bytes
         mask/matcher/matcher.py: Matcher.accept_bytes
+        mask/ready_rows/combination.py: ProductAutomaton.state
         mask/ready_rows/strings.py: _classified
         mask/matcher/matcher.py: Matcher.forced_run
     """,
     TEXT: """
         automaton/machine/trace.py: MachineTrace.read MachineTrace.end MachineTrace._leave
-        automaton/value/last_value.py: open_bracket _start string_start closing_quote
+        automaton/value/last_value.py: open_bracket _start string_start
         automaton/value/names_read.py: _comma_before _name_before
         automaton/value/open_place.py: open_place _string_end
         mask/walk/ends.py: _ends
@@ -165,7 +167,7 @@ RECURSIVE = {
         grammar/regular/beginnings.py: _least_length _one_after_the_other _way_to_end least_length
         grammar/regular/beginnings.py: least_weight way_to_end
         grammar/regular/byte_alphabet.py: _alphabet alphabet
-        grammar/regular/shortest.py: _compose
+        grammar/regular/composed.py: composed
         grammar/regular/terms.py: _concat _joined_rounds _with_joined_counters alt complement concat
         grammar/regular/terms.py: counting_set
         grammar/regular/word_lists.py: _is_listed with_minimal_escapes

@@ -147,7 +147,7 @@ REFUSED: dict[str, tuple[str, Json]] = {
     ),
     "exact unions of exact unions": ("work", combined("oneOf", 40)),
     "exact unions in exact unions": ("work", nested("oneOf", 40)),
-    "exactly one of ten patterns": ("work", patterns("oneOf")),
+    "exactly one of ten patterns": ("alternatives", patterns("oneOf")),
     "overlapping names": (
         "work",
         {

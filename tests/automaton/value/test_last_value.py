@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from maskwright.automaton.value.last_value import last_value, open_bracket
+from maskwright.automaton.value.last_value import closing_quote, last_value, open_bracket
 
 LAST = [
     ("[1,23", "23"),
@@ -38,3 +38,18 @@ OPEN = [
 def test_open_bracket(text: str, expected: list[int]) -> None:
     found = [open_bracket(text.encode(), count) for count in range(1, len(expected) + 1)]
     assert found[::-1] == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "length"),
+    [
+        (b'""', 2),
+        (b'"ab": 1', 4),
+        (b'"a\\"b" "', 6),
+        (b'"a\\\\", "', 5),
+        (b'"a\nb"x', 5),
+        ('"é"'.encode() + b'"', 4),
+    ],
+)
+def test_a_string_ends_with_its_closing_quote(text: bytes, length: int) -> None:
+    assert closing_quote(text) == length

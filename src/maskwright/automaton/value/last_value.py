@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
+from typing import Final
+
 _SEPARATORS = b" \t\n\r,:[{"
+_STRING: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 
 
 def last_value(text: bytes) -> str:
@@ -12,10 +16,9 @@ def last_value(text: bytes) -> str:
 
 def closing_quote(text: bytes) -> int:
     """The index after the string with which `text` begins."""
-    at = 1
-    while text[at] != ord('"'):
-        at += 1 + (text[at] == ord("\\"))
-    return at + 1
+    found = _STRING.match(text)
+    assert found is not None, "a text that begins with a string"
+    return found.end()
 
 
 def open_bracket(text: bytes, count: int) -> int:
