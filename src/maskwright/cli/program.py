@@ -57,6 +57,10 @@ COMMANDS: Final = {
         "shape.explain",
         "Say of each keyword of a schema whether it is enforced, an annotation, or refused.",
     ),
+    "diff": Subcommand(
+        "shape.diff",
+        "Say which texts only one of two shapes accepts.",
+    ),
     "sample": Subcommand(
         "shape.sample",
         "Write texts that match a shape: random, the shortest, a long one, one for each "

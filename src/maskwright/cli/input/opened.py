@@ -18,6 +18,7 @@ from maskwright.cli.input.shapes import (
 from maskwright.cli.input.texts import bytes_of, text_argument
 from maskwright.errors import GrammarError, InputError, SchemaError
 from maskwright.mask import Grammar
+from maskwright.vocab import Vocabulary
 from maskwright.workbench.pointer import value_spans
 from maskwright.workbench.position import TextPosition, position_of
 from maskwright.workbench.reading import TextReading, byte_vocabulary, read_json, read_lines
@@ -39,11 +40,18 @@ class OpenedShape(NamedTuple):
         return (read_json if self.is_schema else read_lines)(self.grammar, text)
 
 
-def open_shape(argument: str, kind: Kind, property_order: PropertyOrder = "any") -> OpenedShape:
-    """Read and compile the shape that an argument names. Raises InputError."""
+def open_shape(
+    argument: str,
+    kind: Kind,
+    property_order: PropertyOrder = "any",
+    vocabulary: Vocabulary | None = None,
+) -> OpenedShape:
+    """Read and compile the shape that an argument names, for a vocabulary of its own unless one of
+    single bytes is given, over which shapes share what is known of them. Raises InputError."""
     shape = read_shape(argument, kind)
     with located(shape):
-        grammar = compile_shape(shape, byte_vocabulary(), property_order=property_order)
+        bytes_alone = vocabulary or byte_vocabulary()
+        grammar = compile_shape(shape, bytes_alone, property_order=property_order)
     return OpenedShape(shape, grammar)
 
 

@@ -3,6 +3,7 @@
 - `cases`: The command `test`: run test cases of shapes.
 - `check`: The command `check`: check a shape, or say whether texts match it.
 - `convert`: The command `convert`: write a grammar in another dialect.
+- `diff`: The command `diff`: say which texts only one of two shapes accepts.
 - `explain`: The command `explain`: say what is done with each keyword of a schema.
 - `following`: The command `next`: say what may follow a prefix.
 - `match`: The command `match`: say how far texts match, and why not further.
