@@ -7,7 +7,7 @@ from typing import Final, cast, get_args
 
 from maskwright.errors import InputError
 from maskwright.mask.compile.json_schema import AdditionalProperties
-from maskwright.server.request.fields import Fields, invalid, missing
+from maskwright.server.request.fields import Fields, invalid
 from maskwright.server.request.shape import FIELDS, FreeText, Shape, parse_shape
 from maskwright.server.request.tool_use import ToolUse, parse_tool_use
 
@@ -59,7 +59,11 @@ def parse_explain_request(tree: dict[str, object]) -> TextToExplain | AnswerToEx
     if tokens is not None and body.has("text"):
         raise InputError("text and tokens exclude each other", param="tokens")
     if tokens is None and not body.has("text"):
-        raise missing("text")
+        raise InputError(
+            "text or tokens are required: what has been written so far, empty at the beginning",
+            param="text",
+            code="missing_required_parameter",
+        )
     own = body.object("maskwright")
     asked = None
     if own is not None:
