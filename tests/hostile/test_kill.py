@@ -173,8 +173,8 @@ def open_files(server: ServerProcess) -> int:
 
 def rests(server: ServerProcess) -> bool:
     """Whether the grammar processes are those of a server that has nothing to do: the ones of
-    single grammars have ended."""
-    return len(server.workers()) == RESTING
+    single grammars have ended, and the nursery is there."""
+    return len(server.nurseries()) == 1 and len(server.workers()) == RESTING
 
 
 def disturb(
