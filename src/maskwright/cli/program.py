@@ -45,6 +45,10 @@ COMMANDS: Final = {
     "convert": Subcommand(
         "shape.convert", "Write a grammar in another dialect: Lark, GBNF or EBNF."
     ),
+    "draw": Subcommand(
+        "shape.draw",
+        "Draw a shape as SVG: railroad diagrams, or the graph of its rules or states.",
+    ),
     "match": Subcommand(
         "shape.match",
         "Say how far texts match a shape, what was allowed where they stop, and why.",

@@ -1,5 +1,6 @@
 """What is known about a shape and a text: for the command line, the server and the playground.
 
+- `diagram/`: Pictures of a shape as SVG: railroad diagrams, and graphs of rules or states.
 - `difference/`: What one shape allows and another doesn't.
 - `sample/`: Texts that a shape allows, and which of its alternatives they use.
 - `schema/`: What is to be said of a schema itself, without a text.

@@ -4,6 +4,7 @@
 - `check`: The command `check`: check a shape, or say whether texts match it.
 - `convert`: The command `convert`: write a grammar in another dialect.
 - `diff`: The command `diff`: say which texts only one of two shapes accepts.
+- `draw`: The command `draw`: draw a shape as SVG.
 - `explain`: The command `explain`: say what is done with each keyword of a schema.
 - `following`: The command `next`: say what may follow a prefix.
 - `match`: The command `match`: say how far texts match, and why not further.

@@ -68,6 +68,12 @@ class Lowered:
 def lower(document: Document, start: str, limits: Limits) -> Lowered:
     """Translate a grammar. Raises `GrammarError` with the place of what is not defined, or not
     regular where it has to be."""
+    check_definitions(document, start)
+    return _Lowering(document, limits).run(start)
+
+
+def check_definitions(document: Document, start: str) -> None:
+    """Raise `GrammarError` with the place if the start rule or a name isn't defined."""
     if start not in document.definitions:
         known = ", ".join(document.definitions) or "none"
         raise GrammarError(
@@ -78,7 +84,6 @@ def lower(document: Document, start: str, limits: Limits) -> Lowered:
     for definition in document.definitions.values():
         if definition.body is not None:
             _check_names(document, definition.body, definition.parameters)
-    return _Lowering(document, limits).run(start)
 
 
 def _check_names(document: Document, node: Node, parameters: tuple[str, ...]) -> None:

@@ -8,7 +8,7 @@ from maskwright.errors import WHOLE_GRAMMAR, GrammarError, LimitError
 from maskwright.grammar.dialects.bnf import read_ebnf, read_gbnf
 from maskwright.grammar.dialects.detect import Dialect, detect
 from maskwright.grammar.dialects.lark import read_lark
-from maskwright.grammar.dialects.lower import Lowered, lower
+from maskwright.grammar.dialects.lower import Lowered, check_definitions, lower
 from maskwright.grammar.dialects.special import SpecialTokens
 from maskwright.grammar.dialects.syntax import Document
 from maskwright.grammar.rules.tree import Rules
@@ -45,6 +45,25 @@ def read_grammar(
 
     Raises `GrammarError` with line and column, `LimitError`.
     """
+    document, first, dialect = _read(text, dialect, tokens or SpecialTokens(), limits)
+    return ReadGrammar(dialect, lower(document, start or first, limits))
+
+
+def read_document(text: str, dialect: Dialect | None = None) -> tuple[Document, str]:
+    """Read a grammar as it is written, without translating it, and name its start rule.
+
+    Raises `GrammarError` with line and column, also if the start rule or a name isn't defined, and
+    `LimitError`.
+    """
+    document, first, _ = _read(text, dialect, SpecialTokens(), DEFAULT_LIMITS)
+    check_definitions(document, first)
+    return document, first
+
+
+def _read(
+    text: str, dialect: Dialect | None, tokens: SpecialTokens, limits: Limits
+) -> tuple[Document, str, Dialect]:
+    """The syntax tree of a grammar, the start rule of its dialect, and the dialect."""
     if len(text) > limits.grammar_length:
         raise LimitError(
             f"a grammar of {len(text):,} characters",
@@ -53,11 +72,10 @@ def read_grammar(
             construct=WHOLE_GRAMMAR,
         )
     dialect = dialect or detect(text)
-    document = _document(text, dialect, tokens or SpecialTokens(), limits)
+    document = _document(text, dialect, tokens, limits)
     if not document.definitions:
         raise GrammarError("the grammar has no rules", text=text, position=0)
-    lowered = lower(document, start or _start(document, dialect), limits)
-    return ReadGrammar(dialect, lowered)
+    return document, _start(document, dialect), dialect
 
 
 def _document(text: str, dialect: Dialect, tokens: SpecialTokens, limits: Limits) -> Document:
