@@ -15,15 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
 
 import torch
 from torch import Tensor
 
-KvDtype = Literal["auto", "int8", "fp8"]
-"""How keys and values are stored: in the data type of the model, or as codes."""
-
-KV_DTYPES: tuple[KvDtype, ...] = get_args(KvDtype)
+from maskwright.kernels.kv_bytes import KvDtype
 
 _CODES = {"int8": torch.int8, "fp8": torch.float8_e4m3fn}
 _LARGEST = {torch.int8: 127.0, torch.float8_e4m3fn: 448.0}
@@ -50,13 +46,6 @@ def new_pool(shape: Sequence[int], dtype: torch.dtype, kind: KvDtype = "auto") -
     # Zeroed as bytes, since all bits 0 are the number 0 in every format.
     codes = torch.zeros(*shape, dtype=torch.uint8).view(_CODES[kind])
     return KvPool(codes, torch.zeros(*shape[:-1], dtype=_SCALE))
-
-
-def position_bytes(heads: int, head_dim: int, dtype: torch.dtype, kind: KvDtype = "auto") -> int:
-    """Return the bytes of one position's keys and values in one layer."""
-    if kind == "auto":
-        return 2 * heads * head_dim * dtype.itemsize
-    return 2 * heads * (head_dim + _SCALE.itemsize)
 
 
 def clear_blocks(pool: KvPool, blocks: Sequence[int]) -> None:

@@ -20,6 +20,7 @@ OTHER_SHAPES = (
 COMPILERS = ("numpy", "numba", "llvmlite", "referencing", "maskwright.mask.grammar")
 # To ask another server about records takes a client and a validator only.
 NOT_FOR_RECORDS = (*sorted({*SERVER, *COMPILERS} - {"httpx", "referencing"}), "pyarrow")
+LAYERS = ("--layers", "2", "--kv-heads", "2", "--head-dim", "64")
 
 PROGRAM = """\
 import atexit, json, sys
@@ -55,6 +56,7 @@ def imported(tmp_path: Path, *arguments: str, stdin: str = "") -> set[str]:
         (("batch", "--help"), NOT_FOR_RECORDS),
         (("batch", "no.jsonl", "out.jsonl"), NOT_FOR_RECORDS),
         (("convert", "semver", "--to", "gbnf"), SERVER),
+        (("plan", "--memory", "1GB", "--weights", "1MB", *LAYERS), (*SERVER, *COMPILERS)),
     ],
 )
 def test_nothing_is_imported_that_is_not_needed(

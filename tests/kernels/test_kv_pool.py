@@ -5,9 +5,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from maskwright.kernels.kv_bytes import KV_DTYPES, KvDtype, position_bytes
 from maskwright.kernels.kv_pool import (
-    KV_DTYPES,
-    KvDtype,
     clear_blocks,
     copy_block,
     decode,
@@ -15,7 +14,6 @@ from maskwright.kernels.kv_pool import (
     encode,
     move_blocks,
     new_pool,
-    position_bytes,
     read_blocks,
     store_kv,
 )
@@ -64,7 +62,7 @@ def test_a_token_s_codes_are_its_own(dtype: torch.dtype, error: float) -> None:
 def test_what_is_stored_is_read_moved_copied_and_cleared(kind: KvDtype) -> None:
     torch.manual_seed(0)
     pool, other = (new_pool(SHAPE, torch.float32, kind) for _ in range(2))
-    assert pool.nbytes == 6 * 4 * 3 * position_bytes(2, 8, torch.float32, kind)
+    assert pool.nbytes == 6 * 4 * 3 * position_bytes(2, 8, torch.float32.itemsize, kind)
     blocks, offsets = torch.tensor([2, 2, 5]), torch.tensor([0, 3, 1])
     keys, values = torch.randn(2, 3, 2, 8)
     store_kv(pool, 1, blocks, offsets, keys, values)

@@ -115,7 +115,10 @@ def test_biases_are_those_of_the_librarys_layers(
     small = {"num_hidden_layers": 1, "hidden_size": 64, "num_attention_heads": 4, "vocab_size": 9}
     with torch.device("meta"):
         config = getattr(transformers, f"{family}Config")(**{**REQUIRED, **small, **more})
-        names = dict(getattr(transformers, f"{family}ForCausalLM")(config).named_parameters())
+        model = getattr(transformers, f"{family}ForCausalLM")(config)
+    names = dict(model.named_parameters())
+    counted = parse_config({**raw_config(family, **more), **small}).parameters
+    assert counted == sum(weight.numel() for weight in names.values())
     assert expected == tuple(
         f"model.layers.0.{part}.bias" in names
         for part in ("self_attn.q_proj", "self_attn.o_proj", "mlp.up_proj")

@@ -12,7 +12,8 @@ from maskwright.engine.kv.blocks import BlockPool
 from maskwright.engine.schedule.plan import Chunk
 from maskwright.engine.schedule.sequence import Sequence
 from maskwright.engine.step.batch import build_batch
-from maskwright.kernels.kv_pool import KvDtype, clear_blocks
+from maskwright.kernels.kv_bytes import KvDtype
+from maskwright.kernels.kv_pool import clear_blocks
 from maskwright.models.config import parse_config
 from maskwright.models.dense import DenseDecoder
 from tests.models.products import comparison

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 import pytest
 import torch
 
-from maskwright.kernels.kv_pool import KvDtype, decode, encode, store_kv
+from maskwright.kernels.kv_bytes import KvDtype
+from maskwright.kernels.kv_pool import decode, encode, store_kv
 from maskwright.models import dense
 from maskwright.models.compiled import attention
 from tests.models.products import comparison

@@ -14,6 +14,7 @@
 - `key`: The command `key`: make a key for a client.
 - `options`: Options that several commands share.
 - `own_server`: A server in the process of a command.
+- `plan`: The command `plan`: compute what a model can serve.
 - `program`: The program: its commands and its errors.
 - `replay`: The command `replay`: generate traced answers again.
 - `serve`: The command `serve`: serve a model over HTTP.

@@ -14,7 +14,6 @@ import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
 from math import isnan
-from pathlib import Path
 from typing import Annotated, Literal, TypeVar, cast, get_args
 
 from maskwright.cli.arguments import Argument, Option
@@ -24,6 +23,7 @@ from maskwright.cli.load.point import SHARES, Objective, Point, summarize
 from maskwright.cli.load.shapes import ShapeName
 from maskwright.cli.load.traffic import PatternName, arrivals, matrix
 from maskwright.cli.options import USER_CACHE, cache_folder
+from maskwright.cli.output.files import open_file
 from maskwright.cli.output.tables import Figure, lay_out, output_width
 from maskwright.cli.own_server import own_server
 from maskwright.errors import AddressError, InputError
@@ -75,7 +75,10 @@ def bench(
     seed: Annotated[
         int, Option(help="Seed of the prompts, the samples and the order of requests.")
     ] = 0,
-    picture: Annotated[str | None, Option(help="SVG file to which the envelope is drawn.")] = None,
+    plot: Annotated[
+        str | None,
+        Option("--plot", "--picture", help="SVG file to which the envelope is drawn."),
+    ] = None,
     rows: Annotated[
         str | None,
         Option("--json", help="File to which a line of JSON is written for each point."),
@@ -95,7 +98,7 @@ def bench(
     )
     asked = names("patterns", patterns, get_args(PatternName))
     offered = numbers("rates", rates, float)
-    files = [open_file(path) for path in (picture, rows) if path is not None]
+    files = [open_file(path) for path in (plot, rows) if path is not None]
     whole = len(asked) * len(offered) * (seconds + drain) + drain
     print(
         f"{len(asked)} patterns at {len(offered)} rates, with {len(cells)} kinds of requests: "
@@ -130,7 +133,7 @@ def bench(
     for path in files:
         path.write_text(
             draw(points, title)
-            if str(path) == picture
+            if str(path) == plot
             else "".join(json.dumps(point.row()) + "\n" for point in points)
         )
 
@@ -159,16 +162,6 @@ def names(option: str, text: str, known: Sequence[Value]) -> list[Value]:
             f"--{option} {unknown[0]}: it is none of {', '.join(map(str, known))}", param=option
         )
     return cast(list[Value], given)
-
-
-def open_file(path: str) -> Path:
-    """The path of a file, which is created. Raises InputError if it can't be written, which should
-    be known before anything is measured."""
-    try:
-        Path(path).open("a").close()
-    except OSError as error:
-        raise InputError(f"can't write {path}: {error.strerror}") from None
-    return Path(path)
 
 
 def envelope(points: Sequence[Point], aim: Objective, width: int) -> str:

@@ -83,6 +83,11 @@ COMMANDS: Final = {
     "replay": Subcommand(
         "replay", "Generate traced answers again, and say whether they have equal tokens."
     ),
+    "plan": Subcommand(
+        "plan",
+        "Compute on paper what a model can serve: sequences that fit, and how fast they decode at "
+        "most.",
+    ),
     "doctor": Subcommand(
         "doctor",
         "Say what this machine is, and what to do where something slows Maskwright down or stops "

@@ -32,7 +32,7 @@ from maskwright.cli.process.security import KeySource, TlsFiles, tls_files
 from maskwright.engine import Engine, EngineConfig, Request
 from maskwright.engine.schedule.service import ServiceClass
 from maskwright.errors import AddressError, InputError
-from maskwright.kernels.kv_pool import KvDtype
+from maskwright.kernels.kv_bytes import KvDtype
 from maskwright.mask import compile_json_schema
 from maskwright.mask.compile.json_schema import AdditionalProperties
 from maskwright.models import DEMO_PATH, Backend, load

@@ -14,11 +14,10 @@ from dataclasses import dataclass
 
 from maskwright.engine.config import EngineConfig
 from maskwright.errors import InputError
-from maskwright.kernels.kv_pool import KvDtype
+from maskwright.kernels.kv_bytes import KvDtype
 from maskwright.models import LoadedModel
-
-RESERVE = 1 << 30
-"""Bytes for the interpreter, libraries, grammars and requests; adapters come on top."""
+from maskwright.sizing.memory import RESERVE, blocks_that_fit, workspace_bytes
+from maskwright.sizing.units import binary_size
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +58,9 @@ class Capacity:
             ("workspace", self.workspace),
             ("reserve", self.reserve),
         )
-        terms = " + ".join(f"{name} {_size(value)}" for name, value in parts)
-        whole = _size(sum(value for _, value in parts))
-        limit = "" if self.memory is None else f", of {_size(self.memory)} allowed"
+        terms = " + ".join(f"{name} {binary_size(value)}" for name, value in parts)
+        whole = binary_size(sum(value for _, value in parts))
+        limit = "" if self.memory is None else f", of {binary_size(self.memory)} allowed"
         return f"{terms} = {whole}{limit}: {self.positions} tokens"
 
 
@@ -77,29 +76,30 @@ def plan_capacity(loaded: LoadedModel, config: EngineConfig, *, adapters: bool =
         small = config.draft_model.decoder
         draft_weights = small.weight_bytes
         draft_block = small.block_bytes(config.block_size, config.kv_dtype)
-    workspace = workspace_bytes(loaded, config)
+    workspace = step_bytes(loaded, config)
     reserve = RESERVE + (config.adapter_bytes if adapters else 0)
     memory, host_blocks = None, config.swap_bytes // block
     blocks = config.blocks or max(1, config.kv_bytes // block)
     if config.blocks is None and config.memory_fraction is not None:
         memory = int(machine_memory() * config.memory_fraction)
-        left = memory - weights - draft_weights - workspace - reserve - host_blocks * block
-        blocks = left // (block + draft_block)
+        taken = weights + draft_weights + workspace + reserve + host_blocks * block
+        blocks = blocks_that_fit(memory, taken, block + draft_block)
         if blocks < 1:
             raise InputError(
-                f"{config.memory_fraction:g} of the memory is {_size(memory)}; weights take "
-                f"{_size(weights + draft_weights)}, a step {_size(workspace)}, "
-                f"swap {_size(config.swap_bytes)}, everything else {_size(reserve)}, "
-                f"which leaves no block of {_size(block)}.",
+                f"{config.memory_fraction:g} of the memory is {binary_size(memory)}; weights take "
+                f"{binary_size(weights + draft_weights)}, a step {binary_size(workspace)}, "
+                f"swap {binary_size(config.swap_bytes)}, everything else {binary_size(reserve)}, "
+                f"which leaves no block of {binary_size(block)}.",
                 param="memory_fraction",
             )
     asked = blocks * (block + draft_block) + host_blocks * block
     if weights + draft_weights + workspace + asked > machine_memory():
         raise InputError(
-            f"{blocks} blocks of {_size(block + draft_block)} and swap of "
-            f"{_size(host_blocks * block)} don't fit into the machine's memory of "
-            f"{_size(machine_memory())} beside weights of {_size(weights + draft_weights)} and "
-            f"steps of {_size(workspace)}; ask for less, or set memory_fraction.",
+            f"{blocks} blocks of {binary_size(block + draft_block)} and swap of "
+            f"{binary_size(host_blocks * block)} don't fit into the machine's memory of "
+            f"{binary_size(machine_memory())} beside weights of "
+            f"{binary_size(weights + draft_weights)} and steps of {binary_size(workspace)}; "
+            "ask for less, or set memory_fraction.",
             param=_largest(config, blocks * block, host_blocks * block),
         )
     return Capacity(
@@ -124,13 +124,14 @@ def _largest(config: EngineConfig, pool: int, swap: int) -> str:
     return "kv_bytes" if config.blocks is None else "blocks"
 
 
-def workspace_bytes(loaded: LoadedModel, config: EngineConfig) -> int:
-    """Return an upper bound on the memory of a step: for each token the activations of one layer,
-    and for each sampled row, drafts included, three copies of the logits and a mask."""
-    vocab_size = loaded.decoder.vocab_size
-    logits = 3 * 4 * vocab_size + vocab_size // 8
-    rows = min(config.max_batch_tokens, config.max_running * (1 + config.drafts))
-    return config.max_batch_tokens * loaded.decoder.row_bytes + rows * logits
+def step_bytes(loaded: LoadedModel, config: EngineConfig) -> int:
+    """Return an upper bound on the memory of a step of the largest batch, drafts included."""
+    return workspace_bytes(
+        row_bytes=loaded.decoder.row_bytes,
+        vocab_size=loaded.decoder.vocab_size,
+        batch_tokens=config.max_batch_tokens,
+        sampled=config.max_running * (1 + config.drafts),
+    )
 
 
 def machine_memory() -> int:
@@ -142,10 +143,3 @@ def machine_memory() -> int:
             return min(whole, int(file.read()))
     except (OSError, ValueError):  # no such group, or "max"
         return whole
-
-
-def _size(count: int) -> str:
-    for unit, size in (("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
-        if count >= size:
-            return f"{count / size:.1f} {unit}"
-    return f"{count} B"

@@ -8,7 +8,7 @@ from typing import TypeGuard
 
 from maskwright.engine.schedule.service import CLASSES, ServiceClass
 from maskwright.errors import InputError
-from maskwright.kernels.kv_pool import KV_DTYPES, KvDtype
+from maskwright.kernels.kv_bytes import KV_DTYPES, KvDtype
 from maskwright.models import LoadedModel
 
 

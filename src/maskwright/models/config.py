@@ -68,6 +68,24 @@ class ModelConfig:
     mlp_bias: bool
     qk_norm: bool
 
+    @property
+    def row_numbers(self) -> int:
+        """How many numbers the activations of one layer are, for one row of a step."""
+        heads = (self.heads + 2 * self.kv_heads) * self.head_dim
+        return 4 * self.hidden + 2 * heads + 3 * self.intermediate
+
+    @property
+    def parameters(self) -> int:
+        """The number of parameters, shared ones counted once."""
+        queries, keys = self.heads * self.head_dim, self.kv_heads * self.head_dim
+        attention = 2 * self.hidden * (queries + keys)
+        biases = self.qkv_bias * (queries + 2 * keys) + self.output_bias * self.hidden
+        biases += self.mlp_bias * (2 * self.intermediate + self.hidden)
+        norms = 2 * self.hidden + self.qk_norm * 2 * self.head_dim
+        layer = attention + 3 * self.hidden * self.intermediate + biases + norms
+        embeddings = self.vocab_size * self.hidden * (1 if self.tied_embeddings else 2)
+        return embeddings + self.layers * layer + self.hidden
+
 
 def read_config(directory: Path) -> dict[str, Any]:
     """Return the contents of config.json, with the `eos_token_id` of generation_config.json if

@@ -8,7 +8,8 @@ from typing import Final, Protocol
 import torch
 from torch import Tensor
 
-from maskwright.kernels.kv_pool import KvDtype, KvPool
+from maskwright.kernels.kv_bytes import KvDtype
+from maskwright.kernels.kv_pool import KvPool
 from maskwright.kernels.reference import Span
 from maskwright.models.adapter import Shapes
 from maskwright.models.batch import ForwardBatch, Plan

@@ -16,7 +16,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from maskwright.errors import InputError
-from maskwright.kernels.kv_pool import KvDtype, KvPool, new_pool, position_bytes, store_kv
+from maskwright.kernels.kv_bytes import KvDtype, position_bytes
+from maskwright.kernels.kv_pool import KvPool, new_pool, store_kv
 from maskwright.kernels.reference import (
     Span,
     paged_attention,
@@ -39,6 +40,7 @@ from maskwright.models.library_operations import (
     one_of_each_shape,
 )
 from maskwright.models.rope import rope_table
+from maskwright.sizing.memory import block_bytes
 
 
 class DenseDecoder:
@@ -84,9 +86,7 @@ class DenseDecoder:
     @property
     def row_bytes(self) -> int:
         """Bytes of the activations of one layer, for one row."""
-        config = self.config
-        heads = (config.heads + 2 * config.kv_heads) * config.head_dim
-        return (4 * config.hidden + 2 * heads + 3 * config.intermediate) * self.dtype.itemsize
+        return self.config.row_numbers * self.dtype.itemsize
 
     @property
     def small(self) -> bool:
@@ -142,8 +142,9 @@ class DenseDecoder:
     def block_bytes(self, block_size: int, kind: KvDtype = "auto") -> int:
         """Return the bytes of one block, for all layers together."""
         config = self.config
-        position = position_bytes(config.kv_heads, config.head_dim, self.dtype, kind)
-        return block_size * config.layers * position
+        itemsize = self.dtype.itemsize
+        position = position_bytes(config.kv_heads, config.head_dim, itemsize, kind)
+        return block_bytes(config.layers, block_size, position)
 
     @property
     def weight_bytes(self) -> int:

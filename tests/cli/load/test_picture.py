@@ -6,9 +6,7 @@ import math
 from typing import Any
 from xml.etree import ElementTree
 
-import pytest
-
-from maskwright.cli.load.picture import COLOURS, _round_up, draw
+from maskwright.cli.load.picture import COLOURS, draw
 from maskwright.cli.load.point import Point
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -21,15 +19,6 @@ def point(pattern: Any, rate: float, goodput: float = 1.0, ttft: float = 0.5) ->
 
 def elements(points: list[Point], kind: str, title: str = "t") -> list[ElementTree.Element]:
     return list(ElementTree.fromstring(draw(points, title)).iter(SVG + kind))
-
-
-@pytest.mark.parametrize(
-    ("value", "rounded"),
-    [(1, 1), (1.1, 2), (2, 2), (2.01, 4), (4.5, 5), (5.1, 8), (9, 10), (11, 20), (0.03, 0.04),
-     (0.1 + 0.2, 0.4), (0.7 + 0.1, 0.8), (1e-3, 1e-3)],
-)  # fmt: skip
-def test_scales_end_at_round_numbers(value: float, rounded: float) -> None:
-    assert _round_up(value) == pytest.approx(rounded)
 
 
 def test_a_line_for_each_pattern_and_one_for_the_ideal() -> None:

@@ -20,7 +20,8 @@ from maskwright.engine.step.core import Core
 from maskwright.engine.step.post_step import PostStepWork
 from maskwright.engine.step.runner import Runner
 from maskwright.errors import GenerationError
-from maskwright.kernels.kv_pool import KvDtype, KvPool
+from maskwright.kernels.kv_bytes import KvDtype
+from maskwright.kernels.kv_pool import KvPool
 from maskwright.models import LoadedModel
 from maskwright.sampling import SamplingParams
 from tests.engine.tiny import LiteralGrammar, LiteralMatcher

@@ -1,6 +1,9 @@
-"""How the commands show things: tables within a width, colours on a terminal.
+"""How the commands show things: tables within a width, colours on a terminal, charts.
 
+- `capacity_chart`: A serving plan as charts.
+- `chart`: Charts as SVG: lines over two axes, and bars of stacked parts.
 - `columns`: Names with their descriptions, in two columns.
+- `files`: Files to which a command writes what it found.
 - `style`: Colours, on a terminal only.
 - `tables`: Figures as plain text within a width.
 - `verdicts`: How a text reads under a shape, in lines for people.

@@ -26,7 +26,8 @@ from maskwright.engine.kv.blocks import BlockPool
 from maskwright.engine.request.active import Active, Masks
 from maskwright.engine.schedule.sequence import SHORT, Phase, Sequence
 from maskwright.errors import GenerationError, InputError
-from maskwright.kernels.kv_pool import KvDtype, clear_blocks
+from maskwright.kernels.kv_bytes import KvDtype
+from maskwright.kernels.kv_pool import clear_blocks
 from maskwright.models import Decoder, LoadedModel, Run, lay_out
 from maskwright.sampling import ChainBatch, sample
 from maskwright.vocab import Vocabulary

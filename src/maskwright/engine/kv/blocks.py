@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 
+from maskwright.sizing.memory import blocks_for
+
 TRASH = 0
 
 
@@ -42,7 +44,7 @@ class BlockPool:
 
     def needed(self, positions: int) -> int:
         """Blocks needed for `positions` positions."""
-        return -(-positions // self.block_size)
+        return blocks_for(positions, self.block_size)
 
     def references(self, block: int) -> int:
         """The reference count of `block`, that of the tree included."""

@@ -16,7 +16,8 @@ from maskwright.engine.adapters import Adapters
 from maskwright.engine.schedule.plan import CopyDirection, StepPlan
 from maskwright.engine.step.batch import build_batch
 from maskwright.errors import GenerationError
-from maskwright.kernels.kv_pool import KvDtype, clear_blocks, copy_block, move_blocks
+from maskwright.kernels.kv_bytes import KvDtype
+from maskwright.kernels.kv_pool import clear_blocks, copy_block, move_blocks
 from maskwright.models import BatchInvariance, Decoder, probe_batch_invariance
 from maskwright.sampling import (
     ChainBatch,

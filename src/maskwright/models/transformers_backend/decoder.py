@@ -19,7 +19,8 @@ from torch import Tensor
 from transformers import AttentionInterface, PreTrainedModel
 from transformers.pytorch_utils import Conv1D
 
-from maskwright.kernels.kv_pool import KvDtype, KvPool, new_pool, position_bytes, store_kv
+from maskwright.kernels.kv_bytes import KvDtype, position_bytes
+from maskwright.kernels.kv_pool import KvPool, new_pool, store_kv
 from maskwright.kernels.low_rank import add_low_rank
 from maskwright.kernels.reference import Span, paged_attention, plan_attention
 from maskwright.models.adapter import AdapterRows, Shapes
@@ -33,6 +34,7 @@ from maskwright.models.library_operations import (
     one_of_each_shape,
 )
 from maskwright.models.transformers_backend.guard import unsupported
+from maskwright.sizing.memory import block_bytes
 
 INTERFACE = "maskwright_paged"
 """The name under which the attention function is registered. No mask function is registered under
@@ -162,8 +164,8 @@ class TransformersDecoder:
 
     def block_bytes(self, block_size: int, kind: KvDtype = "auto") -> int:
         """Return the bytes of one block, for all layers together."""
-        position = position_bytes(self._kv_heads, self._width, self.dtype, kind)
-        return block_size * len(self._layers) * position
+        position = position_bytes(self._kv_heads, self._width, self.dtype.itemsize, kind)
+        return block_bytes(len(self._layers), block_size, position)
 
     def plan(self, spans: Sequence[Span], block_size: int) -> Plan:
         """Return the attention plan of a step: what each row reads."""

@@ -1,0 +1,207 @@
+"""Compute on paper what a model can serve: sequences that fit, and how fast they decode at most.
+
+`maskwright plan --layers 40 --kv-heads 8 --head-dim 128 --parameters 14B --memory 76GB` needs
+neither the model nor the machine. Sizes are in units of a thousand (GB) or of
+1,024 (GiB). The formulas are in docs/capacity.md.
+
+Exit code: 0 if at least one sequence fits; 1 if none does.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Literal
+
+from maskwright.cli.arguments import Option
+from maskwright.cli.options import JSON_HELP
+from maskwright.cli.output.capacity_chart import capacity_charts
+from maskwright.cli.output.chart import draw_charts
+from maskwright.cli.output.files import open_file
+from maskwright.cli.output.tables import Row, lay_out, output_width, paragraph
+from maskwright.errors import InputError
+from maskwright.kernels.kv_bytes import KvDtype
+from maskwright.sizing.memory import RESERVE
+from maskwright.sizing.serving_plan import BLOCK_SIZES, WEIGHT_BITS, ModelShape, ServingPlan
+from maskwright.sizing.units import decimal_size, parse_count, parse_size
+
+WeightDtype = Literal["float32", "bfloat16", "float16", "fp8", "int8", "int4"]
+
+
+def plan(
+    memory: Annotated[str, Option(help="Memory for everything, such as 76GB or 24GiB.")],
+    model: Annotated[
+        str | None,
+        Option(help="Folder with a config.json, or that file, instead of the next five options."),
+    ] = None,
+    layers: Annotated[int | None, Option(least=1, help="Layers of the model.")] = None,
+    kv_heads: Annotated[
+        int | None, Option(least=1, help="Heads of keys and values in a layer.")
+    ] = None,
+    head_dim: Annotated[int | None, Option(least=1, help="Numbers of a head.")] = None,
+    parameters: Annotated[
+        str | None, Option(help="Parameters of the model, such as 14B; or give --weights.")
+    ] = None,
+    weights: Annotated[str | None, Option(help="Bytes of all weights, such as 28GB.")] = None,
+    weight_dtype: Annotated[
+        WeightDtype | None,
+        Option(help="Data type of weights.", show_default="bfloat16, or what config.json says"),
+    ] = None,
+    reserve: Annotated[
+        str | None,
+        Option(
+            help="Memory for activations, libraries and whatever isn't weights, keys or values.",
+            show_default="1GiB, and with --model a step of the engine's",
+        ),
+    ] = None,
+    context: Annotated[int, Option(least=1, help="Positions of a sequence.")] = 4096,
+    block_size: Annotated[int, Option(help="Positions in a block: 4, 8, 16, 32 or 64.")] = 16,
+    kv_dtype: Annotated[
+        KvDtype,
+        Option(help="Data type of keys and values: 'auto' is 2 bytes, or 4 with float32 weights."),
+    ] = "auto",
+    bandwidth: Annotated[
+        str | None, Option(help="Bytes that can be read in a second, such as 4TB, to bound rates.")
+    ] = None,
+    plot: Annotated[str | None, Option(help="SVG file to which the plan is drawn.")] = None,
+    as_json: Annotated[bool, Option("--json", help=JSON_HELP)] = False,
+) -> int:
+    if block_size not in BLOCK_SIZES:
+        raise InputError(f"--block-size {block_size}: it is none of 4, 8, 16, 32, 64")
+    if model is not None:
+        # Only here, because it imports torch.
+        from maskwright.cli.input.checkpoint_shape import read_shape  # noqa: PLC0415
+
+        if any(each is not None for each in (layers, kv_heads, head_dim, parameters, weights)):
+            raise InputError("--model says what the sizes of the model are; leave them out")
+        shape, workspace = read_shape(model, weight_dtype)
+    else:
+        shape = _given_shape(
+            layers, kv_heads, head_dim, parameters, weights, weight_dtype or "bfloat16"
+        )
+        workspace = 0
+    found = ServingPlan(
+        model=shape,
+        memory=parse_size(memory, "memory"),
+        reserve=RESERVE + workspace if reserve is None else parse_size(reserve, "reserve"),
+        context=context,
+        block_size=block_size,
+        kv_dtype=kv_dtype,
+        bandwidth=None if bandwidth is None else parse_size(bandwidth, "bandwidth"),
+    )
+    target = None if plot is None else open_file(plot)
+    print(json.dumps(plan_document(found), indent=2) if as_json else told(found, output_width()))
+    if target is not None:
+        Path(target).write_text(draw_charts(capacity_charts(found), _title(found)))
+    return 0 if found.sequences else 1
+
+
+def plan_document(found: ServingPlan) -> dict[str, object]:
+    """The plan as a JSON object. Sizes are in bytes."""
+    return {
+        "model": asdict(found.model),
+        "memory": found.memory,
+        "reserve": found.reserve,
+        "kv_bytes": found.kv_bytes,
+        "kv_dtype": found.kv_dtype,
+        "token_bytes": found.token_bytes,
+        "block_size": found.block_size,
+        "block_bytes": found.block,
+        "blocks": found.blocks,
+        "tokens": found.blocks * found.block_size,
+        "context": found.context,
+        "sequence_blocks": found.sequence_blocks,
+        "sequence_bytes": found.sequence_blocks * found.block,
+        "sequences": found.sequences,
+        "bandwidth": found.bandwidth,
+        "block_sizes": [asdict(row) for row in found.block_sizes()],
+        "decode": [asdict(row) for row in found.decode_rows()],
+        "quantisation": [asdict(each.quantisation_row()) for each in found.variants()],
+    }
+
+
+def told(found: ServingPlan, width: int) -> str:
+    """The plan as lines and tables of at most `width` characters."""
+    held = found.sequence_blocks * found.block
+    parts = [
+        f"memory: {decimal_size(found.memory)} = weights {decimal_size(found.model.weights)} + "
+        f"reserve {decimal_size(found.reserve)} + keys and values "
+        + (decimal_size(found.kv_bytes) if found.kv_bytes > 0 else "none, since these exceed it"),
+        f"keys and values: {found.token_bytes:,} bytes a token, {found.block:,} a block of "
+        f"{found.block_size} tokens; {found.blocks:,} blocks hold "
+        f"{found.blocks * found.block_size:,} tokens",
+        f"sequences of {found.context:,} tokens: {found.sequences:,} fit, each with "
+        f"{found.sequence_blocks:,} blocks ({decimal_size(held)})",
+    ]
+    text = "\n".join(paragraph(part, width) for part in parts)
+    for title, rows in _tables(found):
+        text += f"\n\n{title}\n{lay_out(rows, width)}"
+    return text
+
+
+def _tables(found: ServingPlan) -> list[tuple[str, list[Row]]]:
+    sizes: list[Row] = [
+        {
+            "block": row.block_size,
+            "sequences": row.sequences,
+            "table entries": row.table_entries,
+            "unused tokens": row.unused_tokens,
+            "unused kB": row.unused_bytes / 1000,
+            "run kB": row.run_bytes / 1000,
+        }
+        for row in found.block_sizes()
+    ]
+    kinds: list[Row] = [
+        {
+            "bits, KV": f"{row.weight_bits}, {row.kv_dtype}",
+            "weights GB": row.weights / 1e9,
+            "KV bytes a token": row.token_bytes,
+            "sequences": row.sequences,
+            "tokens/s of one": row.one_rate,
+            "tokens/s of all": row.full_rate,
+        }
+        for row in (each.quantisation_row() for each in found.variants())
+    ]
+    decode: list[Row] = [
+        {
+            "sequences": row.sequences,
+            "step ms": 1000 * row.step_seconds,
+            "tokens/s": row.tokens_per_second,
+            "of each": row.tokens_per_second / row.sequences,
+            "KV % of reads": 100 * row.kv_share,
+        }
+        for row in found.decode_rows()
+    ]
+    tables = [("block sizes (unused: mean in a sequence's last block)", sizes)]
+    if decode:
+        rate = decimal_size(found.bandwidth or 0)
+        tables.append((f"decoding at full context, at most, reading {rate}/s", decode))
+    return [*tables, ("with fewer bits (of a weight; of keys and values)", kinds)]
+
+
+def _given_shape(
+    layers: int | None,
+    kv_heads: int | None,
+    head_dim: int | None,
+    parameters: str | None,
+    weights: str | None,
+    weight_dtype: WeightDtype,
+) -> ModelShape:
+    """The shape that options give. Raises InputError if some are missing."""
+    if layers is None or kv_heads is None or head_dim is None:
+        raise InputError("give --model, or all of --layers, --kv-heads and --head-dim")
+    if (parameters is None) == (weights is None):
+        raise InputError("give either --parameters or --weights")
+    bits = WEIGHT_BITS[weight_dtype]
+    if weights is not None:
+        size = parse_size(weights, "weights")
+    else:
+        size = parse_count(parameters or "", "parameters") * bits // 8
+    return ModelShape(layers, kv_heads, head_dim, size, bits, max(2, bits // 8))
+
+
+def _title(found: ServingPlan) -> str:
+    return (
+        f"{found.sequences:,} sequences of {found.context:,} tokens in {decimal_size(found.memory)}"
+    )

@@ -1,0 +1,9 @@
+"""Capacity on paper: how memory is divided, and what bounds decoding. Imports no torch.
+
+The engine sizes its pool by these formulas, and `maskwright plan` computes with them what a machine
+could serve. docs/capacity.md derives them.
+
+- `memory`: Blocks of keys and values, and what they leave of the memory.
+- `serving_plan`: What a model can serve in a given memory, and at which rate at most.
+- `units`: Sizes and counts as people write them.
+"""
