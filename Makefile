@@ -20,11 +20,14 @@ ifeq ($(torch_$(TORCH)),)
 $(error TORCH is cpu or cuda, not '$(TORCH)')
 endif
 
-.PHONY: run test lint types format bench clean
+.PHONY: run test test-clients lint types format bench clean
 
 run: $(READY) ; $(VENV)/bin/maskwright serve
 
 test: $(READY) ; $(VENV)/bin/python -m pytest
+
+# CLIENTS names some of them; --list names all.
+test-clients: $(READY) ; $(VENV)/bin/python tools/client_suites.py $(CLIENTS)
 
 lint: $(READY) ; $(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check .
 
@@ -35,7 +38,7 @@ format: $(READY) ; $(VENV)/bin/ruff check --fix . && $(VENV)/bin/ruff format .
 # 77: a script's data isn't there.
 bench: $(READY) ; for script in $(BENCHMARKS); do $(VENV)/bin/python $$script || [ $$? -eq 77 ] || exit 1; done
 
-clean: ; rm -rf $(VENV) build dist src/*.egg-info .pytest_cache .ruff_cache .hypothesis
+clean: ; rm -rf $(VENV) build dist src/*.egg-info .pytest_cache .ruff_cache .hypothesis .clients
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)

@@ -89,6 +89,7 @@ ROWS = [
         "--cases semver --engines maskwright,llguidance",
         "llguidance: [0-9]+ disagreements judged, maskwright is wrong in 0",
     ),
+    Row("tools/client_suites.py", "--list", "(?m)^langchain$"),
     Row("tools/first_mask_classes.py", "", "first mask: [0-9]+ classes"),
     Row("benchmarks/mask_steps.py", "--cases list", "row by name us"),
     Row(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import openai
@@ -34,8 +35,8 @@ class Served:
         )
 
 
-@pytest.fixture(scope="session")
-def served() -> Iterator[Served]:
+@contextmanager
+def serve_demo_model() -> Generator[Served]:
     """Warmed up as `maskwright serve` does: no client waits for what is compiled once."""
     loaded = load(DEMO_PATH)
     with (
@@ -45,6 +46,12 @@ def served() -> Iterator[Served]:
         warm_up(engine, processes)
         with live_server(create_app(engine, processes=processes)) as url:
             yield Served(url, engine)
+
+
+@pytest.fixture(scope="session")
+def served() -> Iterator[Served]:
+    with serve_demo_model() as served:
+        yield served
 
 
 @pytest.fixture
