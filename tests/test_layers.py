@@ -22,17 +22,8 @@ FACE = "__init__"
 LAYERS = (
     *("kernels", "errors", "limits", "resources", "user_cache", "compiled", "sizing"),
     *("grammar", "automaton", "vocab", "mask", "workbench", FACE, "instances", "processes"),
-    *(
-        "integrations",
-        "sampling",
-        "models",
-        "engine",
-        "dist",
-        "records",
-        "server",
-        "cli",
-        "__main__",
-    ),
+    *("integrations", "sampling", "models", "engine", "dist", "records", "server", "sim", "cli"),
+    "__main__",
 )
 # What may be imported from outside: the grammar half starts fast and runs anywhere; above the face
 # anything goes that pyproject.toml lists.

@@ -18,6 +18,7 @@
 - `program`: The program: its commands and its errors.
 - `replay`: The command `replay`: generate traced answers again.
 - `serve`: The command `serve`: serve a model over HTTP.
+- `simulate`: The command `simulate`: a cluster under a load, without a model.
 """
 
 from maskwright.cli.program import main

@@ -88,6 +88,9 @@ COMMANDS: Final = {
         "Compute on paper what a model can serve: sequences that fit, and how fast they decode at "
         "most.",
     ),
+    "simulate": Subcommand(
+        "simulate", "Simulate a cluster under a load, and compare policies of scheduling."
+    ),
     "doctor": Subcommand(
         "doctor",
         "Say what this machine is, and what to do where something slows Maskwright down or stops "

@@ -8,9 +8,10 @@ import pytest
 
 from maskwright.engine.admit.forecast import Forecast, Room, Task, ahead, forecast
 from maskwright.engine.schedule.step_time import StepTimeModel
-from tests.engine.simulation import Costs, measured_step_times
+from maskwright.sim.costs.linear import LinearCosts
+from maskwright.sim.engine.step_times import measured_step_times
 
-COSTS = Costs()
+COSTS = LinearCosts()
 
 
 def task(**changes: object) -> Task:

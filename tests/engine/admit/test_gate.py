@@ -21,12 +21,14 @@ from maskwright.engine.schedule.service import ServiceClass
 from maskwright.engine.schedule.step_time import StepTimeModel
 from maskwright.errors import InputError, OverloadedError
 from maskwright.models import LoadedModel
-from tests.engine.simulation import Costs, Simulation, measured_step_times
+from maskwright.sim.costs.linear import LinearCosts
+from maskwright.sim.engine.simulated_engine import SimulatedEngine
+from maskwright.sim.engine.step_times import measured_step_times
 from tests.engine.step.held import held_steps
 from tests.engine.step.test_loop import request
 from tests.engine.tiny import LiteralGrammar
 
-COSTS = Costs()
+COSTS = LinearCosts()
 
 
 @dataclass
@@ -60,7 +62,7 @@ class Machine:
         self.scheduler = Scheduler(
             pool, max_running=self.slots, max_batch_tokens=256, classes=self.classes
         )
-        self.simulation = Simulation(self.scheduler, self.step_times, COSTS)
+        self.simulation = SimulatedEngine(self.scheduler, self.step_times, COSTS)
         self.gate = Gate(
             self.classes, self.step_times, slots=self.slots, positions=self.blocks * 16
         )

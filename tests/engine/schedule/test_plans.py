@@ -15,10 +15,12 @@ from maskwright.engine.schedule.scheduler import Scheduler
 from maskwright.engine.schedule.sequence import Sequence
 from maskwright.models import LoadedModel
 from maskwright.sampling import SamplingParams
-from tests.engine.simulation import Costs, ExactStepTimeModel, PlanSummary, Simulation, summarize
+from maskwright.sim.costs.linear import LinearCosts
+from maskwright.sim.engine.simulated_engine import PlanSummary, SimulatedEngine, summarize_plan
+from maskwright.sim.engine.step_times import ExactStepTimeModel
 from tests.engine.step.test_core import Harness
 
-COSTS = Costs()
+COSTS = LinearCosts()
 
 
 @dataclass(frozen=True)
@@ -94,7 +96,7 @@ def run_engine(
             if arrival.gone == len(plans):
                 harness.core.cancel(number)
         harness.step()
-        plans.append(summarize(seen[-1], harness.scheduler))
+        plans.append(summarize_plan(seen[-1], harness.scheduler))
     answers = {
         number: [token for delta in deltas for token in delta.token_ids]
         for number, deltas in harness.deltas.items()
@@ -116,7 +118,7 @@ def run_simulation(
         swap_pays=step_times.swap_pays,
     )
     empty = frozenset(i for i, text in enumerate(like.admission._texts) if not text)
-    simulation = Simulation(scheduler, step_times, COSTS, config.drafts, empty)
+    simulation = SimulatedEngine(scheduler, step_times, COSTS, config.drafts, empty)
     plans: list[PlanSummary] = []
     todo = list(enumerate(arrivals))
     live: dict[int, Sequence] = {}
@@ -139,7 +141,7 @@ def run_simulation(
             if arrival.gone == len(plans) and number in live:
                 simulation.end(live[number])
         plan = simulation.step()
-        plans.append(summarize(plan, scheduler))
+        plans.append(summarize_plan(plan, scheduler))
     return plans
 
 

@@ -7,9 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from maskwright.engine.schedule.step_time import AIM, FIRST, LEAST, LinearFit, StepTimeModel
-from tests.engine.simulation import Costs, measured_step_times
+from maskwright.sim.costs.linear import LinearCosts
+from maskwright.sim.engine.step_times import measured_step_times
 
-COSTS = Costs()
+COSTS = LinearCosts()
 
 
 @settings(max_examples=100, deadline=None)

@@ -14,8 +14,9 @@ from maskwright.engine.schedule.plan import PlanBuilder
 from maskwright.engine.schedule.scheduler import Scheduler
 from maskwright.engine.schedule.sequence import MOST_PREEMPTIONS, Phase, Sequence
 from maskwright.engine.schedule.step_time import StepTimeModel
+from maskwright.sim.costs.linear import LinearCosts
+from maskwright.sim.engine.simulated_engine import SimulatedEngine
 from tests.engine.schedule.test_scheduler import advance
-from tests.engine.simulation import Costs, Simulation
 
 
 @dataclass
@@ -147,7 +148,7 @@ def test_little_is_computed_twice_under_pressure() -> None:
     block a third is computed twice.)"""
     rng = random.Random(1)
     scheduler = Scheduler(BlockPool(70, 16), max_running=16, max_batch_tokens=256)
-    simulation = Simulation(scheduler, StepTimeModel(256, 4.0), Costs())
+    simulation = SimulatedEngine(scheduler, StepTimeModel(256, 4.0), LinearCosts())
     needed = computed = 0
     for arrival in range(150):
         prompt = [arrival * 1000 + place for place in range(rng.randint(20, 120))]

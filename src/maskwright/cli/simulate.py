@@ -1,0 +1,80 @@
+"""Simulate a cluster under a load, and compare policies.
+
+FILE is a TOML, YAML or JSON file with the sections workload (or trace), engine, costs and
+objectives, and the lists policies and routings: one run for each combination, on equal load. The
+schedulers, block pools and prefix trees are those of the engine; only the model is replaced by a
+cost model, and the clock by a simulated one.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Final
+
+from maskwright.cli.arguments import Argument, Option
+from maskwright.cli.options import JSON_HELP
+from maskwright.cli.output.tables import Figure, lay_out, output_width
+from maskwright.errors import InputError
+from maskwright.sim.outcome.picture import draw_runs
+from maskwright.sim.scenario import Run, read_scenario
+
+TABLES: Final[tuple[dict[str, str], ...]] = (
+    {
+        "answered": "answered",
+        "TTFT p50 s": "ttft_p50",
+        "p99 s": "ttft_p99",
+        "TPOT p50 s": "tpot_p50",
+        "p99": "tpot_p99",
+        "worst gap s": "gap_max",
+    },
+    {
+        "requests/s": "requests_per_second",
+        "tokens/s": "tokens_per_second",
+        "good/s": "goodput",
+        "KV use": "kv_use",
+        "cached": "cached",
+        "preempted": "preemptions",
+    },
+)
+"""The columns of the printed tables, each with its figure."""
+
+
+def simulate(
+    file: Annotated[str, Argument(help="The scenario: a .toml, .yaml or .json file.")],
+    as_json: Annotated[bool, Option("--json", help=JSON_HELP)] = False,
+    picture: Annotated[
+        str | None,
+        Option(help="SVG file to which the distributions of the times are drawn."),
+    ] = None,
+) -> None:
+    scenario = read_scenario(file)
+    runs = scenario.runs()
+    if picture is not None:
+        title = f"{len(scenario.demands)} requests, {scenario.replicas} replicas"
+        try:
+            Path(picture).write_text(
+                draw_runs({run.name: run.served for run in runs}, title), encoding="utf-8"
+            )
+        except OSError as error:
+            raise InputError(f"can't write {picture}: {error}", param="picture") from None
+    if as_json:
+        rows = [{"run": run.name, **run.figures.row()} for run in runs]
+        print(json.dumps({"costs": scenario.note, "runs": rows}, indent=2))
+        return
+    print(
+        f"{len(scenario.demands)} requests, replicas: {scenario.replicas}; {scenario.note}.\n\n"
+        + tables(runs, output_width())
+    )
+
+
+def tables(runs: list[Run], width: int) -> str:
+    """The figures of runs as tables of at most `width` columns."""
+    parts: list[str] = []
+    for columns in TABLES:
+        rows: list[dict[str, Figure]] = []
+        for run in runs:
+            found = run.figures.row()
+            rows.append({"run": run.name, **{name: found[key] for name, key in columns.items()}})
+        parts.append(lay_out(rows, width))
+    return "\n\n".join(parts)

@@ -1,0 +1,96 @@
+"""Engines behind a routing policy, each of which serves whole requests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from maskwright.engine.schedule.sequence import Sequence as LiveSequence
+from maskwright.sim.engine.simulated_engine import SimulatedEngine
+from maskwright.sim.fleet.clock import EventClock
+from maskwright.sim.fleet.routing import Routing
+from maskwright.sim.load.demand import Demand
+from maskwright.sim.outcome.served import Served
+
+Ended = Callable[[LiveSequence], None]
+
+
+class Driver:
+    """Runs one engine's steps on the clock. `ended` is called with each sequence that has ended,
+    after its blocks were released."""
+
+    def __init__(self, engine: SimulatedEngine, clock: EventClock, ended: Ended) -> None:
+        self.engine = engine
+        self._clock = clock
+        self._ended = ended
+        self._running = False
+
+    def wake(self) -> None:
+        """Begin a step unless one runs or there is nothing to do. To be called when a request has
+        arrived."""
+        if self._running or self.engine.scheduler.idle:
+            return
+        plan, seconds = self.engine.begin()
+        if plan.chunks:
+            self._running = True
+            self._clock.at(self._clock.now + seconds, self._finish)
+        else:
+            self.engine.finish()  # a request that fits nowhere: it waits for ever, and is counted
+
+    def _finish(self) -> None:
+        self._running = False
+        self.engine.now = self._clock.now
+        for sequence in self.engine.finish():
+            self._ended(sequence)
+        self.wake()
+
+
+class Fleet:
+    """`engines` behind `routing`."""
+
+    def __init__(self, engines: Sequence[SimulatedEngine], routing: Routing) -> None:
+        self.engines = list(engines)
+        self.clock = EventClock()
+        self.served: dict[int, Served] = {}
+        self._routing = routing
+        self._drivers = [Driver(engine, self.clock, self._end) for engine in engines]
+        self._next: dict[int, Demand] = {}
+
+    def run(self, demands: Sequence[Demand]) -> list[Served]:
+        """Serve the requests; returns what became of each, by number."""
+        for demand in demands:
+            if demand.after is None:
+                self.clock.at(demand.time, partial(self._arrive, demand))
+            else:
+                self._next[demand.after] = demand
+        self.clock.run()
+        return [self.served[number] for number in sorted(self.served)]
+
+    def _arrive(self, demand: Demand) -> None:
+        one = self.served[demand.number] = Served(demand, self.clock.now)
+        chosen = self._routing.choose(demand, self.engines)
+        one.replica = one.decoder = chosen
+        engine = self.engines[chosen]
+        engine.now = self.clock.now
+        one.times = engine.times.setdefault(demand.number, [])
+        engine.add(demand.sequence(), demand.answer)
+        self._drivers[chosen].wake()
+
+    def _end(self, sequence: LiveSequence) -> None:
+        self.served[sequence.arrival].cached = sequence.cached_tokens
+        following = self._next.pop(sequence.arrival, None)
+        if following is not None:
+            self.clock.at(self.clock.now + following.time, partial(self._arrive, following))
+
+
+def run_engine(engine: SimulatedEngine, demands: Sequence[Demand]) -> list[Served]:
+    """Serve requests by one engine."""
+    return Fleet([engine], OnlyOne()).run(demands)
+
+
+class OnlyOne:
+    """Every request goes to the first engine."""
+
+    def choose(self, demand: Demand, engines: Sequence[SimulatedEngine]) -> int:
+        """The first engine."""
+        return 0

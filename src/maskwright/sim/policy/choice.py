@@ -1,0 +1,94 @@
+"""Names of policies, and the scheduler that each name stands for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+from maskwright.engine.kv.blocks import BlockPool
+from maskwright.engine.schedule.scheduler import Scheduler
+from maskwright.engine.schedule.step_time import StepTimeModel
+from maskwright.errors import InputError
+from maskwright.sim.costs.work import CostModel
+from maskwright.sim.engine.simulated_engine import SimulatedEngine
+from maskwright.sim.policy.batching import Orca, PrefillFirst, Sarathi, SplitFuse, StaticBatches
+from maskwright.sim.policy.order import OrderName
+from maskwright.sim.policy.policy_scheduler import BatchPolicy, PolicyScheduler, Preemption
+
+PolicyName: TypeAlias = Literal[
+    "ours", "static", "orca", "prefill-first", "splitfuse", "sarathi", "sarathi-decaying"
+]
+POLICIES: Final[tuple[PolicyName, ...]] = (
+    *("ours", "static", "orca", "prefill-first", "splitfuse", "sarathi", "sarathi-decaying"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class EngineSettings:
+    """A simulated engine: its policy, `blocks` of `block_size` positions, `max_running` sequences,
+    at most `max_batch_tokens` tokens in a step. `chunk`: tokens of a step for the policies that
+    split prompts. `stall`: bound on a step with prompt tokens for our scheduler, as a multiple of
+    one without; None for none. `order`, `preemption`: for the other policies. `host_blocks`: size
+    of the host's pool. `reserves`: whether Orca reserves blocks for the longest answer.
+    `continues_blocks`: whether a prefix hit may end within a block."""
+
+    policy: PolicyName = "ours"
+    blocks: int = 4096
+    block_size: int = 16
+    max_running: int = 64
+    max_batch_tokens: int = 8192
+    chunk: int = 512
+    stall: float | None = None
+    order: OrderName = "fcfs"
+    preemption: Preemption = "recompute"
+    prefix_cache: bool = True
+    continues_blocks: bool = True
+    host_blocks: int = 0
+    reserves: bool = True
+
+    def engine(self, costs: CostModel) -> SimulatedEngine:
+        """Make the engine. Raises InputError for an unknown policy."""
+        pool = BlockPool(self.blocks, self.block_size)
+        if self.policy == "ours":
+            step_times = StepTimeModel(self.max_batch_tokens, self.stall)
+            scheduler = Scheduler(
+                pool,
+                max_running=self.max_running,
+                max_batch_tokens=self.max_batch_tokens,
+                prefix_cache=self.prefix_cache,
+                host_blocks=self.host_blocks,
+                swap_pays=None,
+            )
+            return SimulatedEngine(scheduler, step_times, costs)
+        other = PolicyScheduler(
+            pool,
+            self._batching(),
+            max_running=self.max_running,
+            max_batch_tokens=self.max_batch_tokens,
+            order=self.order,
+            preemption=self.preemption,
+            prefix_cache=self.prefix_cache,
+            continues_blocks=self.continues_blocks,
+            host_blocks=self.host_blocks,
+        )
+        return SimulatedEngine(other, None, costs)
+
+    def _batching(self) -> BatchPolicy:
+        match self.policy:
+            case "static":
+                return StaticBatches()
+            case "orca":
+                return Orca(self.reserves)
+            case "prefill-first":
+                return PrefillFirst()
+            case "splitfuse":
+                return SplitFuse(self.chunk)
+            case "sarathi":
+                return Sarathi(self.chunk)
+            case "sarathi-decaying":
+                return Sarathi(self.chunk, decay=0.5)
+            case _:
+                raise InputError(
+                    f"there is no policy {self.policy!r}; there are {', '.join(POLICIES)}",
+                    param="policy",
+                )
