@@ -1,4 +1,4 @@
-"""Simulate a cluster under a load, and compare policies.
+"""Simulate a cluster under a load, and compare policies of scheduling.
 
 FILE is a TOML, YAML or JSON file with the sections workload (or trace), engine, costs and
 objectives, and the lists policies and routings: one run for each combination, on equal load. The
@@ -17,7 +17,7 @@ from maskwright.cli.options import JSON_HELP
 from maskwright.cli.output.tables import Figure, lay_out, output_width
 from maskwright.errors import InputError
 from maskwright.sim.outcome.picture import draw_runs
-from maskwright.sim.scenario import Run, read_scenario
+from maskwright.sim.scenario import PolicyRun, read_scenario
 
 TABLES: Final[tuple[dict[str, str], ...]] = (
     {
@@ -68,7 +68,7 @@ def simulate(
     )
 
 
-def tables(runs: list[Run], width: int) -> str:
+def tables(runs: list[PolicyRun], width: int) -> str:
     """The figures of runs as tables of at most `width` columns."""
     parts: list[str] = []
     for columns in TABLES:

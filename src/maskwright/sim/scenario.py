@@ -30,7 +30,7 @@ Made = TypeVar("Made")
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class PolicyRun:
     """One combination of policy and routing: its name, what became of each request, and the
     figures."""
 
@@ -54,16 +54,16 @@ class Scenario:
     seed: int = 0
     note: str = ""
 
-    def runs(self) -> list[Run]:
+    def runs(self) -> list[PolicyRun]:
         """Simulate every combination on equal load."""
-        made: list[Run] = []
+        made: list[PolicyRun] = []
         for policy in self.policies:
             for way in self.routings:
                 settings = replace(self.settings, policy=policy)
                 engines = [settings.engine(self.costs) for _ in range(self.replicas)]
                 served = Fleet(engines, routing(way, self.seed)).run(self.demands)
                 name = f"{policy}, {way}" if self.replicas > 1 else policy
-                made.append(Run(name, served, figures(served, engines, self.objectives)))
+                made.append(PolicyRun(name, served, figures(served, engines, self.objectives)))
         return made
 
 

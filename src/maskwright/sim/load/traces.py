@@ -1,7 +1,7 @@
 """Readers of public trace formats.
 
-Azure's LLM inference traces are CSV files with the columns `TIMESTAMP`, `ContextTokens` and
-`GeneratedTokens`. Mooncake's are JSON Lines with `timestamp` (milliseconds), `input_length`,
+Azure's LLM inference traces are CSV files with the columns TIMESTAMP, ContextTokens and
+GeneratedTokens. Mooncake's are JSON Lines with `timestamp` (milliseconds), `input_length`,
 `output_length` and `hash_ids`, one for each block of 512 prompt tokens; equal numbers stand for
 equal blocks after equal prefixes.
 """
