@@ -14,6 +14,7 @@ from maskwright.engine import Generation
 from maskwright.server.access.rates import Allowance
 from maskwright.server.identity import Identity
 from maskwright.server.json import Json
+from maskwright.server.relay.continuation import Naming
 
 KEY = "maskwright.exchange"
 
@@ -42,11 +43,17 @@ class Sent:
 
 @dataclass(slots=True, eq=False)
 class Exchange:
-    """One HTTP request and its answer. `started` is a time of the monotonic clock, `received` in
-    seconds since 1970. `code` is the code of the error with which it ended. `allowance` is
-    that of the client's key; None if the server has no keys. `body` is as it was parsed,
-    `prompts` are token ids. `grammar_digest` is equal for answers with equal grammars. Durations
-    are in seconds; None for what did not happen."""
+    """One HTTP request and its answer. Durations are in seconds; None for what did not happen.
+
+    - `started` is a time of the monotonic clock, `received` in seconds since 1970.
+    - `code`: that of the error with which it ended.
+    - `allowance`: that of the client's key; None if the server has no keys.
+    - `body` is as it was parsed, `prompts` are token ids.
+    - `naming`: the names that are drawn for the answer.
+    - `relayed`: a router has sent the request, and gets records from which another server could
+      continue the answer.
+    - `grammar_digest` is equal for answers with equal grammars.
+    """
 
     request_id: str
     method: str = ""
@@ -62,6 +69,8 @@ class Exchange:
     stream: bool = False
     served_by: Identity | None = None
     body: Json | None = None
+    naming: Naming = field(default_factory=Naming)
+    relayed: bool = False
     prompts: Sequence[Sequence[int]] = ()
     shape: str | None = None
     grammar_digest: str | None = None

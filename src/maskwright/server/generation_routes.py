@@ -4,7 +4,6 @@ are written; what lies between is common to all of them."""
 from __future__ import annotations
 
 import json
-import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -29,6 +28,7 @@ from maskwright.server.guarantees.records import Records
 from maskwright.server.identity import Identity
 from maskwright.server.json import Json
 from maskwright.server.observe.traces import RequestTrace
+from maskwright.server.relay.continuation import RELAY, Naming
 from maskwright.server.request.answer_request import AnswerRequest, TextPrompt
 from maskwright.server.request.body import read_object
 from maskwright.server.request.own_options import OwnOptions
@@ -43,11 +43,13 @@ MOST_WARNINGS: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class Answering:
-    """A request whose generations run. `id`: that of the answer. `model`: the name to return.
+    """A request whose generations run. `naming`: the names that are drawn for the
+    answer. `id`: that of the answer. `model`: the name to return.
     `own(i)`: additional fields of choice `i` at its end."""
 
     request: AnswerRequest
     choices: Choices
+    naming: Naming
     id: str
     model: str
     fingerprint: str
@@ -92,7 +94,7 @@ class GenerationRoutes:
             http,
             "resp_",
             request.answer,
-            lambda made: ResponseWriter(made.id, made.model, request.echoed, made.own),
+            lambda made: ResponseWriter(made.id, made.model, request.echoed, made.own, made.naming),
         )
 
     async def _read(self, http: Request) -> Json:
@@ -100,6 +102,7 @@ class GenerationRoutes:
         tree = await read_object(http, self._config.body_bytes)
         exchange = exchange_of(http.scope)
         exchange.body, exchange.served_by = tree, self._identity
+        exchange.relayed = RELAY in http.headers
         return tree
 
     async def _answer(
@@ -111,11 +114,16 @@ class GenerationRoutes:
         exchange.model, exchange.stream = request.model or self._name, reply.stream
         exchange.route = http.scope["route"].path  # in traces that are part of the answer
         self._check_model(request.model)
+        continuation = request.options.own.continuation
+        if continuation is not None:
+            exchange.naming = continuation.naming
+        naming = exchange.naming
         choices = await until_disconnect(http.receive, self._starter.start(request, exchange))
-        id = _id(prefix, reply.id)
+        id = naming.answer_id(prefix, reply.id)
         own = partial(self._own, request.options.own, exchange, choices, id)
         model = request.model or self._name
-        writer = make(Answering(request, choices, id, model, self._identity.fingerprint, own))
+        fingerprint = self._identity.fingerprint
+        writer = make(Answering(request, choices, naming, id, model, fingerprint, own))
         headers = _warnings(choices.warnings)
         if reply.stream:
             stream = EventStream(
@@ -124,6 +132,7 @@ class GenerationRoutes:
                 exchange,
                 ping_seconds=self._config.ping_seconds,
                 reader_seconds=self._config.reader_seconds,
+                continuation=continuation,
             )
             stream.headers.update(headers)
             return stream
@@ -142,7 +151,7 @@ class GenerationRoutes:
             for prompt, tokens in zip(made.request.prompts, made.choices.prompts, strict=True)
         ]
         reply, choices = made.request.reply, made.choices
-        envelope = Envelope(made.model, made.fingerprint, made.id)
+        envelope = Envelope(made.model, made.fingerprint, made.id, made.naming.created)
         count, prompts = len(choices), choices.prompts
         return TextWriter(envelope, texts, prompts, count, made.own, reply, choices.usage)
 
@@ -175,14 +184,9 @@ class GenerationRoutes:
 
 def _chat_writer(made: Answering) -> AnswerWriter:
     reply, choices = made.request.reply, made.choices
-    envelope = Envelope(made.model, made.fingerprint, made.id)
+    envelope = Envelope(made.model, made.fingerprint, made.id, made.naming.created)
     [prompt] = choices.prompts
     return ChatWriter(envelope, len(choices), made.own, reply, choices.usage, prompt)
-
-
-def _id(prefix: str, name: str | None) -> str:
-    """Return the id of an answer, with the client's name for the request if it gave one."""
-    return prefix + (name or uuid.uuid4().hex[:24])
 
 
 def _warnings(warnings: Sequence[str]) -> dict[str, str]:

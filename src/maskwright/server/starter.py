@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import time
 from collections.abc import Callable
 from typing import Final
@@ -32,6 +33,7 @@ from maskwright.server.grammars.tool_style import tool_format_of
 from maskwright.server.guarantees.reporter import Reporter
 from maskwright.server.observe.metrics import Metrics
 from maskwright.server.prompts import PromptReader
+from maskwright.server.relay.continuation import Continuation, Naming
 from maskwright.server.request.answer_request import AnswerRequest, ChatPrompt, TokenPrompt
 from maskwright.server.request.fields import shown
 from maskwright.server.request.sampling_fields import SEED_BITS
@@ -74,6 +76,8 @@ class Starter:
         self._check_token_ids(request)
         self._check_choices(request)
         self._check_ends(request)
+        if request.options.own.continuation is not None:
+            request.options.own.continuation.check_choices(len(request.prompts) * request.options.n)
         begin = time.monotonic()
         prompts = await self._prompts.read(request, self._adapter(request))
         prompts = [self._cut(request, prompt) for prompt in prompts]
@@ -95,7 +99,7 @@ class Starter:
         return Choices(
             generations,
             prompts,
-            self._reader(request, recipe, grammar, prompts[0]),
+            self._reader(request, recipe, grammar, prompts[0], exchange.naming),
             warnings,
             name_place=None if recipe is None else recipe.name_place,
             scores=self._scores(request),
@@ -110,12 +114,13 @@ class Starter:
         recipe: Recipe | None,
         grammar: AnyGrammar | None,
         prompt: list[int],
+        naming: Naming,
     ) -> Callable[[], PartReader]:
         """What makes the reader of one answer. Reasoning is split off free answers to a chat, and
         off others whose grammar has a section for it."""
         section = None if recipe is None else recipe.section
         calls = request.tool_use is not None and request.tool_use.constrains
-        reader, marks = _words_or_calls(request.tool_use, grammar), self._thinking
+        reader, marks = _words_or_calls(request.tool_use, grammar, naming), self._thinking
         if marks is None or not request.reply.separate_reasoning:
             return reader
         if section is not None:
@@ -329,6 +334,7 @@ class Starter:
                     seed = choice_seed(options.params.seed, index)
                     params = dataclasses.replace(params, seed=seed)
                     one = dataclasses.replace(asked, prompt=prompt, max_tokens=limit, params=params)
+                    one = self._continued(one, len(submitted), options.own.continuation)
                     submitted.append((one, self._engine.submit(one)))
         except Exception:
             for _, generation in submitted:
@@ -336,11 +342,26 @@ class Starter:
             raise
         return submitted
 
+    def _continued(self, asked: Request, choice: int, told: Continuation | None) -> Request:
+        """Return the request of a choice with what another server has told of it. Its tokens are
+        computed like a prompt; where scores are asked for, or forced text enters one token a step,
+        they are drawn anew instead."""
+        if told is None:
+            return asked
+        params = dataclasses.replace(asked.params, seed=told.seeds[choice])
+        drawn_anew = params.logprobs is not None or not self._engine.config.drafts
+        begun = () if drawn_anew else told.begun(choice)
+        return dataclasses.replace(asked, params=params, begun=begun, cuts=told.cuts(choice))
 
-def _words_or_calls(use: ToolUse | None, grammar: AnyGrammar | None) -> Callable[[], PartReader]:
+
+def _words_or_calls(
+    use: ToolUse | None, grammar: AnyGrammar | None, naming: Naming
+) -> Callable[[], PartReader]:
+    """What makes the readers of the choices, in their order."""
     if use is None or grammar is None or not use.constrains:
         return WordReader
-    return lambda: ToolReader(events_of(grammar))
+    numbers = itertools.count()
+    return lambda: ToolReader(events_of(grammar), naming.call_ids(next(numbers)))
 
 
 def _no_section() -> InputError:

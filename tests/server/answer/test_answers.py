@@ -92,12 +92,6 @@ def test_deltas(part: Part, expected: dict[str, Any]) -> None:
     assert part_delta(part) == expected
 
 
-def test_every_answer_has_an_id_of_its_own() -> None:
-    first, second = Envelope("m", "fp_1"), Envelope("m", "fp_1")
-    assert first.id != second.id
-    assert first.id.startswith("chatcmpl-")
-
-
 @pytest.mark.parametrize("text", ["a\nb\r\n\n", "é😀\u2028", '"\\'])
 def test_an_event_is_one_line_of_utf8(text: str) -> None:
     """As `json.loads` reads it; no character ends the line before its end."""

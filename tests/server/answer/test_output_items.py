@@ -14,7 +14,7 @@ CALL = [CallBegun(0, "call_1", "f"), ArgumentsText(0, "{"), ArgumentsText(0, "}"
 
 def told(parts: list[Part], status: Status = "completed") -> tuple[list[Any], list[Any]]:
     """The events and the items of an answer."""
-    items = OutputItems()
+    items = OutputItems(str)
     events = [event for part in parts for event in items.add(part)]
     return [*events, *items.end(status)], items.bodies
 
@@ -97,7 +97,7 @@ def test_only_the_last_item_is_incomplete() -> None:
 
 
 def test_log_probabilities_come_with_their_text() -> None:
-    items = OutputItems()
+    items = OutputItems(str)
     [*_, first] = items.add(TextPart("a"), [{"token": "a"}])
     [second] = items.add(TextPart("b"), [{"token": "b"}])
     [done, *_] = items.end("completed")

@@ -10,6 +10,7 @@ import pytest
 from maskwright import Vocabulary, compile_tools
 from maskwright.server.answer.event_source import LocalEvents
 from maskwright.server.answer.parts import ArgumentsText, Part, ToolReader, WholeAnswer, WordReader
+from maskwright.server.relay.continuation import Naming
 from tests.server.test_tools import TOOLS
 
 VOCABULARY = Vocabulary([*(bytes([byte]) for byte in range(256)), b"<eos>"], eos=256)
@@ -36,7 +37,9 @@ ANSWERS: dict[str, str] = {
 def read(text: str, format: str, size: int, **options: str) -> list[Part]:
     """The parts of a whole answer that comes `size` bytes at a time."""
     grammar = compile_tools(TOOLS, "auto", VOCABULARY, format=format, **options)
-    return asyncio.run(read_pieces(ToolReader(LocalEvents(grammar)), text, size))
+    return asyncio.run(
+        read_pieces(ToolReader(LocalEvents(grammar), Naming().call_ids(0)), text, size)
+    )
 
 
 async def read_pieces(reader: ToolReader, text: str, size: int) -> list[Part]:

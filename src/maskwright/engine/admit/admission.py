@@ -59,6 +59,7 @@ class Admission:
         self._check_length(request)
         for name, tokens in (
             ("prompt", request.prompt),
+            ("begun", request.begun),
             ("eos", request.eos or ()),
             ("stop_tokens", request.stop_tokens),
             ("logit_bias, bad_words or allowed_tokens", request.params.tokens()),
@@ -100,7 +101,8 @@ class Admission:
     def claim(self, request: Request) -> Claim:
         """What the request asks of the engine, in the terms of `Gate`."""
         rank = self._ranks[request.service]
-        return Claim(rank, request.client, len(request.prompt), request.max_tokens)
+        begun = len(request.begun)  # computed like a prompt
+        return Claim(rank, request.client, len(request.prompt) + begun, request.max_tokens - begun)
 
     def admit(self, request: Request, generation: Generation, grammar: AnyGrammar | None) -> Active:
         """Make the active request, with matcher, sequence and emitter. The caller has checked
@@ -113,7 +115,7 @@ class Admission:
             generation=generation,
             sequence=Sequence(
                 arrival=generation.id,
-                tokens=prompt,
+                tokens=prompt + list(request.begun),
                 prompt_length=len(prompt),
                 limit=len(prompt) + request.max_tokens,
                 rank=self._ranks[request.service],

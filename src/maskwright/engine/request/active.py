@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
@@ -96,11 +97,14 @@ class Active:
     """Canonical tokens that are still to come, where they enter one in each step."""
     _unsent: list[int] = field(default_factory=list[int])
     _text: str = ""
+    _cuts: deque[int] = field(init=False)
+    """Numbers of output tokens after which a delta is still to end by itself."""
     _closed: bool = False
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
         self._free = Masks(self.free_words[None])
+        self._cuts = deque(self.request.cuts)
 
     @property
     def complete(self) -> bool:
@@ -127,8 +131,8 @@ class Active:
 
     def advance(self, tokens: list[int]) -> Advance:
         """Process sampled `tokens`, which the sequence already holds; tokens after an end are
-        dropped. An empty list stands for the beginning of the output. Raises `GenerationError` if
-        the grammar refuses a token."""
+        dropped. At the beginning of the output, they are those with which it was begun elsewhere.
+        Raises `GenerationError` if the grammar refuses a token."""
         reason = self._take(tokens)
         if not tokens and self.complete:
             reason = FinishReason.GRAMMAR
@@ -147,7 +151,7 @@ class Active:
         """Publish the text that is safe to send, and fill the masks of the next token and of the
         tokens after each of `draft`."""
         with self._lock:
-            if self._text and not self._closed:
+            if self._text and not self._closed and not self._cuts:
                 self.generation.publish(self._delta(None))
         masks = self._masks(draft)
         if isinstance(self.matcher, Follower):
@@ -233,6 +237,9 @@ class Active:
                 unsaid = stops and token in self.stop_tokens and not self.request.include_stop
                 text = b"" if unsaid else self.texts[token]
                 self._text += self.emitter.push(text, stops=stops)
+                if self._cuts and self._digested == self._cuts[0]:
+                    self._cuts.popleft()
+                    self.generation.publish_apart(self._delta(None))
             reason = self._reason(token)
             if reason is not None:
                 return reason
@@ -400,7 +407,7 @@ class Active:
             if reason is FinishReason.LENGTH and self.emitter.stopped:
                 reason = FinishReason.STOP_STRING
         tokens, self._unsent = tuple(self._unsent), []
-        scores, self.scores = tuple(self.scores[: len(tokens)]), []
+        scores, self.scores = tuple(self.scores[: len(tokens)]), self.scores[len(tokens) :]
         return Delta(text, tokens, reason, None, scores, self._stop_of(reason))
 
     def _stop_of(self, reason: FinishReason | None) -> str | int | None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
+from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator
 
 from maskwright.engine.request.request import Completion, Delta, FinishReason
@@ -49,6 +50,7 @@ class Generation:
         self._throttled = False
         self._ready = threading.Condition()
         self._delta: Delta | None = None
+        self._apart: deque[Delta] = deque()
         self._waiter: tuple[asyncio.AbstractEventLoop, asyncio.Future[None]] | None = None
         self._wakes_once = False
 
@@ -77,7 +79,7 @@ class Generation:
         finished = False
         while not finished:
             with self._ready:
-                self._ready.wait_for(lambda: self._delta is not None)
+                self._ready.wait_for(lambda: self._apart or self._delta is not None)
                 delta = self._take()
             if delta is not None:
                 finished = delta.finish_reason is not None
@@ -126,6 +128,17 @@ class Generation:
             listener(trace)
         self.publish(last)
 
+    def publish_apart(self, delta: Delta) -> None:
+        """Add a delta that is not joined with others; it comes before all that are published
+        later. Only the engine calls this, before the first call of `publish`."""
+        with self._ready:
+            self._apart.append(delta)
+            waiter = None
+            if not self._wakes_once:
+                waiter, self._waiter = self._waiter, None
+            self._ready.notify_all()
+        _wake_reader(waiter)
+
     def publish(self, delta: Delta) -> None:
         """Add `delta` to what the reader will take. Only the engine calls this; it never blocks."""
         with self._ready:
@@ -134,13 +147,11 @@ class Generation:
             if delta.finish_reason is not None or not self._wakes_once:
                 waiter, self._waiter = self._waiter, None
             self._ready.notify_all()
-        if waiter is not None:
-            loop, future = waiter
-            # The reader's loop may be closed by now; then no reader is waiting.
-            with contextlib.suppress(RuntimeError):
-                loop.call_soon_threadsafe(_wake, future)
+        _wake_reader(waiter)
 
     def _take(self) -> Delta | None:
+        if self._apart:
+            return self._apart.popleft()
         delta, self._delta = self._delta, None
         if delta is not None and self._throttled and self._resume is not None:
             self._throttled = False
@@ -157,6 +168,15 @@ class Generation:
         return Completion(
             whole.text, whole.token_ids, reason, self.prompt_tokens, whole.scores, whole.stop
         )
+
+
+def _wake_reader(waiter: tuple[asyncio.AbstractEventLoop, asyncio.Future[None]] | None) -> None:
+    """Wake a reader that waits in an event loop, if there is one."""
+    if waiter is not None:
+        loop, future = waiter
+        # The reader's loop may be closed by now; then no reader is waiting.
+        with contextlib.suppress(RuntimeError):
+            loop.call_soon_threadsafe(_wake, future)
 
 
 def _wake(future: asyncio.Future[None]) -> None:

@@ -48,6 +48,11 @@ class Request:
     - `cache_salt`: only requests with equal salts share cached prefixes.
     - `adapter`: the name of one of the engine's adapters; None for none.
     - `trace`: let scores identify the mask under which each token was drawn.
+    - `begun`: tokens with which the output begins, drawn by another engine that served this request
+      before. They are computed like a prompt, and the output goes on as it would have there.
+    - `cuts`: numbers of output tokens, ascending, after each of which a delta ends that is not
+      joined with others, so that a reader gets the beginning in the pieces in which it was
+      delivered before. Up to the last of them no other deltas are published.
     """
 
     prompt: Sequence[int]
@@ -64,6 +69,8 @@ class Request:
     cache_salt: str = ""
     adapter: str | None = None
     trace: bool = False
+    begun: tuple[int, ...] = ()
+    cuts: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.prompt:
@@ -83,6 +90,18 @@ class Request:
             raise InputError(
                 "eos can't be given together with a grammar, which has the vocabulary's.",
                 param="eos",
+            )
+        if len(self.begun) > self.max_tokens:
+            raise InputError(
+                f"The output begins with {len(self.begun)} tokens, but max_tokens is "
+                f"{self.max_tokens}.",
+                param="begun",
+            )
+        if self.begun and self.params.logprobs is not None:
+            raise InputError(
+                "Tokens that are given have no scores; logprobs need an output that is generated "
+                "from its beginning.",
+                param="begun",
             )
         if self.trace and self.params.logprobs is None:
             raise InputError(

@@ -151,11 +151,12 @@ class Core:
     # Requests come and go -----------------------------------------------------------------------
 
     def add(self, active: Active) -> None:
-        """Add a request. One whose grammar allows nothing but the empty text ends at once."""
+        """Add a request. One whose grammar allows nothing but the empty text ends at once, and so
+        does one whose output was complete elsewhere already."""
         number = active.sequence.arrival
         self._active[number] = active
         self.scheduler.add(active.sequence)
-        self._start(active, [])
+        self._start(active, list(active.request.begun))
         self._settle()
 
     def cancel(self, number: int) -> None:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import time
-import uuid
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from maskwright.server.answer.choices import Answer, Usage
 from maskwright.server.answer.parts import (
@@ -26,8 +24,8 @@ class Envelope:
 
     model: str
     fingerprint: str
-    id: str = field(default_factory=lambda: f"chatcmpl-{uuid.uuid4().hex[:24]}")
-    created: int = field(default_factory=lambda: int(time.time()))
+    id: str
+    created: int
 
     def completion(self, answers: list[Answer], usage: Usage, own: Callable[[int], Json]) -> Json:
         """Return a `chat.completion`. `refusal` is always present and null. `own(i)` are additional

@@ -122,6 +122,11 @@ class Choices:
     def __len__(self) -> int:
         return len(self._generations)
 
+    @property
+    def seeds(self) -> list[int]:
+        """The seed of each choice."""
+        return [generation.seed for generation in self._generations]
+
     def usage(self) -> Usage:
         """Return the tokens of what has been read so far. Cached tokens are known at the end."""
         each = len(self._generations) // len(self.prompts)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
@@ -77,7 +76,9 @@ class OutputItems:
     """The items of one response, from its beginning. Events are objects without their sequence
     number."""
 
-    def __init__(self) -> None:
+    def __init__(self, item_id: Callable[[int], str]) -> None:
+        """`item_id(i)`: the part of the id of item `i` after its prefix."""
+        self._item_id = item_id
         self.bodies: list[Json] = []
         """The items that have ended."""
         self._open: OutputItem | None = None
@@ -113,7 +114,7 @@ class OutputItems:
         yield from self._write(text, logprobs)
 
     def _begin(self, kind: ItemKind, own: Json) -> Iterator[Json]:
-        id = f"{kind.prefix}_{uuid.uuid4().hex}"
+        id = f"{kind.prefix}_{self._item_id(len(self.bodies))}"
         self._open = item = OutputItem(kind, len(self.bodies), own, id)
         yield {
             "type": "response.output_item.added",

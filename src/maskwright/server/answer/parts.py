@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import json
-import secrets
-import string
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
 from maskwright.grammar.tools.python_literals import json_text
 from maskwright.mask import CaptureBegun, CaptureEnded, CaptureText, Event
 from maskwright.server.answer.event_source import EventSource
 from maskwright.server.answer.unescaper import Unescaper
-
-_ID_LETTERS: Final = string.ascii_letters + string.digits
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +68,10 @@ class WordReader:
 class ToolReader:
     """Distinguishes calls from words by the events of the answer's grammar."""
 
-    def __init__(self, events: EventSource) -> None:
+    def __init__(self, events: EventSource, new_id: Callable[[], str]) -> None:
+        """`new_id`: gives the id of the next call."""
         self._events = events
+        self._new_id = new_id
         self._call = -1
         self._members = 0
         self._input = Unescaper("json")
@@ -91,10 +89,11 @@ class ToolReader:
             case CaptureBegun(name=name) if name.startswith("call:"):
                 self._call += 1
                 self._members = 0
-                yield CallBegun(self._call, _call_id(), name.removeprefix("call:"))
+                yield CallBegun(self._call, self._new_id(), name.removeprefix("call:"))
             case CaptureBegun(name=name) if name.startswith("custom:"):
                 self._call += 1
-                yield CallBegun(self._call, _call_id(), name.removeprefix("custom:"), custom=True)
+                id = self._new_id()
+                yield CallBegun(self._call, id, name.removeprefix("custom:"), custom=True)
             case CaptureBegun(name="input:json" | "input:python" | "input:raw" as name):
                 self._input = Unescaper(name.removeprefix("input:"))
             case CaptureText(name="input:json" | "input:python" | "input:raw", text=text):
@@ -123,10 +122,6 @@ class ToolReader:
         comma = ", " if self._members else ""
         self._members += 1
         return ArgumentsText(self._call, f"{comma}{json.dumps(key)}: {value}")
-
-
-def _call_id() -> str:
-    return "call_" + "".join(secrets.choice(_ID_LETTERS) for _ in range(24))
 
 
 @dataclass(slots=True)

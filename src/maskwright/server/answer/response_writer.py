@@ -6,7 +6,6 @@ of its output that it begins, its text, and that it has ended, and at last the w
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from typing import cast
 
@@ -14,23 +13,26 @@ from maskwright.server.answer.answers import event
 from maskwright.server.answer.choices import Answer, ChoiceDelta, Usage
 from maskwright.server.answer.output_items import OutputItems, Status
 from maskwright.server.json import Json
+from maskwright.server.relay.continuation import Naming
 
 
 class ResponseWriter:
     """Writes one response."""
 
-    def __init__(self, id: str, model: str, echoed: Json, own: Callable[[int], Json]) -> None:
+    def __init__(
+        self, id: str, model: str, echoed: Json, own: Callable[[int], Json], naming: Naming
+    ) -> None:
         """`echoed`: settings of the request, which the response repeats. `own(0)`: additional
-        fields of the response at its end."""
+        fields of the response at its end. `naming`: the names that are drawn for it."""
         self._head: Json = {
             "id": id,
             "object": "response",
-            "created_at": int(time.time()),
+            "created_at": naming.created,
             "model": model,
         }
         self._echoed = echoed
         self._own = own
-        self._items = OutputItems()
+        self._items = OutputItems(naming.item_id)
         self._status: Status = "in_progress"
         self._number = -1
 

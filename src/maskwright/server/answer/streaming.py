@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator
+from collections import defaultdict, deque
+from collections.abc import AsyncGenerator, Iterable, Iterator
 from contextlib import aclosing
 
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from maskwright.server.answer.choices import Choices
+from maskwright.errors import EngineStoppedError, GenerationError
+from maskwright.server.answer.choices import ChoiceDelta, Choices
 from maskwright.server.answer.writer import AnswerWriter
 from maskwright.server.disconnect import ClientGoneError, until_disconnect
 from maskwright.server.errors import code_of, describe, is_defect
 from maskwright.server.exchange import Exchange
+from maskwright.server.relay.continuation import Continuation, ToldDelta, begin_record
 
 PING = b": ping\n\n"
 
@@ -23,6 +26,10 @@ log = logging.getLogger(__name__)
 
 class SlowReaderError(Exception):
     """The client has read nothing for too long."""
+
+
+class CutStreamError(Exception):
+    """The stream ends without its end, so that the router which reads it has it continued."""
 
 
 class EventStream(Response):
@@ -38,7 +45,9 @@ class EventStream(Response):
         *,
         ping_seconds: float,
         reader_seconds: float,
+        continuation: Continuation | None = None,
     ) -> None:
+        """`continuation`: the beginning of the answer, if another server has generated it."""
         self.status_code = 200
         self.background = None
         self.init_headers({"Cache-Control": "no-cache", "X-Accel-Buffering": "no"})
@@ -46,13 +55,15 @@ class EventStream(Response):
         self._choices = choices
         self._exchange = exchange
         self._reader_seconds = reader_seconds
-        self._events = stream_events(choices, writer, exchange, ping_seconds)
+        self._events = stream_events(choices, writer, exchange, ping_seconds, continuation)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
             await until_disconnect(receive, self._send_all(send))
         except (ClientGoneError, OSError):
             self._exchange.code = "client_gone"
+        except CutStreamError:
+            self._exchange.code = "engine_stopped"
         except SlowReaderError:
             # The rest will never be sent. Without an end, the server closes the connection.
             self._exchange.code = "slow_reader"
@@ -80,12 +91,74 @@ class EventStream(Response):
 
 
 async def stream_events(
-    choices: Choices, writer: AnswerWriter, exchange: Exchange, ping_seconds: float
+    choices: Choices,
+    writer: AnswerWriter,
+    exchange: Exchange,
+    ping_seconds: float,
+    continuation: Continuation | None = None,
 ) -> AsyncGenerator[bytes]:
     """Yield the encoded events of the answers; an error becomes the last ones. The caller has sent
-    an event when it asks for the next one."""
-    tokens = [0] * len(choices)
-    made = choices.deltas(ping_seconds)
+    an event when it asks for the next one.
+
+    Of a continued answer, the events that the client has are left out, but no error. For a router
+    there are records between the events. It is told of an engine that was stopped by a stream
+    without an end: raises CutStreamError.
+    """
+    told = () if continuation is None else continuation.deltas
+    made = in_told_order(choices.deltas(ping_seconds), told)
+    lines = _lines(choices, writer, exchange, made, told)
+    events = 0 if continuation is None else continuation.events
+    async with aclosing(lines):
+        async for data in lines:
+            if events and not data.startswith(b":") and exchange.code is None:
+                events -= 1
+            else:
+                yield data
+
+
+async def in_told_order(
+    deltas: AsyncGenerator[ChoiceDelta | None], told: Iterable[ToldDelta]
+) -> AsyncGenerator[ChoiceDelta | None]:
+    """Yield the deltas that have been told in the order in which they were told, and then the
+    others. Raises GenerationError where a choice has other tokens than those told."""
+    early: defaultdict[int, deque[ChoiceDelta]] = defaultdict(deque)
+    async with aclosing(deltas):
+        for one in told:
+            while not early[one.index]:
+                try:
+                    delta = await anext(deltas)
+                except StopAsyncIteration:
+                    raise _differs() from None
+                if delta is None:
+                    yield None
+                else:
+                    early[delta.index].append(delta)
+            delta = early[one.index].popleft()
+            if delta.token_ids != one.token_ids:
+                raise _differs()
+            yield delta
+        for waiting in early.values():
+            for delta in waiting:
+                yield delta
+        async for delta in deltas:
+            yield delta
+
+
+def _differs() -> GenerationError:
+    return GenerationError("The answer can't be continued: other tokens than before were drawn.")
+
+
+async def _lines(
+    choices: Choices,
+    writer: AnswerWriter,
+    exchange: Exchange,
+    made: AsyncGenerator[ChoiceDelta | None],
+    told: tuple[ToldDelta, ...],
+) -> AsyncGenerator[bytes]:
+    """Yield all events from the beginning, pings and records; no record of what was `told`."""
+    tokens, known = [0] * len(choices), len(told)
+    if exchange.relayed and not told:
+        yield begin_record(exchange.naming, choices.seeds)
     for data in writer.begin():
         yield data
     try:
@@ -94,20 +167,34 @@ async def stream_events(
                 if delta is None:
                     yield PING
                     continue
+                if exchange.relayed and not known:
+                    ends = delta.finish_reason is not None
+                    yield ToldDelta(delta.index, delta.token_ids, ends).record()
+                known = max(0, known - 1)
                 tokens[delta.index] += delta.tokens
-                for data in writer.parts(delta):
+                for data in _events_of(writer, delta):
                     yield data
                     exchange.note_sent(delta.index, tokens[delta.index])
-                if delta.finish_reason is not None:
-                    for data in writer.ended(delta):
-                        yield data
     except Exception as error:
-        body = describe(error)[1]
-        exchange.code = code_of(body)
-        if is_defect(error):
-            log.exception("a stream failed", exc_info=error)
-        for data in writer.failed(body):
+        for data in _failed(writer, exchange, error):
             yield data
         return
     for data in writer.end(choices.usage()):
         yield data
+
+
+def _events_of(writer: AnswerWriter, delta: ChoiceDelta) -> Iterator[bytes]:
+    yield from writer.parts(delta)
+    if delta.finish_reason is not None:
+        yield from writer.ended(delta)
+
+
+def _failed(writer: AnswerWriter, exchange: Exchange, error: Exception) -> Iterator[bytes]:
+    """Yield the last events of a stream that fails."""
+    if exchange.relayed and isinstance(error, EngineStoppedError):
+        raise CutStreamError from error
+    body = describe(error)[1]
+    exchange.code = code_of(body)
+    if is_defect(error):
+        log.exception("a stream failed", exc_info=error)
+    yield from writer.failed(body)

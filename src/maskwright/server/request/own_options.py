@@ -8,7 +8,14 @@ from typing import cast, get_args
 from maskwright.errors import InputError
 from maskwright.mask.compile.json_schema import AdditionalProperties
 from maskwright.sampling import Scale
+from maskwright.server.relay.continuation import Continuation, parse_continuation
 from maskwright.server.request.fields import Fields, as_number, invalid
+
+KNOWN = (
+    *("logprobs", "trace", "service", "timeout", "additional_properties", "report", "explain"),
+    "continuation",
+)
+"""The fields of the field."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +30,7 @@ class OwnOptions:
       None for the server's setting.
     - `report`: return with each choice what was enforced, and whether the choice keeps to it.
     - `explain`: keep for a while how each token was chosen.
+    - `continuation`: the beginning of the answer, which another server has generated.
     """
 
     logprobs: Scale = "raw"
@@ -33,6 +41,7 @@ class OwnOptions:
     additional_properties: AdditionalProperties | None = None
     report: bool = False
     explain: bool = False
+    continuation: Continuation | None = None
 
     @property
     def scores_tokens(self) -> bool:
@@ -46,9 +55,7 @@ def parse_own_options(body: Fields, *, scored: bool) -> OwnOptions:
     own = body.object("maskwright")
     if own is None:
         return OwnOptions()
-    own.only(
-        "logprobs", "trace", "service", "timeout", "additional_properties", "report", "explain"
-    )
+    own.only(*KNOWN)
     scale = own.choice("logprobs", get_args(Scale))
     if scale is not None and not scored:
         raise InputError(
@@ -70,7 +77,20 @@ def parse_own_options(body: Fields, *, scored: bool) -> OwnOptions:
         ),
         own.boolean("report"),
         own.boolean("explain"),
+        _continuation(own, body),
     )
+
+
+def _continuation(own: Fields, body: Fields) -> Continuation | None:
+    value = own.get("continuation")
+    if value is None:
+        return None
+    if not body.boolean("stream"):
+        raise InputError(
+            "only a streamed answer can be continued; other requests can be sent again as they are",
+            param=own.at("continuation"),
+        )
+    return parse_continuation(value)
 
 
 def _timeout(own: Fields) -> float | None:

@@ -1,0 +1,119 @@
+"""The router: feasibility first, then the lowest estimate."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from maskwright.dist.routing.estimate import Estimate, RouteCosts, estimate
+from maskwright.dist.routing.feasibility import has_room, is_out, never_fits, spared
+from maskwright.dist.routing.replica_state import Decision, ReplicaState, RouteRequest
+
+RETRY_SECONDS = 1.0
+"""The time after which to try again where no replica may take a request at present."""
+
+
+@dataclass(frozen=True, slots=True)
+class Router:
+    """The policy. It is immutable and keeps nothing between two calls of `route`.
+
+    - `costs`: what is assumed of things that replicas don't report.
+    - `large_ratio`: a replica this many times as large as the smallest one is large.
+    - `protected`: the share of a large replica's blocks that small requests leave free.
+    - `patient`: classes of service whose requests leave large replicas alone altogether.
+    """
+
+    costs: RouteCosts = field(default_factory=RouteCosts)
+    large_ratio: float = 2.0
+    protected: float = 0.5
+    patient: frozenset[str] = frozenset({"batch"})
+
+    def route(
+        self, request: RouteRequest, states: Sequence[ReplicaState], now: float
+    ) -> Decision:
+        """Return where `request` goes. `now` is the time on the clock of its deadline."""
+        able, obstacles = self._able(request, states)
+        if not able:
+            return _refused(request, states, obstacles)
+        kept = spared(
+            request,
+            able,
+            states,
+            ratio=self.large_ratio,
+            protected=1.0 if request.service in self.patient else self.protected,
+        )
+        estimates = [estimate(request, state, self.costs) for state in kept]
+        chosen, reason = _choose(request, estimates, now)
+        return Decision(
+            chosen.state.name,
+            reason,
+            chosen.cached_tokens,
+            chosen.seconds,
+            obstacles=tuple(obstacles),
+        )
+
+    @staticmethod
+    def _able(
+        request: RouteRequest, states: Sequence[ReplicaState]
+    ) -> tuple[list[ReplicaState], list[tuple[str, str]]]:
+        """Return the replicas that may get the request, and what hinders the others."""
+        able: list[ReplicaState] = []
+        obstacles: list[tuple[str, str]] = []
+        for state in states:
+            obstacle = never_fits(request, state) or is_out(request, state)
+            if obstacle is None:
+                able.append(state)
+            else:
+                obstacles.append((state.name, obstacle))
+        return able, obstacles
+
+
+def _choose(
+    request: RouteRequest, estimates: Sequence[Estimate], now: float
+) -> tuple[Estimate, str]:
+    """Return the chosen replica and what decided. `estimates` is not empty."""
+    roomy = [one for one in estimates if has_room(request, one.state)]
+    left = roomy or list(estimates)
+    if len(left) == 1:
+        return left[0], "the only replica that can take it"
+    if request.deadline is not None:
+        slack = request.deadline - now
+        timely = [one for one in left if one.seconds <= slack]
+        if not timely:
+            return min(left, key=_order), "the least late"
+        left = timely
+    if len(left) > 1 and not any(one.knows for one in left):
+        first, second = _two(request.id, left)
+        return min(first, second, key=_order), "the less loaded of two"
+    best = min(left, key=_order)
+    return best, "the lowest estimate" if not best.cached_tokens else "the cached prefix"
+
+
+def _order(one: Estimate) -> tuple[float, int, str]:
+    """Earlier first; then the smaller replica, which leaves large ones to large requests; then by
+    name, so that the order of the states does not matter."""
+    return one.seconds, one.state.positions, one.state.name
+
+
+def _two(request_id: str, estimates: Sequence[Estimate]) -> tuple[Estimate, Estimate]:
+    """Draw two different replicas by the id of the request. `estimates` has at least two."""
+    ordered = sorted(estimates, key=lambda one: one.state.name)
+    drawn = int.from_bytes(hashlib.blake2b(request_id.encode(), digest_size=8).digest(), "little")
+    first = drawn % len(ordered)
+    second = (first + 1 + drawn // len(ordered) % (len(ordered) - 1)) % len(ordered)
+    return ordered[first], ordered[second]
+
+
+def _refused(
+    request: RouteRequest,
+    states: Sequence[ReplicaState],
+    obstacles: Sequence[tuple[str, str]],
+) -> Decision:
+    if not states:
+        return Decision(None, "there is no replica", retry_after=RETRY_SECONDS)
+    fitting = [state for state in states if never_fits(request, state) is None]
+    told = "; ".join(f"{name}: {why}" for name, why in obstacles)
+    retry_after = RETRY_SECONDS if fitting else None
+    what = "no replica can take it now" if fitting else "no replica can serve it"
+    return Decision(None, f"{what} ({told})", retry_after=retry_after, obstacles=tuple(obstacles))

@@ -1,0 +1,93 @@
+"""Names that can be drawn again, and what a router may send of an answer that was begun."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import pytest
+
+from maskwright.errors import InputError
+from maskwright.server.relay.continuation import (
+    RECORD,
+    Continuation,
+    Naming,
+    ToldDelta,
+    begin_record,
+    parse_continuation,
+)
+
+TOLD = {
+    "key": "k",
+    "created": 5,
+    "seeds": [7, 8],
+    "deltas": [[0, False, 1, 2], [1, False, 3], [0, True, 4], [1, False]],
+    "events": 6,
+}
+
+
+def test_names_differ_between_answers_and_can_be_drawn_again() -> None:
+    first, second = Naming(), Naming()
+    assert first.answer_id("chatcmpl-", None) != second.answer_id("chatcmpl-", None)
+    for name in (first, Naming(first.key, first.created)):
+        ids = [name.call_ids(0), name.call_ids(0), name.call_ids(1)]
+        drawn = [[give() for _ in range(3)] for give in ids]
+        assert drawn[0] == drawn[1]
+        assert len({*drawn[0], *drawn[2]}) == 6
+        assert all(one.startswith("call_") and len(one) == 29 for one in drawn[0])
+    again = Naming(first.key, first.created)
+    assert again.answer_id("resp_", None) == first.answer_id("resp_", None)
+    assert again.item_id(1) == first.item_id(1) != first.item_id(2)
+    assert first.answer_id("chatcmpl-", "mine") == "chatcmpl-mine"
+
+
+def test_a_continuation_is_read() -> None:
+    told = parse_continuation(TOLD)
+    assert told.naming == Naming("k", 5)
+    assert (told.begun(0), told.begun(1)) == ((1, 2, 4), (3,))
+    assert (told.cuts(0), told.cuts(1)) == ((2, sys.maxsize), (1, 1))
+    told.check_choices(2)
+
+
+def test_records_are_comments_that_can_be_read_back() -> None:
+    begun = begin_record(Naming("k", 5), [7, 8])
+    deltas = [ToldDelta(0, (1, 2), False), ToldDelta(1, (), True)]
+    lines = [begun, *(delta.record() for delta in deltas)]
+    assert all(line.startswith(b": ") and line.endswith(b"\n\n") for line in lines)
+    head, *told = (json.loads(line.removeprefix(RECORD)) for line in lines)
+    whole = {**head, "deltas": [one["delta"] for one in told], "events": 3}
+    assert parse_continuation(whole) == Continuation(Naming("k", 5), (7, 8), tuple(deltas), 3)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"key": 5},
+        {"created": None},
+        {"seeds": ["1"]},
+        {"seeds": [-1]},
+        {"deltas": [[0, 1, 2]]},
+        {"deltas": [[-1, False, 2]]},
+        {"deltas": [[0, False, True]]},
+        {"deltas": "no"},
+        {"events": "no"},
+    ],
+)
+def test_anything_else_is_refused(changes: dict[str, object]) -> None:
+    with pytest.raises(InputError) as caught:
+        parse_continuation({**TOLD, **changes})
+    assert caught.value.param == "maskwright.continuation"
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"seeds": [7]},
+        {"deltas": [[2, False, 1]]},
+        {"deltas": [[0, True, 1], [0, False, 2]]},
+    ],
+)
+def test_it_must_be_about_the_choices_of_the_request(changes: dict[str, object]) -> None:
+    with pytest.raises(InputError) as caught:
+        parse_continuation({**TOLD, **changes}).check_choices(2)
+    assert caught.value.param == "maskwright.continuation"
