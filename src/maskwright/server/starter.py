@@ -33,7 +33,7 @@ from maskwright.server.grammars.tool_style import tool_format_of
 from maskwright.server.guarantees.reporter import Reporter
 from maskwright.server.observe.metrics import Metrics
 from maskwright.server.prompts import PromptReader
-from maskwright.server.relay.continuation import Continuation, Naming
+from maskwright.server.relay.continuation import Naming, StreamBeginning
 from maskwright.server.request.answer_request import AnswerRequest, ChatPrompt, TokenPrompt
 from maskwright.server.request.fields import shown
 from maskwright.server.request.sampling_fields import SEED_BITS
@@ -342,7 +342,7 @@ class Starter:
             raise
         return submitted
 
-    def _continued(self, asked: Request, choice: int, told: Continuation | None) -> Request:
+    def _continued(self, asked: Request, choice: int, told: StreamBeginning | None) -> Request:
         """Return the request of a choice with what another server has told of it. Its tokens are
         computed like a prompt; where scores are asked for, or forced text enters one token a step,
         they are drawn anew instead."""

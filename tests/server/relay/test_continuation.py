@@ -10,8 +10,8 @@ import pytest
 from maskwright.errors import InputError
 from maskwright.server.relay.continuation import (
     RECORD,
-    Continuation,
     Naming,
+    StreamBeginning,
     ToldDelta,
     begin_record,
     parse_continuation,
@@ -56,7 +56,7 @@ def test_records_are_comments_that_can_be_read_back() -> None:
     assert all(line.startswith(b": ") and line.endswith(b"\n\n") for line in lines)
     head, *told = (json.loads(line.removeprefix(RECORD)) for line in lines)
     whole = {**head, "deltas": [one["delta"] for one in told], "events": 3}
-    assert parse_continuation(whole) == Continuation(Naming("k", 5), (7, 8), tuple(deltas), 3)
+    assert parse_continuation(whole) == StreamBeginning(Naming("k", 5), (7, 8), tuple(deltas), 3)
 
 
 @pytest.mark.parametrize(

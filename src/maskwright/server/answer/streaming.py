@@ -17,7 +17,7 @@ from maskwright.server.answer.writer import AnswerWriter
 from maskwright.server.disconnect import ClientGoneError, until_disconnect
 from maskwright.server.errors import code_of, describe, is_defect
 from maskwright.server.exchange import Exchange
-from maskwright.server.relay.continuation import Continuation, ToldDelta, begin_record
+from maskwright.server.relay.continuation import StreamBeginning, ToldDelta, begin_record
 
 PING = b": ping\n\n"
 
@@ -45,7 +45,7 @@ class EventStream(Response):
         *,
         ping_seconds: float,
         reader_seconds: float,
-        continuation: Continuation | None = None,
+        continuation: StreamBeginning | None = None,
     ) -> None:
         """`continuation`: the beginning of the answer, if another server has generated it."""
         self.status_code = 200
@@ -95,7 +95,7 @@ async def stream_events(
     writer: AnswerWriter,
     exchange: Exchange,
     ping_seconds: float,
-    continuation: Continuation | None = None,
+    continuation: StreamBeginning | None = None,
 ) -> AsyncGenerator[bytes]:
     """Yield the encoded events of the answers; an error becomes the last ones. The caller has sent
     an event when it asks for the next one.

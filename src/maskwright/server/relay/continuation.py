@@ -84,7 +84,7 @@ class ToldDelta:
 
 
 @dataclass(frozen=True, slots=True)
-class Continuation:
+class StreamBeginning:
     """The beginning of a streamed answer, as another server has told it. `seeds`: one for each
     choice. `events`: how many events the client has, of which the last may lack for the last
     delta."""
@@ -128,7 +128,7 @@ def begin_record(naming: Naming, seeds: Sequence[int]) -> bytes:
     return _comment({"key": naming.key, "created": naming.created, "seeds": list(seeds)})
 
 
-def parse_continuation(value: object) -> Continuation:
+def parse_continuation(value: object) -> StreamBeginning:
     """Read the field of a request. Raises InputError, also for tokens that are no integers."""
     match value:
         case {
@@ -140,7 +140,7 @@ def parse_continuation(value: object) -> Continuation:
         }:
             told = tuple(_delta(one) for one in cast(list[object], deltas))
             numbers = _integers(cast(list[object], seeds))
-            return Continuation(Naming(key, created), numbers, told, events)
+            return StreamBeginning(Naming(key, created), numbers, told, events)
         case _:
             raise _unusable("not what a server has told")
 

@@ -8,7 +8,7 @@ from typing import cast, get_args
 from maskwright.errors import InputError
 from maskwright.mask.compile.json_schema import AdditionalProperties
 from maskwright.sampling import Scale
-from maskwright.server.relay.continuation import Continuation, parse_continuation
+from maskwright.server.relay.continuation import StreamBeginning, parse_continuation
 from maskwright.server.request.fields import Fields, as_number, invalid
 
 KNOWN = (
@@ -41,7 +41,7 @@ class OwnOptions:
     additional_properties: AdditionalProperties | None = None
     report: bool = False
     explain: bool = False
-    continuation: Continuation | None = None
+    continuation: StreamBeginning | None = None
 
     @property
     def scores_tokens(self) -> bool:
@@ -81,7 +81,7 @@ def parse_own_options(body: Fields, *, scored: bool) -> OwnOptions:
     )
 
 
-def _continuation(own: Fields, body: Fields) -> Continuation | None:
+def _continuation(own: Fields, body: Fields) -> StreamBeginning | None:
     value = own.get("continuation")
     if value is None:
         return None
