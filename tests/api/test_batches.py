@@ -18,9 +18,9 @@ import openai
 import pytest
 
 from maskwright.server import ServerConfig, create_app
-from tests.api.conftest import Served
 from tests.bounds import PATIENCE
 from tests.live_server import live_server
+from tests.pages.demo_server import Served
 
 PEOPLE = ("Anna Berg, 34", "Tom Hill, 51", "Eva Lund, 20", "Jo Park, 43", "Max Stein, 67")
 SCHEMA: dict[str, Any] = {

@@ -7,8 +7,8 @@ from typing import Any
 import openai
 import pytest
 
-from tests.api.conftest import Served
 from tests.api.test_openai_client import PERSON, check
+from tests.pages.demo_server import Served
 
 PROMPT = "<|user|>Anna Berg, 34, lives in Oslo.<|assistant|>"
 

@@ -9,8 +9,8 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.api.conftest import Served
 from tests.bounds import PATIENCE
+from tests.pages.demo_server import Served
 
 ROOT = Path(__file__).resolve().parents[2]
 MESSAGES = [{"role": "user", "content": "Hello"}]

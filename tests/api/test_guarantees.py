@@ -7,8 +7,8 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.api.conftest import Served
 from tests.bounds import PATIENCE
+from tests.pages.demo_server import Served
 
 SCHEMA = {
     "type": "object",

@@ -11,10 +11,10 @@ import jsonschema
 import openai
 import pytest
 
-from tests.api.conftest import Served
 from tests.api.shapes import SHAPES
 from tests.bounds import PATIENCE, wait_until
 from tests.live_server import leave_midway
+from tests.pages.demo_server import Served
 
 AT_ONCE = 32
 ROUNDS = [(0.0, False), (0.0, True), (1.0, False), (1.0, True), (1.5, False), (1.0, False)]

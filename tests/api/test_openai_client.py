@@ -10,8 +10,8 @@ import openai
 import pytest
 from pydantic import BaseModel, ConfigDict, Field
 
-from tests.api.conftest import Served
 from tests.api.shapes import SHAPES
+from tests.pages.demo_server import Served
 
 MESSAGES: Any = [{"role": "user", "content": "Anna Berg, 34, lives in Oslo."}]
 PERSON = {

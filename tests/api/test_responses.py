@@ -10,8 +10,8 @@ import openai
 import pytest
 from pydantic import BaseModel, ConfigDict, Field
 
-from tests.api.conftest import Served
 from tests.api.test_openai_client import MESSAGES, PERSON, check
+from tests.pages.demo_server import Served
 
 TEXT = "Anna Berg, 34, lives in Oslo."
 FORMAT: Any = {"format": {"type": "json_schema", "name": "person", "schema": PERSON}}

@@ -8,8 +8,8 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.api.conftest import Served
 from tests.api.test_openai_client import MESSAGES, PERSON, check
+from tests.pages.demo_server import Served
 
 SHAPE = {"type": "json_schema", "json_schema": {"name": "person", "schema": PERSON}}
 

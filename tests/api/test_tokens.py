@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.api.conftest import Served
+from tests.pages.demo_server import Served
 
 TEXTS = ["Anna Berg, 34", "né 😀", "<|user|>hi<|assistant|>"]
 

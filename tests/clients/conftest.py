@@ -17,9 +17,9 @@ def server() -> Iterator[str]:
     if address := os.environ.get(VARIABLE):
         yield address
         return
-    from tests.api.conftest import serve_demo_model  # noqa: PLC0415  (needs the package)
+    from tests.pages.demo_server import demo_server  # noqa: PLC0415  (needs the package)
 
-    with serve_demo_model() as served:
+    with demo_server() as served:
         yield served.url
 
 

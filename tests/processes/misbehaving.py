@@ -37,3 +37,10 @@ def own_pid(vocabulary: Vocabulary) -> int:
     """The number of the process."""
     del vocabulary
     return os.getpid()
+
+
+def resting(seconds: float, vocabulary: Vocabulary) -> float:
+    """Rest, and find out for how long."""
+    del vocabulary
+    time.sleep(seconds)
+    return seconds

@@ -21,7 +21,7 @@ from maskwright.models import LoadedModel
 from maskwright.processes import Build, FollowedGrammar, GrammarProcesses, Inquiry
 from maskwright.processes.follower import PROVEN
 from maskwright.processes.worker import Terms
-from tests.processes.misbehaving import deadly, held, hungry, own_pid, slow
+from tests.processes.misbehaving import deadly, held, hungry, own_pid, resting, slow
 
 
 def until(done: Callable[[], bool], seconds: float = 10.0) -> None:
@@ -66,6 +66,25 @@ def test_an_inquiry_has_a_process_of_its_own_that_ends_with_it(
     assert not numbers & shared
     until(lambda: not numbers & set(processes.pids))
     assert shared <= set(processes.pids)
+
+
+def test_a_kept_process_answers_one_inquiry_after_the_other(processes: GrammarProcesses) -> None:
+    numbers = {processes.inquire(Inquiry(own_pid, ()), kept=True).result(60) for _ in range(3)}
+    assert len(numbers) == 1
+    assert numbers <= set(processes.pids)
+    busy = processes.inquire(Inquiry(resting, (1.0,)), kept=True)
+    other = processes.inquire(Inquiry(own_pid, ()), kept=True).result(60)
+    assert not busy.done()
+    assert other not in numbers, "nobody waits for another's inquiry"
+    busy.result(60)
+    assert processes.inquire(Inquiry(own_pid, ()), kept=True).result(60) in numbers
+
+
+def test_a_kept_process_that_takes_too_long_is_replaced(processes: GrammarProcesses) -> None:
+    before = processes.inquire(Inquiry(own_pid, ()), kept=True).result(60)
+    with pytest.raises(LimitError):
+        processes.inquire(Inquiry(slow, (60.0, "a")), kept=True).result(60)
+    assert processes.inquire(Inquiry(own_pid, ()), kept=True).result(60) != before
 
 
 def test_an_inquiry_is_limited_and_delays_nobody(processes: GrammarProcesses) -> None:

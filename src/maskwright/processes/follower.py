@@ -118,6 +118,8 @@ class FollowedGrammar:
         self.min_tokens = 0
         self.heavy = False
         """Whether it needs a process of its own."""
+        self.idle_seconds = 0.0
+        """How long that process is kept without a job at least, if it has not grown large."""
         self.home = 0
         """Which of the shared processes has it otherwise."""
         self.lessons = 0

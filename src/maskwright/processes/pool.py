@@ -191,6 +191,8 @@ class Pool:
 
 def _idle_seconds(own: Connected) -> float:
     """Seconds without a job after which the process of a single grammar is ended."""
+    if own.own is not None and own.own.idle_seconds:
+        return own.own.idle_seconds if own.grown <= SHARED_BYTES else 0.0
     if own.grown > LITTLE_BYTES:
         return IDLE_SECONDS
     worth = IDLE_PER_SECOND * own.cpu_seconds()

@@ -54,6 +54,10 @@ MOST_DEATHS: Final = 20
 MOST_WALL: Final = 2
 """How many times as long as its processor time a job may take where the machine is busy."""
 
+DESK_SECONDS: Final = 120.0
+"""Seconds without an inquiry after which the process that is kept for them is ended: as long as
+somebody who writes a shape may think."""
+
 TICK: Final = 0.02
 """Seconds between two looks at processes that have something to do."""
 
@@ -107,6 +111,11 @@ class GrammarProcesses:
         self._lock = threading.RLock()
         self._numbers = itertools.count(1)
         self._pool = Pool(count)
+        self._desk = self._standing(Parcel(None))
+        """Stands for the process that is kept for inquiries."""
+        self._desk.idle_seconds = DESK_SECONDS
+        self._asked: Future[Any] | None = None
+        """The last inquiry in it."""
         self._grammars: weakref.WeakValueDictionary[int, FollowedGrammar]
         self._grammars = weakref.WeakValueDictionary()
         self._busy_at = 0.0
@@ -138,16 +147,29 @@ class GrammarProcesses:
         self._submit(task)
         return task.future
 
-    def inquire(self, inquiry: Inquiry) -> Future[Any]:
+    def inquire(self, inquiry: Inquiry, *, kept: bool = False) -> Future[Any]:
         """Find something out about a shape, in a process that does nothing else and is ended
         afterwards: neither the shape nor what reads it can delay anybody. The future raises what
-        the inquiry raises, and `LimitError` where it takes too much time or memory."""
-        number = next(self._numbers)
-        standing = FollowedGrammar(self, number, Parcel(inquiry), self.vocabulary)
-        standing.heavy = True
-        task = InquiryTask(standing)
+        the inquiry raises, and `LimitError` where it takes too much time or memory.
+
+        `kept`: in a process that is kept for the next such inquiry, with what it has learned of
+        shapes; unless it is at work, because nobody may have to wait for another's inquiry."""
+        with self._lock:
+            parcel = Parcel(inquiry)
+            kept = kept and (self._asked is None or self._asked.done())
+            standing = self._desk if kept else self._standing(parcel)
+            task = InquiryTask(standing, parcel, kept=kept)
+            if kept:
+                self._asked = task.future
         self._submit(task)
         return task.future
+
+    def _standing(self, parcel: Parcel) -> FollowedGrammar:
+        """What stands for a process of inquiries among grammars that have a process of their
+        own."""
+        standing = FollowedGrammar(self, next(self._numbers), parcel, self.vocabulary)
+        standing.heavy = True
+        return standing
 
     def least_tokens(self, grammar: FollowedGrammar, enough: int) -> Future[int]:
         """See `FollowedGrammar.least_tokens`."""

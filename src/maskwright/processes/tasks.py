@@ -23,6 +23,7 @@ from maskwright.processes.messages import (
     ReadEvents,
     TextQuestion,
 )
+from maskwright.processes.parcel import Parcel
 
 T = TypeVar("T")
 
@@ -113,15 +114,21 @@ class CompileTask(_WithFuture[FollowedGrammar]):
 
 
 class InquiryTask(_WithFuture[Any]):
-    """Find something out about a shape. `grammar` stands for the inquiry, whose parcel it holds,
-    and is never compiled."""
+    """Find something out about a shape. `grammar` stands for the process in which that is done,
+    and is never compiled. If the process is `kept`, it is not ended after the answer."""
+
+    def __init__(self, grammar: FollowedGrammar, inquiry: Parcel, *, kept: bool) -> None:
+        super().__init__(grammar)
+        self._inquiry = inquiry
+        self._kept = kept
 
     def preparation(self, process: Holdings) -> None:
         del process
 
     def job(self, process: Holdings) -> Job:
-        del process
-        return Inquire(self.grammar.number, self.grammar.build.sent)
+        if self._kept:
+            process.grammars.add(self.grammar.number)
+        return Inquire(self.grammar.number, self._inquiry.sent)
 
     def take(self, process: Holdings, answer: Answer) -> None:
         assert isinstance(answer, Findings)

@@ -6,8 +6,10 @@
 - `grammars/`: Decides which grammar an answer has, and keeps it compiled.
 - `guarantees/`: What was enforced for an answer, and whether it holds.
 - `observe/`: Metrics, traces and spans of requests and of the engine.
+- `pages/`: The pages that people open in a browser.
 - `relay/`: Answers that are begun by one server and continued by another.
 - `request/`: From the bytes of a body to a typed request.
+- `shapes/`: Checks shapes, writes texts of them, and has examples.
 - `access_control`: Lets requests in: with a valid key, within its rates, before a drain.
 - `app`: The application: its routes and what they call.
 - `config`: The server's settings.

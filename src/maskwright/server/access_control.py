@@ -43,19 +43,21 @@ class AccessControl:
         drain: Drain,
         metrics: Metrics,
         open_metrics: bool = False,
+        pages: frozenset[str] = frozenset(),
     ) -> None:
         """`keys`: None for a server that everybody may use. `open_metrics`: `/metrics` needs no
-        key."""
+        key. `pages`: paths of static files, which need none either."""
         self._app = app
         self._keys = keys
         self._drain = drain
         self._metrics = metrics
         self._open = PROBES | {METRICS} if open_metrics else PROBES
+        self._pages = pages
         self._allowances: dict[str, Allowance] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         path = str(scope.get("path", "")).removeprefix("/v1")
-        if scope["type"] != "http" or path in self._open:
+        if scope["type"] != "http" or path in self._open or self._is_page(scope):
             await self._app(scope, receive, send)
             return
         exchange = exchange_of(scope)
@@ -78,6 +80,9 @@ class AccessControl:
             return
         with self._drain.answering():
             await self._app(scope, receive, send_with_rates)
+
+    def _is_page(self, scope: Scope) -> bool:
+        return scope["method"] in READING and scope.get("path") in self._pages
 
     def _allowance(self, scope: Scope) -> Allowance | None:
         """Return the allowance of the request's key; None if the server has no keys. Raises

@@ -32,7 +32,9 @@ from maskwright.server.middleware import Exchanges
 from maskwright.server.observe.metrics import Metrics
 from maskwright.server.observe.observer import Observer
 from maskwright.server.observe.traces import TraceSink
+from maskwright.server.pages.static_pages import add_pages
 from maskwright.server.prompts import PromptReader
+from maskwright.server.shapes.shape_routes import ShapeRoutes
 from maskwright.server.starter import Starter
 from maskwright.server.token_routes import TokenRoutes
 
@@ -72,6 +74,7 @@ def create_app(
     tokens = TokenRoutes(engine, prompts, config.body_bytes)
     vocab, records = engine.loaded.vocab, Records(engine.loaded.vocab)
     explain = ExplainRoute(vocab, starter.recipes, records, processes, config.body_bytes)
+    shapes = ShapeRoutes(vocab, starter.recipes, processes, config.body_bytes)
     routes = Routes(engine, metrics, name, drain)
     generation = GenerationRoutes(engine, config, starter, records, name, identity)
     folder = config.batch_folder
@@ -87,6 +90,9 @@ def create_app(
         app.add_api_route(f"{prefix}/completions", generation.text, methods=["POST"])
         app.add_api_route(f"{prefix}/responses", generation.responses, methods=["POST"])
         app.add_api_route(f"{prefix}/explain", explain.explain, methods=["POST"])
+        app.add_api_route(f"{prefix}/check", shapes.check, methods=["POST"])
+        app.add_api_route(f"{prefix}/sample", shapes.sample, methods=["POST"])
+        app.add_api_route(f"{prefix}/examples", shapes.examples, methods=["GET"])
         add_batch_routes(app, prefix, batching)
         app.add_api_route(f"{prefix}/models", routes.models, methods=["GET"])
         app.add_api_route(f"{prefix}/models/{{name:path}}", routes.model, methods=["GET"])
@@ -104,7 +110,7 @@ def create_app(
     app.add_exception_handler(HTTPException, _answer_http)
     app.add_exception_handler(ClientGoneError, _answer_nobody)
     app.state.identity = identity
-    _add_middleware(app, config, drain, metrics, sinks)
+    _add_middleware(app, config, drain, metrics, sinks, add_pages(app))
     return app
 
 
@@ -114,14 +120,17 @@ def _add_middleware(
     drain: Drain,
     metrics: Metrics,
     sinks: Sequence[TraceSink],
+    pages: frozenset[str],
 ) -> None:
-    """Add what every request passes through. The last one added is the outermost."""
+    """Add what every request passes through. The last one added is the outermost. `pages`: the
+    paths of static files."""
     app.add_middleware(
         AccessControl,
         keys=config.keys,
         drain=drain,
         metrics=metrics,
         open_metrics=config.open_metrics,
+        pages=pages,
     )
     app.add_middleware(Exchanges, observer=Observer(metrics, sinks))
     if config.cors_origins:

@@ -2,6 +2,7 @@
 
 - `diagram/`: Pictures of a shape as SVG: railroad diagrams, and graphs of rules or states.
 - `difference/`: What one shape allows and another doesn't.
+- `live/`: What is asked while somebody writes.
 - `sample/`: Texts that a shape allows, and which of its alternatives they use.
 - `schema/`: What is to be said of a schema itself, without a text.
 - `cases`: Texts that a shape must accept or reject, and what became of them.

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from maskwright.mask import Grammar
 from maskwright.vocab import Vocabulary
+from maskwright.workbench.live.kept import kept_grammar
 from maskwright.workbench.nearest import nearest_texts
 from maskwright.workbench.reading import TextReading, Verdict, read_text
 from maskwright.workbench.reasons import ReasonSearch
@@ -21,7 +22,8 @@ class ExplainedText(NamedTuple):
 
     `text`: a text so far; or `tokens`, where it isn't None. `shown`: how many of the tokens that
     may follow are listed. `schema`: the JSON Schema as JSON text, None for other shapes; `options`:
-    those of `compile_json_schema` with which texts are read.
+    those of `compile_json_schema` with which texts are read. `why`: whether reasons and texts like
+    it are searched for a text that isn't allowed, which takes much longer than all the rest.
     """
 
     text: str
@@ -29,6 +31,7 @@ class ExplainedText(NamedTuple):
     shown: int
     schema: str | None = None
     options: Mapping[str, Any] = {}
+    why: bool = True
 
 
 def explained(
@@ -36,7 +39,7 @@ def explained(
 ) -> Data:
     """The verdict of a text, what may follow its accepted beginning, as characters and as tokens;
     and, if it isn't allowed, where and why, and which texts like it are."""
-    grammar = compile(vocabulary)
+    grammar = kept_grammar(compile, vocabulary)
     reading = _read(grammar, asked, vocabulary)
     found = reading_data(reading)
     if reading.verdict is not Verdict.MISMATCH:
@@ -46,7 +49,7 @@ def explained(
     if terminals:
         found["terminals"] = [terminal._asdict() for terminal in terminals]
     found["tokens"] = _tokens(reading, asked.shown)
-    if reading.verdict is Verdict.MISMATCH:
+    if asked.why and reading.verdict is Verdict.MISMATCH:
         found |= _why(grammar, reading, asked, vocabulary)
     return found
 

@@ -51,6 +51,22 @@ def test_a_text_is_explained(
     assert found["place"]["instance"] == "/a"
 
 
+@pytest.mark.parametrize("remote", [True, False])
+def test_a_quick_explanation_has_no_reasons_and_is_the_same_else(
+    engine_with_processes: tuple[ScriptedEngine, GrammarProcesses], remote: bool
+) -> None:
+    engine, processes = engine_with_processes
+    body = {"guided_json": SCHEMA, "text": '{"a": 3, "b": 1}'}
+    whole = explain(engine, processes if remote else None, **body).json()
+    for _ in range(2):
+        quick = explain(engine, processes if remote else None, **body, why=False).json()
+        assert quick == {
+            name: value
+            for name, value in whole.items()
+            if name not in ("reasons", "reasons_complete", "nearest")
+        }
+
+
 def test_the_servers_own_rules_are_reasons(client: Client) -> None:
     body: dict[str, Any] = {"guided_json": SCHEMA, "text": '{"a": 1, "b": 2}'}
     found = client.call("POST", "/v1/explain", json=body).json()

@@ -76,3 +76,9 @@ def test_what_is_wrong_is_named(body: dict[str, Any], param: str, code: str | No
     assert caught.value.param == param
     if code is not None:
         assert caught.value.code == code
+
+
+def test_reasons_can_be_left_out() -> None:
+    read = parse_explain_request({"guided_regex": "a", "text": "b", "why": False})
+    assert isinstance(read, TextToExplain)
+    assert not read.why

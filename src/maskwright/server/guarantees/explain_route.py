@@ -93,13 +93,15 @@ class ExplainRoute:
 
     async def _text(self, asked: TextToExplain, recipe: Recipe) -> Json:
         build = recipe.build
-        question = ExplainedText(asked.text, asked.tokens, asked.shown)
+        question = ExplainedText(asked.text, asked.tokens, asked.shown, why=asked.why)
         if build.compile is compile_json_schema:
             question = question._replace(schema=build.given[0], options=build.options)
         inquiry = Inquiry(explained, (build, question))
         try:
             if self._processes is not None:
-                return await asyncio.wrap_future(self._processes.inquire(inquiry))
+                return await asyncio.wrap_future(
+                    self._processes.inquire(inquiry, kept=not asked.why)
+                )
             loop = asyncio.get_running_loop()
             return await loop.run_in_executor(self._thread, self._here, inquiry)
         except Exception as error:

@@ -15,13 +15,14 @@ SHOWN: Final = 24
 """Tokens that are listed by default."""
 MOST_SHOWN: Final = 1000
 MOST_CHOICES: Final = 1 << 20
+_OWN_FIELDS: Final = ("text", "tokens", "shown", "why", "model", "maskwright")
 _TOOL_FIELDS: Final = ("tools", "tool_choice", "parallel_tool_calls", "functions", "function_call")
 
 
 @dataclass(frozen=True, slots=True)
 class TextToExplain:
     """A text of a shape, or the `tokens` of one. `shown`: how many of the tokens that may follow
-    are listed."""
+    are listed. `why`: whether it is searched why a text isn't allowed."""
 
     shape: Shape
     tool_use: ToolUse | None
@@ -29,6 +30,7 @@ class TextToExplain:
     tokens: tuple[int, ...] | None
     shown: int
     additional_properties: AdditionalProperties | None
+    why: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,7 @@ def parse_explain_request(tree: dict[str, object]) -> TextToExplain | AnswerToEx
     if id is not None:
         body.only("id", "choice", "model")
         return AnswerToExplain(id, body.integer("choice", 0, MOST_CHOICES) or 0)
-    body.only("text", "tokens", "shown", "model", "maskwright", *_TOOL_FIELDS, *sorted(FIELDS))
+    body.only(*_OWN_FIELDS, *_TOOL_FIELDS, *sorted(FIELDS))
     shape, use = parse_shape(body), parse_tool_use(body)
     if isinstance(shape, FreeText) and (use is None or not use.constrains):
         raise InputError(
@@ -77,6 +79,7 @@ def parse_explain_request(tree: dict[str, object]) -> TextToExplain | AnswerToEx
         tokens,
         SHOWN if shown is None else shown,
         cast(AdditionalProperties | None, asked),
+        body.boolean("why", default=True),
     )
 
 

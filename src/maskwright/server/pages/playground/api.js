@@ -1,0 +1,117 @@
+// Talks to the server that sent this page: with the reader's key if it wants one, and one quick
+// question after the other, of which the newest counts.
+
+import { h, $, fill } from "./dom.js";
+
+const KEY = "maskwright-key";
+
+/** An answer of the server that says what is wrong with the request. */
+export class RequestError extends Error {
+  constructor(status, error) {
+    super(error.message ?? `the server answered ${status}`);
+    this.status = status;
+    this.code = error.code ?? null;
+    this.param = error.param ?? null;
+  }
+}
+
+/** Sends a request and returns the response. Asks for a key, once, where one is needed. */
+export async function send(path, body = undefined, signal = undefined) {
+  for (let asked = false; ; asked = true) {
+    const key = sessionStorage.getItem(KEY);
+    const headers = key ? { authorization: `Bearer ${key}` } : {};
+    if (body !== undefined) headers["content-type"] = "application/json";
+    const response = await fetch(path, {
+      method: body === undefined ? "GET" : "POST",
+      headers,
+      body: body === undefined ? undefined : JSON.stringify(body),
+      signal,
+    });
+    if (response.ok) return response;
+    const told = await response.json().catch(() => ({}));
+    const error = new RequestError(response.status, told.error ?? {});
+    if (response.status !== 401 || asked || !(await askForKey(error.message))) throw error;
+  }
+}
+
+/** The JSON that the server answers. */
+export async function call(path, body = undefined, signal = undefined) {
+  return (await send(path, body, signal)).json();
+}
+
+/** Whether requests are sent with a key. */
+export const hasKey = () => sessionStorage.getItem(KEY) !== null;
+
+let asking = null; // several requests may be refused at once: they share one question
+
+function askForKey(message) {
+  asking ??= new Promise((resolve) => {
+    const dialog = $("key");
+    const field = h("input", { type: "password", id: "key-field", autocomplete: "off", required: true });
+    const form = h("form", { method: "dialog" },
+      h("h2", { id: "key-title" }, "This server needs a key"),
+      h("p", {}, message),
+      h("label", { for: "key-field" }, "API key"), field,
+      h("p", { class: "quiet" }, "It is kept in this tab until you close it."),
+      h("div", { class: "tools" }, h("button", { class: "main", value: "use" }, "Use it"),
+        h("button", { value: "", formnovalidate: true }, "Cancel")));
+    fill(dialog, form);
+    dialog.returnValue = "";
+    dialog.addEventListener("close", () => {
+      asking = null;
+      const given = dialog.returnValue === "use" && field.value.trim() !== "";
+      if (given) sessionStorage.setItem(KEY, field.value.trim());
+      resolve(given);
+    }, { once: true });
+    dialog.showModal();
+    field.focus();
+  });
+  return asking;
+}
+
+/**
+ * Runs one task at a time. A task that has to wait is dropped when a newer one comes for the same
+ * purpose; the one at work is given up if it has taken long.
+ */
+export class Latest {
+  #waiting = new Map();
+  #running = null;
+
+  /** `task(signal)` is called when its turn comes. */
+  run(purpose, task) {
+    this.#waiting.set(purpose, task);
+    if (this.#running === null) this.#next();
+    else if (this.#running.purpose === purpose && performance.now() - this.#running.since > 400) {
+      this.#running.control.abort();
+    }
+  }
+
+  /** Whether a newer task of this purpose waits, so that the answer at hand is out of date. */
+  isStale(purpose) {
+    return this.#waiting.has(purpose);
+  }
+
+  async #next() {
+    while (this.#waiting.size > 0) {
+      const [purpose, task] = this.#waiting.entries().next().value;
+      this.#waiting.delete(purpose);
+      const control = new AbortController();
+      this.#running = { purpose, control, since: performance.now() };
+      try {
+        await task(control.signal);
+      } catch (error) {
+        if (error.name !== "AbortError") console.warn(error.message);
+      }
+    }
+    this.#running = null;
+  }
+}
+
+/** Calls `action` when nothing has come for so many milliseconds. */
+export function debounced(milliseconds, action) {
+  let timer = 0;
+  return () => {
+    clearTimeout(timer);
+    timer = setTimeout(action, milliseconds);
+  };
+}

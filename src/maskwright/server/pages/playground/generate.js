@@ -1,0 +1,184 @@
+// Has the model write a text of the shape, and shows how each token was chosen: by the model or by
+// the shape, what the model would have liked instead, and how much of its probability was kept.
+
+import { call } from "./api.js";
+import { count, fill, h, visible } from "./dom.js";
+import { answerFields } from "./shapes.js";
+import { events } from "./stream.js";
+
+const percent = (share) => `${(100 * share).toFixed(share > 0.9995 || share === 0 ? 0 : 1)}%`;
+const chance = (logarithm) => percent(Math.exp(logarithm));
+
+export class Generate {
+  /** `source()`: kind, shape and model; `use(text)`: puts an answer into the text field. */
+  constructor(root, source, use, onprompt) {
+    this.source = source;
+    this.use = use;
+    this.control = null;
+    this.prompt = h("textarea", { id: "prompt", rows: "3", oninput: onprompt });
+    this.heat = h("input", { id: "temperature", type: "number", min: "0", max: "2", step: "0.1", value: "0" });
+    this.limit = h("input", { id: "limit", type: "number", min: "1", max: "100000", step: "1", value: "400" });
+    this.button = h("button", { type: "submit", class: "main", id: "generate" }, "Generate");
+    this.out = h("div", { class: "tokens", id: "tokens", role: "group", "aria-label": "Tokens of the answer; arrow keys move between them" });
+    this.detail = h("div", { id: "token-detail", class: "detail", "aria-live": "polite" });
+    this.sums = h("div", { id: "sums" });
+    fill(root,
+      h("form", { class: "ask", onsubmit: (event) => { event.preventDefault(); this.toggle(); } },
+        h("label", { for: "prompt" }, "Prompt"), this.prompt,
+        h("div", { class: "row" },
+          h("label", { for: "temperature" }, "Temperature"), this.heat,
+          h("label", { for: "limit" }, "Most tokens"), this.limit, this.button)),
+      this.out, this.sums, this.detail);
+    this.out.addEventListener("keydown", (event) => this.#move(event));
+  }
+
+  toggle() {
+    if (this.control === null) this.run();
+    else this.control.abort();
+  }
+
+  /** The request for an answer; throws for a shape that is no JSON where it has to be. */
+  request() {
+    const { kind, shape, model } = this.source();
+    return {
+      model,
+      messages: [{ role: "user", content: this.prompt.value }],
+      ...answerFields(kind, shape),
+      temperature: Number(this.heat.value),
+      max_tokens: Number(this.limit.value),
+    };
+  }
+
+  async run() {
+    this.control = new AbortController();
+    this.button.textContent = "Stop";
+    fill(this.out);
+    fill(this.sums);
+    fill(this.detail);
+    this.arrivals = [];
+    try {
+      const ask = { ...this.request(), logprobs: true, top_logprobs: 8, maskwright: { explain: true, trace: true } };
+      const { id, trace, reason } = await this.#stream(ask);
+      if (id !== null) this.#explain(await call("v1/explain", { id }), trace, reason);
+    } catch (error) {
+      if (error.name === "AbortError") fill(this.sums, h("p", { class: "quiet" }, "Stopped."));
+      else fill(this.sums, h("p", { class: "bad", role: "alert" }, error.message));
+    } finally {
+      this.control = null;
+      this.button.textContent = "Generate";
+    }
+  }
+
+  async #stream(ask) {
+    let id = null, trace = null, reason = null;
+    for await (const event of events("v1/chat/completions", ask, this.control.signal)) {
+      id = event.id;
+      const choice = event.choices?.[0];
+      reason = choice?.finish_reason ?? reason;
+      trace = choice?.maskwright?.trace ?? trace;
+      for (const entry of choice?.logprobs?.content ?? []) {
+        this.arrivals.push(performance.now());
+        this.out.append(h("span", { class: "token" }, shownToken(entry.token)));
+      }
+    }
+    return { id, trace, reason };
+  }
+
+  /** Draws the tokens again, with what is known of each once the answer has ended. */
+  #explain(found, trace, reason) {
+    this.steps = found.steps;
+    this.buttons = found.steps.map((step, at) =>
+      h("button", {
+        type: "button",
+        class: `token ${step.forced ? "forced" : "chosen"}${step.text === "" ? " end" : ""}`,
+        tabindex: at === 0 ? "0" : "-1",
+        "aria-label": this.#words(step),
+        onfocus: () => this.#show(at), onmouseenter: () => this.#show(at),
+      }, shownToken(step.text)));
+    fill(this.out, ...this.buttons);
+    fill(this.sums, ...this.#figures(found, trace, reason));
+    if (this.steps.length > 0) this.#show(0);
+  }
+
+  #words(step) {
+    return step.forced
+      ? `${visible(step.text)}: forced by the shape`
+      : `${visible(step.text)}: chosen among ${count(step.allowed)}, ${percent(step.kept)} of the probability kept`;
+  }
+
+  #figures(found, trace, reason) {
+    const text = found.steps.map((step) => step.text).join("");
+    const facts = [
+      ["Tokens", `${count(found.counts.tokens)}, of which ${count(found.counts.forced)} forced`],
+      ["Mass kept", found.kept.mean === null ? "–" : `${percent(found.kept.mean)} on average, ${percent(found.kept.least)} at least`],
+    ];
+    if (trace?.ttft_ms !== null && trace?.ttft_ms !== undefined) {
+      const each = trace.tpot_ms === null ? "" : `, then ${trace.tpot_ms.toFixed(1)} ms each`;
+      facts.push(["Latency", `${trace.ttft_ms.toFixed(1)} ms to the first token${each}`]);
+      facts.push(["Masks", `${count(trace.mask_rows)} filled in ${(trace.mask_ms ?? 0).toFixed(1)} ms`]);
+    }
+    return [
+      h("p", { class: "legend" },
+        h("span", { class: "token chosen" }, "chosen"), " by the model, ",
+        h("span", { class: "token forced" }, "forced"), " by the shape",
+        reason === "length" && h("strong", {}, " · ended at the limit of tokens")),
+      this.#bars(found.steps),
+      h("dl", { class: "facts" }, facts.map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)])),
+      found.wanted.length > 0 && h("p", {}, "The model wanted but could not write: ",
+        found.wanted.map((each) => h("code", { class: "chip", title: `${percent(each.probability)} summed over ${each.steps} steps` }, visible(each.text) || "∅"))),
+      h("button", { type: "button", class: "small", onclick: () => this.use(text) }, "Use as text"),
+    ];
+  }
+
+  /** Two small charts, a bar a token: the share kept by the mask, and the time until it arrived. */
+  #bars(steps) {
+    const gaps = this.arrivals.map((time, at) => (at === 0 ? 0 : time - this.arrivals[at - 1]));
+    const longest = Math.max(1, ...gaps);
+    const chart = (title, heights, kinds) => h("figure", { class: "chart" },
+      h("figcaption", {}, title),
+      h("div", { class: "bars", "aria-hidden": "true" }, heights.map((height, at) => {
+        const bar = h("i", { class: kinds(at), onmouseenter: () => this.#show(Math.min(at, steps.length - 1)) });
+        bar.style.height = `${Math.max(3, 100 * height)}%`;
+        return bar;
+      })));
+    return h("div", { class: "charts" },
+      chart("Probability kept by the mask, token by token", steps.map((step) => step.kept), (at) => (steps[at].forced ? "forced" : "chosen")),
+      chart(`Milliseconds until each token arrived here, up to ${longest.toFixed(0)}`, gaps.map((gap) => gap / longest), () => "time"));
+  }
+
+  #show(at) {
+    const step = this.steps[at];
+    for (const [each, button] of this.buttons.entries()) button.tabIndex = each === at ? 0 : -1;
+    this.buttons.forEach((button, each) => button.classList.toggle("current", each === at));
+    const gap = at > 0 && at < this.arrivals.length ? ` · arrived after ${(this.arrivals[at] - this.arrivals[at - 1]).toFixed(1)} ms` : "";
+    fill(this.detail,
+      h("h3", {}, h("code", {}, visible(step.text) || "∅"), h("span", { class: "quiet" }, ` token ${at + 1}, id ${step.token}${gap}`)),
+      h("p", {}, step.forced ? "Forced by the shape: the model was not asked." : `Chosen among ${count(step.allowed)} allowed tokens. The model gave it ${chance(step.raw)}, the mask made that ${chance(step.masked)}.`),
+      meter(step.kept),
+      step.wanted.length > 0 && h("p", {}, "Masked, although likely: ", step.wanted.map((each) =>
+        h("span", { class: "chip masked" }, h("del", {}, visible(each.text) || "∅"), ` ${chance(each.raw)}`))));
+  }
+
+  #move(event) {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (step === undefined || !this.buttons) return;
+    const at = this.buttons.indexOf(document.activeElement) + step;
+    if (at >= 0 && at < this.buttons.length) {
+      event.preventDefault();
+      this.buttons[at].focus();
+    }
+  }
+}
+
+/** A bar for the share of the probability that a mask kept. */
+export function meter(kept) {
+  const bar = h("span", { class: "meter", role: "img", "aria-label": `${percent(kept)} of the probability kept` }, h("i"));
+  bar.firstChild.style.width = percent(kept);
+  return h("p", { class: "kept" }, bar, ` ${percent(kept)} of the probability kept`);
+}
+
+function shownToken(text) {
+  return text === "" ? "∅" : text.replaceAll("\n", "⏎\n");
+}
+
+export { chance, percent };

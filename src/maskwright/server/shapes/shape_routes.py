@@ -1,0 +1,93 @@
+"""The endpoints about shapes themselves: whether one can be used, texts of it, and examples."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final, cast
+
+from fastapi import Request
+from fastapi.responses import JSONResponse
+
+from maskwright.errors import InputError
+from maskwright.limits import DEFAULT_LIMITS, Work
+from maskwright.processes import Build, GrammarProcesses, Inquiry
+from maskwright.server.disconnect import until_disconnect
+from maskwright.server.grammars.recipes import Recipes
+from maskwright.server.json import Json
+from maskwright.server.request.body import read_object
+from maskwright.server.request.fields import Fields
+from maskwright.server.shapes.examples import examples
+from maskwright.server.shapes.given_shape import GivenShape, given_shape
+from maskwright.vocab import Vocabulary
+from maskwright.workbench.live.checked import checked, unusable
+from maskwright.workbench.live.faults import fault_of
+from maskwright.workbench.live.sampled import WHICH, Which, sampled
+
+MOST_TEXTS: Final = 100
+LARGEST_SEED: Final = (1 << 63) - 1
+
+_HERE: Final = dataclasses.replace(DEFAULT_LIMITS, work=1 << 60, seconds=10.0)
+"""The limits of an answer without grammar processes; those of its parts hold besides."""
+
+
+class ShapeRoutes:
+    """Answers for the vocabulary of one model."""
+
+    def __init__(
+        self,
+        vocabulary: Vocabulary,
+        recipes: Recipes,
+        processes: GrammarProcesses | None,
+        body_bytes: int,
+    ) -> None:
+        """`body_bytes`: upper bound on the bytes of a request body."""
+        self._vocabulary = vocabulary
+        self._recipes = recipes
+        self._processes = processes
+        self._body_bytes = body_bytes
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="shapes")
+
+    async def check(self, http: Request) -> JSONResponse:
+        """Say whether a shape can be used; what is wrong with it is the answer, and no error of the
+        request."""
+        body = Fields(await read_object(http, self._body_bytes))
+        body.only("shape", "kind")
+        given = given_shape(body)
+        try:
+            inquiry = Inquiry(checked, (self._build(given), given.text, given.kind))
+            found = await until_disconnect(http.receive, self._found(inquiry))
+        except InputError as error:
+            found = unusable(fault_of(error, given.text, given.kind))
+        return JSONResponse(found)
+
+    async def sample(self, http: Request) -> JSONResponse:
+        """Return texts of a shape."""
+        body = Fields(await read_object(http, self._body_bytes))
+        body.only("shape", "kind", "which", "count", "seed")
+        which = cast(Which, body.choice("which", WHICH) or "random")
+        count = body.integer("count", 1, MOST_TEXTS) or 1
+        seed = body.integer("seed", 0, LARGEST_SEED) or 0
+        inquiry = Inquiry(sampled, (self._build(given_shape(body)), which, count, seed))
+        return JSONResponse(await until_disconnect(http.receive, self._found(inquiry)))
+
+    async def examples(self) -> JSONResponse:
+        """Return the schemas and grammars that ship with the package."""
+        return JSONResponse({"examples": examples()})
+
+    def _build(self, given: GivenShape) -> Build:
+        shape, use = given.read()
+        recipe = self._recipes.of(shape, use)
+        assert recipe is not None, "there is a shape or a tool"
+        return recipe.build
+
+    async def _found(self, inquiry: Inquiry) -> Json:
+        if self._processes is not None:
+            return await asyncio.wrap_future(self._processes.inquire(inquiry, kept=True))
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._thread, self._here, inquiry)
+
+    def _here(self, inquiry: Inquiry) -> Any:
+        with Work(_HERE):
+            return inquiry(self._vocabulary)

@@ -1,0 +1,70 @@
+"""Whether a shape can be used, and what is found in it, each with its place."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Callable
+from typing import Any
+
+from maskwright.errors import InputError
+from maskwright.mask import Grammar
+from maskwright.vocab import Vocabulary
+from maskwright.workbench.live.faults import ShapeFault, ShapeKind, fault_of, place_of_pointer
+from maskwright.workbench.live.kept import kept_grammar
+from maskwright.workbench.report import Data
+from maskwright.workbench.schema.lint import Finding, lint_schema
+
+
+def checked(
+    compile: Callable[[Vocabulary], Grammar], text: str, kind: ShapeKind, vocabulary: Vocabulary
+) -> Data:
+    """What `maskwright check --json` tells of a shape, and of one that can't be used its fault.
+
+    `compile` makes the grammar of the shape, `text` is what somebody wrote.
+    """
+    start = time.perf_counter()
+    try:
+        grammar = kept_grammar(compile, vocabulary)
+    except InputError as error:
+        return unusable(fault_of(error, text, kind))
+    milliseconds = 1000 * (time.perf_counter() - start)
+    report = grammar.report
+    return {
+        "usable": True,
+        "fault": None,
+        "enforced": len(report.enforced),
+        "annotations": len(report.annotations),
+        "bytes": grammar.size,
+        "milliseconds": round(milliseconds, 3),
+        "findings": [_placed(finding, text, kind) for finding in _findings(grammar, text, kind)],
+    }
+
+
+def unusable(fault: ShapeFault) -> Data:
+    """What is told of a shape that can't be used."""
+    return {"usable": False, "fault": fault._asdict(), "findings": []}
+
+
+def _findings(grammar: Grammar, text: str, kind: ShapeKind) -> list[Finding]:
+    if kind == "schema":
+        return lint_schema(json.loads(text), grammar.report, grammar.vocabulary)
+    if kind not in ("lark", "gbnf", "ebnf"):
+        return []
+    return [
+        Finding(entry.keyword, "warning", "unused-rule", f"the rule {entry.keyword!r} is not used")
+        for entry in grammar.report.annotations
+    ]
+
+
+def _placed(finding: Finding, text: str, kind: ShapeKind) -> dict[str, Any]:
+    """A finding with its place; one in a grammar is at the definition of its rule."""
+    if kind == "schema":
+        line, column = place_of_pointer(text, finding.pointer)
+        return {**finding._asdict(), "line": line, "column": column}
+    name = re.escape(finding.pointer)
+    found = re.search(rf"^[ \t]*[?!]?(<?{name}>?)[^\n:=]*(?:::?=|:|=)", text, re.MULTILINE)
+    line = None if found is None else text.count("\n", 0, found.start(1)) + 1
+    column = None if found is None else found.start(1) - text.rfind("\n", 0, found.start(1))
+    return {**finding._asdict(), "pointer": None, "line": line, "column": column}
