@@ -56,7 +56,15 @@ def test_every_path_but_the_probes_needs_a_key(guarded: Client) -> None:
         assert guarded.call("POST", path, json={}).status_code == 401
     for path in ("/v1/examples", "/v1/"):
         assert guarded.call("GET", path).status_code == 401
-    for path in ("/tokenize", "/v1/check", "/v1/sample", "/v1/completions", "/v1/responses", "//health", "/health/x"):
+    for path in (
+        "/tokenize",
+        "/v1/check",
+        "/v1/sample",
+        "/v1/completions",
+        "/v1/responses",
+        "//health",
+        "/health/x",
+    ):
         assert guarded.call("POST", path, json={}).status_code == 401
 
 

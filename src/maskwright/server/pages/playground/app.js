@@ -107,7 +107,7 @@ function checkShape() {
     const found = await call("v1/check", { kind, shape: text }, signal).catch(refused);
     if (found === null || text !== shape.text) return;
     state.usable = found.usable;
-    state.checked = text;
+    state.checked = { kind, shape: text };
     drawCheck(found);
     if (found.usable) {
       readText();
@@ -168,28 +168,23 @@ function summary(rows) {
 
 // The text
 
-/** The question about a text, in the fields of the request; null while the shape is broken. */
+/** The question about a text of the shape that was found to be usable, whatever has become of it since. */
 function question(text, more = {}) {
-  try {
-    return { ...shapeFields(state.kind, shape.text), text, why: false, ...more };
-  } catch {
-    return null;
-  }
+  return { ...shapeFields(state.checked.kind, state.checked.shape), text, why: false, ...more };
 }
 
 /** Whether the shape in the field can be used. Where that isn't known yet, a check is under way, after
  * which the text is read. */
-const isReady = () => state.usable && state.checked === shape.text;
+const isReady = () => state.usable && state.checked.kind === state.kind && state.checked.shape === shape.text;
 
 function readText() {
   drawView();
   if (!isReady()) return;
   quick.run("read", async (signal) => {
     const text = input.text;
-    const body = question(text);
-    if (!isReady() || body === null) return;
+    if (!isReady()) return;
     const began = performance.now();
-    const found = await call("v1/explain", body, signal);
+    const found = await call("v1/explain", question(text), signal);
     if (quick.isStale("read") || text !== input.text) return;
     state.reading = { ...found, text, fault: found.verdict === "mismatch" ? indexAt(text, found.line, found.column) : null };
     state.elapsed = performance.now() - began;
@@ -230,9 +225,7 @@ function inspect() {
   }
   quick.run("inspect", async (signal) => {
     const text = input.text.slice(0, at);
-    const body = question(text);
-    if (body === null) return;
-    const found = await call("v1/explain", body, signal);
+    const found = await call("v1/explain", question(text), signal);
     if (!quick.isStale("inspect") && input.text.startsWith(text)) drawPlace(found, at);
   });
 }
@@ -272,9 +265,7 @@ function searchReasons() {
   const { reading } = state;
   if (!isReady() || reading?.verdict !== "mismatch" || reading.text !== input.text) return;
   slow.run("why", async (signal) => {
-    const body = question(reading.text, { why: true, shown: 0 });
-    if (body === null) return;
-    const found = await call("v1/explain", body, signal);
+    const found = await call("v1/explain", question(reading.text, { why: true, shown: 0 }), signal);
     if (reading !== state.reading) return;
     drawReasons(reasons, found, {
       schema: showSchema,
