@@ -3,12 +3,14 @@
 - `bulk/`: Asks a server about thousands of records, for `maskwright batch`.
 - `input/`: What commands are given: texts, shapes, and the names of shapes that ship.
 - `load/`: Load for `maskwright bench serve`, and what is measured of it.
+- `observe/`: What traces of requests say about a server, for `maskwright diagnose`.
 - `output/`: How the commands show things: tables within a width, places in a text.
 - `process/`: What a command sets up for its whole process.
 - `shape/`: The commands that see, test and change a shape. They need no torch.
 - `arguments`: Arguments of commands, declared at the parameters of a function.
 - `batch`: The command `batch`: ask a model about thousands of records.
 - `bench`: The command `bench`: measure a running server under load.
+- `diagnose`: The command `diagnose`: say what makes the slowest requests slow.
 - `doctor`: The command `doctor`: say what this machine is, and what to do about it.
 - `generate`: The command `generate`: print one answer that has a shape.
 - `key`: The command `key`: make a key for a client.

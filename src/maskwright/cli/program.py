@@ -83,6 +83,11 @@ COMMANDS: Final = {
     "replay": Subcommand(
         "replay", "Generate traced answers again, and say whether they have equal tokens."
     ),
+    "diagnose": Subcommand(
+        "diagnose",
+        "Say from traces which stage makes the slowest requests slow, and whether the server keeps "
+        "up.",
+    ),
     "plan": Subcommand(
         "plan",
         "Compute on paper what a model can serve: sequences that fit, and how fast they decode at "

@@ -137,6 +137,11 @@ def test_metrics_equal_the_sums_of_traces(
     assert {trace.id for trace in traces} == set(range(1, 61))
     assert {FinishReason.CANCELLED, FinishReason.GRAMMAR} <= {t.finish_reason for t in traces}
     assert stats.preemptions > 0
+    for trace in traces:
+        work = (trace.prefill_ms or 0) + (trace.decode_ms or 0)
+        assert 0 <= trace.late_ms + trace.preempted_ms <= work + 1e-6
+        assert (trace.preempted_ms > 0) <= (trace.preemptions > 0)
+    assert any(trace.preempted_ms > 0 for trace in traces)
     assert (stats.swaps > 0) == (swap_bytes > 0)
     assert stats.swaps <= stats.preemptions
     assert stats.forced_tokens > 0
@@ -357,3 +362,25 @@ def test_a_histogram_counts_up_to_its_bounds() -> None:
     histogram.note(1.2, 3)
     assert histogram.read() == Distribution((1.0, 2.0), (2, 5, 1), pytest.approx(17.6))
     assert histogram.read().count == 8
+
+
+def test_what_a_request_waits_for_is_timed_on_its_own_clock() -> None:
+    """A row that is late from 2 to 5 with a pause from 3 to 4, a dropped one, then a preemption;
+    a row that is late while the request has no blocks counts as preempted alone."""
+    record, seen = Record(0.0, prompt=3, seed=1), Observations()
+    record.admitted(1.0, seen)
+    record.await_mask(2.0)
+    record.pause(3.0)
+    record.resume(4.0)
+    record.drew(1, 5.0, seen)
+    record.await_mask(6.0)
+    record.drop_row(6.5)
+    record.preempt(7.0)
+    record.preempt(7.5)
+    record.await_mask(8.0)
+    record.drew(1, 9.0, seen)
+    record.await_mask(10.0)
+    trace = record.end(1, FinishReason.STOP, 10.25, seen)
+    assert trace.late_ms == pytest.approx(1000 * (2.0 + 0.5 + 0.25))
+    assert trace.preempted_ms == pytest.approx(1000 * 2.0)
+    assert trace.late_rows == 4

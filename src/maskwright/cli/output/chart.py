@@ -16,7 +16,16 @@ BAR: Final = 22
 LETTER: Final = 6.6
 """Width of a letter of 12 pixels, about, in pixels."""
 
-COLOURS: Final = ("#1b6ca8", "#c8691c", "#7a3b8f", "#2f7d4f", "#8a6d1d", "#a8324a", "#5a6472")
+COLOURS: Final = (
+    "#1b6ca8",
+    "#c8691c",
+    "#7a3b8f",
+    "#2f7d4f",
+    "#8a6d1d",
+    "#a8324a",
+    "#5a6472",
+    "#2a9d9d",
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,6 +38,9 @@ class Trace:
     - `questions`: what was asked of the grammar's process, because it had not been learned.
     - `question_ms`: time in which such a question was open; the model may have computed meanwhile.
     - `late_rows`: rows of logits that were there before their mask.
+    - `late_ms`: time for which such rows waited for their mask. This and `preempted_ms` are parts
+      of `prefill_ms` and `decode_ms`, and don't overlap.
+    - `preempted_ms`: time from a preemption until the request was given tokens again.
     - `reserved_kv_tokens`: positions that admission reserved for the request when it came: its
       prompt, and the 95th percentile of recent answers of its class.
     - `kv_blocks_peak`: most blocks that the request held in a step.
@@ -68,6 +71,8 @@ class Trace:
     questions: int
     question_ms: float
     late_rows: int
+    late_ms: float
+    preempted_ms: float
     compile_ms: float | None
     queue_ms: float
     prefill_ms: float | None
@@ -94,6 +99,7 @@ class Record:
         *("model_drafted", "model_accepted"),
         *("mask_rows", "mask_hits", "mask_seconds", "adapter"),
         *("questions", "question_seconds", "late_rows", "reserved"),
+        *("late_at", "late", "preempted_at", "preempted"),
     )
 
     def __init__(
@@ -128,6 +134,9 @@ class Record:
         self.mask_seconds = 0.0
         self.questions = self.late_rows = self.reserved = 0
         self.question_seconds = 0.0
+        self.late_at: float | None = None
+        self.preempted_at: float | None = None
+        self.late = self.preempted = 0.0
 
     def compiled(self, now: float, seen: Observations) -> None:
         """Record that the grammar, which was being compiled at submission, is ready."""
@@ -146,6 +155,7 @@ class Record:
         self.sampled += count
         self.steps += 1
         at = self._worked(now)
+        self._go_on(at)
         if self.first_at is None:
             assert self.admitted_at is not None, "a token for a request that was never admitted"
             self.first_at = at
@@ -172,6 +182,33 @@ class Record:
         self.question_seconds += seconds
         seen.question.note(seconds)
 
+    def await_mask(self, now: float) -> None:
+        """Record that a row of logits is there before its mask."""
+        self.late_rows += 1
+        if self.preempted_at is None:
+            self.late_at = self._worked(now)
+
+    def drop_row(self, now: float) -> None:
+        """Record that the row is not needed, for whose mask the request has waited."""
+        if self.late_at is not None:
+            self.late += self._worked(now) - self.late_at
+            self.late_at = None
+
+    def preempt(self, now: float) -> None:
+        """Record that the request has given its blocks up."""
+        self.drop_row(now)
+        if self.preempted_at is None:
+            self.preempted_at = self._worked(now)
+
+    def _go_on(self, at: float) -> None:
+        """End what the request has waited for since its last token, at a time of its own clock."""
+        if self.late_at is not None:
+            self.late += at - self.late_at
+            self.late_at = None
+        if self.preempted_at is not None:
+            self.preempted += at - self.preempted_at
+            self.preempted_at = None
+
     def pause(self, now: float) -> None:
         """Begin a pause, because the reader is behind; no effect within a pause."""
         if self.paused_at is None:
@@ -196,6 +233,7 @@ class Record:
         if self.compiling:
             self.compiled(now, seen)
         ended_at = self._worked(now)
+        self._go_on(ended_at)
         queued = (ended_at if self.admitted_at is None else self.admitted_at) - self._queued_at
         if self.admitted_at is None:
             seen.queue.note(queued)
@@ -235,6 +273,8 @@ class Record:
             questions=self.questions,
             question_ms=1000 * self.question_seconds,
             late_rows=self.late_rows,
+            late_ms=1000 * self.late,
+            preempted_ms=1000 * self.preempted,
             compile_ms=_ms(self.submitted_at, self.compiled_at),
             queue_ms=1000 * queued,
             prefill_ms=_ms(self.admitted_at, self.first_at),

@@ -237,6 +237,8 @@ class Core:
         planned = time.perf_counter()
         if plan.admitted:
             self._note_admitted(plan)
+        if plan.preempted:
+            self._note_preempted(plan)
         self._runner.arrange(plan)
         if step_times is not None and plan.swapped:
             step_times.observe_copies(plan.swapped, time.perf_counter() - planned)
@@ -270,6 +272,11 @@ class Core:
         now = self._clock()
         for sequence in plan.admitted:
             self._active[sequence.arrival].generation.record.admitted(now, self.seen)
+
+    def _note_preempted(self, plan: StepPlan) -> None:
+        now = self._clock()
+        for sequence in plan.preempted:
+            self._active[sequence.arrival].generation.record.preempt(now)
 
     def _await(self, missing: Callable[[], bool]) -> None:
         """Collect results of post-step work, and wait up to `GRACE` for each next one while
@@ -358,11 +365,13 @@ class Core:
             active = self._active.get(number)
             if active is None or active.sequence.pending:
                 self.counts.idle_rows += 1  # ended, extended by its grammar, or preempted
+                if active is not None:
+                    active.generation.record.drop_row(self._clock())
             elif active.masks is None or active.sequence.phase is not Phase.RUNNING:
                 self.counts.held += 1
                 if active.masks is None and held.logits is logits:
                     self.counts.late += 1
-                    active.generation.record.late_rows += 1
+                    active.generation.record.await_mask(self._clock())
                 self._held[number] = Held(held.rows.clone(), 0, held.draft)
             else:
                 yield active, held
