@@ -11,6 +11,7 @@ must also stop forced text from being written without it (`_writes_forced_text` 
 - `draw`: The draw, in compiled code.
 - `params`: How the next token is chosen, as the client asked.
 - `philox`: The random number generator (Philox4x32-10), addressed by position.
+- `prompt_scores`: How likely the tokens of a prompt are.
 - `sampler`: Chooses one token for each row.
 - `scores`: How likely a chosen token was.
 - `text_ban`: Strings that must not occur, however they are cut into tokens.
@@ -18,6 +19,12 @@ must also stop forced text from being written without it (`_writes_forced_text` 
 
 from maskwright.sampling.chain import CHAIN, ChainBatch, SampleRow
 from maskwright.sampling.params import MOST_LOGPROBS, SamplingParams, Scale
+from maskwright.sampling.prompt_scores import (
+    PromptScores,
+    PromptToken,
+    join_scores,
+    score_prompt,
+)
 from maskwright.sampling.sampler import sample
 from maskwright.sampling.scores import (
     CANONICAL,
@@ -37,11 +44,15 @@ __all__ = [
     "Alternative",
     "ChainBatch",
     "Place",
+    "PromptScores",
+    "PromptToken",
     "SampleRow",
     "SamplingParams",
     "Scale",
     "TextBan",
     "TokenScore",
+    "join_scores",
     "sample",
     "score",
+    "score_prompt",
 ]

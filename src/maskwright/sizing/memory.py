@@ -28,9 +28,14 @@ def blocks_that_fit(memory: int, taken: int, block: int) -> int:
     return (memory - taken) // block
 
 
+MOST_SCORED = 64
+"""Upper bound on the positions of a step whose logits are kept for log-probabilities of prompts,
+over all sequences: a row of logits takes far more memory than the other activations of a token."""
+
+
 def workspace_bytes(*, row_bytes: int, vocab_size: int, batch_tokens: int, sampled: int) -> int:
     """Return an upper bound on the memory of a step: for each of `batch_tokens` tokens the
-    activations of one layer (`row_bytes`), and for each of `sampled` rows three copies of the
-    logits in float32 and a mask."""
+    activations of one layer (`row_bytes`), and for each of `sampled` rows, and of those that are
+    scored for log-probabilities of prompts, three copies of the logits in float32 and a mask."""
     logits = 3 * 4 * vocab_size + vocab_size // 8
-    return batch_tokens * row_bytes + min(batch_tokens, sampled) * logits
+    return batch_tokens * row_bytes + min(batch_tokens, sampled + MOST_SCORED) * logits

@@ -123,6 +123,7 @@ class Admission:
                 salt=(*self._model, self._digest(request.adapter), request.cache_salt),
                 adapter=request.adapter,
                 deadline=generation.deadline,
+                to_score=0 if request.prompt_logprobs is None else len(prompt) - 1,
             ),
             matcher=None if grammar is None else grammar.matcher(),
             free_words=self.free_words((*eos, *request.stop_tokens)),

@@ -27,7 +27,15 @@ from maskwright.errors import GenerationError
 from maskwright.mask import Matcher
 from maskwright.processes import Follower
 from maskwright.processes.follower import Heard, Taught
-from maskwright.sampling import CANONICAL, NOWHERE, Place, SampleRow, TokenScore
+from maskwright.sampling import (
+    CANONICAL,
+    NOWHERE,
+    Place,
+    PromptScores,
+    SampleRow,
+    TokenScore,
+    join_scores,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +95,8 @@ class Active:
     masks: Masks | None = None
     """The masks of the next token and of the drafts after it; None while they are not filled."""
     scores: list[TokenScore] = field(default_factory=list[TokenScore])
+    _prompt: list[PromptScores] = field(default_factory=list[PromptScores])
+    """Scores of the prompt's tokens so far, a part for each step that computed some."""
     _free: Masks = field(init=False)
     """The mask of the next token of an unconstrained request."""
     _digested: int = 0
@@ -137,7 +147,7 @@ class Active:
         if not tokens and self.complete:
             reason = FinishReason.GRAMMAR
         forced: list[int] = []
-        one_a_step = self.drafter is None or self.request.params.logprobs is not None
+        one_a_step = self.drafter is None or self._scores_tokens
         while reason is None and (run := self._canonical_run(self._left)):
             if one_a_step:
                 self._run = run
@@ -174,6 +184,13 @@ class Active:
         if self.masks is not None and self.masks.places:
             score = replace(score, place=self.masks.places[row])
         self.scores.append(score)
+
+    def note_prompt(self, scores: PromptScores) -> None:
+        """Keep the scores of the next tokens of the prompt; the last ones complete them."""
+        self._prompt.append(scores)
+        if self.sequence.scored == self.sequence.to_score:
+            self.generation.prompt_scores = join_scores(self._prompt)
+            self._prompt = []
 
     def note_end(self) -> None:
         """Keep the output, and copy what matcher, sequence and cache have counted."""
@@ -213,6 +230,13 @@ class Active:
         """Learn what the grammar's process has answered."""
         assert isinstance(self.matcher, Follower)
         self.matcher.take_in(taught)
+
+    @property
+    def _scores_tokens(self) -> bool:
+        """Whether scores are wanted, for which the model has to compute a prompt and an answer even
+        if a grammar forces all of it."""
+        request = self.request
+        return request.params.logprobs is not None or request.prompt_logprobs is not None
 
     # The matcher and the end --------------------------------------------------------------------
 

@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 
 from maskwright.engine.request.request import Completion, Delta, FinishReason
 from maskwright.engine.request.trace import Record, Trace
+from maskwright.sampling import PromptScores
 
 
 class Generation:
@@ -42,6 +43,9 @@ class Generation:
         """The times and counts of the request, once it has ended."""
         self.output: tuple[int, ...] = ()
         """The tokens of the answer, an end token included, once the request has ended."""
+        self.prompt_scores: PromptScores | None = None
+        """The log-probabilities of the prompt's tokens from the second on, if the request asks for
+        them and the prompt has more than one; they are there before the first delta."""
         self._listeners: list[Callable[[Trace], None]] = []
         self._cancel = cancel
         self._buffer = buffer

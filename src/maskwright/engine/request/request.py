@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from maskwright.errors import InputError
 from maskwright.processes import AnyGrammar
-from maskwright.sampling import SamplingParams, TokenScore
+from maskwright.sampling import MOST_LOGPROBS, SamplingParams, TokenScore
 
 
 class FinishReason(enum.StrEnum):
@@ -53,6 +53,9 @@ class Request:
     - `cuts`: numbers of output tokens, ascending, after each of which a delta ends that is not
       joined with others, so that a reader gets the beginning in the pieces in which it was
       delivered before. Up to the last of them no other deltas are published.
+    - `prompt_logprobs`: return the log-probabilities of the prompt's own tokens
+      (`Generation.prompt_scores`), each with so many of the likeliest tokens at its place. The
+      whole prompt is then computed, whatever is cached.
     """
 
     prompt: Sequence[int]
@@ -71,6 +74,7 @@ class Request:
     trace: bool = False
     begun: tuple[int, ...] = ()
     cuts: tuple[int, ...] = ()
+    prompt_logprobs: int | None = None
 
     def __post_init__(self) -> None:
         if not self.prompt:
@@ -106,6 +110,11 @@ class Request:
         if self.trace and self.params.logprobs is None:
             raise InputError(
                 "trace adds to scores, so it needs params with logprobs.", param="trace"
+            )
+        if self.prompt_logprobs is not None and not 0 <= self.prompt_logprobs <= MOST_LOGPROBS:
+            raise InputError(
+                f"prompt_logprobs is {self.prompt_logprobs}; it must be from 0 to {MOST_LOGPROBS}.",
+                param="prompt_logprobs",
             )
         if self.timeout is not None and not self.timeout > 0:
             raise InputError(

@@ -6,19 +6,22 @@ import enum
 from dataclasses import dataclass
 
 from maskwright.engine.schedule.sequence import SHORT, Sequence
+from maskwright.sizing.memory import MOST_SCORED
 
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
     """Compute the tokens `start` to `start + count` (exclusive) of `sequence`; the last `drafted`
     of them are draft tokens. `samples`: the chunk reaches the end of the sequence, so that a new
-    token is sampled after it."""
+    token is sampled after it. `scored`: so many of its last positions, or some of them, are scored
+    for the log-probabilities of the prompt."""
 
     sequence: Sequence
     start: int
     count: int
     samples: bool
     drafted: int = 0
+    scored: int = 0
 
     @property
     def decodes(self) -> bool:
@@ -29,8 +32,13 @@ class Chunk:
     @property
     def rows(self) -> int:
         """How many of the last tokens need logits: the last own one and each draft, if a token is
-        sampled; else none."""
-        return 1 + self.drafted if self.samples else 0
+        sampled, and those that are scored."""
+        return max(1 + self.drafted if self.samples else 0, self.scored)
+
+    @property
+    def first_sampled(self) -> int:
+        """The number of the row, among those of the chunk, after which a token is sampled."""
+        return self.rows - 1 - self.drafted
 
 
 class CopyDirection(enum.Enum):
@@ -91,10 +99,12 @@ class StepPlan:
 
 
 class PlanBuilder:
-    """Collects the decisions of one step; `budget` is the number of tokens that are still free."""
+    """Collects the decisions of one step; `budget` is the number of tokens that are still free,
+    `scorable` the number of positions that may still be scored for log-probabilities of prompts."""
 
     def __init__(self, budget: int) -> None:
         self.budget = budget
+        self.scorable = MOST_SCORED
         self.short_of_blocks = False
         self.counts: dict[Sequence, int] = {}
         self.drafts: dict[Sequence, int] = {}
@@ -107,6 +117,8 @@ class PlanBuilder:
         """Compute `count` more tokens of `sequence`."""
         self.counts[sequence] = self.counts.get(sequence, 0) + count
         self.budget -= count
+        if sequence.scored < sequence.to_score:
+            self.scorable -= count
 
     def draft(self, sequence: Sequence, count: int) -> None:
         """Compute the first `count` draft tokens of `sequence` too."""
@@ -129,5 +141,8 @@ class PlanBuilder:
 
 def _chunk(sequence: Sequence, count: int, drafted: int) -> Chunk:
     """The chunk of `count` pending tokens and `drafted` drafts."""
-    samples = count == sequence.pending
-    return Chunk(sequence, sequence.computed, count + drafted, samples, drafted)
+    samples, scored = count == sequence.pending, 0
+    if sequence.scored < sequence.to_score:
+        end = sequence.computed + count
+        scored = max(0, end - max(sequence.computed, sequence.scored))
+    return Chunk(sequence, sequence.computed, count + drafted, samples, drafted, scored)

@@ -240,6 +240,8 @@ class Scheduler:
         number, which is reduced."""
         done = step.counts.get(sequence, 0)
         count = min(sequence.pending - done, step.budget, share[0])
+        if sequence.scored < sequence.to_score:
+            count = min(count, step.scorable)
         if count > 0 and self._room(sequence, done + count, step):
             step.take(sequence, count)
             share[0] -= count

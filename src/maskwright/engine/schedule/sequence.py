@@ -64,6 +64,11 @@ class Sequence:
     """Moving average of the acceptance rate of its looked-up drafts."""
     cached_tokens: int = 0
     """Leading tokens whose keys and values were in the prefix cache when it was first admitted."""
+    to_score: int = 0
+    """Leading positions after which the log-probabilities of the prompt's next token are wanted:
+    all but its last, or none."""
+    scored: int = 0
+    """How many of these positions have been scored."""
     charged: bool = False
     """Whether its prompt has been charged to its client."""
     overtaken: int = 0
@@ -83,6 +88,13 @@ class Sequence:
         """Whether it has tokens to compute that belong to decoding, not to a prompt."""
         computed = self.computed
         return computed >= self.prompt_length and 0 < len(self.tokens) - computed <= SHORT
+
+    @property
+    def cacheable(self) -> int:
+        """Most leading tokens whose keys and values may come from a cache: the last token is always
+        computed for its logits, and so are positions that have to be scored."""
+        most = len(self.tokens) - 1
+        return most if self.scored >= self.to_score else min(most, self.scored)
 
     @property
     def seniority(self) -> tuple[int, int]:

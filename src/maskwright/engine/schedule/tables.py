@@ -148,7 +148,7 @@ class Tables:
         """Where a block of another sequence begins with the next tokens of `sequence`, continue
         from a copy of it (copy on write): a full block in the tree, or the last block of a running
         sequence."""
-        most, size = len(sequence.tokens) - 1, self.pool.block_size
+        most, size = sequence.cacheable, self.pool.block_size
         start = sequence.computed
         if self.tree is None or start >= most or not self.pool.free:
             return
@@ -175,9 +175,10 @@ class Tables:
 
     def following(self, sequence: Sequence) -> tuple[Hashable, ...] | None:
         """A key for the first block of a waiting sequence that is not in the tree: its parent node,
-        its tokens and the class of the sequence. None if that block would not be full."""
+        its tokens and the class of the sequence. None if that block would not be full, or may not
+        be taken from the cache."""
         node, size = self._match(sequence), self.pool.block_size
-        if node is None or (node.depth + 1) * size >= len(sequence.tokens):
+        if node is None or (node.depth + 1) * size > sequence.cacheable:
             return None
         start = node.depth * size
         return (node, tuple(sequence.tokens[start : start + size]), sequence.rank)
@@ -228,7 +229,7 @@ class Tables:
     def _match(self, sequence: Sequence) -> Node | None:
         if self.tree is None:
             return None
-        return self.tree.match(sequence.salt, sequence.tokens, len(sequence.tokens) - 1)
+        return self.tree.match(sequence.salt, sequence.tokens, sequence.cacheable)
 
     def _remember(self, sequence: Sequence) -> None:
         """Insert the full blocks of `sequence` into the tree. Where the tree already has a block

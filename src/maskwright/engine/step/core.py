@@ -243,6 +243,8 @@ class Core:
         if step_times is not None and plan.swapped:
             step_times.observe_copies(plan.swapped, time.perf_counter() - planned)
         logits = self._runner.forward(plan) if plan.chunks else None
+        if logits is not None:
+            self._score_prompts(plan, logits)
         self.scheduler.commit(plan)
         computed = time.perf_counter()
         self._settle(STRAGGLER if logits is None else 0.0)
@@ -358,7 +360,8 @@ class Core:
         for chunk in plan.chunks:
             if chunk.samples and logits is not None:
                 draft = chunk.sequence.draft[: chunk.drafted]
-                rows[chunk.sequence.arrival] = Held(logits, row, draft)
+                first = row + chunk.first_sampled
+                rows[chunk.sequence.arrival] = Held(logits, first, draft)
             row += chunk.rows
         self._held = {}
         for number, held in rows.items():
@@ -375,6 +378,26 @@ class Core:
                 self._held[number] = Held(held.rows.clone(), 0, held.draft)
             else:
                 yield active, held
+
+    def _score_prompts(self, plan: StepPlan, logits: Tensor) -> None:
+        """Score the tokens of prompts whose log-probabilities are wanted. A prompt is computed in
+        several steps; the last of them ends its scores."""
+        row = 0
+        for chunk in plan.chunks:
+            row += chunk.rows
+            if not chunk.scored:
+                continue
+            sequence, active = chunk.sequence, self._active[chunk.sequence.arrival]
+            start = chunk.start + chunk.count - chunk.scored
+            end = min(start + chunk.scored, sequence.to_score)
+            first = row - chunk.scored
+            scores = self._runner.score_prompt(
+                logits[first : first + end - start],
+                sequence.tokens[start + 1 : end + 1],
+                active.request.prompt_logprobs or 0,
+            )
+            sequence.scored = end
+            active.note_prompt(scores)
 
     def _running(self, number: int) -> bool:
         return self._active[number].sequence.phase is Phase.RUNNING

@@ -21,11 +21,13 @@ from maskwright.kernels.kv_pool import clear_blocks, copy_block, move_blocks
 from maskwright.models import BatchInvariance, Decoder, probe_batch_invariance
 from maskwright.sampling import (
     ChainBatch,
+    PromptScores,
     SampleRow,
     SamplingParams,
     TokenScore,
     sample,
     score,
+    score_prompt,
 )
 
 
@@ -86,6 +88,12 @@ class Runner:
         followed by rows of padding up to a multiple of four (see `lay_out`)."""
         batch = build_batch(plan.chunks, self._block_size, self._decoder, self._adapters)
         return self._decoder.forward(batch, self._pool)
+
+    @torch.inference_mode()
+    def score_prompt(self, logits: Tensor, tokens: SequenceOf[int], top: int) -> PromptScores:
+        """The scores of a prompt's `tokens` from `logits` float32 `[tokens, vocab]`; see
+        `maskwright.sampling.score_prompt`."""
+        return score_prompt(logits, tokens, top)
 
     @torch.inference_mode()
     def sample(
