@@ -10,6 +10,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import httpx
+import torch
 from fastapi import FastAPI
 from jinja2 import TemplateError
 
@@ -24,6 +25,7 @@ from maskwright.engine import (
 )
 from maskwright.engine.observations import Observations
 from maskwright.engine.request.trace import Record
+from maskwright.sampling import PromptScores, score_prompt
 from maskwright.server import ServerConfig, create_app
 from maskwright.vocab import Vocabulary
 
@@ -77,6 +79,7 @@ class ScriptedGeneration:
     trace: Trace | None = None
     listeners: list[Callable[[Trace], None]] = field(default_factory=list)
     output: tuple[int, ...] = ()
+    prompt_scores: PromptScores | None = None
 
     def cancel(self) -> None:
         self._end("cancelled")
@@ -145,6 +148,10 @@ class ScriptedEngine:
         if refusal is not None:
             raise refusal
         generation = ScriptedGeneration(self, script)
+        if request.prompt_logprobs is not None and len(request.prompt) > 1:
+            following = list(request.prompt[1:])
+            logits = torch.zeros(len(following), len(VOCABULARY))
+            generation.prompt_scores = score_prompt(logits, following, request.prompt_logprobs)
         self.running.add(id(generation))
         return generation
 

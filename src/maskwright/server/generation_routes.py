@@ -16,6 +16,7 @@ from maskwright.engine import Engine
 from maskwright.server.answer.answers import Envelope
 from maskwright.server.answer.chat_writer import ChatWriter
 from maskwright.server.answer.choices import Choices
+from maskwright.server.answer.logprobs import PromptLogprobs, TokenNames
 from maskwright.server.answer.response_writer import ResponseWriter
 from maskwright.server.answer.streaming import EventStream
 from maskwright.server.answer.text_writer import TextWriter
@@ -81,7 +82,7 @@ class GenerationRoutes:
 
     async def chat(self, http: Request) -> Response:
         tree = await self._read(http)
-        return await self._answer(http, "chatcmpl-", parse_chat_request(tree), _chat_writer)
+        return await self._answer(http, "chatcmpl-", parse_chat_request(tree), self._chat_writer)
 
     async def text(self, http: Request) -> Response:
         tree = await self._read(http)
@@ -146,14 +147,28 @@ class GenerationRoutes:
         vocab = self._engine.loaded.vocab
         texts = [
             prompt.text
-            if isinstance(prompt, TextPrompt)
+            if isinstance(prompt, TextPrompt) and made.request.options.kept is None
             else vocab.decode(tokens).decode(errors="replace")
             for prompt, tokens in zip(made.request.prompts, made.choices.prompts, strict=True)
         ]
         reply, choices = made.request.reply, made.choices
         envelope = Envelope(made.model, made.fingerprint, made.id, made.naming.created)
         count, prompts = len(choices), choices.prompts
-        return TextWriter(envelope, texts, prompts, count, made.own, reply, choices.usage)
+        scores = self._prompt_logprobs(made)
+        return TextWriter(envelope, texts, prompts, count, made.own, reply, choices.usage, scores)
+
+    def _chat_writer(self, made: Answering) -> AnswerWriter:
+        reply, choices = made.request.reply, made.choices
+        envelope = Envelope(made.model, made.fingerprint, made.id, made.naming.created)
+        [prompt] = choices.prompts
+        scores = self._prompt_logprobs(made)
+        return ChatWriter(envelope, len(choices), made.own, reply, choices.usage, prompt, scores)
+
+    def _prompt_logprobs(self, made: Answering) -> PromptLogprobs:
+        reply = made.request.reply
+        names = TokenNames(self._engine.loaded.vocab, as_ids=reply.tokens_as_ids)
+        echoed = made.request.options.params.logprobs or 0
+        return PromptLogprobs(names, made.choices.prompt_scores, reply.prompt_logprobs, echoed)
 
     def _own(
         self, options: OwnOptions, exchange: Exchange, choices: Choices, id: str, index: int
@@ -180,13 +195,6 @@ class GenerationRoutes:
         strict = self._config.strict_model or any(adapters)
         if strict and name is not None and name != self._name and name not in adapters:
             raise no_such_model(name)
-
-
-def _chat_writer(made: Answering) -> AnswerWriter:
-    reply, choices = made.request.reply, made.choices
-    envelope = Envelope(made.model, made.fingerprint, made.id, made.naming.created)
-    [prompt] = choices.prompts
-    return ChatWriter(envelope, len(choices), made.own, reply, choices.usage, prompt)
 
 
 def _warnings(warnings: Sequence[str]) -> dict[str, str]:

@@ -333,7 +333,16 @@ class Starter:
                 for index in range(options.n):
                     seed = choice_seed(options.params.seed, index)
                     params = dataclasses.replace(params, seed=seed)
-                    one = dataclasses.replace(asked, prompt=prompt, max_tokens=limit, params=params)
+                    # In a stream, each choice begins with its prompt as soon as that is there.
+                    scores = options.prompt_logprobs
+                    scores = None if index and not request.reply.stream else scores
+                    one = dataclasses.replace(
+                        asked,
+                        prompt=prompt,
+                        max_tokens=limit,
+                        params=params,
+                        prompt_logprobs=scores,
+                    )
                     one = self._continued(one, len(submitted), options.own.continuation)
                     submitted.append((one, self._engine.submit(one)))
         except Exception:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 import httpx
+import pytest
 
 from maskwright.errors import InputError
 from tests.server.scripted import Client, Script, ScriptedEngine, usage
@@ -86,6 +88,52 @@ def test_log_probabilities_are_parallel_arrays(client: Client, engine: ScriptedE
     streamed = [event["choices"][0]["logprobs"] for event in events(client, logprobs=0)]
     for name, values in scores.items():
         assert [value for one in streamed if one for value in one[name]] == values
+
+
+@pytest.mark.parametrize("texts", [["so"], []], ids=["words", "nothing"])
+def test_scores_of_the_prompt_come_before_those_of_the_answer(
+    client: Client, engine: ScriptedEngine, texts: list[str]
+) -> None:
+    """Each choice of a stream begins with its prompt, also one that says nothing."""
+    engine.script = Script(texts, spelled=True)
+    prompts = [list("né ".encode()), [120]]
+    asked: dict[str, Any] = {"prompt": prompts, "echo": True, "logprobs": 2, "n": 2}
+    whole = ask(client, **asked).json()["choices"]
+    assert [one.prompt_logprobs for one in engine.requests] == [2, None, 2, None]
+    joined: list[Any] = [{"text": "", "logprobs": {}} for _ in whole]
+    for event in events(client, **asked):
+        [one] = event["choices"]
+        joined[one["index"]]["text"] += one["text"]
+        for name, values in (one["logprobs"] or {}).items():
+            joined[one["index"]]["logprobs"].setdefault(name, []).extend(values)
+    for one, streamed in zip(whole, joined, strict=True):
+        assert {name: one[name] for name in streamed} == streamed
+    text = "".join(texts)
+    scores = whole[0]["logprobs"]
+    assert whole[0]["text"] == "né " + text
+    assert scores["tokens"] == ["n", "\ufffd", "\ufffd", " ", *text]
+    assert scores["text_offset"] == [0, 1, 1, 2, *range(3, 3 + len(text))]
+    assert scores["token_logprobs"][:2] == [None, pytest.approx(-math.log(257))]
+    assert scores["top_logprobs"][0] is None
+    assert whole[2]["logprobs"]["token_logprobs"][0] is None
+    assert whole[2]["logprobs"]["tokens"] == ["x", *text]
+
+
+@pytest.mark.parametrize("scored", [{}, {"logprobs": 1}], ids=["text", "scored"])
+def test_the_echo_alone(client: Client, engine: ScriptedEngine, scored: dict[str, Any]) -> None:
+    """What evaluations ask for that compare the likelihoods of texts."""
+    asked: dict[str, Any] = {"prompt": list(b"ab"), "echo": True, "max_tokens": 0, **scored}
+    body = ask(client, **asked).json()
+    [one] = body["choices"]
+    assert (one["text"], one["finish_reason"]) == ("ab", "length")
+    assert body["usage"] == usage(2, 0)
+    if scored:
+        assert one["logprobs"]["tokens"] == ["a", "b"]
+    streamed = events(client, stream_options={"include_usage": True}, **asked)
+    assert "".join(c["text"] for event in streamed for c in event["choices"]) == "ab"
+    assert streamed[-1]["usage"] == usage(2, 0)
+    for wrong in ({"echo": False}, {"max_tokens": False}, {"max_tokens": -1}):
+        assert ask(client, **{**asked, **wrong}).json()["error"]["param"] == "max_tokens"
 
 
 def test_a_failure_midway_is_the_last_event(client: Client, engine: ScriptedEngine) -> None:

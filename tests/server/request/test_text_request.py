@@ -65,7 +65,6 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"top_logprobs": 2}, "top_logprobs"),
     ({"n": 3, "best_of": 2}, "best_of"),
     ({"best_of": 2, "stream": True}, "best_of"),
-    ({"echo": True, "logprobs": 1}, "echo"),
     ({"max_tokens": 0}, "max_tokens"),
 ]
 

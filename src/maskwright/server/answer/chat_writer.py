@@ -13,6 +13,7 @@ from typing import cast
 
 from maskwright.server.answer.answers import Envelope, event, part_delta, usage_body
 from maskwright.server.answer.choices import Answer, ChoiceDelta, Usage
+from maskwright.server.answer.logprobs import PromptLogprobs
 from maskwright.server.answer.token_ids import TokenIds
 from maskwright.server.json import Json
 from maskwright.server.request.answer_request import ReplyOptions
@@ -31,9 +32,12 @@ class ChatWriter:
         reply: ReplyOptions,
         running: Callable[[], Usage],
         prompt: Sequence[int] = (),
+        scores: PromptLogprobs | None = None,
     ) -> None:
         """`count`: the number of choices. `own(i)` are additional fields of choice `i` at its
-        end. `running()`: the usage so far. `prompt`: its token ids."""
+        end. `running()`: the usage so far. `prompt`: its token ids; `scores`: their
+        log-probabilities."""
+        self._scores = scores
         self._envelope = envelope
         self._count = count
         self._ids = TokenIds([prompt], count, asked=reply.token_ids)
@@ -48,7 +52,8 @@ class ChatWriter:
         for choice, answer in zip(cast(list[Json], body["choices"]), answers, strict=True):
             self._make_older(choice, cast(Json, choice["message"]))
             choice |= self._ids.whole(answer)
-        return {**body, **self._ids.prompt(0)}
+        scores = {} if self._scores is None else self._scores.field(0)
+        return {**body, **self._ids.prompt(0), **scores}
 
     def begin(self) -> Iterator[bytes]:
         for index in range(self._count):

@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from maskwright.engine import Completion, Delta, FinishReason, Generation
 from maskwright.errors import GenerationError
+from maskwright.sampling import PromptScores
 from maskwright.server.answer.logprobs import ScoreReader
 from maskwright.server.answer.parts import CallBegun, Part, PartReader, WholeAnswer, WordReader
 from maskwright.server.answer.thinking import ReasoningTokens
@@ -137,6 +138,14 @@ class Choices:
             cached_tokens=sum(trace.cached_tokens for trace in traces if trace is not None),
             reasoning_tokens=sum(counted.count for counted in self._reasoning),
         )
+
+    def prompt_scores(self, index: int) -> PromptScores | None:
+        """Return the scores of the prompt of choice `index`, from its first delta on; in whole
+        answers, the first choice of each prompt has them. None if they are not wanted, or the
+        prompt has only one token."""
+        each = len(self._generations) // len(self.prompts)
+        own = self._generations[index].prompt_scores
+        return self._generations[index - index % each].prompt_scores if own is None else own
 
     def cancel(self) -> None:
         """Cancel all generations; those that have ended are not affected."""

@@ -3,17 +3,20 @@
 Tokens may be ahead of the text, because part of a character and the beginning of a possible stop
 string are held back. An entry is sent with the text in which its token begins. Tokens that belong
 to no text of the answer (end tokens, stop strings) have no entry.
+
+Log-probabilities of prompts have vLLM's form (`prompt_logprobs`), or are the beginning of those of
+text completions that return the prompt before the answer (`echo`).
 """
 
 from __future__ import annotations
 
 import codecs
 from collections import deque
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Callable, Sequence
+from typing import Final, cast
 
 from maskwright.engine import TokenScore
-from maskwright.sampling import Scale
+from maskwright.sampling import PromptScores, Scale
 from maskwright.server.json import Json
 from maskwright.vocab import Vocabulary
 
@@ -23,15 +26,39 @@ LEAST: Final = -9999.0
 _DECODER = codecs.getincrementaldecoder("utf-8")
 
 
+class TokenNames:
+    """How tokens are named: by their texts, or with `as_ids` by their ids."""
+
+    def __init__(self, vocab: Vocabulary, *, as_ids: bool = False) -> None:
+        self._as_ids = as_ids
+        self._texts = vocab.tokens
+        self._special = {token: name for name, token in vocab.special_tokens.items()}
+
+    def name(self, token: int) -> str:
+        """Return the text of a token. Parts of characters become U+FFFD."""
+        return self._texts[token].decode(errors="replace") or self._special.get(token, "")
+
+    def spelled(self, token: int) -> bytes:
+        """Return the bytes of a token; of a control token, its name."""
+        return self._texts[token] or self._special.get(token, "").encode()
+
+    def told(self, token: int, value: float | None) -> Json:
+        """Return a token with its log-probability; None stands for that of an impossible one."""
+        return {
+            "token": f"token_id:{token}" if self._as_ids else self.name(token),
+            "logprob": LEAST if value is None else max(value, LEAST),
+            "bytes": list(self._texts[token]),
+        }
+
+
 class ScoreReader:
     """Makes the entries of one answer from its beginning. `scale`: which log-probability they
     contain, the model's own or the one among the tokens that the grammar allows. `as_ids`: a token
     is named by its id."""
 
     def __init__(self, vocab: Vocabulary, scale: Scale, *, as_ids: bool = False) -> None:
-        self._as_ids = as_ids
+        self._names = TokenNames(vocab, as_ids=as_ids)
         self._texts = vocab.tokens
-        self._names = {token: name for name, token in vocab.special_tokens.items()}
         self._scale: Scale = scale
         self._decoder = _DECODER("replace")
         self._written = 0
@@ -58,16 +85,67 @@ class ScoreReader:
     def _entry(self, told: TokenScore) -> Json:
         own = told.raw if self._scale == "raw" else told.masked
         others = [
-            self._told(other.token, other.raw if self._scale == "raw" else other.masked)
+            self._names.told(other.token, other.raw if self._scale == "raw" else other.masked)
             for other in told.top
         ]
-        return {**self._told(told.token, own), "top_logprobs": others}
+        return {**self._names.told(told.token, own), "top_logprobs": others}
 
-    def _told(self, token: int, value: float | None) -> Json:
-        text = self._texts[token]
-        name = text.decode(errors="replace") or self._names.get(token, "")
+
+class PromptLogprobs:
+    """The fields of one request's answers that hold log-probabilities of prompts. They are the
+    model's own, since no grammar restricts a prompt."""
+
+    def __init__(
+        self,
+        names: TokenNames,
+        scores: Callable[[int], PromptScores | None],
+        most: int | None,
+        most_echoed: int,
+    ) -> None:
+        """`scores(i)`: those of the prompt of choice `i`, None if it has only one token. `most`:
+        how many of the likeliest tokens `prompt_logprobs` lists, None if the client doesn't ask for
+        this field; `most_echoed`: how many there are before an answer."""
+        self._names = names
+        self._scores = scores
+        self._most = most
+        self._most_echoed = most_echoed
+
+    def field(self, index: int) -> Json:
+        """Return `prompt_logprobs` of choice `index`: for each token of the prompt, its id and
+        those of the likeliest tokens with their log-probabilities and ranks; null for the first
+        token, before which there is none."""
+        if self._most is None:
+            return {}
+        listed: list[Json | None] = [None]
+        scores = self._scores(index)
+        for told in () if scores is None else scores.read(self._most):
+            entry: Json = {str(told.token): self._ranked(told.token, told.logprob, told.rank)}
+            for rank, (token, value) in enumerate(told.top, 1):
+                entry[str(token)] = self._ranked(token, value, rank)
+            listed.append(entry)
+        return {"prompt_logprobs": listed}
+
+    def _ranked(self, token: int, logprob: float, rank: int) -> Json:
         return {
-            "token": f"token_id:{token}" if self._as_ids else name,
-            "logprob": LEAST if value is None else max(value, LEAST),
-            "bytes": list(text),
+            "logprob": max(logprob, LEAST),
+            "rank": rank,
+            "decoded_token": self._names.name(token),
         }
+
+    def entries(self, index: int, prompt: Sequence[int], text: str) -> list[Json]:
+        """Return an entry for each token of the `prompt` of choice `index`, whose text is `text`,
+        in the form of chat completions. Of the first token, value and alternatives are None."""
+        scores, data, at = self._scores(index), text.encode(), 0
+        entries: list[Json] = [
+            {**self._names.told(prompt[0], 0.0), "logprob": None, "top_logprobs": None}
+        ]
+        for told in () if scores is None else scores.read(self._most_echoed):
+            others = [self._names.told(*other) for other in told.top]
+            own = self._names.told(told.token, told.logprob)
+            entries.append({**own, "top_logprobs": others})
+        for token, entry in zip(prompt, entries, strict=False):
+            piece = self._names.spelled(token)
+            if data.startswith(piece, at):  # a control token may be spelled in a prompt, or not
+                entry["bytes"] = list(piece)
+            at += len(cast(list[int], entry["bytes"]))
+        return entries

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import cast
 
 from maskwright.server.answer.answers import Envelope, event, usage_body
 from maskwright.server.answer.chat_writer import DONE
 from maskwright.server.answer.choices import Answer, ChoiceDelta, Usage
-from maskwright.server.answer.parts import TextPart
+from maskwright.server.answer.logprobs import PromptLogprobs
+from maskwright.server.answer.parts import TextPart, WholeAnswer
 from maskwright.server.answer.token_ids import TokenIds
 from maskwright.server.json import Json
 from maskwright.server.request.answer_request import ReplyOptions
@@ -29,65 +31,120 @@ class TextWriter:
         own: Callable[[int], Json],
         reply: ReplyOptions,
         running: Callable[[], Usage],
+        scores: PromptLogprobs,
     ) -> None:
-        """`prompts`: their texts; `tokens`: their token ids. `count`: the number of answers,
-        equally many for each prompt. `own(i)` are additional fields of answer `i` at its end.
-        `running()`: the usage so far."""
+        """`prompts`: their texts; `tokens`: their token ids; `scores`: their log-probabilities.
+        `count`: the number of answers, equally many for each prompt. `own(i)` are additional fields
+        of answer `i` at its end. `running()`: the usage so far."""
         self._envelope = envelope
         self._prompts = prompts
+        self._tokens = tokens
         self._each = count // len(prompts)
         self._ids = TokenIds(tokens, count, asked=reply.token_ids)
         self._own = own
         self._reply = reply
         self._running = running
-        self._scores = [TextScores(self._echo(index)) for index in range(count)]
+        self._prompt_scores = scores
+        self._scores = [TextScores(self._unscored(index)) for index in range(count)]
+        self._begun: set[int] = set()
+        """Choices of a stream whose prompts have been sent."""
 
     def whole(self, answers: list[Answer], usage: Usage) -> Json:
         choices: list[Json] = []
         for prompt in range(len(self._prompts)):
             first = prompt * self._each
             for index in self._best(answers, range(first, first + self._each)):
-                answer = answers[index]
-                text = self._echo(index) + answer.message.words
+                answer = self._wanted(answers[index])
+                text, scores = self._echo(index) + answer.message.words, answer.logprobs
+                if scores is not None:
+                    scores = self._echoed_scores(index) + scores
                 own = {
                     "stop_reason": answer.stop,
                     **self._ids.whole(answer),
                     **self._ids.prompt(index),
+                    **self._prompt_scores.field(index),
                     **self._own(index),
                 }
-                choice = self._choice(index, text, answer.finish_reason, answer.logprobs, own)
+                choice = self._choice(index, text, answer.finish_reason, scores, own)
                 choices.append({**choice, "index": len(choices)})
-        return {**self._envelope.head(KIND), "choices": choices, "usage": usage_body(usage)}
+        return {**self._envelope.head(KIND), "choices": choices, "usage": self._told(usage)}
 
     def begin(self) -> Iterator[bytes]:
-        for index in range(len(self._scores)):
-            told = self._ids.prompt(index)
-            if self._reply.echo or told:
-                yield self._chunk(self._choice(index, self._echo(index), own=told))
+        if not self._scores_prompt:  # scores are not there yet
+            for index in range(len(self._scores)):
+                yield from self._begin(index)
 
     def parts(self, delta: ChoiceDelta) -> Iterator[bytes]:
+        yield from self._begin(delta.index)
+        if self._reply.only_echo:
+            return
         text = "".join(part.text for part in delta.parts if isinstance(part, TextPart))
         self._ids.take(delta)
         if text or delta.logprobs:
             yield self._chunk(self._choice(delta.index, text, logprobs=delta.logprobs))
 
     def ended(self, delta: ChoiceDelta) -> Iterator[bytes]:
-        own = {"stop_reason": delta.stop, **self._own(delta.index)}
-        choice = self._choice(delta.index, "", delta.finish_reason, own=own)
-        yield self._chunk(choice)
+        reason, stop = delta.finish_reason, delta.stop
+        if self._reply.only_echo:
+            reason, stop = "length", None
+        own = {"stop_reason": stop, **self._own(delta.index)}
+        yield self._chunk(self._choice(delta.index, "", reason, own=own))
 
     def end(self, usage: Usage) -> Iterator[bytes]:
         if self._reply.include_usage:
-            body = {**self._envelope.head(KIND), "choices": [], "usage": usage_body(usage)}
+            body = {**self._envelope.head(KIND), "choices": [], "usage": self._told(usage)}
             yield event(body)
         yield DONE
 
     def failed(self, error: Json) -> Iterator[bytes]:
         yield event(error)
 
+    # Prompts --------------------------------------------------------------------------------------
+
+    @property
+    def _scores_prompt(self) -> bool:
+        return self._reply.echo and self._reply.logprobs
+
+    def _begin(self, index: int) -> Iterator[bytes]:
+        """Yield the chunk with the prompt of a choice, once, if it has something to say."""
+        if index in self._begun:
+            return
+        self._begun.add(index)
+        told = self._ids.prompt(index)
+        if self._reply.echo or told:
+            scores = self._echoed_scores(index) if self._scores_prompt else None
+            yield self._chunk(self._choice(index, self._echo(index), logprobs=scores, own=told))
+
     def _echo(self, index: int) -> str:
         """Return the text before the answer."""
         return self._prompts[index // self._each] if self._reply.echo else ""
+
+    def _unscored(self, index: int) -> str:
+        """Return the text before the first token that has an entry in the log-probabilities."""
+        return "" if self._scores_prompt else self._echo(index)
+
+    def _echoed_scores(self, index: int) -> list[Json]:
+        """Return the log-probabilities of the prompt, if it comes before the answer."""
+        if not self._scores_prompt:
+            return []
+        prompt = self._tokens[index // self._each]
+        return self._prompt_scores.entries(index, prompt, self._echo(index))
+
+    # Answers --------------------------------------------------------------------------------------
+
+    def _wanted(self, answer: Answer) -> Answer:
+        """Return what the client wants of an answer: nothing if only the prompt is echoed."""
+        if not self._reply.only_echo:
+            return answer
+        scores = None if answer.logprobs is None else list[Json]()
+        return replace(
+            answer,
+            message=WholeAnswer(),
+            finish_reason="length",
+            logprobs=scores,
+            token_ids=(),
+            stop=None,
+        )
 
     def _best(self, answers: list[Answer], of: range) -> Sequence[int]:
         """Return the answers to return, by their number: those whose tokens are likeliest."""
@@ -113,11 +170,16 @@ class TextWriter:
             **(own or {}),
         }
 
+    def _told(self, usage: Usage) -> Json:
+        """Return the body of the usage, without the token that is generated although only the
+        prompt is wanted."""
+        return usage_body(replace(usage, completion_tokens=0) if self._reply.only_echo else usage)
+
     def _usage(self) -> Json:
         """Return the usage in a chunk, which clients expect in all chunks if they ask for any."""
         if not self._reply.include_usage:
             return {}
-        return {"usage": usage_body(self._running()) if self._reply.continuous_usage else None}
+        return {"usage": self._told(self._running()) if self._reply.continuous_usage else None}
 
     def _chunk(self, choice: Json) -> bytes:
         choice |= self._ids.chunk(cast(int, choice["index"]))
@@ -146,9 +208,12 @@ class TextScores:
         }
 
 
-def _alternatives(entry: Json) -> Json:
-    """Return the log-probabilities of a token and its alternatives by their texts. Of tokens with
-    equal texts, which hold parts of characters, the likeliest counts."""
+def _alternatives(entry: Json) -> Json | None:
+    """Return the log-probabilities of a token and its alternatives by their texts; None for the
+    first token of a prompt. Of tokens with equal texts, which hold parts of characters, the
+    likeliest counts."""
+    if entry["logprob"] is None:
+        return None
     found: Json = {}
     for other in (*cast(list[Json], entry["top_logprobs"]), entry):
         found.setdefault(cast(str, other["token"]), other["logprob"])

@@ -66,6 +66,8 @@ class GenerationOptions:
     - `bad_words`: strings that never occur in the answer.
     - `kept`: how many tokens of a prompt are kept, its last ones; -1 for as many as leave room for
       the answer; None for all.
+    - `prompt_logprobs`: the log-probabilities of the prompt's tokens are computed, each with so
+      many of the likeliest tokens; None for none.
     - `thinking_tokens`: the most tokens of a reasoning section; None for no bound.
     - `compact`: JSON has no whitespace. `closed`: objects have no members of which their schema
       says nothing.
@@ -83,6 +85,7 @@ class GenerationOptions:
     include_stop: bool = False
     bad_words: tuple[str, ...] = ()
     kept: int | None = None
+    prompt_logprobs: int | None = None
     thinking_tokens: int | None = None
     compact: bool = False
     closed: bool = False
@@ -99,7 +102,10 @@ class ReplyOptions:
     - `token_ids`: the ids of the tokens of prompts and answers are returned.
     - `tokens_as_ids`: log-probabilities name tokens by their ids.
     - `one_function`: the request has `functions`, so that a call is told as a `function_call`.
-    - `echo`: the text of the prompt comes before each answer.
+    - `prompt_logprobs`: the log-probabilities of the prompt's tokens are returned, with so many of
+      the likeliest tokens; None for no such field.
+    - `echo`: the text of the prompt comes before each answer; and, with `logprobs`, its
+      log-probabilities before those of the answer. `only_echo`: the answer itself is left out.
     - `separate_reasoning`: a reasoning section is returned apart from the text.
     - `best`: how many answers for each prompt are returned, the likeliest ones; None for all.
     """
@@ -109,7 +115,9 @@ class ReplyOptions:
     continuous_usage: bool = False
     id: str | None = None
     logprobs: bool = False
+    prompt_logprobs: int | None = None
     echo: bool = False
+    only_echo: bool = False
     best: int | None = None
     separate_reasoning: bool = True
     one_function: bool = False

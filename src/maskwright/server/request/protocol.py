@@ -55,6 +55,8 @@ def parse_chat_request(tree: dict[str, object]) -> AnswerRequest:
     body = Fields(tree)
     refuse_unsupported(body, OBEYED)
     alternatives = _alternatives(body)
+    reply = read_token_reply(body, read_reply(body))
+    options = read_options(body, alternatives)
     return AnswerRequest(
         model=body.string("model"),
         prompts=(parse_chat_prompt(body),),
@@ -62,9 +64,9 @@ def parse_chat_request(tree: dict[str, object]) -> AnswerRequest:
         shape=parse_shape(body),
         tool_use=parse_tool_use(body),
         limit=read_limit(body, "max_completion_tokens", "max_tokens"),
-        options=read_options(body, alternatives),
+        options=replace(options, prompt_logprobs=reply.prompt_logprobs),
         reply=replace(
-            read_token_reply(body, read_reply(body)),
+            reply,
             logprobs=alternatives is not None,
             one_function=bool(body.items("functions")),
         ),

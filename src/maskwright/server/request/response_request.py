@@ -60,6 +60,7 @@ REFUSED: Mapping[str, tuple[object, ...]] = {
     "messages": (),
     "n": (1,),
     "prompt": (),
+    "prompt_logprobs": (),
     "response_format": (),
     "return_token_ids": (False,),
     "return_tokens_as_token_ids": (False,),

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from maskwright.errors import InputError
-from maskwright.sampling import SamplingParams
+from maskwright.sampling import MOST_LOGPROBS, SamplingParams
 from maskwright.server.request.answer_request import (
     GenerationOptions,
     ReplyOptions,
@@ -55,7 +55,7 @@ SAMPLING_FIELDS = frozenset(
 )
 
 
-TOKEN_FIELDS = frozenset({"return_token_ids", "return_tokens_as_token_ids"})
+TOKEN_FIELDS = frozenset({"prompt_logprobs", "return_token_ids", "return_tokens_as_token_ids"})
 """Fields of `read_token_reply`."""
 
 
@@ -125,8 +125,16 @@ def read_reply(body: Fields) -> ReplyOptions:
 
 def read_token_reply(body: Fields, reply: ReplyOptions) -> ReplyOptions:
     """Add what completions say of tokens, in vLLM's form."""
+    prompt_logprobs = body.integer("prompt_logprobs", 0, MOST_LOGPROBS)
+    if prompt_logprobs is not None and reply.stream:
+        raise InputError(
+            "prompt_logprobs are returned with whole answers only; leave out stream",
+            param="prompt_logprobs",
+            code="unsupported_parameter",
+        )
     return replace(
         reply,
+        prompt_logprobs=prompt_logprobs,
         token_ids=body.boolean("return_token_ids"),
         tokens_as_ids=body.boolean("return_tokens_as_token_ids"),
     )

@@ -19,6 +19,7 @@ from maskwright.server.request.fields import Fields, invalid, missing
 from maskwright.server.request.refusals import refuse_unsupported
 from maskwright.server.request.sampling_fields import (
     MAX_CHOICES,
+    MAX_TOKENS,
     SAMPLING_FIELDS,
     TOKEN_FIELDS,
     read_limit,
@@ -78,24 +79,35 @@ def parse_text_request(tree: dict[str, object]) -> AnswerRequest:
     best_of = _best_of(body, options.n, stream=reply.stream)
     if best_of > options.n and options.params.logprobs is None:
         options = replace(options, params=replace(options.params, logprobs=0))
-    echo = body.boolean("echo")
-    if echo and alternatives is not None:
-        raise InputError(
-            "echo returns the prompt without log-probabilities; leave out echo or logprobs",
-            param="echo",
-            code="unsupported_parameter",
-        )
+    echo, limit = body.boolean("echo"), _limit(body)
+    scored = [reply.prompt_logprobs, alternatives if echo else None]
+    prompt_logprobs = max((count for count in scored if count is not None), default=None)
     return AnswerRequest(
         model=body.string("model"),
         prompts=_prompts(body),
         place="prompt",
         shape=parse_shape(body),
         tool_use=None,
-        limit=read_limit(body, "max_completion_tokens", "max_tokens")
-        or TokenLimit(DEFAULT_TOKENS, "max_tokens"),
-        options=replace(options, n=best_of),
-        reply=replace(reply, logprobs=alternatives is not None, echo=echo, best=options.n),
+        limit=limit or TokenLimit(1, "max_tokens"),
+        options=replace(options, n=best_of, prompt_logprobs=prompt_logprobs),
+        reply=replace(
+            reply,
+            logprobs=alternatives is not None,
+            echo=echo,
+            only_echo=limit is None,
+            best=options.n,
+        ),
     )
+
+
+def _limit(body: Fields) -> TokenLimit | None:
+    """Read the token limit; None if only the prompt is wanted, which takes a step of the model all
+    the same."""
+    least = 0 if body.boolean("echo") and not body.has("max_completion_tokens") else 1
+    if body.integer("max_tokens", least, MAX_TOKENS) == 0:
+        return None
+    limit = read_limit(body, "max_completion_tokens", "max_tokens")
+    return limit or TokenLimit(DEFAULT_TOKENS, "max_tokens")
 
 
 def _best_of(body: Fields, n: int, *, stream: bool) -> int:

@@ -122,8 +122,8 @@ def test_a_step_keeps_few_rows_of_logits(scored: LoadedModel) -> None:
     config = EngineConfig(blocks=128, max_running=4, max_batch_tokens=512, overlap=False)
     harness = Harness(scored, config)
     forward, most = harness.runner.forward, []
-    harness.runner.forward = lambda plan: most.append(sum(c.rows for c in plan.chunks)) or forward(
-        plan
+    harness.runner.forward = lambda plan: (
+        most.append(sum(c.rows for c in plan.chunks)) or forward(plan)
     )
     run(harness, *[asked(number) for number in range(1, 5)])
     assert MOST_SCORED <= max(most) <= MOST_SCORED + config.max_running
@@ -139,9 +139,7 @@ def test_before_text_that_a_grammar_forces(checkpoint: Path, scored: LoadedModel
     assert harness.completion(1).text == "the cat"
 
 
-def test_the_engine_has_them_before_the_first_delta(
-    checkpoint: Path, scored: LoadedModel
-) -> None:
+def test_the_engine_has_them_before_the_first_delta(checkpoint: Path, scored: LoadedModel) -> None:
     with Engine(scored, EngineConfig(blocks=64, max_running=2)) as engine:
         generation = engine.submit(asked())
         next(iter(generation))
