@@ -28,7 +28,7 @@ def blocks_that_fit(memory: int, taken: int, block: int) -> int:
     return (memory - taken) // block
 
 
-MOST_SCORED = 64
+MOST_SCORED: Final = 64
 """Upper bound on the positions of a step whose logits are kept for log-probabilities of prompts,
 over all sequences: a row of logits takes far more memory than the other activations of a token."""
 
