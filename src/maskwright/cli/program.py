@@ -43,7 +43,8 @@ COMMANDS: Final = {
         "schema.",
     ),
     "convert": Subcommand(
-        "shape.convert", "Write a grammar in another dialect: Lark, GBNF or EBNF."
+        "shape.convert",
+        "Write a schema, a pattern or a grammar as a grammar in Lark's syntax, GBNF or EBNF.",
     ),
     "draw": Subcommand(
         "shape.draw",

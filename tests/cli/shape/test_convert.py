@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -71,3 +72,36 @@ def test_an_answer_in_the_shape_of_a_grammar(run: Run) -> None:
     found = run("generate", 'start: "yes" | "no"', "--prompt", "Is 2 even?")
     assert found.returncode == 0, found
     assert found.stdout in ("yes\n", "no\n")
+
+
+@pytest.mark.parametrize("dialect", ["gbnf", "lark", "ebnf"])
+@pytest.mark.parametrize(
+    ("shape", "text"),
+    [
+        ('{"type": "array", "items": {"type": "integer"}}', "[1, 23]"),
+        ("/v[0-9]+/", "v12"),
+        ('root ::= "x" [a-c]', "xb"),
+    ],
+)
+def test_every_kind_is_converted_to_every_dialect(
+    run: Run, tmp_path: Path, shape: str, text: str, dialect: str
+) -> None:
+    file = tmp_path / f"it.{dialect}"
+    file.write_text(run("convert", shape, "--to", dialect).stdout)
+    assert run("match", file, "--text", text).returncode == 0
+    assert run("match", file, "--text", f"{text}!").returncode == 1
+
+
+UNIQUE = '{"type": "array", "items": {"type": "null"}, "uniqueItems": true}'
+
+
+def test_what_a_grammar_leaves_open_is_a_comment(run: Run) -> None:
+    refused = run("convert", UNIQUE, "--to", "gbnf")
+    assert refused.returncode == 2
+    assert "at /uniqueItems" in refused.stderr
+    found = run("convert", UNIQUE, "--to", "gbnf", "--approximate")
+    assert found.returncode == 0
+    assert found.stdout.startswith("# /uniqueItems: a grammar can't say")
+    told = json.loads(run("convert", UNIQUE, "--to", "lark", "--approximate", "--json").stdout)
+    assert [loss["pointer"] for loss in told["left_open"]] == ["/uniqueItems"]
+    assert told["grammar"].startswith("start:")

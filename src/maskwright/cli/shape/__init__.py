@@ -2,7 +2,7 @@
 
 - `cases`: The command `test`: run test cases of shapes.
 - `check`: The command `check`: check a shape, or say whether texts match it.
-- `convert`: The command `convert`: write a grammar in another dialect.
+- `convert`: The command `convert`: write a shape as a grammar in one of the dialects.
 - `diff`: The command `diff`: say which texts only one of two shapes accepts.
 - `draw`: The command `draw`: draw a shape as SVG.
 - `explain`: The command `explain`: say what is done with each keyword of a schema.

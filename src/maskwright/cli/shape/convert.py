@@ -1,46 +1,127 @@
-"""Write a grammar in another dialect: Lark, GBNF or EBNF.
+"""Write a shape as a grammar: a JSON Schema, a pattern, or a grammar in another dialect.
 
-GRAMMAR is a file, the grammar itself, or the name of one that ships with the package; a file of
-that name comes first. The converted grammar goes to standard output. Operators that the other
-dialect doesn't have (`&`, `~`, `%ignore` of comments) are written out as the rules of an automaton.
+SHAPE is a file, '-', the shape itself, or the name of a schema or grammar that ships with the
+package; a file of that name comes first. The grammar goes to standard output. Operators that the
+other dialect doesn't have (`&`, `~`, `%ignore` of comments) are written out as the rules of an
+automaton.
 
-Exit code: 0 if the grammar was converted; 2 if it can't be read, or can't be expressed in the other
+The grammar of a JSON Schema accepts its instances, with properties in the schema's order, in one
+style of white space, and with names and listed strings without escapes that JSON doesn't need. What
+no grammar can say, such as that items differ, is refused with its JSON Pointer; with
+`--approximate` it is left open, and a comment says so.
+
+Exit code: 0 if the shape was converted; 2 if it can't be read, or can't be expressed in the other
 dialect.
 """
 
 from __future__ import annotations
 
-from typing import Annotated
+import json
+from collections.abc import Iterable
+from typing import Annotated, Final
 
 from maskwright.cli.arguments import Argument, Option
-from maskwright.cli.input.shapes import dialect_of, read_grammar_text
-from maskwright.cli.input.shipped import listed
+from maskwright.cli.input.opened import located
+from maskwright.cli.input.shapes import (
+    GrammarArgument,
+    Kind,
+    RegexArgument,
+    SchemaArgument,
+    dialect_of,
+    read_grammar_text,
+    read_shape,
+)
+from maskwright.cli.options import JSON_HELP, KIND_HELP, SHAPE_HELP
 from maskwright.errors import InputError
 from maskwright.grammar.dialects.detect import DIALECTS, Dialect
+from maskwright.grammar.dialects.lower import Lowered
 from maskwright.grammar.dialects.read import read_grammar
 from maskwright.grammar.dialects.write import write_grammar
+from maskwright.grammar.pattern.translate import full_match
+from maskwright.grammar.regular.terms import EMPTY
+from maskwright.grammar.rules.tree import Rules, Terminal
+from maskwright.mask.compile.json_schema import Integers
+from maskwright.workbench.conversion.layout import LayoutName
+from maskwright.workbench.conversion.losses import ConversionLoss
+from maskwright.workbench.conversion.schema_rules import schema_rules
+
+COMMENTS: Final[dict[Dialect, tuple[str, str]]] = {
+    "lark": ("// ", ""),
+    "gbnf": ("# ", ""),
+    "ebnf": ("/* ", " */"),
+}
+"""How a line begins and ends that is a comment."""
 
 
 def convert(
-    grammar: Annotated[
-        str,
-        Argument(
-            help="A grammar: a file, the text itself, or the name of one that ships: "
-            f"{listed(('grammar',))}."
-        ),
-    ],
+    shape: Annotated[str, Argument(help=SHAPE_HELP)],
     to: Annotated[str, Option(help="The dialect to write: lark, gbnf or ebnf.")],
     dialect: Annotated[
         str,
-        Option(help="The dialect of GRAMMAR. Default: by the file's name, or by the text."),
+        Option(help="The dialect of a grammar. Default: by the file's name, or by the text."),
     ] = "auto",
     start: Annotated[
-        str | None, Option(help="The start rule. Default: that of the dialect.")
+        str | None, Option(help="The start rule of a grammar. Default: that of the dialect.")
     ] = None,
+    kind: Annotated[Kind, Option(help=KIND_HELP)] = "auto",
+    whitespace: Annotated[
+        LayoutName, Option(help="White space between the parts of a schema's instances.")
+    ] = "spaced",
+    integers: Annotated[
+        Integers, Option(help="How integers are written; with 'any' also as 1.0 and 1e0.")
+    ] = "digits",
+    closed: Annotated[
+        bool,
+        Option(
+            "--closed",
+            help="Objects have no other properties than those that a schema lists, unless it says "
+            "that they have.",
+        ),
+    ] = False,
+    approximate: Annotated[
+        bool,
+        Option("--approximate", help="Leave open what no grammar can say of a schema."),
+    ] = False,
+    as_json: Annotated[bool, Option("--json", help=JSON_HELP)] = False,
 ) -> None:
-    given = dialect_of(grammar) if dialect == "auto" else _dialect(dialect, "dialect")
-    read = read_grammar(read_grammar_text(grammar, given), given, start=start)
-    print(write_grammar(read.lowered, _dialect(to, "to")), end="")
+    target = _dialect(to, "to")
+    lost: tuple[ConversionLoss, ...] = ()
+    if dialect != "auto" or (kind == "auto" and dialect_of(shape) is not None):
+        given = dialect_of(shape) if dialect == "auto" else _dialect(dialect, "dialect")
+        lowered = read_grammar(read_grammar_text(shape, given), given, start=start).lowered
+    else:
+        wanted = read_shape(shape, kind)
+        with located(wanted):
+            match wanted:
+                case SchemaArgument(schema=schema):
+                    rules, lost = schema_rules(
+                        schema,
+                        whitespace=whitespace,
+                        digits=integers == "digits",
+                        closed=closed,
+                        approximate=approximate,
+                    )
+                    lowered = _lowered(rules)
+                case GrammarArgument(text=text, dialect=own):
+                    known = None if own == "auto" else own
+                    lowered = read_grammar(text, known, start=start).lowered
+                case RegexArgument(pattern=pattern):
+                    lowered = _lowered(Rules("start", {"start": Terminal(full_match(pattern))}))
+    grammar = write_grammar(lowered, target)
+    if as_json:
+        rows = [loss._asdict() for loss in lost]
+        print(json.dumps({"grammar": grammar, "left_open": rows}, ensure_ascii=False, indent=2))
+    else:
+        print(_comments(lost, target) + grammar, end="")
+
+
+def _lowered(rules: Rules) -> Lowered:
+    return Lowered(rules, (), EMPTY, {})
+
+
+def _comments(lost: Iterable[ConversionLoss], dialect: Dialect) -> str:
+    first, last = COMMENTS[dialect]
+    return "".join(f"{first}{loss.pointer or 'the root'}: {loss.message}{last}\n" for loss in lost)
 
 
 def _dialect(name: str, option: str) -> Dialect:

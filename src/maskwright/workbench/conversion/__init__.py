@@ -1,0 +1,9 @@
+"""From JSON Schemas to rules, which `grammar.dialects.write` writes as Lark, GBNF or EBNF.
+
+- `compact`: Regular languages as short expressions.
+- `escapes`: Strings as JSON spells them, as regular languages over the characters of the text.
+- `layout`: The texts around the members of objects and the items of arrays.
+- `losses`: What a grammar can't say of a schema, and where it stands.
+- `schema_rules`: The rules of a schema: start reading here.
+- `string_rules`: The rules of the strings of a regular language.
+"""

@@ -1,0 +1,135 @@
+"""Strings as JSON spells them, as regular languages over the characters of the text.
+
+A character of a string may stand for itself or be escaped: as `\\n` and its like, as `\\uXXXX`, or
+beyond U+FFFF as two of these, a surrogate pair.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Final
+
+from maskwright.grammar.regular import charset
+from maskwright.grammar.regular import terms as r
+from maskwright.grammar.regular.charset import Ranges
+from maskwright.grammar.regular.terms import (
+    EPSILON,
+    Regular,
+    alt,
+    char,
+    chars,
+    concat,
+    repeat,
+    words,
+)
+
+_SHORT: Final = dict(zip('"\\/\b\f\n\r\t', '"\\/bfnrt', strict=True))
+"""The letter after the backslash, by character."""
+_MUST: Final = charset.union(((0, 0x1F),), charset.of('"\\'))
+"""Characters that never stand for themselves."""
+_SURROGATES: Final = ((0xD800, 0xDFFF),)
+_PLANE: Final = ((0, 0xFFFF),)
+_BEYOND: Final = 0x10000
+
+
+def spelled_text(text: str) -> Regular:
+    """The spellings of a string with the escapes that JSON requires and no others, without its
+    quotes."""
+    return concat(
+        *(
+            spelled_characters(ranges) if charset.intersection(ranges, _MUST) else chars(ranges)
+            for ranges in map(charset.of, text)
+        )
+    )
+
+
+def spelled_language(term: Regular) -> Regular | None:
+    """The spellings of the strings of a language; None for one that isn't made of characters,
+    unions, concatenations and repetitions alone. Strings of a list have only the escapes that JSON
+    requires."""
+    match term:
+        case r.Epsilon():
+            return EPSILON
+        case r.Chars(ranges=ranges):
+            return spelled_characters(ranges)
+        case r.Words(table=table, low=low, high=high, depth=depth):
+            return _spelled_words([word[depth:] for word in table.strings[low:high]])
+        case r.Repeat(body=body, least=least, most=most):
+            inner = spelled_language(body)
+            return None if inner is None else repeat(inner, least, most)
+        case r.Concat(head=head, tail=tail):
+            first, rest = spelled_language(head), spelled_language(tail)
+            return None if first is None or rest is None else concat(first, rest)
+        case r.Alt(options=options):
+            spelled = [spelled_language(option) for option in options]
+            return None if None in spelled else alt(*(each for each in spelled if each))
+        case _:
+            return None
+
+
+def _spelled_words(texts: list[str]) -> Regular:
+    plain = [text for text in texts if not _needs_escapes(text)]
+    return alt(words(plain), *(spelled_text(text) for text in texts if _needs_escapes(text)))
+
+
+def _needs_escapes(text: str) -> bool:
+    return any(character in '"\\' or character < " " for character in text)
+
+
+@lru_cache(1 << 12)
+def spelled_characters(ranges: Ranges) -> Regular:
+    """Every spelling of one character of a set."""
+    ranges = charset.intersection(ranges, charset.complement(_SURROGATES))
+    plain = charset.intersection(ranges, charset.complement(_MUST))
+    short = [s for c, s in _SHORT.items() if charset.intersection(ranges, charset.of(c))]
+    digits = [_digits(low, high, 4) for low, high in charset.intersection(ranges, _PLANE)]
+    beyond = charset.intersection(ranges, charset.complement(_PLANE))
+    pairs = [pair for low, high in beyond for pair in _pairs(low, high)]
+    escapes = [chars(charset.of("".join(short)))] if short else []
+    escapes += [concat(char("u"), alt(*digits, *pairs))] if digits or pairs else []
+    return alt(chars(plain), concat(char("\\"), alt(*escapes)))
+
+
+def _digits(low: int, high: int, count: int) -> Regular:
+    """The numbers of a range in hexadecimal, with `count` digits of either case."""
+    if count == 0:
+        return EPSILON
+    size = 16 ** (count - 1)
+    parts: list[Regular] = []
+    first, last = low // size, high // size
+    while first <= last:
+        start = low % size if first == low // size else 0
+        whole = last if high % size == size - 1 else last - 1
+        if start == 0 and first <= whole:
+            rest = repeat(_digit(0, 15), count - 1, count - 1)
+            parts.append(concat(_digit(first, whole), rest))
+            first = whole + 1
+            continue
+        end = high % size if first == last else size - 1
+        parts.append(concat(_digit(first, first), _digits(start, end, count - 1)))
+        first += 1
+    return alt(*parts)
+
+
+def _digit(low: int, high: int) -> Regular:
+    digits = "0123456789abcdef"[low : high + 1]
+    return chars(charset.of(digits + digits.upper()))
+
+
+def _pairs(low: int, high: int) -> Iterator[Regular]:
+    """The surrogate pairs of a range beyond U+FFFF, without the `\\u` of the first."""
+    low, high = low - _BEYOND, high - _BEYOND
+    second = concat(char("\\"), char("u"))
+    first, last = low >> 10, high >> 10
+    while first <= last:
+        start = low & 0x3FF if first == low >> 10 else 0
+        whole = last if high & 0x3FF == 0x3FF else last - 1
+        end = 0x3FF
+        stop = whole
+        if start or first > whole:
+            stop = first
+            end = high & 0x3FF if first == last else 0x3FF
+        lead = _digits(0xD800 + first, 0xD800 + stop, 4)
+        yield concat(lead, second, _digits(0xDC00 + start, 0xDC00 + end, 4))
+        first = stop + 1
