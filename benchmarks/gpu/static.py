@@ -5,9 +5,10 @@
 Each subject is launched as the package does, on tensors without data, and every kernel that it
 launches is compiled for its very arguments. The figures come from the machine code. `loads` and
 `stores` are instructions that access device memory, by their width in bits; `local` those that
-access memory of a thread, which are spills or arrays. `occupancy_%` is the share of a
-multiprocessor's warps that registers, shared memory and blocks leave room for. `floor_us` is the
-time in which an H200 moves the bytes that the launch can't avoid, at 4.0 TB/s. No time is measured.
+access memory of a thread, which are spills or arrays; `products` those of tensor cores.
+`occupancy_%` is the share of a multiprocessor's warps that registers, shared memory and blocks
+leave room for. `floor_us` is the time in which an H200 moves the bytes that the launch can't avoid,
+at 4.0 TB/s. No time is measured.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ ROOT: Final = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.report import SKIPPED, Report, some_of
-from maskwright.kernels import apply_mask, sample, store_kv
+from maskwright.kernels import apply_mask, paged_attention, sample, store_kv
 from maskwright.kernels.device import AVAILABLE
 from maskwright.kernels.kv_pool import KvPool
 from maskwright.kernels.sample_inputs import ListedTokens, SampleInputs
@@ -52,6 +53,7 @@ TYPES: Final = {
     torch.float32: "*fp32",
     torch.float64: "*fp64",
     torch.uint8: "*u8",
+    torch.int8: "*i8",
     torch.int16: "*i16",
     torch.int32: "*i32",
     torch.int64: "*i64",
@@ -85,9 +87,14 @@ class Launch:
                 types[name], constants[name] = "constexpr", value
                 continue
             tensor = isinstance(value, torch.Tensor)
-            types[name] = TYPES[value.dtype] if tensor else "i32" if value < 2**31 else "i64"
+            if tensor:
+                types[name] = TYPES[value.dtype]
+            elif isinstance(value, float):
+                types[name] = "fp32"
+            else:
+                types[name] = "i32" if value < 2**31 else "i64"
             start = value.storage_offset() * value.element_size() if tensor else value
-            if start % 16 == 0:
+            if not isinstance(value, float) and start % 16 == 0:
                 attributes[place,] = [["tt.divisibility", 16]]
         types = {name: types[name] for name in self.kernel.arg_names}
         places = {(self.kernel.arg_names.index(name),): part for name, part in constants.items()}
@@ -119,6 +126,7 @@ class Facts:
     local: int
     loads: Counter[int]
     stores: Counter[int]
+    products: Counter[str]
 
     def occupancy(self, warps: int, target: str) -> float:
         """Share of a multiprocessor's warps that can be resident."""
@@ -154,12 +162,13 @@ def read_facts(told: str, shared: int) -> Facts:
     used = re.search(r"REG:(\d+) STACK:(\d+)", told)
     if used is None:
         raise ValueError("cuobjdump told nothing about registers")
-    accesses: dict[str, Counter[int]] = {"LDG": Counter(), "STG": Counter()}
-    for kind, more in re.findall(r"\b(LDG|STG)((?:\.\w+)*)", told):
+    loads, stores = Counter[int](), Counter[int]()
+    for kind, more in re.findall(r"\b(LDG|LDGSTS|STG)\b((?:\.\w+)*)", told):
         width = re.search(r"\.[US]?(8|16|64|128|256)\b", more)
-        accesses[kind][int(width[1]) if width else 32] += 1
+        (stores if kind == "STG" else loads)[int(width[1]) if width else 32] += 1
+    products = Counter[str](re.findall(r"\b(HMMA|HGMMA|UTCHMMA)\b", told))
     local = len(re.findall(r"\b(?:LDL|STL)\b", told))
-    return Facts(int(used[1]), int(used[2]), shared, local, accesses["LDG"], accesses["STG"])
+    return Facts(int(used[1]), int(used[2]), shared, local, loads, stores, products)
 
 
 def launches(subject: Callable[[], object]) -> list[Launch]:
@@ -176,8 +185,8 @@ def launches(subject: Callable[[], object]) -> list[Launch]:
             )
 
     with ExitStack() as stack:
-        for module in (apply_mask, sample, store_kv):
-            stack.enter_context(patch.object(module, "runs_kernels", lambda tensor: True))
+        for module in (apply_mask, paged_attention, sample, store_kv):
+            stack.enter_context(patch.object(module, "runs_kernels", return_value=True))
             for name in [name for name in vars(module) if name.endswith("_kernel")]:
                 recorder = Recorder(getattr(module, name))
                 stack.enter_context(patch.object(module, name, recorder))
@@ -231,6 +240,29 @@ def store(dtype: torch.dtype) -> None:
     store_kv.store_kv(pool, 1, *slots, *numbers)
 
 
+def attend(
+    name: str,
+    *,
+    heads: int = 32,
+    kv_heads: int = 8,
+    width: int = 128,
+    queries: int = 1,
+    codes: torch.dtype | None = None,
+    window: int | None = None,
+) -> None:
+    """Attend from a step of decodes or a chunk of prompts (`name`: decode, prefill)."""
+    shape = (4096, 32, 2, 16, kv_heads, width)
+    scales = None if codes is None else empty(*shape[:-1])
+    pool = KvPool(empty(*shape, dtype=codes or BF16), scales)
+    whole = torch.int32
+    column, tables = empty(ROWS, dtype=whole), empty(ROWS, 256, dtype=whole)
+    sequences = paged_attention.Sequences(column, column, column, tables, queries, 4096)
+    query = empty(ROWS * queries, heads, width, dtype=BF16)
+    scores = paged_attention.Scores(width**-0.5, window)
+    function = {"decode": paged_attention.paged_decode, "prefill": paged_attention.paged_prefill}
+    function[name](query, pool, 1, sequences, scores)
+
+
 BF16, FP32 = torch.bfloat16, torch.float32
 SUBJECTS: Final[dict[str, Callable[[], None]]] = {
     "mask": lambda: mask(BF16),
@@ -238,6 +270,14 @@ SUBJECTS: Final[dict[str, Callable[[], None]]] = {
     "mask-50257": lambda: mask(BF16, 50_257),
     "bitmask": lambda: mask(BF16, by_row=False),
     "store": lambda: store(BF16),
+    "decode": lambda: attend("decode"),
+    "decode-int8": lambda: attend("decode", codes=torch.int8),
+    "decode-fp8": lambda: attend("decode", codes=torch.float8_e4m3fn),
+    "decode-8-queries": lambda: attend("decode", queries=8),
+    "decode-256-wide": lambda: attend("decode", heads=8, kv_heads=4, width=256, window=1024),
+    "prefill": lambda: attend("prefill", queries=2048),
+    "prefill-window": lambda: attend("prefill", queries=2048, window=1024),
+    "prefill-256-wide": lambda: attend("prefill", heads=8, kv_heads=4, width=256, queries=2048),
     "sample": lambda: draw(BF16),
     "sample-listed-scored": lambda: draw(BF16, listed=True, scored=True),
     "sample-listed": lambda: draw(BF16, listed=True),
@@ -299,6 +339,7 @@ def main() -> None:
                 shared_bytes=told.shared,
                 loads=widths(told.loads),
                 stores=widths(told.stores),
+                products=", ".join(f"{name}: {told.products[name]}" for name in told.products),
                 **{"occupancy_%": 100 * told.occupancy(warps, target)},
                 **({} if moved is None else {"floor_us": moved / BYTES_PER_US}),
             )

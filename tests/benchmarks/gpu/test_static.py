@@ -10,7 +10,10 @@ from benchmarks.gpu.static import SUBJECTS, TARGETS, Facts, facts, launches, pro
 
 pytest.importorskip("triton", reason="needs triton, of the extra gpu")
 
-QUICK = ("mask", "mask-50257", "bitmask", "store", "sample", "sample-listed-scored")
+QUICK = (
+    *("mask", "mask-50257", "bitmask", "store", "sample", "sample-listed-scored"),
+    *("decode", "decode-fp8", "prefill-window"),
+)
 """Subjects that are compiled in every run; they contain every kernel and every branch of it. The
 others, of further types and sizes, are compiled with `--slow`."""
 
@@ -30,6 +33,7 @@ def test_every_kernel_compiles_without_spills(subject: str, target: str) -> None
         # Rows of an odd length can't be read in wide steps, nor listed tokens, which lie apart.
         wide = subject != "mask-50257" and launch.name != "edit"
         assert max(told.loads) == 128 or not wide, case
+        assert bool(told.products) == (launch.name == "attend"), case
         assert max(told.stores) == 128 or launch.name not in ("mask", "store") or not wide, case
 
 
@@ -44,14 +48,17 @@ def test_what_cuobjdump_tells() -> None:
  Function mask_kernel:
   REG:40 STACK:8 SHARED:0 LOCAL:0 CONSTANT[0]:400
         /*0010*/                   LDG.E.128.CONSTANT R4, desc[UR4][R2.64] ;
+        /*0018*/                   LDGSTS.E.BYPASS.128 [R5], desc[UR4][R2.64] ;
+        /*001c*/                   HMMA.16816.F32.BF16 R32, R4, R2, R32 ;
         /*0020*/              @P0  LDG.E.U8 R4, desc[UR4][R2.64] ;
         /*0030*/                   LDG.E R4, desc[UR4][R2.64] ;
         /*0040*/                   STG.E.64 desc[UR4][R2.64], R4 ;
         /*0050*/                   LDL R4, [R1] ;
         /*0060*/                   STL.64 [R1], R4 ;
 """
-    loads, stores = Counter({128: 1, 32: 1, 8: 1}), Counter({64: 1})
-    assert read_facts(told, 512) == Facts(40, 8, 512, 2, loads, stores)
+    loads, stores = Counter({128: 2, 32: 1, 8: 1}), Counter({64: 1})
+    products = Counter({"HMMA": 1})
+    assert read_facts(told, 512) == Facts(40, 8, 512, 2, loads, stores, products)
     with pytest.raises(ValueError, match="nothing about registers"):
         read_facts("", 0)
 
@@ -68,5 +75,5 @@ def test_what_cuobjdump_tells() -> None:
     ],
 )
 def test_occupancy(registers: int, shared: int, warps: int, target: str, share: float) -> None:
-    told = Facts(registers, 0, shared, 0, Counter(), Counter())
+    told = Facts(registers, 0, shared, 0, Counter(), Counter(), Counter())
     assert told.occupancy(warps, target) == share

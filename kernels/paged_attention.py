@@ -1,0 +1,547 @@
+"""Attention of queries to keys and values in the blocks of the pool.
+
+`paged_decode` is for at most eight new tokens of each sequence, `paged_prefill` for pieces of
+prompts. Both launch one kernel. A program of it takes some query tokens of one sequence with all
+heads that share a head of keys, as the rows of one matrix, and reads the keys and values of one
+split of the sequence in tiles, with a running maximum and sum (Milakov and Gimelshein,
+arXiv:1805.02867; Dao et al., arXiv:2205.14135). Decodes are split, so that few long sequences fill
+a GPU too, and a second kernel joins what the splits found (Dao et al., "Flash-Decoding", 2023). A
+split has a fixed length and not a share of the sequence, so the order of sums, and with it the bits
+of the result, depends on the sequence alone.
+"""
+
+# Triton is untyped.
+# pyright: reportInvalidTypeForm=false
+# pyright: reportUnknownParameterType=false, reportMissingParameterType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownMemberType=false
+# pyright: reportUnknownVariableType=false
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import torch
+from torch import Tensor
+
+from maskwright.kernels import reference
+from maskwright.kernels.device import INTERPRETED, jit, runs_kernels, tl
+from maskwright.kernels.kv_pool import KvPool
+from maskwright.kernels.reference import Span
+
+MOST_DECODES: Final = 8
+"""The most query tokens of a sequence in `paged_decode`: a sampled token and drafts after it."""
+
+SPLIT: Final = 1024
+"""Positions in a split of `paged_decode`."""
+
+DECODE_TILE: Final = 64
+PREFILL_TILE: Final = 64
+"""Key positions that are read at once."""
+
+PREFILL_ROWS: Final = 128
+"""Rows of a program of `paged_prefill`: query tokens times the heads that share a head of keys.
+Half as many where a head is wider than `WIDE`, since the sums of values fill the registers."""
+
+WIDE: Final = 128
+
+LEAST_ROWS: Final = 16
+"""The fewest rows of a matrix product on tensor cores."""
+
+MERGED: Final = 32
+"""Splits that are joined at once."""
+
+LOG2_E: Final = 1.4426950408889634
+
+
+@dataclass(frozen=True, slots=True)
+class Sequences:
+    """The sequences of a batch, each with a run of consecutive query rows. All tensors are int32,
+    on the device of the queries, and contiguous.
+
+    - `first` `[n]`: the batch row of the first query.
+    - `start` `[n]`: the position of the first query.
+    - `count` `[n]`: how many queries there are; none for a place of the batch that is unused.
+    - `tables` `[n, blocks]`: the blocks of each sequence in order of position.
+    - `most`: a bound for `count`; `longest`: a bound for `start + count`. The host knows these
+      without reading from the device; launches are as large as these say.
+    """
+
+    first: Tensor
+    start: Tensor
+    count: Tensor
+    tables: Tensor
+    most: int
+    longest: int
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """How a layer scores keys: products of queries and keys times `scale`; `window`: the query
+    reads that many positions, itself included; `softcap`: scores are `softcap * tanh(score /
+    softcap)`; `sinks` float32 `[heads]`: the score of a key without value, for each head."""
+
+    scale: float
+    window: int | None = None
+    softcap: float | None = None
+    sinks: Tensor | None = None
+
+
+@jit
+def as_numbers(loaded, kind: tl.constexpr, FP8: tl.constexpr):
+    """Return what was loaded as numbers of `kind`. `FP8`: bytes are numbers of fp8 (e4m3), which
+    not every GPU knows. With their bits moved to their places in float16, whose exponents have
+    another origin, they are 256 times too small."""
+    if FP8:
+        bits = (loaded.to(tl.int16) & 128) << 8 | (loaded.to(tl.int16) & 127) << 7
+        return (bits.to(tl.float16, bitcast=True).to(tl.float32) * 256).to(kind)
+    return loaded.to(kind)
+
+
+@jit
+def attend_tiles(
+    top,
+    mass,
+    mixed,
+    begin,
+    end,
+    packed,
+    position,
+    keys,
+    values,
+    key_scales,
+    value_scales,
+    block_stride,
+    slot_stride,
+    scale_block_stride,
+    scale_slot_stride,
+    table,
+    last,
+    factor,
+    window,
+    softcap,
+    WIDTH: tl.constexpr,
+    WIDTH_2: tl.constexpr,
+    BLOCK: tl.constexpr,
+    TILE: tl.constexpr,
+    FP8: tl.constexpr,
+    MASKED: tl.constexpr,
+):
+    """Add the tiles of keys from `begin` to `end` to what `attend_kernel` keeps of each row: the
+    highest score (`top`), the sum of weights (`mass`) and of weighted values (`mixed`). Scores are
+    exponents of two. Keys from `last` on don't exist. `FP8`: the bytes of
+    the pool are numbers of that kind. `MASKED`: not every row sees every key."""
+    lane = tl.arange(0, WIDTH_2)
+    for tile in range(begin, end, TILE):
+        key = tile + tl.arange(0, TILE)
+        exists = key < last
+        block = tl.load(table + key // BLOCK, mask=exists, other=0).to(tl.int64)
+        place = (block * block_stride + key % BLOCK * slot_stride)[:, None] + lane[None, :]
+        inside = exists[:, None] & (lane < WIDTH)[None, :]
+        part = as_numbers(tl.load(keys + place, mask=inside, other=0), packed.dtype, FP8)
+        part = tl.trans(part)
+        scores = tl.dot(packed, part, input_precision="ieee") * factor
+        if key_scales is not None:
+            scale_place = block * scale_block_stride + key % BLOCK * scale_slot_stride
+            scores *= tl.load(key_scales + scale_place, mask=exists, other=0)[None, :]
+        if softcap is not None:
+            # tanh by an exponential, whose overflow to infinity gives 1. 1.4427 is log2(e).
+            scores = 1 - 2 / (tl.exp(2 * scores) + 1)
+            scores *= softcap * 1.4426950408889634
+        if MASKED:
+            seen = (key[None, :] <= position[:, None]) & exists[None, :]
+            if window is not None:
+                seen &= key[None, :] > position[:, None] - window
+            scores = tl.where(seen, scores, float("-inf"))
+        higher = tl.maximum(top, tl.max(scores, 1))
+        # A row that has seen no key yet has -inf here, and -inf - -inf is NaN.
+        base = tl.where(higher == float("-inf"), 0.0, higher)
+        shrink = tl.exp2(top - base)
+        weights = tl.exp2(scores - base[:, None])
+        top = higher
+        mass = mass * shrink + tl.sum(weights, 1)
+        if value_scales is not None:
+            scale_place = block * scale_block_stride + key % BLOCK * scale_slot_stride
+            weights *= tl.load(value_scales + scale_place, mask=exists, other=0)[None, :]
+        part = as_numbers(tl.load(values + place, mask=inside, other=0), packed.dtype, FP8)
+        mixed *= shrink[:, None]
+        mixed = tl.dot(weights.to(packed.dtype), part, mixed, input_precision="ieee")
+    return top, mass, mixed
+
+
+@jit
+def attend_kernel(
+    query,
+    query_stride,
+    query_head_stride,
+    pool,
+    block_stride,
+    part_stride,
+    slot_stride,
+    head_stride,
+    scales,
+    scale_block_stride,
+    scale_part_stride,
+    scale_slot_stride,
+    scale_head_stride,
+    first,
+    start,
+    count,
+    tables,
+    table_stride,
+    sinks,
+    factor,
+    window,
+    softcap,
+    out,
+    out_stride,
+    out_head_stride,
+    found,
+    found_mixed,
+    GROUP: tl.constexpr,
+    WIDTH: tl.constexpr,
+    WIDTH_2: tl.constexpr,
+    BLOCK: tl.constexpr,
+    ROWS: tl.constexpr,
+    TILE: tl.constexpr,
+    SPLIT: tl.constexpr,
+    BULK: tl.constexpr,
+    FP8: tl.constexpr,
+    UPCAST: tl.constexpr,
+):
+    """Attend from one sequence (axis 0 of the grid) with the heads that share a head of keys (axis
+    1). Axis 2: a piece of its queries, if `SPLIT` is 0, and the result goes to `out`; else one
+    split of its keys, for all its queries, and the result goes to `found`, float32 `[sequences, KV
+    heads, splits, 2, ROWS]` with the highest score and the sum of weights, and `found_mixed`,
+    float32 `[sequences, KV heads, splits, ROWS, WIDTH]`.
+
+    `GROUP`: heads that share a head of keys. `BULK`: tiles that all rows see are read without
+    masks. `UPCAST`: compute in float32, since the interpreter can't in bfloat16."""
+    TOKENS: tl.constexpr = ROWS // GROUP
+    sequence, head = tl.program_id(0), tl.program_id(1)
+    before = 0
+    if SPLIT == 0:
+        before = tl.program_id(2) * TOKENS
+    queries = tl.load(count + sequence)
+    begun = tl.load(start + sequence)
+    last = begun + queries
+    low, high = 0, tl.minimum(last, begun + before + TOKENS)
+    if window is not None:
+        low = tl.maximum(begun + before + 1 - window, 0) // TILE * TILE
+    if SPLIT > 0:
+        low = tl.maximum(low, tl.program_id(2) * SPLIT)
+        high = tl.minimum(high, tl.program_id(2) * SPLIT + SPLIT)
+    if (before < queries) & (low < high):
+        row = tl.arange(0, ROWS)
+        token = before + row // GROUP
+        real = (row < TOKENS * GROUP) & (token < queries)
+        position = begun + token
+        lane = tl.arange(0, WIDTH_2)
+        inside = real[:, None] & (lane < WIDTH)[None, :]
+        of_head = head * GROUP + row % GROUP
+        batch_row = (tl.load(first + sequence) + token).to(tl.int64)
+        place = batch_row * query_stride + of_head * query_head_stride
+        packed = tl.load(query + place[:, None] + lane[None, :], mask=inside, other=0)
+        if UPCAST:
+            packed = packed.to(tl.float32)
+        top = tl.full([ROWS], float("-inf"), tl.float32)
+        mass = tl.zeros([ROWS], tl.float32)
+        mixed = tl.zeros([ROWS, WIDTH_2], tl.float32)
+        keys = pool + head * head_stride
+        values = keys + part_stride
+        key_scales, value_scales = None, None
+        if scales is not None:
+            key_scales = scales + head * scale_head_stride
+            value_scales = key_scales + scale_part_stride
+        table = tables + sequence.to(tl.int64) * table_stride
+        read = (packed, position, keys, values, key_scales, value_scales)
+        strides = (block_stride, slot_stride, scale_block_stride, scale_slot_stride)
+        how = (table, last, factor, window, softcap)
+        if BULK:
+            # Up to `whole`, keys are not after the first query; from `near` on, in every window.
+            whole = tl.maximum((begun + before + 1) // TILE * TILE, low)
+            near = low
+            if window is not None:
+                near = (tl.maximum(high - window, 0) + TILE - 1) // TILE * TILE
+                near = tl.minimum(tl.maximum(near, low), whole)
+                top, mass, mixed = attend_tiles(
+                    *(top, mass, mixed, low, near),
+                    *read,
+                    *strides,
+                    *how,
+                    WIDTH=WIDTH,
+                    WIDTH_2=WIDTH_2,
+                    BLOCK=BLOCK,
+                    TILE=TILE,
+                    FP8=FP8,
+                    MASKED=True,
+                )
+            top, mass, mixed = attend_tiles(
+                *(top, mass, mixed, near, whole),
+                *read,
+                *strides,
+                *how,
+                WIDTH=WIDTH,
+                WIDTH_2=WIDTH_2,
+                BLOCK=BLOCK,
+                TILE=TILE,
+                FP8=FP8,
+                MASKED=False,
+            )
+            low = whole
+        top, mass, mixed = attend_tiles(
+            *(top, mass, mixed, low, high),
+            *read,
+            *strides,
+            *how,
+            WIDTH=WIDTH,
+            WIDTH_2=WIDTH_2,
+            BLOCK=BLOCK,
+            TILE=TILE,
+            FP8=FP8,
+            MASKED=True,
+        )
+        if SPLIT == 0:
+            if sinks is not None:
+                sink = tl.load(sinks + of_head) * 1.4426950408889634
+                higher = tl.maximum(top, sink)
+                shrink = tl.exp2(top - higher)
+                mass = mass * shrink + tl.exp2(sink - higher)
+                mixed *= shrink[:, None]
+            place = batch_row * out_stride + of_head * out_head_stride
+            result = (mixed / mass[:, None]).to(out.dtype.element_ty)
+            tl.store(out + place[:, None] + lane[None, :], result, mask=inside)
+        else:
+            place = (sequence * tl.num_programs(1) + head).to(tl.int64) * tl.num_programs(2)
+            place = (place + tl.program_id(2)) * ROWS
+            tl.store(found + 2 * place + row, top, mask=real)
+            tl.store(found + 2 * place + ROWS + row, mass, mask=real)
+            place = (place + row)[:, None] * WIDTH + lane[None, :]
+            tl.store(found_mixed + place, mixed, mask=inside)
+
+
+@jit
+def merge_kernel(
+    found,
+    found_mixed,
+    splits,
+    first,
+    start,
+    count,
+    sinks,
+    window,
+    out,
+    out_stride,
+    out_head_stride,
+    GROUP: tl.constexpr,
+    WIDTH: tl.constexpr,
+    WIDTH_2: tl.constexpr,
+    ROWS: tl.constexpr,
+    TILE: tl.constexpr,
+    SPLIT: tl.constexpr,
+    SPLITS: tl.constexpr,
+):
+    """Join what `attend_kernel` found in the splits of one sequence (axis 0) for one head (axis 1)
+    of one query (axis 2), `SPLITS` splits at a time. `splits`: their number in `found`."""
+    sequence, head, token = tl.program_id(0), tl.program_id(1), tl.program_id(2)
+    if token < tl.load(count + sequence):
+        begun = tl.load(start + sequence)
+        end = (begun + token) // SPLIT + 1
+        low = 0
+        if window is not None:
+            low = tl.maximum(begun + 1 - window, 0) // TILE * TILE // SPLIT
+        row = token * GROUP + head % GROUP
+        lane = tl.arange(0, WIDTH_2)
+        heads = tl.num_programs(1) // GROUP
+        place = (sequence * heads + head // GROUP).to(tl.int64) * splits
+        top = tl.full([1], float("-inf"), tl.float32)
+        mass = tl.zeros([1], tl.float32)
+        mixed = tl.zeros([WIDTH_2], tl.float32)
+        if sinks is not None:
+            top = tl.zeros([1], tl.float32) + tl.load(sinks + head) * 1.4426950408889634
+            mass += 1
+        for group in range(low, end, SPLITS):
+            split = group + tl.arange(0, SPLITS)
+            inside = split < end
+            at = (place + split) * ROWS
+            tops = tl.load(found + 2 * at + row, mask=inside, other=float("-inf"))
+            masses = tl.load(found + 2 * at + ROWS + row, mask=inside, other=0)
+            at = (at + row)[:, None] * WIDTH + lane[None, :]
+            parts = inside[:, None] & (lane < WIDTH)[None, :]
+            parts = tl.load(found_mixed + at, mask=parts, other=0)
+            higher = tl.maximum(top, tl.max(tops, 0))
+            base = tl.where(higher == float("-inf"), 0.0, higher)
+            shrink = tl.exp2(top - base)
+            weights = tl.exp2(tops - base)
+            top = higher
+            mass = mass * shrink + tl.sum(masses * weights, 0)
+            mixed = mixed * shrink + tl.sum(parts * weights[:, None], 0)
+        batch_row = (tl.load(first + sequence) + token).to(tl.int64)
+        place = batch_row * out_stride + head * out_head_stride + lane
+        tl.store(out + place, (mixed / mass).to(out.dtype.element_ty), mask=lane < WIDTH)
+
+
+def paged_decode(
+    query: Tensor, pool: KvPool, layer: int, sequences: Sequences, scores: Scores
+) -> Tensor:
+    """Return the attention of `query` `[rows, heads, head_dim]`, at most `MOST_DECODES` rows of
+    each sequence, over `layer` of the pool, in the type and shape of `query`. Rows of no sequence
+    are undefined. Raises `ValueError` for other shapes, types and counts."""
+    _check(query, pool, sequences)
+    if sequences.most > MOST_DECODES:
+        raise ValueError(f"a decode has at most {MOST_DECODES} queries of each sequence")
+    if not runs_kernels(query):
+        return _by_twin(query, pool, layer, sequences, scores)
+    group = query.shape[1] // pool.data.shape[4]
+    rows = max(LEAST_ROWS, _power_of_two(sequences.most * group))
+    splits = -(-sequences.longest // SPLIT)
+    out = torch.empty_like(query, memory_format=torch.contiguous_format)
+    launch = _Launch(query, pool, layer, sequences, scores, out)
+    if splits == 1:
+        launch.attend(1, ROWS=rows, TILE=DECODE_TILE, BULK=False)
+        return out
+    parts = (len(sequences.first), pool.data.shape[4], splits)
+    found = query.new_empty(*parts, 2, rows, dtype=torch.float32)
+    mixed = query.new_empty(*parts, rows, query.shape[2], dtype=torch.float32)
+    launch.attend(splits, found, mixed, ROWS=rows, TILE=DECODE_TILE, SPLIT=SPLIT, BULK=False)
+    launch.merge(found, mixed, ROWS=rows, TILE=DECODE_TILE, SPLIT=SPLIT)
+    return out
+
+
+def paged_prefill(
+    query: Tensor, pool: KvPool, layer: int, sequences: Sequences, scores: Scores
+) -> Tensor:
+    """Return what `paged_decode` does, for any number of queries of each sequence."""
+    _check(query, pool, sequences)
+    if not runs_kernels(query):
+        return _by_twin(query, pool, layer, sequences, scores)
+    group = query.shape[1] // pool.data.shape[4]
+    wide = query.shape[2] > WIDE
+    rows = max(PREFILL_ROWS // 2 if wide else PREFILL_ROWS, _power_of_two(group))
+    out = torch.empty_like(query, memory_format=torch.contiguous_format)
+    pieces = -(-sequences.most // (rows // group))
+    launch = _Launch(query, pool, layer, sequences, scores, out)
+    launch.attend(pieces, ROWS=rows, TILE=PREFILL_TILE, BULK=True)
+    return out
+
+
+@dataclass(frozen=True, slots=True)
+class _Launch:
+    """The arguments that the kernels of one call share."""
+
+    query: Tensor
+    pool: KvPool
+    layer: int
+    sequences: Sequences
+    scores: Scores
+    out: Tensor
+
+    def attend(
+        self,
+        parts: int,
+        found: Tensor | None = None,
+        mixed: Tensor | None = None,
+        *,
+        ROWS: int,
+        TILE: int,
+        BULK: bool,
+        SPLIT: int = 0,
+    ) -> None:
+        """Launch `attend_kernel` with `parts` programs for each sequence and head of keys."""
+        query, out, sequences, scores = self.query, self.out, self.sequences, self.scores
+        data, scales = self.pool.data[:, self.layer], self.pool.scales
+        if scales is not None:
+            scales = scales[:, self.layer]
+        block, heads, width = data.shape[2:]
+        fp8 = data.dtype == torch.float8_e4m3fn
+        if fp8:
+            data = data.view(torch.uint8)
+        softcap = scores.softcap
+        attend_kernel[len(sequences.first), heads, parts](
+            *(query, *query.stride()[:2]),
+            *(data, *data.stride()[:4]),
+            *((None, 0, 0, 0, 0) if scales is None else (scales, *scales.stride())),
+            *(sequences.first, sequences.start, sequences.count),
+            *(sequences.tables, sequences.tables.stride(0)),
+            scores.sinks,
+            scores.scale * LOG2_E if softcap is None else scores.scale / softcap,
+            scores.window,
+            softcap,
+            *(out, *out.stride()[:2]),
+            *(found, mixed),
+            GROUP=query.shape[1] // heads,
+            WIDTH=width,
+            WIDTH_2=max(16, _power_of_two(width)),
+            BLOCK=block,
+            ROWS=ROWS,
+            TILE=TILE,
+            SPLIT=SPLIT,
+            BULK=BULK,
+            FP8=fp8,
+            UPCAST=INTERPRETED and query.dtype == torch.bfloat16,
+            num_warps=8 if ROWS * width >= PREFILL_ROWS * WIDE else 4,
+            enable_fp_fusion=True,
+        )
+
+    def merge(self, found: Tensor, mixed: Tensor, *, ROWS: int, TILE: int, SPLIT: int) -> None:
+        """Launch `merge_kernel`."""
+        out, sequences = self.out, self.sequences
+        heads, width = out.shape[1:]
+        merge_kernel[len(sequences.first), heads, sequences.most](
+            *(found, mixed, found.shape[2]),
+            *(sequences.first, sequences.start, sequences.count),
+            self.scores.sinks,
+            self.scores.window,
+            *(out, *out.stride()[:2]),
+            GROUP=heads // found.shape[1],
+            WIDTH=width,
+            WIDTH_2=_power_of_two(width),
+            ROWS=ROWS,
+            TILE=TILE,
+            SPLIT=SPLIT,
+            SPLITS=min(MERGED, _power_of_two(found.shape[2])),
+            num_warps=4,
+            enable_fp_fusion=True,
+        )
+
+
+def _power_of_two(number: int) -> int:
+    """Return the least power of two that is at least `number`."""
+    return 1 << (number - 1).bit_length()
+
+
+def _check(query: Tensor, pool: KvPool, sequences: Sequences) -> None:
+    heads, width = pool.data.shape[4:]
+    if query.ndim != 3 or query.shape[2] != width or query.shape[1] % heads or query.stride(2) != 1:
+        raise ValueError(
+            f"queries must be [rows, heads, {width}], with a multiple of {heads} heads and a stride"
+            " of 1 between dimensions"
+        )
+    if pool.scales is None and pool.data.dtype != query.dtype:
+        raise ValueError(f"queries of {query.dtype} can't read a pool of {pool.data.dtype}")
+    columns = (sequences.first, sequences.start, sequences.count)
+    if any(column.dtype != torch.int32 or column.ndim != 1 for column in columns):
+        raise ValueError("rows, positions and counts of sequences must be int32 vectors")
+    if sequences.tables.dtype != torch.int32 or sequences.tables.stride(1) != 1:
+        raise ValueError("tables must be int32 [sequences, blocks], with a stride of 1")
+
+
+def _by_twin(
+    query: Tensor, pool: KvPool, layer: int, sequences: Sequences, scores: Scores
+) -> Tensor:
+    """The twin takes the same numbers from the host."""
+    columns = (sequences.first, sequences.start, sequences.count, sequences.tables)
+    spans = [
+        Span(first, start, count, table)
+        for first, start, count, table in zip(*(column.tolist() for column in columns), strict=True)
+        if count
+    ]
+    return reference.paged_attention(
+        query,
+        pool,
+        layer,
+        reference.plan_attention(spans, pool.data.shape[3]),
+        scale=scores.scale,
+        window=scores.window,
+        softcap=scores.softcap,
+        sinks=scores.sinks,
+    )

@@ -1,0 +1,231 @@
+"""Attention over the blocks of the pool: the twin, the kernels in the interpreter and on a GPU,
+held against sums over single keys in float64."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pytest
+import torch
+from torch import Tensor
+
+from maskwright.kernels import paged_attention, reference
+from maskwright.kernels.device import INTERPRETED
+from maskwright.kernels.kv_pool import KvPool, decode, encode
+from maskwright.kernels.paged_attention import Scores, Sequences, paged_decode, paged_prefill
+
+BLOCK = 4
+FP8 = torch.float8_e4m3fn
+
+DECODES = ((40, 1), (3, 1), (0, 1), (70, 1))
+DRAFTS = ((40, 3), (0, 8), (62, 2), (30, 1))
+PROMPTS = ((0, 19), (40, 30), (31, 1))
+
+
+@pytest.fixture(autouse=True)
+def small_tiles(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let short sequences have several splits, tiles and pieces."""
+    for name in ("DECODE_TILE", "PREFILL_TILE", "PREFILL_ROWS"):
+        monkeypatch.setattr(paged_attention, name, 16)
+    monkeypatch.setattr(paged_attention, "SPLIT", 32)
+    monkeypatch.setattr(paged_attention, "MERGED", 2)
+
+
+@dataclass
+class Case:
+    """Queries and the keys that they see; `runs`: start and count of each sequence's queries."""
+
+    runs: tuple[tuple[int, int], ...]
+    heads: int = 4
+    kv_heads: int = 2
+    width: int = 16
+    dtype: torch.dtype = torch.float32
+    codes: torch.dtype | None = None
+
+    def __post_init__(self) -> None:
+        sizes = [-(-(start + count) // BLOCK) for start, count in self.runs]
+        shape = (1 + sum(sizes), 2, 2, BLOCK, self.kv_heads, self.width)
+        numbers = torch.randn(shape).to(self.dtype)
+        self.pool = KvPool(numbers)
+        self.numbers = numbers.double()
+        if self.codes is not None:
+            self.pool = KvPool(*encode(numbers, self.codes))
+            assert self.pool.scales is not None
+            self.numbers = decode(self.pool.data, self.pool.scales, self.dtype).double()
+        blocks = iter((1 + torch.randperm(sum(sizes))).tolist())
+        self.tables = [[next(blocks) for _ in range(size)] for size in sizes]
+        # What lies after a sequence's end is not its own: a kernel that reads it gives NaN.
+        for (start, count), table in zip(self.runs, self.tables, strict=True):
+            if self.codes is None and (start + count) % BLOCK and INTERPRETED:
+                self.pool.data[table[-1], :, :, (start + count) % BLOCK :] = float("nan")
+        rows = sum(count for _, count in self.runs)
+        # Queries as models have them: before keys and values in one row.
+        self.query = torch.randn(rows + 1, self.heads + 3, self.width).to(self.dtype)[
+            :, : self.heads
+        ]
+
+    def sequences(self, device: torch.device) -> Sequences:
+        """The runs in a batch that has a place without a sequence as well."""
+        starts, counts = [start for start, _ in self.runs], [count for _, count in self.runs]
+        firsts = [sum(counts[:number]) for number in range(len(counts))]
+        most = max(map(len, self.tables))
+        tables = [table + [0] * (most - len(table)) for table in self.tables]
+        columns = ([*firsts, 0], [*starts, 0], [*counts, 0], [*tables, [0] * most])
+        return Sequences(
+            *(torch.tensor(column, dtype=torch.int32, device=device) for column in columns),
+            most=max(counts),
+            longest=max(map(sum, self.runs)),
+        )
+
+    def run(
+        self,
+        function: Callable[[Tensor, KvPool, int, Sequences, Scores], Tensor],
+        scores: Scores,
+        device: torch.device,
+    ) -> Tensor:
+        """Return the result for all rows that belong to a sequence, on the CPU."""
+        scales = self.pool.scales
+        pool = KvPool(self.pool.data.to(device), None if scales is None else scales.to(device))
+        out = function(self.query.to(device), pool, 1, self.sequences(device), scores)
+        assert (out.dtype, out.shape) == (self.query.dtype, self.query.shape)
+        return out[:-1].cpu()
+
+    def expected(self, scores: Scores) -> Tensor:
+        """Sums over single keys."""
+        out: list[Tensor] = []
+        query = self.query.double()
+        for (start, count), table in zip(self.runs, self.tables, strict=True):
+            keys, values = self.numbers[table, 1].transpose(0, 1).flatten(1, 2)
+            for position in range(start, start + count):
+                first = 0 if scores.window is None else max(0, position - scores.window + 1)
+                seen = slice(first, position + 1)
+                for head in range(self.heads):
+                    of = head // (self.heads // self.kv_heads)
+                    found = keys[seen, of] @ query[len(out) // self.heads, head] * scores.scale
+                    if scores.softcap is not None:
+                        found = scores.softcap * (found / scores.softcap).tanh()
+                    if scores.sinks is not None:
+                        found = torch.cat((found, scores.sinks[head : head + 1].double().cpu()))
+                    weights = found.softmax(0)[: position + 1 - first]
+                    out.append(weights @ values[seen, of])
+        return torch.stack(out).view(-1, self.heads, self.width)
+
+
+FUNCTIONS = {
+    "decodes": (paged_decode, DECODES),
+    "drafts": (paged_decode, DRAFTS),
+    "prompts": (paged_prefill, PROMPTS),
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize(
+    ("window", "softcap", "sunk"),
+    [
+        (None, None, False),
+        (1, None, True),
+        (21, None, True),
+        (21, 1.5, False),
+        (None, 1.5, True),
+    ],
+)
+def test_all_ways_of_scoring(
+    name: str, window: int | None, softcap: float | None, sunk: bool, device: torch.device
+) -> None:
+    function, runs = FUNCTIONS[name]
+    case = Case(runs)
+    sinks = torch.tensor([3.0, -1.0, 0.0, 9.0], device=device) if sunk else None
+    scores = Scores(0.4, window, softcap, sinks)
+    assert_close(case.run(function, scores, device), case.expected(scores), 2e-5)
+
+
+@pytest.mark.parametrize("name", ["drafts", "prompts"])
+@pytest.mark.parametrize(
+    ("heads", "kv_heads", "width"), [(1, 1, 16), (6, 2, 20), (5, 1, 8), (3, 3, 4)]
+)
+def test_all_shapes_of_heads(
+    name: str, heads: int, kv_heads: int, width: int, device: torch.device
+) -> None:
+    function, runs = FUNCTIONS[name]
+    case = Case(runs, heads, kv_heads, width)
+    assert_close(case.run(function, Scores(0.4), device), case.expected(Scores(0.4)), 2e-5)
+
+
+@pytest.mark.parametrize("name", ["decodes", "prompts"])
+@pytest.mark.parametrize(
+    ("dtype", "codes", "tolerance"),
+    [
+        (torch.float16, None, 3e-3),
+        (torch.bfloat16, None, 3e-2),
+        (torch.float32, torch.int8, 2e-5),
+        (torch.float32, FP8, 2e-5),
+        (torch.bfloat16, FP8, 3e-2),
+    ],
+    ids=str,
+)
+def test_all_types(
+    name: str,
+    dtype: torch.dtype,
+    codes: torch.dtype | None,
+    tolerance: float,
+    device: torch.device,
+) -> None:
+    function, runs = FUNCTIONS[name]
+    case = Case(runs, dtype=dtype, codes=codes)
+    scores = Scores(0.4, window=33)
+    assert_close(case.run(function, scores, device).double(), case.expected(scores), tolerance)
+
+
+def test_the_bits_of_a_sequence_do_not_depend_on_its_neighbours(device: torch.device) -> None:
+    case = Case(DECODES)
+    together = case.run(paged_decode, Scores(0.4), device)
+    for number, (start, _) in enumerate(DECODES):
+        sequences = case.sequences(device)
+        alone = Sequences(
+            *(
+                column[number : number + 1]
+                for column in (
+                    *(sequences.first, sequences.start, sequences.count),
+                    sequences.tables,
+                )
+            ),
+            most=1,
+            longest=start + 1,
+        )
+        pool = KvPool(case.pool.data.to(device))
+        out = paged_decode(case.query.to(device), pool, 1, alone, Scores(0.4))
+        assert out[number].cpu().equal(together[number])
+
+
+def test_other_shapes_and_types_are_refused() -> None:
+    case = Case(DECODES)
+    sequences = case.sequences(torch.device("cpu"))
+    refused = {
+        "a multiple of 2 heads": case.query[:, :3],
+        r"\[rows, heads, 16\]": case.query[..., :8],
+        "can't read a pool": case.query.half(),
+    }
+    for function in (paged_decode, paged_prefill):
+        for message, query in refused.items():
+            with pytest.raises(ValueError, match=message):
+                function(query, case.pool, 1, sequences, Scores(1.0))
+
+
+def test_a_decode_has_few_queries() -> None:
+    case = Case(PROMPTS)
+    with pytest.raises(ValueError, match="at most 8 queries"):
+        paged_decode(case.query, case.pool, 1, case.sequences(torch.device("cpu")), Scores(1.0))
+
+
+@pytest.mark.skipif(not INTERPRETED, reason="needs TRITON_INTERPRET=1; test_interpreter.py sets it")
+def test_the_interpreter_does_not_run_the_twin(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(reference, "paged_attention")
+    case = Case(DECODES)
+    assert case.run(paged_decode, Scores(0.4), torch.device("cpu")).isfinite().all()
+
+
+def assert_close(actual: Tensor, expected: Tensor, tolerance: float) -> None:
+    torch.testing.assert_close(
+        actual.double(), expected, rtol=tolerance, atol=tolerance, check_dtype=False
+    )
