@@ -169,6 +169,31 @@ def attend_tiles(
 
 
 @jit
+def keys_of(position, last, window, TOKENS: tl.constexpr, TILE: tl.constexpr, SPLIT: tl.constexpr):
+    """Return where the keys begin and end that `TOKENS` queries from `position` on see; `SPLIT`:
+    within the split of this program. The begin is that of a tile."""
+    low, high = 0, tl.minimum(last, position + TOKENS)
+    if window is not None:
+        low = tl.maximum(position + 1 - window, 0) // TILE * TILE
+    if SPLIT > 0:
+        low = tl.maximum(low, tl.program_id(2) * SPLIT)
+        high = tl.minimum(high, tl.program_id(2) * SPLIT + SPLIT)
+    return low, high
+
+
+@jit
+def weighted_mean(top, mass, mixed, sinks, head):
+    """Return the result of each row, `head` being its head, from what `attend_tiles` has added."""
+    if sinks is not None:
+        sink = tl.load(sinks + head) * 1.4426950408889634
+        higher = tl.maximum(top, sink)
+        shrink = tl.exp2(top - higher)
+        mass = mass * shrink + tl.exp2(sink - higher)
+        mixed *= shrink[:, None]
+    return mixed / mass[:, None]
+
+
+@jit
 def attend_kernel(
     query,
     query_stride,
@@ -218,18 +243,10 @@ def attend_kernel(
     masks. `UPCAST`: compute in float32, since the interpreter can't in bfloat16."""
     TOKENS: tl.constexpr = ROWS // GROUP
     sequence, head = tl.program_id(0), tl.program_id(1)
-    before = 0
-    if SPLIT == 0:
-        before = tl.program_id(2) * TOKENS
-    queries = tl.load(count + sequence)
-    begun = tl.load(start + sequence)
+    before = tl.program_id(2) * TOKENS if SPLIT == 0 else 0
+    queries, begun = tl.load(count + sequence), tl.load(start + sequence)
     last = begun + queries
-    low, high = 0, tl.minimum(last, begun + before + TOKENS)
-    if window is not None:
-        low = tl.maximum(begun + before + 1 - window, 0) // TILE * TILE
-    if SPLIT > 0:
-        low = tl.maximum(low, tl.program_id(2) * SPLIT)
-        high = tl.minimum(high, tl.program_id(2) * SPLIT + SPLIT)
+    low, high = keys_of(begun + before, last, window, TOKENS, TILE, SPLIT)
     if (before < queries) & (low < high):
         row = tl.arange(0, ROWS)
         token = before + row // GROUP
@@ -243,17 +260,15 @@ def attend_kernel(
         packed = tl.load(query + place[:, None] + lane[None, :], mask=inside, other=0)
         if UPCAST:
             packed = packed.to(tl.float32)
-        top = tl.full([ROWS], float("-inf"), tl.float32)
-        mass = tl.zeros([ROWS], tl.float32)
-        mixed = tl.zeros([ROWS, WIDTH_2], tl.float32)
+        nothing = tl.zeros([ROWS], tl.float32)
+        state = (nothing + float("-inf"), nothing, tl.zeros([ROWS, WIDTH_2], tl.float32))
         keys = pool + head * head_stride
-        values = keys + part_stride
         key_scales, value_scales = None, None
         if scales is not None:
             key_scales = scales + head * scale_head_stride
             value_scales = key_scales + scale_part_stride
         table = tables + sequence.to(tl.int64) * table_stride
-        read = (packed, position, keys, values, key_scales, value_scales)
+        read = (packed, position, keys, keys + part_stride, key_scales, value_scales)
         strides = (block_stride, slot_stride, scale_block_stride, scale_slot_stride)
         how = (table, last, factor, window, softcap)
         if BULK:
@@ -263,52 +278,20 @@ def attend_kernel(
             if window is not None:
                 near = (tl.maximum(high - window, 0) + TILE - 1) // TILE * TILE
                 near = tl.minimum(tl.maximum(near, low), whole)
-                top, mass, mixed = attend_tiles(
-                    *(top, mass, mixed, low, near),
-                    *read,
-                    *strides,
-                    *how,
-                    WIDTH=WIDTH,
-                    WIDTH_2=WIDTH_2,
-                    BLOCK=BLOCK,
-                    TILE=TILE,
-                    FP8=FP8,
-                    MASKED=True,
+                state = attend_tiles(
+                    *state, low, near, *read, *strides, *how, WIDTH, WIDTH_2, BLOCK, TILE, FP8, True
                 )
-            top, mass, mixed = attend_tiles(
-                *(top, mass, mixed, near, whole),
-                *read,
-                *strides,
-                *how,
-                WIDTH=WIDTH,
-                WIDTH_2=WIDTH_2,
-                BLOCK=BLOCK,
-                TILE=TILE,
-                FP8=FP8,
-                MASKED=False,
+            state = attend_tiles(
+                *state, near, whole, *read, *strides, *how, WIDTH, WIDTH_2, BLOCK, TILE, FP8, False
             )
             low = whole
-        top, mass, mixed = attend_tiles(
-            *(top, mass, mixed, low, high),
-            *read,
-            *strides,
-            *how,
-            WIDTH=WIDTH,
-            WIDTH_2=WIDTH_2,
-            BLOCK=BLOCK,
-            TILE=TILE,
-            FP8=FP8,
-            MASKED=True,
+        state = attend_tiles(
+            *state, low, high, *read, *strides, *how, WIDTH, WIDTH_2, BLOCK, TILE, FP8, True
         )
+        top, mass, mixed = state
         if SPLIT == 0:
-            if sinks is not None:
-                sink = tl.load(sinks + of_head) * 1.4426950408889634
-                higher = tl.maximum(top, sink)
-                shrink = tl.exp2(top - higher)
-                mass = mass * shrink + tl.exp2(sink - higher)
-                mixed *= shrink[:, None]
+            result = weighted_mean(top, mass, mixed, sinks, of_head).to(out.dtype.element_ty)
             place = batch_row * out_stride + of_head * out_head_stride
-            result = (mixed / mass[:, None]).to(out.dtype.element_ty)
             tl.store(out + place[:, None] + lane[None, :], result, mask=inside)
         else:
             place = (sequence * tl.num_programs(1) + head).to(tl.int64) * tl.num_programs(2)
@@ -355,10 +338,7 @@ def merge_kernel(
         place = (sequence * heads + head // GROUP).to(tl.int64) * splits
         top = tl.full([1], float("-inf"), tl.float32)
         mass = tl.zeros([1], tl.float32)
-        mixed = tl.zeros([WIDTH_2], tl.float32)
-        if sinks is not None:
-            top = tl.zeros([1], tl.float32) + tl.load(sinks + head) * 1.4426950408889634
-            mass += 1
+        mixed = tl.zeros([1, WIDTH_2], tl.float32)
         for group in range(low, end, SPLITS):
             split = group + tl.arange(0, SPLITS)
             inside = split < end
@@ -374,10 +354,12 @@ def merge_kernel(
             weights = tl.exp2(tops - base)
             top = higher
             mass = mass * shrink + tl.sum(masses * weights, 0)
-            mixed = mixed * shrink + tl.sum(parts * weights[:, None], 0)
+            mixed = mixed * shrink + tl.sum(parts * weights[:, None], 0)[None, :]
+        result = weighted_mean(top, mass, mixed, sinks, head).to(out.dtype.element_ty)
         batch_row = (tl.load(first + sequence) + token).to(tl.int64)
-        place = batch_row * out_stride + head * out_head_stride + lane
-        tl.store(out + place, (mixed / mass).to(out.dtype.element_ty), mask=lane < WIDTH)
+        place = batch_row * out_stride + head * out_head_stride
+        lanes = lane[None, :]
+        tl.store(out + place + lanes, result, mask=lanes < WIDTH)
 
 
 def paged_decode(
