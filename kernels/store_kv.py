@@ -1,7 +1,7 @@
 """Writes keys and values of new tokens to their slots in the pool.
 
-Where the pool holds numbers, the kernel moves their bits, so that it serves every type. Pools of
-codes (int8, fp8) are written by the twin in `kv_pool.py`.
+Where the pool holds numbers, the kernel moves their bits, so that it serves every type. Where it
+holds codes (int8, fp8), it encodes each head.
 """
 
 # Triton is untyped.
@@ -12,10 +12,12 @@ from __future__ import annotations
 
 from typing import Final
 
+import torch
 from torch import Tensor
 
 from maskwright.kernels import kv_pool
 from maskwright.kernels.apply_mask import AS_INTEGERS
+from maskwright.kernels.codes import encode_head
 from maskwright.kernels.device import jit, runs_kernels, tl
 from maskwright.kernels.kv_pool import KvPool
 
@@ -36,6 +38,11 @@ def store_kernel(
     part_stride,
     slot_stride,
     head_stride,
+    scales,
+    scale_block_stride,
+    scale_part_stride,
+    scale_slot_stride,
+    scale_head_stride,
     blocks,
     blocks_stride,
     offsets,
@@ -44,9 +51,11 @@ def store_kernel(
     WIDTH: tl.constexpr,
     HEADS_2: tl.constexpr,
     WIDTH_2: tl.constexpr,
+    FP8: tl.constexpr,
 ):
-    """Write the keys (axis 1 of the grid: 0) or values (1) of one token. `pool`: of one layer.
-    `HEADS_2`, `WIDTH_2`: the powers of two from `HEADS` and `WIDTH` on. Strides are in elements."""
+    """Write the keys (axis 1 of the grid: 0) or values (1) of one token. `pool` and `scales`: of
+    one layer; without `scales`, numbers are copied. `HEADS_2`, `WIDTH_2`: the powers of two from
+    `HEADS` and `WIDTH` on. Strides are in elements. `FP8`: see `encode_head`."""
     token, part = tl.program_id(0), tl.program_id(1)
     head = tl.arange(0, HEADS_2)[:, None]
     lane = tl.arange(0, WIDTH_2)[None, :]
@@ -56,9 +65,17 @@ def store_kernel(
     else:
         source = values + token.to(tl.int64) * value_stride + head * value_head_stride
     block = tl.load(blocks + token * blocks_stride)
-    slot = block * block_stride + tl.load(offsets + token * offsets_stride) * slot_stride
-    target = pool + slot + part * part_stride + head * head_stride
-    tl.store(target + lane, tl.load(source + lane, mask=inside), mask=inside)
+    offset = tl.load(offsets + token * offsets_stride)
+    target = pool + block * block_stride + offset * slot_stride + part * part_stride
+    numbers = tl.load(source + lane, mask=inside, other=0)
+    if scales is not None:
+        codes, scale = encode_head(numbers.to(tl.float32), FP8)
+        place = block * scale_block_stride + offset * scale_slot_stride + part * scale_part_stride
+        each = tl.arange(0, HEADS_2)
+        tl.store(scales + place + each * scale_head_stride, scale, mask=each < HEADS)
+        tl.store(target + head * head_stride + lane, codes, mask=inside)
+    else:
+        tl.store(target + head * head_stride + lane, numbers, mask=inside)
 
 
 def store_kv(
@@ -72,22 +89,27 @@ def store_kv(
         raise ValueError(f"keys and values must be {list(shape)} for these slots of the pool")
     if pool.scales is None and not keys.dtype == values.dtype == pool.data.dtype:
         raise ValueError(f"a pool of {pool.data.dtype} can't hold {keys.dtype}")
-    strided = keys.stride(2) == values.stride(2) == 1
-    if pool.scales is not None or not strided or not len(blocks) or not runs_kernels(keys):
+    if not keys.stride(2) == values.stride(2) == 1 or not len(blocks) or not runs_kernels(keys):
         kv_pool.store_kv(pool, layer, blocks, offsets, keys, values)
         return
-    kind = AS_INTEGERS[keys.element_size()]
-    of_layer = pool.data.view(kind)[:, layer]
+    data, scales = pool.data[:, layer], None if pool.scales is None else pool.scales[:, layer]
+    if scales is None:
+        kind = AS_INTEGERS[keys.element_size()]
+        keys, values, data = keys.view(kind), values.view(kind), data.view(kind)
+    else:
+        data = data.view(torch.uint8)
     heads, width = keys.shape[1:]
     store_kernel[len(blocks), 2](
-        *(keys.view(kind), *keys.stride()[:2]),
-        *(values.view(kind), *values.stride()[:2]),
-        *(of_layer, *of_layer.stride()[:4]),
+        *(keys, *keys.stride()[:2]),
+        *(values, *values.stride()[:2]),
+        *(data, *data.stride()[:4]),
+        *((None, 0, 0, 0, 0) if scales is None else (scales, *scales.stride())),
         *(blocks, blocks.stride(0), offsets, offsets.stride(0)),
         HEADS=heads,
         WIDTH=width,
         HEADS_2=1 << (heads - 1).bit_length(),
         WIDTH_2=1 << (width - 1).bit_length(),
+        FP8=pool.data.dtype == torch.float8_e4m3fn,
         num_warps=WARPS,
         enable_fp_fusion=False,
     )

@@ -32,7 +32,14 @@ ROOT: Final = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.report import SKIPPED, Report, some_of
-from maskwright.kernels import apply_mask, paged_attention, sample, store_kv
+from maskwright.kernels import (
+    apply_mask,
+    norm_rope,
+    paged_attention,
+    sample,
+    silu_mul,
+    store_kv,
+)
 from maskwright.kernels.device import AVAILABLE
 from maskwright.kernels.kv_pool import KvPool
 from maskwright.kernels.sample_inputs import ListedTokens, SampleInputs
@@ -185,7 +192,7 @@ def launches(subject: Callable[[], object]) -> list[Launch]:
             )
 
     with ExitStack() as stack:
-        for module in (apply_mask, paged_attention, sample, store_kv):
+        for module in (apply_mask, norm_rope, paged_attention, sample, silu_mul, store_kv):
             stack.enter_context(patch.object(module, "runs_kernels", return_value=True))
             for name in [name for name in vars(module) if name.endswith("_kernel")]:
                 recorder = Recorder(getattr(module, name))
@@ -232,12 +239,24 @@ def draw(
     sample.sample_rows(empty(ROWS, vocab, dtype=dtype), inputs, scored=scored)
 
 
-def store(dtype: torch.dtype) -> None:
+def store(codes: torch.dtype | None = None) -> None:
     """Store the keys and values of a step, of a model with eight heads of 128."""
-    pool = KvPool(empty(4096, 32, 2, 16, 8, 128, dtype=dtype))
+    shape = (4096, 32, 2, 16, 8, 128)
+    scales = None if codes is None else empty(*shape[:-1])
+    pool = KvPool(empty(*shape, dtype=codes or BF16), scales)
     slots = (empty(ROWS, dtype=torch.int64) for _ in range(2))
-    numbers = (empty(8, ROWS, 128, dtype=dtype).transpose(0, 1) for _ in range(2))
+    numbers = (empty(8, ROWS, 128, dtype=BF16).transpose(0, 1) for _ in range(2))
     store_kv.store_kv(pool, 1, *slots, *numbers)
+
+
+def norms(*, width: int = 4096, head_dim: int = 128) -> None:
+    """Norm a layer's rows, and norm and rotate its heads, eight of four queries each."""
+    hidden, weight = empty(ROWS, width, dtype=BF16), empty(width, dtype=BF16)
+    norm_rope.add_norm(hidden, hidden, weight, 1e-6)
+    heads, of_head = empty(ROWS, 48, head_dim, dtype=BF16)[:, :40], empty(head_dim, dtype=BF16)
+    tables = empty(8192, 1, head_dim, dtype=BF16), empty(8192, 1, head_dim, dtype=BF16)
+    positions = empty(ROWS, dtype=torch.int64)
+    norm_rope.norm_rope(heads, 32, tables, positions, (of_head, of_head), 1e-6)
 
 
 def attend(
@@ -264,12 +283,17 @@ def attend(
 
 
 BF16, FP32 = torch.bfloat16, torch.float32
-SUBJECTS: Final[dict[str, Callable[[], None]]] = {
+SUBJECTS: Final[dict[str, Callable[[], object]]] = {
     "mask": lambda: mask(BF16),
     "mask-float32": lambda: mask(FP32),
     "mask-50257": lambda: mask(BF16, 50_257),
     "bitmask": lambda: mask(BF16, by_row=False),
-    "store": lambda: store(BF16),
+    "store": store,
+    "store-int8": lambda: store(torch.int8),
+    "store-fp8": lambda: store(torch.float8_e4m3fn),
+    "norms": norms,
+    "norms-64": lambda: norms(width=1024, head_dim=64),
+    "silu": lambda: silu_mul.silu_mul(empty(ROWS, 2 * 14336, dtype=BF16)),
     "decode": lambda: attend("decode"),
     "decode-int8": lambda: attend("decode", codes=torch.int8),
     "decode-fp8": lambda: attend("decode", codes=torch.float8_e4m3fn),

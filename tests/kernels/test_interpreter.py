@@ -13,7 +13,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-FILES = ("test_apply_mask.py", "test_paged_attention.py", "test_sample.py", "test_store_kv.py")
+FILES = (
+    *("test_apply_mask.py", "test_norm_rope.py", "test_paged_attention.py", "test_sample.py"),
+    *("test_silu_mul.py", "test_store_kv.py"),
+)
 
 
 @pytest.mark.skipif(

@@ -7,7 +7,7 @@ import torch
 
 from maskwright.kernels import kv_pool
 from maskwright.kernels.device import INTERPRETED
-from maskwright.kernels.kv_pool import KvPool, new_pool
+from maskwright.kernels.kv_pool import KvDtype, KvPool, new_pool
 from maskwright.kernels.store_kv import store_kv
 
 SLOTS = [(3, 1), (1, 0), (4, 3), (1, 2), (2, 3)]
@@ -40,13 +40,31 @@ def test_every_slot_gets_its_token_and_no_other_changes(
     assert pool.data.cpu().view(integers).equal(expected.view(integers))
 
 
-def test_pools_of_codes_are_written_too() -> None:
-    keys, values = numbers(2, 8, torch.float32)
-    pools = [new_pool((5, 2, 2, 4, 2, 8), torch.float32, "int8") for _ in range(2)]
-    store_kv(pools[0], 0, BLOCKS, OFFSETS, keys, values)
-    kv_pool.store_kv(pools[1], 0, BLOCKS, OFFSETS, keys, values)
-    assert pools[0].data.equal(pools[1].data)
-    assert pools[0].data[3, 0, :, 1].any()
+@pytest.mark.parametrize("kind", ["int8", "fp8"])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
+def test_pools_of_codes_get_the_codes_of_the_twin(
+    kind: KvDtype, dtype: torch.dtype, device: torch.device
+) -> None:
+    keys, values = numbers(3, 20, dtype)
+    # Zeros, ties between whole codes, what fp8 rounds to the next power of two, small numbers.
+    keys[0, 0] = 0
+    keys[1, 0] = torch.arange(20) - 9.5
+    keys[1, 0, 0] = 127
+    keys[2, 0] = torch.cat((torch.linspace(-448, 448, 10), 2.0 ** -torch.arange(10)))
+    keys[3, 0] = 448 / 2.0 ** torch.arange(20)
+    pools = [new_pool((5, 2, 2, 4, 3, 20), dtype, kind) for _ in range(2)]
+    kv_pool.store_kv(pools[0], 1, BLOCKS, OFFSETS, keys, values)
+    assert pools[1].scales is not None
+    on_device = KvPool(pools[1].data.to(device), pools[1].scales.to(device))
+    slots = BLOCKS.to(device), OFFSETS.to(device)
+    store_kv(on_device, 1, *slots, keys.to(device), values.to(device))
+    assert on_device.scales is not None
+    assert pools[0].scales is not None
+    assert on_device.scales.cpu().equal(pools[0].scales)
+    codes = on_device.data.cpu().view(torch.uint8)
+    assert codes.equal(pools[0].data.view(torch.uint8))
+    assert codes[3, 1, :, 1].any()
+    assert not codes[:, 0].any()
 
 
 def test_other_shapes_and_types_are_refused() -> None:
