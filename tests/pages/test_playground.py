@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import ast
+import json
+
 import pytest
+from axe_selenium_python import Axe
 from selenium.webdriver.common.keys import Keys
 
+from maskwright.server import ServerConfig, create_app
+from maskwright.server.access.keys import ApiKey, KeyRing, digest_of
+from tests.live_server import live_server
 from tests.pages.browser import Browser
 from tests.pages.demo_server import Served
 
@@ -68,3 +75,222 @@ def test_a_click_shows_what_was_allowed_there(page: Browser) -> None:
     assert "/age" in page.text("#inspection")
     page.until(lambda: page.text("#shape .mark-place") == '"age"')
     assert "of 4,000" in page.text("#inspection")
+
+
+def test_an_answer_is_generated_and_each_token_is_explained(page: Browser) -> None:
+    page.find("#tab-views-generate").click()
+    page.find("#generate").click()
+    page.until(lambda: page.text("#sums dl"))
+    tokens = page.all("#tokens button.token")
+    answer = json.loads(
+        "".join(page.run("return arguments[0].textContent", each) for each in tokens)
+    )
+    assert set(answer) >= {"name", "age", "role"}
+    kinds = {
+        "forced" if "forced" in str(each.get_attribute("class")) else "chosen" for each in tokens
+    }
+    assert kinds == {"forced", "chosen"}
+    assert page.text("#sums dd").startswith(f"{len(tokens)}, of which ")
+    for chart in page.all("#sums .bars"):
+        assert len(chart.find_elements("css selector", "i")) == len(tokens)
+    tokens[0].send_keys(Keys.ARROW_RIGHT, Keys.ARROW_RIGHT)
+    assert "token 3," in page.text("#token-detail")
+    assert "of the probability kept" in page.text("#token-detail")
+    page.all("#sums button")[-1].click()
+    page.until(lambda: "✓ matches" in page.text("#verdict"))
+
+
+def test_what_the_server_refuses_is_told(page: Browser) -> None:
+    page.find("#tab-views-generate").click()
+    page.run("document.getElementById('limit').value = '1'")
+    page.find("#generate").click()
+    page.until(lambda: "max_tokens" in page.text("#sums"))
+    assert [each for each in page.complaints() if "400" not in each] == []
+
+
+def test_an_answer_is_written_step_by_step(page: Browser) -> None:
+    page.find("#tab-views-step").click()
+    page.find("#step-begin").click()
+    written = ""
+    for length in range(1, 5):
+        page.until(lambda: page.all("#view-step .options button"))
+        assert page.driver.switch_to.active_element.get_attribute("class") == "option"
+        page.driver.switch_to.active_element.send_keys(Keys.ENTER)
+        shown = "#view-step .tokens .token"
+        page.until(lambda count=length: len(page.all(shown)) == count)
+        written = page.text("#view-step .tokens")
+    assert '{"name": "A'.startswith(written[:10])
+    page.all("#view-step .tools button")[0].click()
+    page.until(lambda: len(page.all("#view-step .tokens .token")) == 3)
+    masked = page.all("#view-step .option:disabled")
+    assert all("not allowed" in each.text for each in masked)
+
+
+def test_a_link_holds_everything(page: Browser, served: Served) -> None:
+    page.find("#tab-kinds-gbnf").click()
+    write(page, "shape", 'root ::= "é" [0-9]{2}\n')
+    write(page, "input", "é1x")
+    page.until(lambda: page.text("#input .mark-fault") == "x")
+    page.find("#keep").click()
+    page.find("#share").click()
+    page.until(lambda: "#" in page.driver.current_url)
+    link = page.driver.current_url
+    assert page.complaints() == []
+    page.open(f"{served.url}/")
+    page.open(link)
+    page.until(lambda: page.text("#input .mark-fault") == "x")
+    assert page.find("#shape-text").get_property("value") == 'root ::= "é" [0-9]{2}\n'
+    assert page.find("#tab-kinds-gbnf").get_attribute("aria-selected") == "true"
+    page.until(lambda: "as expected" in page.text("#cases-count"))
+    assert page.all("#cases-list select")[-1].get_property("value") == "reject"
+    page.run("location.hash = '#1broken'")
+    page.until(lambda: page.find("#shape-text").get_property("value") == 'root ::= "é" [0-9]{2}\n')
+
+
+def test_examples_are_chosen_from_a_menu(page: Browser) -> None:
+    page.until(lambda: len(page.all("#examples optgroup")) == 3)
+    for title, kind, verdict in (
+        ("A call of a function (Tools)", "tools", "… the beginning"),
+        ("Words and a value (Structural tag)", "structural_tag", "✓ matches"),
+        ("semver", "lark", "✓ matches"),
+        ("invoice", "schema", "✓ matches"),
+        ("An address line (EBNF)", "ebnf", "✓ matches"),
+        ("A version (Regex)", "regex", "✗ doesn't match"),
+    ):
+        option = next(
+            each for each in page.all("#examples option") if each.get_property("text") == title
+        )
+        page.run(
+            "const menu = document.getElementById('examples'); menu.value = arguments[0];"
+            "menu.dispatchEvent(new Event('change'))",
+            option.get_property("value"),
+        )
+        page.until(lambda text=verdict: text in page.text("#verdict"))
+        selected = page.find("#kinds [aria-selected=true]").get_attribute("id")
+        assert selected == f"tab-kinds-{kind}"
+        page.until(lambda: "can be used" in page.text("#check"))
+
+
+def test_the_request_is_shown_as_code(page: Browser) -> None:
+    page.find("#copy").click()
+    program = page.text("#code pre")
+    body = json.loads(program.partition("<<'END_OF_REQUEST'\n")[2].partition("\nEND_OF")[0])
+    assert body["response_format"]["json_schema"]["schema"]["required"] == ["name", "age", "role"]
+    python, typescript = page.all("#code [aria-pressed=false]")
+    python.click()
+    program = page.text("#code pre")
+    call = ast.parse(program).body[2]
+    assert isinstance(call, ast.Assign)
+    assert isinstance(call.value, ast.Call)
+    given = {each.arg: ast.literal_eval(each.value) for each in call.value.keywords}
+    assert given == body
+    typescript.click()
+    assert 'import OpenAI from "openai"' in page.text("#code pre")
+    page.find("#code-copy").click()
+    page.until(lambda: page.text("#notice") == "Copied")
+
+
+def test_the_shape_is_drawn(page: Browser) -> None:
+    page.find("#tab-views-diagram").click()
+    page.until(lambda: "author" in page.text("#view-diagram svg"))
+    page.find("#view-diagram [data-as=graph]").click()
+    page.until(lambda: "author" not in page.text("#view-diagram svg"))
+
+
+def test_values_of_the_tree_select_their_text(page: Browser) -> None:
+    page.find("#tab-views-tree").click()
+    leaf = page.all("#view-tree .leaf")[2]
+    assert leaf.text == "age: 36"
+    leaf.click()
+    script = (
+        "const a = document.activeElement; return a.value.slice(a.selectionStart, a.selectionEnd)"
+    )
+    assert page.run(script) == '"age": 36'
+
+
+def test_the_keyboard_reaches_everything(page: Browser) -> None:
+    reached: list[str] = []
+    page.run("document.body.focus()")
+    for _ in range(60):
+        page.driver.switch_to.active_element.send_keys(Keys.TAB)
+        active = page.driver.switch_to.active_element
+        reached.append(str(active.get_attribute("id")))
+        if reached.count("examples") > 1:
+            break
+    wanted = {"examples", "copy", "share", "theme", "shape-text", "sample", "keep", "input-text"}
+    assert wanted | {"tab-kinds-schema", "tab-views-inspect"} <= set(reached)
+    page.find("#tab-kinds-schema").send_keys(Keys.ARROW_RIGHT)
+    assert page.driver.switch_to.active_element.get_attribute("id") == "tab-kinds-regex"
+    page.until(lambda: "can be used" in page.text("#check"))
+    page.find("#tab-views-inspect").send_keys(Keys.END)
+    assert page.find("#view-step").is_displayed()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing(page: Browser, scheme: str) -> None:
+    page.colours(scheme)
+    page.until(lambda: "author" in page.text("#reasons"))
+    axe = Axe(page.driver)
+    axe.inject()
+    for view in ("inspect", "tree", "diagram", "generate", "step"):
+        page.find(f"#tab-views-{view}").click()
+        if view == "generate":
+            page.find("#generate").click()
+            page.until(lambda: page.text("#sums dl"))
+        if view == "step":
+            page.find("#step-begin").click()
+            page.until(lambda: page.all("#view-step .options button"))
+        found = axe.run()["violations"]
+        told = [(each["id"], [node["html"] for node in each["nodes"]]) for each in found]
+        assert told == [], view
+
+
+def test_a_narrow_window_scrolls_in_one_direction_only(page: Browser) -> None:
+    page.driver.set_window_size(500, 900)
+    for view in ("inspect", "generate", "diagram"):
+        page.find(f"#tab-views-{view}").click()
+        assert page.run("return document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_the_colours_can_be_chosen(page: Browser) -> None:
+    ground = "return getComputedStyle(document.body).backgroundColor"
+    light = page.run(ground)
+    page.colours("dark")
+    dark = page.run(ground)
+    assert light != dark
+    page.find("#theme").click()  # light, whatever the system says
+    assert page.run(ground) == light
+    page.find("#theme").click()
+    page.colours("light")
+    assert page.run(ground) == dark
+    page.find("#theme").click()
+    assert page.run(ground) == light
+
+
+def test_nothing_that_is_written_becomes_markup(page: Browser) -> None:
+    evil = "<img src=x onerror=alert(1)><script>alert(2)</script>"
+    page.find("#tab-kinds-lark").click()
+    write(page, "shape", f'start: "{evil}" a\na: "</style><script>1</script>"\n')
+    write(page, "input", evil)
+    page.until(lambda: "… the beginning" in page.text("#verdict"))
+    page.find("#keep").click()
+    for view in ("inspect", "tree", "diagram"):
+        page.find(f"#tab-views-{view}").click()
+    page.until(lambda: "script" in page.text("#view-diagram svg"))
+    assert len(page.all("script")) == 1
+    assert len(page.all("img")) == 1  # that of the bar
+    assert page.all("svg script") == []
+
+
+def test_a_key_is_asked_for_where_one_is_needed(browser: Browser, served: Served) -> None:
+    """And kept for the tab."""
+    key = "mw-" + "k" * 24
+    config = ServerConfig(keys=KeyRing([ApiKey("page", digest_of(key))]))
+    with live_server(create_app(served.engine, config)) as url:
+        browser.open(f"{url}/")
+        browser.until(lambda: browser.find("#key").is_displayed())
+        browser.find("#key-field").send_keys(key, Keys.ENTER)
+        browser.until(lambda: "doesn't match" in browser.text("#verdict"))
+        assert [each for each in browser.complaints() if "401" not in each] == []
+        browser.driver.refresh()
+        browser.until(lambda: "doesn't match" in browser.text("#verdict"))

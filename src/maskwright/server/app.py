@@ -91,6 +91,7 @@ def create_app(
         app.add_api_route(f"{prefix}/responses", generation.responses, methods=["POST"])
         app.add_api_route(f"{prefix}/explain", explain.explain, methods=["POST"])
         app.add_api_route(f"{prefix}/check", shapes.check, methods=["POST"])
+        app.add_api_route(f"{prefix}/draw", shapes.draw, methods=["POST"])
         app.add_api_route(f"{prefix}/sample", shapes.sample, methods=["POST"])
         app.add_api_route(f"{prefix}/examples", shapes.examples, methods=["GET"])
         add_batch_routes(app, prefix, batching)

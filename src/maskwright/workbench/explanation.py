@@ -24,6 +24,7 @@ class ExplainedText(NamedTuple):
     may follow are listed. `schema`: the JSON Schema as JSON text, None for other shapes; `options`:
     those of `compile_json_schema` with which texts are read. `why`: whether reasons and texts like
     it are searched for a text that isn't allowed, which takes much longer than all the rest.
+    `candidates`: tokens of which it is told whether they may follow.
     """
 
     text: str
@@ -32,6 +33,7 @@ class ExplainedText(NamedTuple):
     schema: str | None = None
     options: Mapping[str, Any] = {}
     why: bool = True
+    candidates: tuple[int, ...] = ()
 
 
 def explained(
@@ -48,7 +50,7 @@ def explained(
     terminals = terminals_of(reading.matcher)
     if terminals:
         found["terminals"] = [terminal._asdict() for terminal in terminals]
-    found["tokens"] = _tokens(reading, asked.shown)
+    found["tokens"] = _tokens(reading, asked)
     if asked.why and reading.verdict is Verdict.MISMATCH:
         found |= _why(grammar, reading, asked, vocabulary)
     return found
@@ -68,14 +70,17 @@ def _read(grammar: Grammar, asked: ExplainedText, vocabulary: Vocabulary) -> Tex
     return TextReading(accepted + rest, len(accepted), matcher)
 
 
-def _tokens(reading: TextReading, shown: int) -> Data:
+def _tokens(reading: TextReading, asked: ExplainedText) -> Data:
     allowed = tokens_of(reading.matcher)
-    return {
+    found: Data = {
         "count": len(allowed.ids),
         "of": allowed.size,
-        "ids": allowed.ids[:shown],
-        "texts": allowed.texts[:shown],
+        "ids": allowed.ids[: asked.shown],
+        "texts": allowed.texts[: asked.shown],
     }
+    if asked.candidates:
+        found["candidates"] = [*filter(set(allowed.ids).__contains__, asked.candidates)]
+    return found
 
 
 def _why(

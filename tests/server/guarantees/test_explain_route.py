@@ -51,6 +51,15 @@ def test_a_text_is_explained(
     assert found["place"]["instance"] == "/a"
 
 
+def test_candidates_that_may_follow_are_told(client: Client) -> None:
+    body = {"guided_regex": "[a-c]x", "text": "", "candidates": [120, 98, 97, 256]}
+    found = client.call("POST", "/v1/explain", json=body).json()
+    assert found["tokens"]["candidates"] == [98, 97]
+    body["candidates"] = [257]
+    error = client.call("POST", "/v1/explain", json=body).json()["error"]
+    assert error["param"] == "candidates"
+
+
 @pytest.mark.parametrize("remote", [True, False])
 def test_a_quick_explanation_has_no_reasons_and_is_the_same_else(
     engine_with_processes: tuple[ScriptedEngine, GrammarProcesses], remote: bool

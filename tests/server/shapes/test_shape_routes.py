@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
@@ -94,6 +95,30 @@ def test_texts_are_sampled(client: Client) -> None:
     assert client.call("POST", "/v1/sample", json=shortest).json() == {"texts": ["aa"]}
     longest = {**body, "shape": "a{2,9}", "which": "longest"}
     assert len(client.call("POST", "/v1/sample", json=longest).json()["texts"][0]) > 2
+
+
+@pytest.mark.parametrize(
+    ("kind", "shape", "word"),
+    [
+        ("schema", '{"type": "object", "properties": {"age": {"type": "integer"}}}', "age"),
+        ("regex", "abc|d", "abc"),
+        ("lark", 'start: thing\nthing: "a"\n', "thing"),
+        ("gbnf", 'root ::= thing\nthing ::= "a"\n', "thing"),
+    ],
+)
+def test_shapes_are_drawn(client: Client, kind: str, shape: str, word: str) -> None:
+    body = {"kind": kind, "shape": shape}
+    for which in ("railroad", "graph"):
+        found = client.call("POST", "/v1/draw", json={**body, "as": which}).json()
+        root = ElementTree.fromstring(found["svg"])
+        assert root.tag.endswith("svg")
+        assert which == "graph" or word in "".join(root.itertext())
+
+
+def test_what_has_no_picture_is_refused(client: Client) -> None:
+    shape = json.dumps([{"type": "function", "function": {"name": "f"}}])
+    response = client.call("POST", "/v1/draw", json={"kind": "tools", "shape": shape})
+    assert (response.status_code, response.json()["error"]["param"]) == (400, "kind")
 
 
 @pytest.mark.parametrize(

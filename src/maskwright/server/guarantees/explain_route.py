@@ -76,12 +76,13 @@ class ExplainRoute:
         return body
 
     def _recipe(self, asked: TextToExplain) -> Recipe:
-        outside = next((one for one in asked.tokens or () if one >= self._vocabulary.size), None)
-        if outside is not None:
-            raise InputError(
-                f"tokens names token {outside}; the vocabulary has {self._vocabulary.size}",
-                param="tokens",
-            )
+        for name, ids in (("tokens", asked.tokens or ()), ("candidates", asked.candidates)):
+            outside = next((one for one in ids if one >= self._vocabulary.size), None)
+            if outside is not None:
+                raise InputError(
+                    f"{name} names token {outside}; the vocabulary has {self._vocabulary.size}",
+                    param=name,
+                )
         recipes = self._recipes
         if asked.additional_properties is not None:
             recipes = dataclasses.replace(
@@ -94,6 +95,7 @@ class ExplainRoute:
     async def _text(self, asked: TextToExplain, recipe: Recipe) -> Json:
         build = recipe.build
         question = ExplainedText(asked.text, asked.tokens, asked.shown, why=asked.why)
+        question = question._replace(candidates=asked.candidates)
         if build.compile is compile_json_schema:
             question = question._replace(schema=build.given[0], options=build.options)
         inquiry = Inquiry(explained, (build, question))

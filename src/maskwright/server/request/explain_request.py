@@ -15,14 +15,15 @@ SHOWN: Final = 24
 """Tokens that are listed by default."""
 MOST_SHOWN: Final = 1000
 MOST_CHOICES: Final = 1 << 20
-_OWN_FIELDS: Final = ("text", "tokens", "shown", "why", "model", "maskwright")
+_OWN_FIELDS: Final = ("text", "tokens", "shown", "why", "candidates", "model", "maskwright")
 _TOOL_FIELDS: Final = ("tools", "tool_choice", "parallel_tool_calls", "functions", "function_call")
 
 
 @dataclass(frozen=True, slots=True)
 class TextToExplain:
     """A text of a shape, or the `tokens` of one. `shown`: how many of the tokens that may follow
-    are listed. `why`: whether it is searched why a text isn't allowed."""
+    are listed. `why`: whether it is searched why a text isn't allowed. `candidates`: tokens of
+    which it is told whether they may follow."""
 
     shape: Shape
     tool_use: ToolUse | None
@@ -31,6 +32,7 @@ class TextToExplain:
     shown: int
     additional_properties: AdditionalProperties | None
     why: bool = True
+    candidates: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +59,7 @@ def parse_explain_request(tree: dict[str, object]) -> TextToExplain | AnswerToEx
             param="response_format",
             code="missing_required_parameter",
         )
-    tokens = _tokens(body)
+    tokens = _ids(body, "tokens")
     if tokens is not None and body.has("text"):
         raise InputError("text and tokens exclude each other", param="tokens")
     if tokens is None and not body.has("text"):
@@ -80,11 +82,12 @@ def parse_explain_request(tree: dict[str, object]) -> TextToExplain | AnswerToEx
         SHOWN if shown is None else shown,
         cast(AdditionalProperties | None, asked),
         body.boolean("why", default=True),
+        _ids(body, "candidates") or (),
     )
 
 
-def _tokens(body: Fields) -> tuple[int, ...] | None:
-    items = body.items("tokens")
+def _ids(body: Fields, name: str) -> tuple[int, ...] | None:
+    items = body.items(name)
     if items is None:
         return None
     tokens: list[int] = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Final, cast
+from typing import Any, Final, cast, get_args
 
 from fastapi import Request
 from fastapi.responses import JSONResponse
@@ -21,7 +21,9 @@ from maskwright.server.request.fields import Fields
 from maskwright.server.shapes.examples import examples
 from maskwright.server.shapes.given_shape import GivenShape, given_shape
 from maskwright.vocab import Vocabulary
+from maskwright.workbench.diagram.pictures import PictureName
 from maskwright.workbench.live.checked import checked, unusable
+from maskwright.workbench.live.drawn import drawn
 from maskwright.workbench.live.faults import fault_of
 from maskwright.workbench.live.sampled import WHICH, Which, sampled
 
@@ -70,6 +72,16 @@ class ShapeRoutes:
         count = body.integer("count", 1, MOST_TEXTS) or 1
         seed = body.integer("seed", 0, LARGEST_SEED) or 0
         inquiry = Inquiry(sampled, (self._build(given_shape(body)), which, count, seed))
+        return JSONResponse(await until_disconnect(http.receive, self._found(inquiry)))
+
+    async def draw(self, http: Request) -> JSONResponse:
+        """Return a picture of a shape as SVG."""
+        body = Fields(await read_object(http, self._body_bytes))
+        body.only("shape", "kind", "as")
+        given = given_shape(body)
+        given.read()  # its faults are those of every other endpoint
+        which = body.choice("as", get_args(PictureName)) or "railroad"
+        inquiry = Inquiry(drawn, (given.text, given.kind, which))
         return JSONResponse(await until_disconnect(http.receive, self._found(inquiry)))
 
     async def examples(self) -> JSONResponse:

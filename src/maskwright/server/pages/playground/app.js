@@ -6,6 +6,7 @@ import { $, count, fill, h, notice } from "./dom.js";
 import { Editor } from "./editor.js";
 import { OWN, setUpExamples } from "./examples.js";
 import { Generate } from "./generate.js";
+import { Diagram } from "./diagram.js";
 import { drawInspection, drawReasons } from "./inspect.js";
 import { decode, encode } from "./permalink.js";
 import { indexAt, indexOfByte, marked, nodeAt, positionOf, readJson, ruleAt } from "./places.js";
@@ -36,8 +37,9 @@ const cases = new Cases((text) => setText(text), () => casesSoon());
 const generate = new Generate($("view-generate"), source, (text) => setText(text), () => {});
 const steps = new Steps($("view-step"), source, () => generate.request(), (text) => setText(text));
 
+const diagram = new Diagram($("view-diagram"), source);
 const kinds = new Tabs($("kinds"), KINDS.map(([name, title]) => [name, title]), () => "shape", setKind);
-const views = new Tabs($("views"), [["inspect", "Match"], ["tree", "Tree"], ["generate", "Generate"], ["step", "Step"]],
+const views = new Tabs($("views"), [["inspect", "Match"], ["tree", "Tree"], ["diagram", "Diagram"], ["generate", "Generate"], ["step", "Step"]],
   (name) => `view-${name}`, showView);
 
 const textSoon = debounced(DEBOUNCE, readText);
@@ -77,7 +79,7 @@ function load({ kind, shape: text, text: written, prompt, cases: kept }) {
   input.text = written ?? "";
   state.at = null;
   setKind(kind);
-  if (written === null) writeOne(); // a schema that ships has no text of its own
+  if (written === null) writeOne("shortest"); // a schema that ships has no text of its own
 }
 
 function setText(text) {
@@ -96,6 +98,7 @@ function showView(name) {
 }
 
 function drawView() {
+  if (state.view === "diagram" && isReady()) diagram.draw();
   if (state.view === "tree") drawTree($("view-tree"), input.text, (start, stop) => input.reveal(start, stop));
 }
 
@@ -287,10 +290,10 @@ function runCases() {
 
 // Buttons
 
-async function writeOne() {
+async function writeOne(which) {
   const { kind, shape: text } = source();
   try {
-    const { texts } = await call("v1/sample", { kind, shape: text, seed: Math.floor(Math.random() * 1e9) });
+    const { texts } = await call("v1/sample", { kind, shape: text, which, seed: Math.floor(Math.random() * 1e9) });
     setText(texts[0]);
   } catch (error) {
     notice(error.message);
@@ -312,7 +315,7 @@ function showCode() {
   }
 }
 
-$("sample").addEventListener("click", writeOne);
+$("sample").addEventListener("click", () => writeOne("random"));
 $("share").addEventListener("click", share);
 $("copy").addEventListener("click", showCode);
 $("keep").addEventListener("click", () => {

@@ -6,7 +6,7 @@ import { count, fill, h, visible } from "./dom.js";
 import { answerFields } from "./shapes.js";
 import { events } from "./stream.js";
 
-const percent = (share) => `${(100 * share).toFixed(share > 0.9995 || share === 0 ? 0 : 1)}%`;
+const percent = (share) => share > 0 && share < 0.0005 ? "<0.1%" : `${(100 * share).toFixed(share > 0.9995 || share === 0 ? 0 : 1)}%`;
 const chance = (logarithm) => percent(Math.exp(logarithm));
 
 export class Generate {
@@ -28,7 +28,7 @@ export class Generate {
         h("div", { class: "row" },
           h("label", { for: "temperature" }, "Temperature"), this.heat,
           h("label", { for: "limit" }, "Most tokens"), this.limit, this.button)),
-      this.out, this.sums, this.detail);
+      this.out, this.detail, this.sums);
     this.out.addEventListener("keydown", (event) => this.#move(event));
   }
 
@@ -150,12 +150,13 @@ export class Generate {
     const step = this.steps[at];
     for (const [each, button] of this.buttons.entries()) button.tabIndex = each === at ? 0 : -1;
     this.buttons.forEach((button, each) => button.classList.toggle("current", each === at));
+    const wanted = step.wanted.filter((each) => Math.exp(each.raw) >= 0.001);
     const gap = at > 0 && at < this.arrivals.length ? ` · arrived after ${(this.arrivals[at] - this.arrivals[at - 1]).toFixed(1)} ms` : "";
     fill(this.detail,
       h("h3", {}, h("code", {}, visible(step.text) || "∅"), h("span", { class: "quiet" }, ` token ${at + 1}, id ${step.token}${gap}`)),
-      h("p", {}, step.forced ? "Forced by the shape: the model was not asked." : `Chosen among ${count(step.allowed)} allowed tokens. The model gave it ${chance(step.raw)}, the mask made that ${chance(step.masked)}.`),
+      h("p", {}, step.forced ? "Forced by the shape: nothing else was allowed." : `Chosen among ${count(step.allowed)} allowed tokens. The model gave it ${chance(step.raw)}, the mask made that ${chance(step.masked)}.`),
       meter(step.kept),
-      step.wanted.length > 0 && h("p", {}, "Masked, although likely: ", step.wanted.map((each) =>
+      wanted.length > 0 && h("p", {}, "Masked, although likely: ", wanted.map((each) =>
         h("span", { class: "chip masked" }, h("del", {}, visible(each.text) || "∅"), ` ${chance(each.raw)}`))));
   }
 
@@ -173,7 +174,7 @@ export class Generate {
 /** A bar for the share of the probability that a mask kept. */
 export function meter(kept) {
   const bar = h("span", { class: "meter", role: "img", "aria-label": `${percent(kept)} of the probability kept` }, h("i"));
-  bar.firstChild.style.width = percent(kept);
+  bar.firstChild.style.width = `${100 * kept}%`;
   return h("p", { class: "kept" }, bar, ` ${percent(kept)} of the probability kept`);
 }
 

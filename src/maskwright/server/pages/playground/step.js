@@ -53,26 +53,23 @@ export class Steps {
   async #ask() {
     const { kind, shape } = this.source();
     const ids = this.chosen.map(({ id }) => id);
-    const [allowed, model] = await Promise.all([
-      call("v1/explain", { ...shapeFields(kind, shape), tokens: ids, shown: LISTED, why: false }),
-      call("v1/completions", {
-        prompt: [...this.prompt, ...ids], max_tokens: 1, temperature: 0, logprobs: ALTERNATIVES,
-        return_tokens_as_token_ids: true,
-      }),
-    ]);
+    const model = await call("v1/completions", {
+      prompt: [...this.prompt, ...ids], max_tokens: 1, temperature: 0, logprobs: ALTERNATIVES,
+      return_tokens_as_token_ids: true,
+    });
     const told = Object.entries(model.choices[0].logprobs.top_logprobs[0])
       .map(([name, raw]) => ({ id: Number(name.replace("token_id:", "")), raw }));
+    const allowed = await call("v1/explain", {
+      ...shapeFields(kind, shape), tokens: ids, shown: LISTED, why: false, candidates: told.map(({ id }) => id),
+    });
     await this.#draw(allowed, told);
   }
 
   async #draw(allowed, told) {
     const texts = new Map(allowed.tokens.ids.map((id, at) => [id, allowed.tokens.texts[at]]));
-    // Of the model's favourites beyond the listed tokens, whether they are allowed has to be asked.
-    const unknown = told.filter(({ id }) => !texts.has(id)).map(({ id }) => id);
-    const isAllowed = allowed.tokens.count <= texts.size ? () => false : await this.#allowedOf(unknown);
-    const names = await this.#texts(unknown);
+    const names = await this.#texts(told.filter(({ id }) => !texts.has(id)).map(({ id }) => id));
     const options = told.map(({ id, raw }) => ({
-      id, raw, text: texts.get(id) ?? names.get(id) ?? "", ok: texts.has(id) || isAllowed(id),
+      id, raw, text: texts.get(id) ?? names.get(id), ok: allowed.tokens.candidates.includes(id),
     }));
     const kept = options.reduce((sum, { ok, raw }) => sum + (ok ? Math.exp(raw) : 0), 0);
     const rest = [...texts].filter(([id]) => !options.some((each) => each.id === id));
@@ -102,18 +99,6 @@ export class Steps {
       h("code", {}, ok ? visible(text) || "∅" : h("del", {}, visible(text) || "∅")),
       h("span", { class: "track", "aria-hidden": "true" }, bar),
       h("span", { class: "quiet" }, ok ? chance(raw) : `${chance(raw)}, not allowed`));
-  }
-
-  /** Which of some tokens may come next, asked by trying each. */
-  async #allowedOf(ids) {
-    const { kind, shape } = this.source();
-    const before = this.chosen.map(({ id }) => id);
-    const found = new Set();
-    for (const id of ids) {
-      const told = await call("v1/explain", { ...shapeFields(kind, shape), tokens: [...before, id], shown: 0, why: false });
-      if (told.verdict !== "mismatch") found.add(id);
-    }
-    return (id) => found.has(id);
   }
 
   async #texts(ids) {
