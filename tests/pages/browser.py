@@ -62,8 +62,9 @@ class Browser:
         return self.driver.find_elements(By.CSS_SELECTOR, selector)
 
     def text(self, selector: str) -> str:
-        """The text of an element, also where it is not seen."""
-        return str(self.run("return document.querySelector(arguments[0])?.textContent", selector))
+        """The text of an element, also where it is not seen; empty if there is none."""
+        script = "return document.querySelector(arguments[0])?.textContent ?? ''"
+        return str(self.run(script, selector))
 
     def run(self, script: str, *given: Any) -> Any:
         """What a script returns, or the promise that it returns resolves to."""

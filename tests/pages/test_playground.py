@@ -111,17 +111,15 @@ def test_what_the_server_refuses_is_told(page: Browser) -> None:
 def test_an_answer_is_written_step_by_step(page: Browser) -> None:
     page.find("#tab-views-step").click()
     page.find("#step-begin").click()
-    written = ""
+    shown = "#view-step .tokens .token"
     for length in range(1, 5):
         page.until(lambda: page.all("#view-step .options button"))
         assert page.driver.switch_to.active_element.get_attribute("class") == "option"
         page.driver.switch_to.active_element.send_keys(Keys.ENTER)
-        shown = "#view-step .tokens .token"
         page.until(lambda count=length: len(page.all(shown)) == count)
-        written = page.text("#view-step .tokens")
-    assert '{"name": "A'.startswith(written[:10])
+    assert page.text("#view-step .tokens").startswith('{"name": "')
     page.all("#view-step .tools button")[0].click()
-    page.until(lambda: len(page.all("#view-step .tokens .token")) == 3)
+    page.until(lambda: len(page.all(shown)) == 3)
     masked = page.all("#view-step .option:disabled")
     assert all("not allowed" in each.text for each in masked)
 
