@@ -12,6 +12,9 @@ from maskwright.processes.messages import ENDLESS, OWN, Description, ForcedRun, 
 Row = npt.NDArray[np.int32]
 """A mask, int32 `[words]`."""
 
+_NOTHING_AHEAD: Final = np.empty(0, np.int32), np.empty(0, np.uint8)
+"""No tokens and no groups. Shared, since most positions are never expanded."""
+
 
 class LearnedPosition:
     """A position of a grammar as far as it has been learned."""
@@ -36,7 +39,7 @@ class LearnedPosition:
         self.bounded: Final[list[tuple[Scope, Row]]] = []
         """Masks under smaller budgets."""
         self._targets: Final[list[LearnedPosition]] = []
-        self._ahead = np.empty(0, np.int32), np.empty(0, np.uint8)
+        self._ahead = _NOTHING_AHEAD
         """Tokens, ascending, of which a process has told ahead of a text where they lead, and the
         numbers of the `_targets`."""
         self.expands = not self.complete
@@ -48,7 +51,7 @@ class LearnedPosition:
     def after(self, token: int) -> LearnedPosition | None:
         """Where a token leads whatever the text before; None if that isn't known."""
         following = self.moves.get(token)
-        if following is None:
+        if following is None and self._targets:
             tokens, groups = self._ahead
             at = int(tokens.searchsorted(token))
             if at < len(tokens) and tokens[at] == token:

@@ -150,7 +150,7 @@ class Pool:
             if shared.idle and shared.grown > SHARED_BYTES:
                 self.remove(shared)
         for own in list(self.own.values()):
-            if own.idle and (not own.holds.grammars or now - own.used > _idle_seconds(own)):
+            if own.idle and (not own.holds.grammars or _has_idled_too_long(own, now)):
                 self.remove(own)
         missing: list[FollowedGrammar | None] = []
         missing += [None] * (self.shared.count(None) - self.starting.count(None))
@@ -189,11 +189,15 @@ class Pool:
         return [receiver for receiver in receivers if receiver is not None]
 
 
-def _idle_seconds(own: Connected) -> float:
-    """Seconds without a job after which the process of a single grammar is ended."""
-    if own.own is not None and own.own.idle_seconds:
-        return own.own.idle_seconds if own.grown <= SHARED_BYTES else 0.0
-    if own.grown > LITTLE_BYTES:
-        return IDLE_SECONDS
-    worth = IDLE_PER_SECOND * own.cpu_seconds()
-    return min(max(IDLE_SECONDS, worth), LONGEST_IDLE_SECONDS)
+def _has_idled_too_long(own: Connected, now: float) -> bool:
+    """Whether the process of a single grammar is to be ended. `now` is in seconds of
+    `time.monotonic`."""
+    idle_seconds = now - own.used
+    chosen = 0.0 if own.own is None else own.own.idle_seconds
+    if chosen:
+        return idle_seconds > chosen or (idle_seconds > 0 and own.grown > SHARED_BYTES)
+    if idle_seconds <= IDLE_SECONDS:  # asked at every message: what follows is a system call
+        return False
+    if idle_seconds > LONGEST_IDLE_SECONDS or own.grown > LITTLE_BYTES:
+        return True
+    return idle_seconds > IDLE_PER_SECOND * own.cpu_seconds()
