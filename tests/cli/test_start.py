@@ -21,6 +21,8 @@ COMPILERS = ("numpy", "numba", "llvmlite", "referencing", "maskwright.mask.gramm
 # To ask another server about records takes a client and a validator only.
 NOT_FOR_RECORDS = (*sorted({*SERVER, *COMPILERS} - {"httpx", "referencing"}), "pyarrow")
 LAYERS = ("--layers", "2", "--kv-heads", "2", "--head-dim", "64")
+# What the transformers library imports with the code of any model; the demo model is our own.
+LIBRARY_MODELS = ("torch.distributed.tensor", "torch._dynamo", "sympy")
 
 PROGRAM = """\
 import atexit, json, sys
@@ -57,6 +59,7 @@ def imported(tmp_path: Path, *arguments: str, stdin: str = "") -> set[str]:
         (("batch", "no.jsonl", "out.jsonl"), NOT_FOR_RECORDS),
         (("convert", "semver", "--to", "gbnf"), SERVER),
         (("plan", "--memory", "1GB", "--weights", "1MB", *LAYERS), (*SERVER, *COMPILERS)),
+        (("generate", "--prompt", "hi", "--max-tokens", "1"), LIBRARY_MODELS),
     ],
 )
 def test_nothing_is_imported_that_is_not_needed(

@@ -10,10 +10,13 @@ import pytest
 import torch
 from huggingface_hub.utils import filter_repo_objects
 from safetensors.torch import load_file, save_file
+from transformers import AutoTokenizer
 
 from maskwright.errors import InputError
 from maskwright.models import Backend, LoadedModel, load
+from maskwright.models.config import read_config
 from maskwright.models.dense import DenseDecoder
+from maskwright.models.load import _read_tokenizer
 from maskwright.models.transformers_backend.decoder import TransformersDecoder
 from tests.engine.tiny import END, save_checkpoint
 
@@ -35,6 +38,30 @@ def test_a_checkpoint_has_everything(checkpoint: Path) -> None:
     assert [loaded.tokenizer.decode([i]) for i in loaded.eos] == [END]
     assert loaded.vocab.tokens[loaded.vocab.size - 1] == b""
     assert loaded.vocab.decode(loaded.encode("the cat é")) == "the cat é".encode()
+
+
+@pytest.mark.parametrize(
+    ("settings", "model"),
+    [
+        ({"tokenizer_class": "PreTrainedTokenizerFast"}, "llama"),
+        ({"tokenizer_class": "TokenizersBackend"}, "llama"),
+        ({"tokenizer_class": "LlamaTokenizerFast"}, "llama"),
+        ({"tokenizer_class": None}, "llama"),
+        ({"tokenizer_class": "PreTrainedTokenizerFast"}, "qwen2"),
+        ({"tokenizer_class": "PreTrainedTokenizerFast"}, "qwen3"),
+        ({"tokenizer_class": "PreTrainedTokenizerFast"}, "mistral"),
+    ],
+)
+def test_the_tokenizer_is_the_one_that_the_library_chooses(
+    checkpoint: Path, settings: dict, model: str
+) -> None:
+    edit(checkpoint, "tokenizer_config.json", **settings)
+    edit(checkpoint, model_type=model)
+    found = _read_tokenizer(checkpoint, read_config(checkpoint))
+    expected = AutoTokenizer.from_pretrained(checkpoint, local_files_only=True)
+    assert type(found) is type(expected)
+    assert found.init_kwargs == expected.init_kwargs
+    assert found.backend_tokenizer.to_str() == expected.backend_tokenizer.to_str()
 
 
 def split(checkpoint: Path) -> None:

@@ -6,6 +6,7 @@ Weights are read from safetensors only; a pickle is never opened.
 from __future__ import annotations
 
 import inspect
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +21,6 @@ from maskwright.models.chat import chat_tokens
 from maskwright.models.config import end_tokens, parse_config, read_config
 from maskwright.models.decoder import Decoder
 from maskwright.models.dense import DenseDecoder
-from maskwright.models.transformers_backend.load import load_transformers
 from maskwright.models.weights import read_weights, weights_revision
 from maskwright.vocab import Vocabulary
 
@@ -126,7 +126,7 @@ def load(
     directory = _directory(path_or_id)
     raw = read_config(directory)
     decoder = _decoder(directory, raw, backend, _DTYPES[dtype])
-    tokenizer = _read_tokenizer(directory)
+    tokenizer = _read_tokenizer(directory, raw)
     vocab = Vocabulary.from_tokenizer(
         tokenizer, size=decoder.vocab_size, eos=_eos(raw, tokenizer), cache=cache
     )
@@ -147,6 +147,9 @@ def _decoder(
                 raise
         else:
             return DenseDecoder(config, read_weights(directory), dtype)
+    # Takes some two seconds, which a model that Maskwright runs itself doesn't need.
+    from maskwright.models.transformers_backend.load import load_transformers  # noqa: PLC0415
+
     return load_transformers(directory, dtype)
 
 
@@ -169,15 +172,29 @@ def _directory(path_or_id: str | Path) -> Path:
         ) from error
 
 
-def _read_tokenizer(directory: Path) -> PreTrainedTokenizerFast:
+def _read_tokenizer(directory: Path, raw: Mapping[str, Any]) -> PreTrainedTokenizerFast:
     if not (directory / "tokenizer.json").exists():
         raise InputError(
             f"{directory} has no tokenizer.json; a fast tokenizer is needed.", param="model"
         )
-    tokenizer = AutoTokenizer.from_pretrained(directory, local_files_only=True)
+    chosen = PreTrainedTokenizerFast if _is_plain_llama(directory, raw) else AutoTokenizer
+    tokenizer = chosen.from_pretrained(directory, local_files_only=True)
     if not isinstance(tokenizer, PreTrainedTokenizerFast):
         raise InputError(f"{directory}: its tokenizer is not a fast one.", param="model")
     return tokenizer
+
+
+def _is_plain_llama(directory: Path, raw: Mapping[str, Any]) -> bool:
+    """Whether `AutoTokenizer` would choose `PreTrainedTokenizerFast`, for the one type of model of
+    which that is easy to say. To find out, `AutoTokenizer` imports the library's code of the model,
+    which takes two seconds."""
+    file = directory / "tokenizer_config.json"
+    settings = json.loads(file.read_bytes()) if file.exists() else {}
+    return (
+        raw.get("model_type") == "llama"
+        and settings.get("tokenizer_class") in ("PreTrainedTokenizerFast", "TokenizersBackend")
+        and "auto_map" not in settings
+    )
 
 
 def _eos(raw: Mapping[str, Any], tokenizer: PreTrainedTokenizerFast) -> tuple[int, ...]:
