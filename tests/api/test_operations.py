@@ -35,7 +35,7 @@ def keyed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[ServedProc
     file = tmp_path_factory.mktemp("keys") / "keys.toml"
     file.write_text(
         entry("alice")
-        + entry("bob", "requests_per_minute = 3", 'classes = ["batch"]')
+        + entry("bob", "requests_per_minute = 12", 'classes = ["batch"]')
         + entry("carol", "tokens_per_minute = 100")
     )
     options = ("--api-keys", str(file), "--cors-origin", "https://app.example")
@@ -59,18 +59,23 @@ def test_the_official_client_is_told_what_is_wrong_with_its_key(
     assert refused.value.request_id
 
 
+def ask_often(client: openai.OpenAI, times: int) -> None:
+    for _ in range(times):
+        client.chat.completions.create(**CHAT, max_tokens=1)
+
+
 def test_the_official_client_comes_back_when_it_was_told_to(
     keyed: tuple[ServedProcess, Path],
 ) -> None:
     server, _ = keyed
     with client(server, "bob") as bob:
-        for _ in range(3):
-            raw = bob.chat.completions.with_raw_response.create(**CHAT, max_tokens=1)
-            assert raw.headers["x-ratelimit-limit-requests"] == "3"
+        raw = bob.chat.completions.with_raw_response.create(**CHAT, max_tokens=1)
+        assert raw.headers["x-ratelimit-limit-requests"] == "12"
+        # A slow machine may give the key some requests back meanwhile.
         with pytest.raises(openai.RateLimitError) as refused:
-            bob.chat.completions.create(**CHAT, max_tokens=1)
+            ask_often(bob, 24)
         seconds = int(refused.value.response.headers["retry-after"])
-        assert 1 <= seconds <= 20
+        assert 1 <= seconds <= 5
         began = time.monotonic()
         again = bob.with_options(max_retries=2).chat.completions.create(**CHAT, max_tokens=1)
         assert again.usage
@@ -204,11 +209,6 @@ def test_a_drain_ends_when_its_time_is_over() -> None:
     assert json.loads(last.removeprefix("data: "))["error"]["code"] == "engine_stopped"
 
 
-def test_an_idle_server_ends_at_once() -> None:
-    with served_process("--drain-seconds", "500") as server:
-        assert server.end(signal.SIGTERM) == 0
-
-
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """A certificate for the loopback address, signed by itself, and its key."""
@@ -226,9 +226,10 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     return made, key
 
 
-def test_the_server_speaks_tls(certificate: tuple[Path, Path]) -> None:
+def test_the_server_speaks_tls_and_ends_at_once_when_idle(certificate: tuple[Path, Path]) -> None:
     made, key = certificate
-    with served_process("--tls-certificate", str(made), "--tls-key", str(key)) as server:
+    options = ("--tls-certificate", str(made), "--tls-key", str(key), "--drain-seconds", "500")
+    with served_process(*options) as server:
         assert server.url.startswith("https://127.0.0.1:")
         trusting = ssl.create_default_context(cafile=str(made))
         with httpx.Client(verify=trusting, timeout=PATIENCE) as known:
@@ -242,3 +243,4 @@ def test_the_server_speaks_tls(certificate: tuple[Path, Path]) -> None:
             httpx.get(f"{server.url}/health")
         with pytest.raises(httpx.TransportError):
             httpx.get(server.url.replace("https", "http") + "/health")
+        assert server.end(signal.SIGTERM) == 0

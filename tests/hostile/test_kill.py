@@ -20,6 +20,7 @@ import signal
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -53,10 +54,21 @@ def undisturbed() -> Iterator[ServerProcess]:
         yield server
 
 
+@dataclass(frozen=True)
+class Disturbed:
+    """A server that has worked with all the processes that it starts, and how many files it had
+    open when it rested then."""
+
+    server: ServerProcess
+    files: int
+
+
 @pytest.fixture(scope="module")
-def disturbed() -> Iterator[ServerProcess]:
+def disturbed() -> Iterator[Disturbed]:
     with serving("--max-running", str(STREAMS)) as server:
-        yield server
+        asyncio.run(answers(server, range(FEW_STREAMS)))
+        wait_until(lambda: rests(server))
+        yield Disturbed(server, open_files(server))
 
 
 def schema(number: int) -> Any:
@@ -179,7 +191,7 @@ def rests(server: ServerProcess) -> bool:
 
 def disturb(
     undisturbed: ServerProcess,
-    disturbed: ServerProcess,
+    target: Disturbed,
     kills: int,
     seed: int,
     *,
@@ -188,12 +200,10 @@ def disturb(
 ) -> None:
     """Rounds of `streams` until so many processes have been killed, or so often the `nursery` with
     one of its own. Every round has schemas that the disturbed server has not seen."""
+    disturbed = target.server
     equal_bits = metric(disturbed, "batch_invariant") == 1
     killer = Killer(disturbed, kills, seed)
-    asyncio.run(answers(disturbed, range(seed, seed + streams)))  # so that all processes are there
-    wait_until(lambda: rests(disturbed))
-    files = open_files(disturbed)
-    first = seed + streams
+    first = seed
     while killer.left:
         numbers = range(first, first + streams)
         expected = asyncio.run(answers(undisturbed, numbers))
@@ -207,28 +217,24 @@ def disturb(
     wait_until(lambda: metric(disturbed, 'kv_blocks{state="used"}') == 0)
     asyncio.run(answers(disturbed, range(first, first + 4)))
     wait_until(lambda: rests(disturbed))
-    wait_until(lambda: open_files(disturbed) <= files + MORE_FILES)
+    wait_until(lambda: open_files(disturbed) <= target.files + MORE_FILES)
 
 
-def test_killed_processes_cost_no_answer(
-    undisturbed: ServerProcess, disturbed: ServerProcess
-) -> None:
+def test_killed_processes_cost_no_answer(undisturbed: ServerProcess, disturbed: Disturbed) -> None:
     disturb(undisturbed, disturbed, KILLS, seed=10_000)
 
 
-def test_a_killed_nursery_costs_no_answer(
-    undisturbed: ServerProcess, disturbed: ServerProcess
-) -> None:
-    before = disturbed.nurseries()
+def test_a_killed_nursery_costs_no_answer(undisturbed: ServerProcess, disturbed: Disturbed) -> None:
+    before = disturbed.server.nurseries()
     disturb(undisturbed, disturbed, 1, seed=15_000, nursery=True)
-    after = disturbed.nurseries()
+    after = disturbed.server.nurseries()
     assert len(after) == 1
     assert after != before
 
 
 @pytest.mark.slow
 def test_many_killed_processes_cost_no_answer(
-    undisturbed: ServerProcess, disturbed: ServerProcess
+    undisturbed: ServerProcess, disturbed: Disturbed
 ) -> None:
     begin = time.monotonic()
     disturb(undisturbed, disturbed, 10 * KILLS, seed=20_000, streams=STREAMS)
