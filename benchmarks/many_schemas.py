@@ -18,6 +18,7 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
+import signal
 import statistics
 import sys
 import time
@@ -34,7 +35,7 @@ sys.path.insert(0, str(ROOT))
 from benchmarks.report import SKIPPED, Report, need, percentile
 from tests.hostile.answers import UNCHECKED, VALID, verdict
 from tests.hostile.ordinary import ordinary_schema
-from tests.hostile.process import ServerProcess, options_of, serving, settled_bytes
+from tests.hostile.process import ServerProcess, options_of, serving
 from tests.hostile.shape import HostileShape, Subject
 
 DATA: Final = ROOT.parent / "shared" / "data" / "maskbench-dev.jsonl.gz"
@@ -43,6 +44,7 @@ SLACK_MS: Final = 20.0
 MAX_TOKENS: Final = 300
 PARTS: Final = 8
 """Rows of the first pass, so that growth is seen."""
+PROGRESS_SECONDS: Final = 10.0
 
 
 @dataclass(frozen=True)
@@ -67,18 +69,16 @@ def main() -> None:
     first = made(range(options.schemas), schemas)
     settings = {"grammar_processes": options.grammar_processes or "default"}
     report = Report("many_schemas", packages=("numba", "torch"), **settings)
-    with serving(*options_of(options.grammar_processes)) as server:
-        report.add("at the start", MB=megabytes(server))
-        fresh = passed(server, report, first, options.again)
-        again = [ask(server, shape) for shape in first[: options.again]]
-        report.add("the first again", **figures(again, fresh), MB=megabytes(server))
-        if schemas is None:
-            other = made(range(options.again), None, "other")
-            new = [ask(server, shape) for shape in other]
-            report.add("others like them", **figures(new, fresh), MB=megabytes(server))
-        settled = settled_bytes(server, options.settle)
-        report.add(f"{options.settle:g} s later", MB=round(settled / 1e6))
-    report.finish(save=options.save)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that the server is ended
+    save = False
+    try:
+        with serving(*options_of(options.grammar_processes)) as server:
+            measure(Rows(server, report), first, options)
+        save = options.save
+    except KeyboardInterrupt:
+        raise SystemExit(130) from None
+    finally:
+        report.finish(save=save)
 
 
 def arguments() -> argparse.Namespace:
@@ -119,20 +119,59 @@ def made(numbers: Iterable[int], schemas: list[Any] | None, salt: str = "") -> l
     ]
 
 
-def passed(
-    server: ServerProcess, report: Report, shapes: list[HostileShape], again: int
-) -> list[Answered]:
-    """Send every shape once, in `PARTS` rows after the row of the first `again`; those are
-    returned."""
-    fresh = [ask(server, shape) for shape in shapes[:again]]
-    report.add(f"1 to {again}", **figures(fresh), MB=megabytes(server))
-    rest = shapes[again:]
+class Rows:
+    """The rows of a report, each told to standard error once it is known."""
+
+    def __init__(self, server: ServerProcess, report: Report) -> None:
+        self._server = server
+        self._report = report
+        self._begin = time.perf_counter()
+        self._told = self._begin
+        self._asked = 0
+
+    def ask(self, shapes: list[HostileShape]) -> list[Answered]:
+        """Send requests one after another, and tell now and then how many there were."""
+        answers: list[Answered] = []
+        for shape in shapes:
+            answers.append(ask(self._server, shape))
+            self._asked += 1
+            if time.perf_counter() - self._told > PROGRESS_SECONDS:
+                self._tell(f"{self._asked} requests")
+        return answers
+
+    def add(self, case: str, **row: Any) -> None:
+        row["MB"] = round(self._server.resident_bytes() / 1e6)
+        self._report.add(case, **row)
+        self._tell(f"{case}: {', '.join(f'{name} {show(row[name])}' for name in row)}")
+
+    def _tell(self, text: str) -> None:
+        self._told = time.perf_counter()
+        print(f"{self._told - self._begin:.0f} s: {text}", file=sys.stderr, flush=True)
+
+
+def show(figure: float) -> str:
+    return f"{figure:.2f}" if isinstance(figure, float) else str(figure)
+
+
+def measure(rows: Rows, shapes: list[HostileShape], options: argparse.Namespace) -> None:
+    """Send every shape once, in `PARTS` rows after the row of the first `again`; then these, and as
+    many others like them."""
+    rows.add("at the start")
+    again = shapes[: options.again]
+    fresh = rows.ask(again)
+    rows.add(f"1 to {len(again)}", **figures(fresh))
+    rest = shapes[len(again) :]
     size = max(1, -(-len(rest) // PARTS))
     for at in range(0, len(rest), size):
-        part = [ask(server, shape) for shape in rest[at : at + size]]
-        begin = again + at + 1
-        report.add(f"{begin} to {begin + len(part) - 1}", **figures(part), MB=megabytes(server))
-    return fresh
+        part = rows.ask(rest[at : at + size])
+        begin = len(again) + at + 1
+        rows.add(f"{begin} to {begin + len(part) - 1}", **figures(part))
+    rows.add("the first again", **figures(rows.ask(again), fresh))
+    if not options.maskbench:
+        others = made(range(len(again)), None, "other")
+        rows.add("others like them", **figures(rows.ask(others), fresh))
+    time.sleep(options.settle)
+    rows.add(f"{options.settle:g} s later")
 
 
 def ask(server: ServerProcess, shape: HostileShape) -> Answered:
@@ -172,10 +211,6 @@ def slower(now: Answered, then: Answered) -> bool:
     """Whether a request took more than half as long again as another, for its length."""
     expected = then.token_ms * max(1, now.tokens)
     return now.ms > 1.5 * expected and now.ms > expected + SLACK_MS
-
-
-def megabytes(server: ServerProcess) -> int:
-    return round(server.resident_bytes() / 1e6)
 
 
 if __name__ == "__main__":

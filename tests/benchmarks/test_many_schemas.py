@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+from argparse import Namespace
+from typing import Any, cast
 
 import jsonschema
 import pytest
 
-from benchmarks.many_schemas import Answered, figures, slower
+from benchmarks import many_schemas
+from benchmarks.many_schemas import Answered, Rows, figures, made, measure, slower
+from benchmarks.report import Report
 from tests.hostile.ordinary import ordinary_schema
+from tests.hostile.process import ServerProcess
 
 
 def test_schemas_differ_and_are_schemas() -> None:
@@ -44,3 +49,34 @@ def test_figures_compare_with_the_first_requests() -> None:
     row = figures([Answered(100, 10, True), Answered(400, 10, True), Answered(50, 5, True)], fresh)
     assert (row["n"], row["valid"], row["ratio"], row["slower"]) == (3, 3, 1.0, 1)
     assert "ratio" not in figures(fresh)
+
+
+class NoServer:
+    """Has a memory, and nothing else of a server."""
+
+    def resident_bytes(self) -> int:
+        return 7_000_000
+
+
+def test_rows_and_progress_are_told_as_they_are_known(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told: list[str] = []
+
+    def answer(server: Any, shape: Any) -> Answered:
+        told.append(capsys.readouterr().err)
+        return Answered(100, 10, True)
+
+    monkeypatch.setattr(many_schemas, "ask", answer)
+    monkeypatch.setattr(many_schemas, "PROGRESS_SECONDS", 0.0)
+    report = Report("made up")
+    rows = Rows(cast("ServerProcess", NoServer()), report)
+    measure(rows, made(range(4), None), Namespace(again=2, settle=0.0, maskbench=False))
+    cases = ["at the start", "1 to 2", "3 to 3", "4 to 4", "the first again", "others like them"]
+    assert [row["case"] for row in report.rows] == [*cases, "0 s later"]
+    assert all(row["MB"] == 7 for row in report.rows)
+    assert "at the start: MB 7" in told[0]
+    assert "1 requests" in told[1]
+    assert "1 to 2: n 2, valid 2" in told[2]
+    assert "2 requests" in told[2]
+    assert "others like them: " in capsys.readouterr().err
