@@ -19,7 +19,7 @@ from tests.properties.container_cases import CONTAINERS
 from tests.properties.judge import has_lone_surrogate, validator
 from tests.properties.schema_cases import CASES, CHARACTER_TOKENS, TOKENS, Case
 from tests.properties.schemas import NAMES, schema
-from tests.samples import sampled
+from tests.walks.samples import sampled
 
 PERSON: dict[str, Any] = {
     "type": "object",

@@ -11,7 +11,7 @@ from maskwright.mask import Matcher
 from maskwright.mask.compile.rules import compile_rules
 from tests.matching import allowed, position, vocabulary
 from tests.properties.naive_rules import NaiveRules, draw_rules
-from tests.samples import sampled
+from tests.walks.samples import sampled
 
 TOKENS = ("aa", "ab", "ba", "aba", "bb", "aé", "éa", "éb", "bbab", b"\xa9a", b"b\xc3", b"a\xc3")
 VOCAB = vocabulary(*TOKENS, alphabet=b"ab\xc3\xa9")

@@ -21,7 +21,7 @@ from tests.properties.orders import is_plain
 from tests.properties.schema_cases import CASES, CHARACTER_TOKENS, FORMATTED, STRINGS, TOKENS, Case
 from tests.properties.schemas import combined, schema
 from tests.properties.universe import Blocks, Text, universe
-from tests.samples import sampled
+from tests.walks.samples import sampled
 
 ALPHABET = '{}[]",:0123456789.-\\truefalsnbcdADEF /\n'
 DECLARED = (*CASES, *ALGEBRA, *CONTAINERS)

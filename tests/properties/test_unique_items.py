@@ -16,7 +16,7 @@ from tests.matching import vocabulary
 from tests.properties.exactness import check_exact
 from tests.properties.judge import Judge, validator
 from tests.properties.test_liveness import walk
-from tests.samples import sampled
+from tests.walks.samples import sampled
 
 TOKENS = ('{"a":', '":', ',"b":', "true", '{"', "},", "1,", '"b"', "1}", "[1", ',{"a":1', "}]")
 SMALL = vocabulary(*TOKENS, alphabet='{}[]",:0123456789.-+eE\\truefalsnbxcdADF ')
@@ -137,8 +137,10 @@ CASES: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
-IN_ORDERS = [pytest.param(name, "any") for name in CASES]
-IN_ORDERS += sampled([pytest.param(name, "schema") for name in CASES], 8)
+IN_ORDERS = [
+    *(pytest.param(name, "any") for name in CASES),
+    *sampled([pytest.param(name, "schema") for name in CASES], 8),
+]
 
 
 @pytest.mark.parametrize(("name", "order"), IN_ORDERS)

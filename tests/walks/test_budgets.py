@@ -14,8 +14,8 @@ import pytest
 from benchmarks.vocabularies import tekken
 from tests.matching import vocabulary
 from tests.properties.judge import validator
-from tests.samples import sampled
 from tests.walks.cases import GRAMMARS, SCHEMAS, Chooser, walk
+from tests.walks.samples import sampled
 
 SMALL = vocabulary(
     *(
