@@ -246,6 +246,17 @@ def cache_folder() -> Path | None:
     return None if root is None else root / "compiled"
 
 
+def is_whole(file: Path) -> bool:
+    """Whether a file of kept machine code has its checksum. Raises `OSError` if it can't be read."""
+    return _payload(file.read_bytes()) is not None
+
+
+def _payload(data: bytes) -> bytes | None:
+    """What stands after the checksum; None if that is not its own."""
+    payload = data[4:]
+    return payload if data[:4] == crc32(payload).to_bytes(4, "little") else None
+
+
 def _read(file: Path) -> bytes | None:
     """What was kept in a file, which is marked as used; None if that is lost or damaged."""
     try:
@@ -258,8 +269,7 @@ def _read(file: Path) -> bytes | None:
     with suppress(OSError):  # the file may be another user's
         if time.time() - file.stat().st_mtime > _FRESH:
             os.utime(file)
-    payload = data[4:]
-    return payload if data[:4] == crc32(payload).to_bytes(4, "little") else None
+    return _payload(data)
 
 
 def _write(file: Path, payload: bytes) -> None:

@@ -10,6 +10,7 @@
 - `arguments`: Arguments of commands, declared at the parameters of a function.
 - `batch`: The command `batch`: ask a model about thousands of records.
 - `bench`: The command `bench`: measure a running server under load.
+- `cache`: The command `cache`: look after what is kept in the user's cache.
 - `diagnose`: The command `diagnose`: say what makes the slowest requests slow.
 - `doctor`: The command `doctor`: say what this machine is, and what to do about it.
 - `generate`: The command `generate`: print one answer that has a shape.

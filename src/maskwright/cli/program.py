@@ -46,6 +46,10 @@ COMMANDS: Final = {
         "shape.convert",
         "Write a schema, a pattern or a grammar as a grammar in Lark's syntax, GBNF or EBNF.",
     ),
+    "from-pydantic": Subcommand(
+        "shape.from_pydantic",
+        "Print the JSON Schema of a Python type: a model of pydantic, a dataclass, a TypedDict.",
+    ),
     "draw": Subcommand(
         "shape.draw",
         "Draw a shape as SVG: railroad diagrams, or the graph of its rules or states.",
@@ -96,6 +100,10 @@ COMMANDS: Final = {
     ),
     "simulate": Subcommand(
         "simulate", "Simulate a cluster under a load, and compare policies of scheduling."
+    ),
+    "cache": Subcommand(
+        "cache",
+        "List, verify or clear what is kept in the user's cache: machine code, vocabulary tables.",
     ),
     "doctor": Subcommand(
         "doctor",

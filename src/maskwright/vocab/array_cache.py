@@ -43,6 +43,11 @@ class ArrayCache:
         return arrays
 
 
+def is_whole(file: Path) -> bool:
+    """Whether a stored file has its checksum and can be read."""
+    return _read(file) is not None
+
+
 def _read(file: Path) -> Arrays | None:
     """Return the arrays in a file; None if it is missing, damaged or of another version."""
     try:

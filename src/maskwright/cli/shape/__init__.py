@@ -7,6 +7,7 @@
 - `draw`: The command `draw`: draw a shape as SVG.
 - `explain`: The command `explain`: say what is done with each keyword of a schema.
 - `following`: The command `next`: say what may follow a prefix.
+- `from_pydantic`: The command `from-pydantic`: print the JSON Schema of a Python type.
 - `match`: The command `match`: say how far texts match, and why not further.
 - `sample`: The command `sample`: write texts that match a shape.
 - `trace`: The command `trace`: follow a text token by token.
