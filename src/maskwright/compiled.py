@@ -247,7 +247,7 @@ def cache_folder() -> Path | None:
 
 
 def is_whole(file: Path) -> bool:
-    """Whether a file of kept machine code has its checksum. Raises `OSError` if it can't be read."""
+    """Whether a file of kept machine code has its checksum. Raises `OSError`."""
     return _payload(file.read_bytes()) is not None
 
 

@@ -111,7 +111,8 @@ def _state(file: Path) -> Any:
 def _remove(group: KeptFiles) -> None:
     for file in group.files:
         file.unlink(missing_ok=True)
-    for folder in {parent for file in group.files for parent in (file.parent, file.parent.parent)}:
+    folders = {parent for file in group.files for parent in (file.parent, file.parent.parent)}
+    for folder in sorted(folders, reverse=True):  # the inner ones first
         if folder != group.folder and folder.is_relative_to(group.folder):
             with suppress(OSError):  # one that holds something else stays
                 folder.rmdir()

@@ -31,11 +31,9 @@ def from_pydantic(
     ] = True,
 ) -> None:
     wanted = _find(type_name)
-    try:
-        from pydantic import TypeAdapter  # noqa: PLC0415 - takes a fifth of a second
-        from pydantic.errors import PydanticUserError  # noqa: PLC0415
-    except ImportError:
-        raise InputError("pydantic is not installed: pip install pydantic") from None
+    from pydantic import TypeAdapter  # noqa: PLC0415 - takes a fifth of a second
+    from pydantic.errors import PydanticUserError  # noqa: PLC0415
+
     try:
         schema = TypeAdapter(wanted).json_schema(mode=mode, by_alias=by_alias)
     except (PydanticUserError, TypeError) as error:
