@@ -20,7 +20,7 @@ import pytest
 PACKAGE = Path(__file__).resolve().parent.parent / "src" / "maskwright"
 FACE = "__init__"
 LAYERS = (
-    *("kernels", "errors", "limits", "resources", "user_cache", "compiled", "sizing"),
+    *("kernels", "errors", "limits", "resources", "user_cache", "key_digest", "compiled", "sizing"),
     *("grammar", "automaton", "vocab", "mask", "workbench", FACE, "instances", "processes"),
     *("integrations", "sampling", "models", "engine", "dist", "records", "server", "sim", "cli"),
     "__main__",

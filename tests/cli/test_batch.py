@@ -257,6 +257,33 @@ def test_the_report_says_why_the_first_record_failed(run: Run, tmp_path: Path) -
     ]
 
 
+@pytest.mark.parametrize(
+    ("param", "code", "stops"),
+    [
+        ("top_p", "invalid_value", True),
+        ("maskwright.srvice", "unknown_field", True),
+        ("max_completion_tokens", "max_tokens_too_small", True),
+        ("messages", "context_length_exceeded", False),
+        ("max_completion_tokens", "context_length_exceeded", False),
+        ("messages[0].content", "invalid_value", False),
+    ],
+)
+def test_a_field_that_is_refused_for_all_records_ends_the_run(
+    run: Run, tmp_path: Path, param: str, code: str, stops: bool
+) -> None:
+    source, out = records(tmp_path / "in.jsonl", 30), tmp_path / "out.jsonl"
+    error = {"message": "it is wrong", "param": param, "code": code}
+    with fake_server(FakeServer(lambda body, _: (400, {}, {"error": error}))) as fake:
+        found = run(
+            *("batch", source, out, "--url", fake.url, "--max-tokens", 5, "--concurrency", 2),
+            *("--body", '{"top_p": 7, "maskwright": {"srvice": "batch"}}'),
+        )
+    assert len(fake.bodies) <= 4 if stops else len(fake.bodies) == 30
+    assert found.returncode == (2 if stops else 1)
+    told = f"the server refuses the field {param} of all requests: it is wrong"
+    assert (told in found.stderr) == stops
+
+
 def test_a_schema_that_is_refused_ends_the_run(run: Run, tmp_path: Path) -> None:
     source = records(tmp_path / "in.jsonl", 30)
     error = {"message": "no such keyword", "param": "response_format.json_schema.schema"}

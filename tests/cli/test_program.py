@@ -35,6 +35,20 @@ def test_misuse_is_exit_code_2_without_a_traceback(run: Run, arguments: tuple[st
     assert found.stderr
 
 
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("--body-bytes", "0"), "--body-bytes must be greater than 0"),
+        (("--cors-origin", "a/b"), "--cors-origin 'a/b': browsers send"),
+        (("--otel", "x"), "--otel x: an address"),
+    ],
+)
+def test_settings_are_named_as_options(run: Run, arguments: tuple[str, ...], told: str) -> None:
+    found = run("serve", *arguments)
+    assert found.returncode == 2
+    assert found.stderr.startswith(f"maskwright: {told}")
+
+
 def test_without_a_command_the_help_is_shown_as_a_mistake(run: Run) -> None:
     assert run() == (2, run("--help").stdout, "")
 

@@ -178,6 +178,10 @@ def test_a_page_of_an_allowed_origin_may_use_the_server(engine: ScriptedEngine) 
     other = {**preflight, "Origin": "https://evil.example"}
     refused = guarded.call("OPTIONS", "/v1/chat/completions", headers=other)
     assert "access-control-allow-origin" not in refused.headers
+    error = refused.json()["error"]
+    assert (refused.status_code, error["code"]) == (400, "cors_refused")
+    assert "origin" in error["message"]
+    assert "--cors-origin" in error["message"]
     for key, status in (("a", 200), ("x", 401)):
         answer = guarded.call(
             "POST",

@@ -10,6 +10,7 @@ from typing import Any
 from maskwright.mask import Grammar, compile_grammar, compile_json_schema
 from maskwright.vocab import Vocabulary
 from maskwright.workbench.explanation import ExplainedText, explained
+from maskwright.workbench.schema.variants import SchemaVariants
 
 VOCABULARY = Vocabulary(
     [*(bytes([byte]) for byte in range(256)), b'{"', b"<x>", b""], special=[257], eos=258
@@ -49,7 +50,7 @@ def test_a_whole_text_matches() -> None:
 
 
 def test_a_fault_has_reasons_and_near_texts() -> None:
-    found = told(compiled, '{"a": 3}', schema=json.dumps(SCHEMA))
+    found = told(compiled, '{"a": 3}', variants=SchemaVariants(json.dumps(SCHEMA), {}))
     assert (found["verdict"], found["accepted"]) == ("mismatch", 6)
     assert [reason["pointer"] for reason in found["reasons"]] == ["/properties/a/enum"]
     assert found["reasons_complete"]
@@ -58,7 +59,7 @@ def test_a_fault_has_reasons_and_near_texts() -> None:
 
 
 def test_after_the_end_no_keyword_is_the_reason() -> None:
-    found = told(compiled, '{"a": 1} x', schema=json.dumps(SCHEMA))
+    found = told(compiled, '{"a": 1} x', variants=SchemaVariants(json.dumps(SCHEMA), {}))
     assert found["verdict"] == "mismatch"
     assert found["may_end"]
     assert "reasons" not in found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from maskwright.mask import compile_json_schema
 from maskwright.workbench.reading import byte_vocabulary, read_text
 from maskwright.workbench.reasons import ReasonSearch
+from maskwright.workbench.schema.variants import SchemaVariants
 
 BYTES = byte_vocabulary()
 SERVED: dict[str, Any] = {
@@ -34,12 +36,16 @@ PERSON: dict[str, Any] = {
 HEAD = '{"name": "a", "age": 1, '
 
 
+def variants(schema: Any, options: dict[str, Any]) -> SchemaVariants:
+    return SchemaVariants(json.dumps(schema), options)
+
+
 def reasons(text: str, schema: Any = PERSON, **options: Any) -> list[tuple[str | None, str]]:
     options = {**SERVED, **options}
     grammar = compile_json_schema(schema, BYTES, **options)
     reading = read_text(grammar, text.encode())
     assert reading.accepted < len(reading.text)
-    search = ReasonSearch(schema, options, reading.text, reading.accepted, BYTES)
+    search = ReasonSearch(variants(schema, options), reading.text, reading.accepted, BYTES)
     found = search.find(reading.place.schemas or ("",))
     assert search.is_complete
     return [(reason.pointer, reason.name) for reason in found]
@@ -62,6 +68,7 @@ def reasons(text: str, schema: Any = PERSON, **options: Any) -> list[tuple[str |
         ('{"name":"a", "age": 1}', [(None, "whitespace")]),
         ('{"n\\u0061me": "a", "age": 1}', [(None, "escapes")]),
         ("[]", [("/type", "type")]),
+        ("{,", []),
     ],
 )
 def test_reasons(text: str, found: list[tuple[str | None, str]]) -> None:
@@ -83,7 +90,8 @@ def test_an_explicit_additional_properties_is_the_reason() -> None:
 def test_values_are_shown_and_cut() -> None:
     schema = {"enum": ["x" * 1000]}
     reading = read_text(compile_json_schema(schema, BYTES), b'"y"')
-    [reason] = ReasonSearch(schema, {}, reading.text, reading.accepted, BYTES).find(("",))
+    search = ReasonSearch(variants(schema, {}), reading.text, reading.accepted, BYTES)
+    [reason] = search.find(("",))
     assert reason.value.startswith('["xxx')
     assert len(reason.value) == 200
 
@@ -91,6 +99,6 @@ def test_values_are_shown_and_cut() -> None:
 def test_the_search_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("maskwright.workbench.reasons.MOST_VARIANTS", 3)
     reading = read_text(compile_json_schema(PERSON, BYTES, **SERVED), b'{"name": 3}')
-    search = ReasonSearch(PERSON, SERVED, reading.text, reading.accepted, BYTES)
+    search = ReasonSearch(variants(PERSON, SERVED), reading.text, reading.accepted, BYTES)
     search.find(("/properties/name",))
     assert not search.is_complete

@@ -76,6 +76,11 @@ class CommandParser(argparse.ArgumentParser):
             prog=prog, description=description, formatter_class=_Formatter, allow_abbrev=False
         )
 
+    def flags(self) -> dict[str, str]:
+        """The options by the names of their parameters."""
+        named = ((action.dest, [*action.option_strings]) for action in self._actions)
+        return {name: strings[0] for name, strings in named if strings}
+
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: {message}; '{self.prog} --help' says what can be given\n")
 

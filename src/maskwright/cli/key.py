@@ -7,7 +7,6 @@ standard error. It is shown only once: the entry holds a digest, from which nobo
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 import secrets
@@ -16,6 +15,7 @@ from typing import Annotated, Literal
 
 from maskwright.cli.arguments import Argument, Option
 from maskwright.errors import InputError
+from maskwright.key_digest import digest_of
 
 PREFIX = "mw-"
 """The beginning of all keys, by which tools that look for secrets in files can know them."""
@@ -46,7 +46,7 @@ def key(
     made = PREFIX + secrets.token_urlsafe(32)
     fields = {
         "name": name,
-        "sha256": hashlib.sha256(made.encode()).hexdigest(),
+        "sha256": digest_of(made),
         "requests_per_minute": requests_per_minute,
         "tokens_per_minute": tokens_per_minute,
         "tokens_per_day": tokens_per_day,

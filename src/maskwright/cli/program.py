@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import importlib
 import os
+import re
 import sys
+from collections.abc import Mapping
 from difflib import get_close_matches
 from importlib.metadata import version
 from typing import Final, NamedTuple
@@ -16,7 +18,7 @@ from typing import Final, NamedTuple
 from maskwright.cli.arguments import CommandParser, call_with
 from maskwright.cli.output.columns import described
 from maskwright.cli.process.environment import prepare_environment
-from maskwright.errors import AddressError, MaskwrightError
+from maskwright.errors import AddressError, InputError, MaskwrightError
 
 
 class Subcommand(NamedTuple):
@@ -169,7 +171,24 @@ def _run(arguments: list[str]) -> int:
         return USAGE_ERROR
     module = importlib.import_module(f"maskwright.cli.{COMMANDS[name].module}")
     function = getattr(module, module.__name__.rpartition(".")[2])
-    return call_with(function, CommandParser(f"maskwright {name}", module.__doc__ or ""), rest)
+    parser = CommandParser(f"maskwright {name}", module.__doc__ or "")
+    try:
+        return call_with(function, parser, rest)
+    except InputError as error:
+        error.args = (_by_option(error, parser.flags()),)
+        raise
+
+
+def _by_option(error: InputError, flags: Mapping[str, str]) -> str:
+    """The message of an error about an option, in which settings have the names of their options.
+    `flags`: the options by the names of their parameters."""
+    told = str(error)
+    if error.param not in flags:
+        return told
+    for name, flag in flags.items():
+        if "_" in name:
+            told = re.sub(rf"(?<![\w-]){name}(?![\w-])", flag, told)
+    return told
 
 
 def _unknown(name: str) -> str:

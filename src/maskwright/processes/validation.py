@@ -13,6 +13,7 @@ from typing import Any, Final, TypeAlias
 
 from jsonschema import ValidationError
 
+from maskwright.grammar.schema.document import escape
 from maskwright.instances import InstanceCheck, NotJsonError, UndecidedError
 from maskwright.processes.messages import Build
 from maskwright.vocab import Vocabulary
@@ -83,7 +84,7 @@ def _told(error: ValidationError) -> Data:
 
 
 def _pointer(steps: Iterable[str | int]) -> str:
-    return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in steps)
+    return "".join(f"/{escape(str(step))}" for step in steps)
 
 
 def _shortened(text: str) -> str:

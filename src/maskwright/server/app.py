@@ -9,7 +9,6 @@ from importlib.metadata import version
 from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
-from starlette.middleware.cors import CORSMiddleware
 
 from maskwright.engine import Engine
 from maskwright.errors import InputError, MaskwrightError
@@ -28,7 +27,7 @@ from maskwright.server.guarantees.explain_route import ExplainRoute
 from maskwright.server.guarantees.records import Records
 from maskwright.server.identity import identity_of
 from maskwright.server.json import Json
-from maskwright.server.middleware import Exchanges
+from maskwright.server.middleware import Exchanges, Pages
 from maskwright.server.observe.metrics import Metrics
 from maskwright.server.observe.observer import Observer
 from maskwright.server.observe.traces import TraceSink
@@ -136,7 +135,7 @@ def _add_middleware(
     app.add_middleware(Exchanges, observer=Observer(metrics, sinks))
     if config.cors_origins:
         app.add_middleware(
-            CORSMiddleware,
+            Pages,
             allow_origins=config.cors_origins,
             allow_methods=["GET", "POST", "DELETE"],
             allow_headers=["*"],

@@ -7,9 +7,11 @@ import re
 import uuid
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.middleware.cors import CORSMiddleware
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from maskwright.server.errors import error_response
+from maskwright.server.errors import HttpError, error_response
 from maskwright.server.exchange import CURRENT, KEY, Exchange
 from maskwright.server.observe.observer import Observer
 
@@ -20,6 +22,8 @@ NO_ROUTE = "none"
 """The route of all unknown paths in metrics, so that requests for random paths can't fill them."""
 
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+
+HTTP_OK = 200
 
 log = logging.getLogger(__name__)
 
@@ -61,6 +65,27 @@ class Exchanges:
             exchange.route = getattr(scope.get("route"), "path", NO_ROUTE)
             self._observer.ended(exchange)
             CURRENT.reset(token)
+
+
+class Pages(CORSMiddleware):
+    """Lets scripts of web pages from some origins use the server. A preflight request that is
+    refused is answered in the form of all errors."""
+
+    def preflight_response(self, request_headers: Headers) -> Response:
+        response = super().preflight_response(request_headers)
+        if response.status_code == HTTP_OK:
+            return response
+        told = bytes(response.body).decode()
+        error = HttpError(
+            response.status_code,
+            f"{told[:1].lower()}{told[1:]}; 'serve --cors-origin' names the origins whose pages "
+            "may use this server",
+            code="cors_refused",
+        )
+        refusal = error_response(error)
+        for name, value in response.headers.items():
+            refusal.headers.setdefault(name, value)
+        return refusal
 
 
 def _begin(scope: Scope) -> Exchange:

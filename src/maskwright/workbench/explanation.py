@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 from maskwright.mask import Grammar
 from maskwright.vocab import Vocabulary
@@ -13,6 +12,7 @@ from maskwright.workbench.nearest import nearest_texts
 from maskwright.workbench.reading import TextReading, Verdict, read_text
 from maskwright.workbench.reasons import ReasonSearch
 from maskwright.workbench.report import Data, following_data, reading_data
+from maskwright.workbench.schema.variants import Variants
 from maskwright.workbench.terminals import terminals_of
 from maskwright.workbench.tokens import tokens_of
 
@@ -21,17 +21,16 @@ class ExplainedText(NamedTuple):
     """What is to be explained.
 
     `text`: a text so far; or `tokens`, where it isn't None. `shown`: how many of the tokens that
-    may follow are listed. `schema`: the JSON Schema as JSON text, None for other shapes; `options`:
-    those of `compile_json_schema` with which texts are read. `why`: whether reasons and texts like
-    it are searched for a text that isn't allowed, which takes much longer than all the rest.
+    may follow are listed. `variants`: the shape with its schemas, None if it has none. `why`:
+    whether reasons and texts like it are searched for a text that isn't allowed, which takes much
+    longer than all the rest.
     `candidates`: tokens of which it is told whether they may follow.
     """
 
     text: str
     tokens: tuple[int, ...] | None
     shown: int
-    schema: str | None = None
-    options: Mapping[str, Any] = {}
+    variants: Variants | None = None
     why: bool = True
     candidates: tuple[int, ...] = ()
 
@@ -87,9 +86,8 @@ def _why(
     grammar: Grammar, reading: TextReading, asked: ExplainedText, vocabulary: Vocabulary
 ) -> Data:
     text, found = reading.text, Data()
-    if asked.schema is not None and not reading.may_end:
-        schema = json.loads(asked.schema)
-        search = ReasonSearch(schema, asked.options, text, reading.accepted, vocabulary)
+    if asked.variants is not None and not reading.may_end:
+        search = ReasonSearch(asked.variants, text, reading.accepted, vocabulary)
         reasons = search.find(reading.place.schemas or ("",))
         found["reasons"] = [reason._asdict() for reason in reasons]
         found["reasons_complete"] = search.is_complete

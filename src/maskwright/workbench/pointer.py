@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from maskwright.grammar.schema.document import escape, unescape
+
 _TOKEN: Final = re.compile(
     r'[ \t\r\n]*(?:(?P<mark>[\[\]{},:])|(?P<string>"(?:[^"\\]|\\.)*"?)'
     r'|(?P<scalar>[^\s\[\]{},:"]+))',
@@ -38,7 +40,7 @@ class _Level:
         """The last reference token of the pointer of the value that comes; None before a colon."""
         if self.bracket == "[":
             return str(self.index)
-        return _escaped(self.name) if self.has_colon and self.name is not None else None
+        return escape(self.name) if self.has_colon and self.name is not None else None
 
     def next(self) -> None:
         self.index += 1
@@ -46,22 +48,14 @@ class _Level:
         self.has_colon = False
 
 
-def _escaped(name: str) -> str:
-    return name.replace("~", "~0").replace("/", "~1")
-
-
-def _unescaped(token: str) -> str:
-    return token.replace("~1", "/").replace("~0", "~")
-
-
 def reference_tokens(pointer: str) -> list[str]:
     """The names and indexes of a pointer, outermost first."""
-    return [_unescaped(token) for token in pointer.split("/")[1:]]
+    return [unescape(token) for token in pointer.split("/")[1:]]
 
 
 def pointer_of(*tokens: str | int) -> str:
     """The pointer of these names and indexes."""
-    return "".join(f"/{_escaped(str(token))}" for token in tokens)
+    return "".join(f"/{escape(str(token))}" for token in tokens)
 
 
 def pointer_at(prefix: str) -> str:

@@ -16,9 +16,9 @@ from typing import Any, Final, NamedTuple
 from maskwright.errors import InputError
 from maskwright.grammar.schema.drafts import KEYWORDS
 from maskwright.grammar.schema.tree import Json
-from maskwright.mask import compile_json_schema
 from maskwright.vocab import Vocabulary
 from maskwright.workbench.pointer import pointer_of, reference_tokens
+from maskwright.workbench.schema.variants import Variants
 
 MOST_VARIANTS: Final = 100
 """Schemas that are compiled in search of reasons."""
@@ -34,8 +34,8 @@ RELAXED: Final[Mapping[str, str]] = {
     "escapes": "any",
     "additional_properties": "allow",
 }
-"""The options of `compile_json_schema` that make texts narrower than their schema, with the values
-that don't."""
+"""The options of `compile_json_schema` and `compile_tools` that make texts narrower than their
+schema, with the values that don't."""
 
 _TOGETHER: Final[Mapping[str, tuple[str, ...]]] = {
     "if": ("then", "else"),
@@ -85,19 +85,16 @@ class Reason(NamedTuple):
 
 
 class ReasonSearch:
-    """Looks for the reasons why a schema forbids a text at its byte number `accepted`."""
+    """Looks for the reasons why the schemas of a shape forbid a text at its byte number
+    `accepted`."""
 
     def __init__(
-        self,
-        schema: Json,
-        options: Mapping[str, Any],
-        text: bytes,
-        accepted: int,
-        vocabulary: Vocabulary,
+        self, variants: Variants, text: bytes, accepted: int, vocabulary: Vocabulary
     ) -> None:
-        """`options`: those of `compile_json_schema`, with which the text was read."""
-        self._schema = schema
-        self._options = dict(options)
+        self._variants = variants
+        self._schema = variants.schemas()
+        self._roots = variants.roots(text)
+        self._options = dict(variants.options)
         self._text = text
         self._accepted = accepted
         self._vocabulary = vocabulary
@@ -110,11 +107,12 @@ class ReasonSearch:
         return self._left > 0 and time.process_time() < self._end
 
     def find(self, pointers: tuple[str, ...]) -> list[Reason]:
-        """Return the reasons: among the settings, the keywords of the schemas at `pointers`, and
-        those of the schemas around them."""
+        """Return the reasons: among the settings, the keywords of the schemas at `pointers` of each
+        schema that the text may be about, and those of the schemas around them."""
         settings = self._settings()
-        near = [*self._keywords(pointers)]
-        around = [*self._keywords(_around(pointers))]
+        places = tuple(root + pointer for root in self._roots for pointer in pointers)
+        near = [*self._keywords(places)]
+        around = [*self._keywords(self._around(places))]
         keywords = [*dict.fromkeys([*near, *around])]
         return self._furthest(keywords, settings) or self._alone(near) or self._alone(around)
 
@@ -144,7 +142,7 @@ class ReasonSearch:
             seen.add(pointer)
             target = here.get("$ref")
             if isinstance(target, str) and target.startswith("#"):
-                waiting.append(target[1:])
+                waiting.append(self._root_of(pointer) + target[1:])
             all_of = here.get("allOf")
             if isinstance(all_of, list):
                 waiting += [f"{pointer}/allOf/{at}" for at in range(len(all_of))]
@@ -192,7 +190,7 @@ class ReasonSearch:
         place = pointer + pointer_of(name)
         match _resolved(self._schema, place):
             case str() as target if target.startswith("#"):
-                yield target[1:]
+                yield self._root_of(pointer) + target[1:]
             case list() as schemas:
                 yield from (f"{place}/{at}" for at in range(len(schemas)))
             case dict() as schemas if name in _BY_NAME:
@@ -204,8 +202,11 @@ class ReasonSearch:
                 pass
 
     def _alone(self, keywords: list[tuple[str, str]]) -> list[Reason]:
-        """Return the keywords that forbid the text without the others."""
+        """Return the keywords that forbid the text without the others; none if the text isn't
+        allowed without all of them either, as where it is no JSON."""
         found: list[Reason] = []
+        if self._reach(self._without(keywords), {**self._options, **RELAXED}) <= self._accepted:
+            return found
         options = {**self._options, "additional_properties": "allow"}
         for pointer, name in keywords:
             if name in _HOLDERS and any(True for _ in self._children(pointer, name)):
@@ -232,10 +233,23 @@ class ReasonSearch:
         if not self.is_complete:
             return 0
         try:
-            grammar = compile_json_schema(schema, self._vocabulary, **options)
+            grammar = self._variants.compile(schema, options, self._vocabulary)
             return grammar.matcher().accept_bytes(self._text)
         except InputError:
             return 0
+
+    def _root_of(self, pointer: str) -> str:
+        """Return the pointer of the schema in which a place is."""
+        return next(root for root in self._roots if f"{pointer}/".startswith(f"{root}/"))
+
+    def _around(self, pointers: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the pointers of all schemas around some, the innermost first."""
+        found: dict[str, None] = {}
+        for pointer in pointers:
+            root = self._root_of(pointer)
+            for inner in _prefixes(pointer.removeprefix(root)):
+                found[root + inner] = None
+        return tuple(sorted(found, key=lambda each: -each.count("/")))
 
     def _reason(self, pointer: str, name: str) -> Reason:
         here = _resolved(self._schema, pointer)
@@ -250,16 +264,13 @@ def _default(name: str) -> str:
     return {"property_order": "schema"}.get(name, RELAXED[name])
 
 
-def _around(pointers: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the pointers of all schemas around some, the innermost first."""
-    found: dict[str, None] = {}
-    for pointer in pointers:
-        at, steps = 0, reference_tokens(pointer)
-        while at < len(steps):
-            found[pointer_of(*steps[:at])] = None
-            has_name = steps[at] in _BY_NAME or (steps[at + 1 : at + 2] and steps[at + 1].isdigit())
-            at += 2 if has_name else 1
-    return tuple(sorted(found, key=lambda each: -each.count("/")))
+def _prefixes(pointer: str) -> Iterator[str]:
+    """Yield the pointers of the schemas around the one at a pointer, the outermost first."""
+    at, steps = 0, reference_tokens(pointer)
+    while at < len(steps):
+        yield pointer_of(*steps[:at])
+        has_name = steps[at] in _BY_NAME or (steps[at + 1 : at + 2] and steps[at + 1].isdigit())
+        at += 2 if has_name else 1
 
 
 def _resolved(schema: Json, pointer: str) -> Json:

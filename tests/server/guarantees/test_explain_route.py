@@ -12,6 +12,7 @@ import pytest
 from maskwright.processes import GrammarProcesses
 from maskwright.server import create_app
 from maskwright.server.guarantees import explain_route
+from maskwright.server.request.explain_request import MOST_BYTES
 from maskwright.vocab import Vocabulary
 from tests.processes.misbehaving import slow
 from tests.server.scripted import ByteModel, Client, Script, ScriptedEngine
@@ -90,6 +91,53 @@ def test_tools_are_explained(client: Client) -> None:
     found = client.call("POST", "/explain", json=body).json()
     assert found["verdict"] == "incomplete"
     assert found["continuations"]["forced"] == '"a": '
+
+
+@pytest.mark.parametrize(
+    ("call", "pointer", "name"),
+    [
+        ('{"name": "look", "arguments": {"a": 3', "/look/properties/a/enum", "enum"),
+        ('{"name": "look", "arguments": {"a": 1, "b": 9}', "/look/$defs/few/maximum", "maximum"),
+        ('{"name": "items", "arguments": {"a": 3', "/items/properties/a/type", "type"),
+        ('{"name": "items", "arguments": {}', "/items/required", "required"),
+        ('{"name": "look", "arguments": {"a": 1, "c', None, "additional_properties"),
+        ('{"name":"look"', None, None),
+    ],
+)
+@pytest.mark.parametrize("remote", [True, False])
+def test_reasons_of_tools_begin_with_the_name_of_the_tool(
+    engine_with_processes: tuple[ScriptedEngine, GrammarProcesses],
+    remote: bool,
+    call: str,
+    pointer: str | None,
+    name: str | None,
+) -> None:
+    """Of a fault in the call around the arguments, no keyword is the reason."""
+    few = {"$defs": {"few": {"maximum": 5}}}
+    look = {**SCHEMA, "properties": {"a": {"enum": [1, 2]}, "b": {"$ref": "#/$defs/few"}}, **few}
+    items = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}
+    tools = [
+        {"type": "function", "function": {"name": each, "parameters": parameters}}
+        for each, parameters in (("look", look), ("items", items))
+    ]
+    engine, processes = engine_with_processes
+    body = {"tools": tools, "tool_choice": "required", "text": call}
+    found = explain(engine, processes if remote else None, **body).json()
+    assert found["verdict"] == "mismatch"
+    reasons = [(each["pointer"], each["name"]) for each in found["reasons"]]
+    assert reasons == ([] if name is None else [(pointer, name)])
+
+
+def test_a_text_that_is_too_long_is_refused_with_a_way_out(client: Client) -> None:
+    for fields in ({"text": "a" * (MOST_BYTES + 1)}, {"tokens": [97] * (MOST_BYTES + 1)}):
+        response = client.call("POST", "/v1/explain", json={"guided_regex": "a*", **fields})
+        error = response.json()["error"]
+        assert (response.status_code, error["code"]) == (400, "invalid_value")
+        assert error["param"] in fields
+        assert "at most 1,048,576" in error["message"]
+        assert "maskwright match" in error["message"]
+    body = {"guided_regex": "a*", "text": "a" * MOST_BYTES}
+    assert client.call("POST", "/v1/explain", json=body).json()["verdict"] == "match"
 
 
 @pytest.mark.parametrize(

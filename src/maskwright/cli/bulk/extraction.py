@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +25,10 @@ from maskwright.errors import InputError
 from maskwright.instances import InstanceCheck
 
 ENDPOINT: Final = "/v1/chat/completions"
+OF_ALL: Final = frozenset({400, 404, 422})
+"""Statuses of refusals that concern all requests if they name a field that all of them have."""
+OF_A_RECORD: Final = frozenset({"context_length_exceeded", "empty_support", "limit_exceeded"})
+"""Codes of refusals that depend on the record, whatever field they name."""
 LONGEST_TEXT: Final = 2000
 """Characters of an invalid answer that its failure shows."""
 
@@ -46,7 +51,7 @@ class Extraction:
 
     def result(self, item: WorkItem, answer: ServerAnswer) -> WorkResult:
         if answer.status != 200:
-            _require_no_fault_of_all(answer)
+            self._require_no_fault_of_all(answer)
             code, reason = _error(answer)
             return self.refused(item, code, reason, answer.attempts)
         body = cast(dict[str, Any], answer.body)
@@ -97,6 +102,23 @@ class Extraction:
         digest = digest_of(body if problem is None else problem)
         return WorkItem(record.index, ENDPOINT, body, problem, carried, digest)
 
+    def _require_no_fault_of_all(self, answer: ServerAnswer) -> None:
+        """Raise InputError if the server refuses what all requests have in common: the schema, or
+        another field that options have given."""
+        match answer.body:
+            case {"error": {"message": message, "param": str(param), **others}}:
+                field = re.split(r"[.\[]", param)[0]
+                of_all = answer.status in OF_ALL and field in self.options
+                if not of_all or others.get("code") in OF_A_RECORD:
+                    return
+                if field == "response_format":
+                    raise InputError(f"the server refuses the schema: {message}", param="schema")
+                raise InputError(
+                    f"the server refuses the field {param} of all requests: {message}", param="body"
+                )
+            case _:
+                pass
+
     def _invalid(
         self,
         item: WorkItem,
@@ -121,16 +143,6 @@ def _name(record: InputRecord) -> object:
         if isinstance(value, str | int):
             return value
     return record.index
-
-
-def _require_no_fault_of_all(answer: ServerAnswer) -> None:
-    """Raise InputError if the server refuses what all requests have in common: the schema."""
-    match answer.body:
-        case {"error": {"message": message, "param": str(param)}}:
-            if answer.status == 400 and param.startswith("response_format"):
-                raise InputError(f"the server refuses the schema: {message}", param="schema")
-        case _:
-            pass
 
 
 def _error(answer: ServerAnswer) -> tuple[str, str]:

@@ -130,10 +130,15 @@ def _children(value: Any, place: str) -> Iterator[tuple[str, Any]]:
 
 
 def escape(name: str) -> str:
-    """A property name as a step of a JSON Pointer."""
+    """A property name as a step of a JSON Pointer (RFC 6901)."""
     if "~" not in name and "/" not in name:
         return name
     return name.replace("~", "~0").replace("/", "~1")
+
+
+def unescape(step: str) -> str:
+    """The property name of a step of a JSON Pointer."""
+    return step.replace("~1", "/").replace("~0", "~")  # in this order: "~01" is "~1"
 
 
 _STRINGS: Final = ("$schema", "$id", "$anchor", "$dynamicAnchor")

@@ -25,6 +25,7 @@ from referencing.jsonschema import (
 )
 
 from maskwright.errors import SchemaError, UnsupportedSchemaError
+from maskwright.grammar.schema.document import unescape
 from maskwright.grammar.schema.drafts import Draft, draft_of
 from maskwright.grammar.schema.tree import Json
 
@@ -127,7 +128,7 @@ class References:
         """The value at the JSON Pointer `target`, to which the reference at `pointer` leads."""
         value: Json = self._document
         for step in target.split("/")[1:]:
-            name = step.replace("~1", "/").replace("~0", "~")  # in this order: "~01" is "~1"
+            name = unescape(step)
             if isinstance(value, dict) and name in value:
                 value = value[name]
             elif isinstance(value, list) and _INDEX.fullmatch(name) and int(name) < len(value):

@@ -14,7 +14,6 @@ needed. The file is TOML:
 
 from __future__ import annotations
 
-import hashlib
 import hmac
 import re
 import tomllib
@@ -24,6 +23,7 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from maskwright.errors import InputError
+from maskwright.key_digest import digest_of
 
 NAME: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
 DIGEST: Final = re.compile(r"[0-9a-f]{64}")
@@ -88,11 +88,6 @@ class KeyRing:
             if hmac.compare_digest(key.sha256, digest):
                 found = key
         return found
-
-
-def digest_of(key: str) -> str:
-    """Return the SHA-256 digest of a key's UTF-8 bytes, in hexadecimal digits."""
-    return hashlib.sha256(key.encode(errors="surrogateescape")).hexdigest()
 
 
 def read_keys(path: Path) -> list[ApiKey]:

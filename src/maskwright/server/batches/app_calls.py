@@ -3,16 +3,15 @@ like any other, in its answer, in metrics and in traces."""
 
 from __future__ import annotations
 
-import asyncio
-import json
 from dataclasses import dataclass
 from typing import Final
 
-from starlette.types import ASGIApp, Message, Scope
+import httpx
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from maskwright.server.exchange import OWNER
 
-CLIENT: Final = ("127.0.0.1", 0)
+ADDRESS: Final = "http://127.0.0.1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,46 +29,17 @@ async def call_app(
 ) -> AppAnswer:
     """Send a request with a JSON body for the key with the name `owner`, None on a server without
     keys. Cancelling the call cancels the request."""
-    content = json.dumps(body).encode()
-    scope: Scope = {
-        "type": "http",
-        "asgi": {"version": "3.0"},
-        "http_version": "1.1",
-        "method": "POST",
-        "scheme": "http",
-        "path": path,
-        "raw_path": path.encode(),
-        "root_path": "",
-        "query_string": b"",
-        "headers": [
-            (b"content-type", b"application/json"),
-            (b"content-length", str(len(content)).encode()),
-        ],
-        "client": CLIENT,
-        OWNER: owner,
-        "server": CLIENT,
-    }
-    unread: list[Message] = [{"type": "http.request", "body": content, "more_body": False}]
-    head: Message = {}
-    pieces: list[bytes] = []
-    never = asyncio.Event()
 
-    async def receive() -> Message:
-        if not unread:
-            await never.wait()  # this client doesn't leave
-        return unread.pop()
+    async def owned(scope: Scope, receive: Receive, send: Send) -> None:
+        await app({**scope, OWNER: owner}, receive, send)
 
-    async def send(message: Message) -> None:
-        if message["type"] == "http.response.start":
-            head.update(message)
-        else:
-            pieces.append(message.get("body", b""))
-
-    await app(scope, receive, send)
-    headers = {name.decode().lower(): value.decode() for name, value in head["headers"]}
+    transport = httpx.ASGITransport(owned)
+    async with httpx.AsyncClient(transport=transport, base_url=ADDRESS, timeout=None) as client:
+        response = await client.post(path, json=body)
+    headers = response.headers
     return AppAnswer(
-        head["status"],
+        response.status_code,
         headers.get("x-request-id"),
         float(headers.get("retry-after", 0)),
-        json.loads(b"".join(pieces)),
+        response.json(),
     )

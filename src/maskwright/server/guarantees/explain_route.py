@@ -13,8 +13,8 @@ from fastapi.responses import JSONResponse
 
 from maskwright.errors import InputError
 from maskwright.limits import DEFAULT_LIMITS, Work
-from maskwright.mask import compile_json_schema
-from maskwright.processes import GrammarProcesses, Inquiry
+from maskwright.mask import compile_json_schema, compile_tools
+from maskwright.processes import Build, GrammarProcesses, Inquiry
 from maskwright.server.disconnect import until_disconnect
 from maskwright.server.errors import HttpError
 from maskwright.server.exchange import exchange_of
@@ -29,6 +29,7 @@ from maskwright.server.request.explain_request import (
 )
 from maskwright.vocab import Vocabulary
 from maskwright.workbench.explanation import ExplainedText, explained
+from maskwright.workbench.schema.variants import SchemaVariants, ToolVariants, Variants
 
 _HERE: Final = dataclasses.replace(DEFAULT_LIMITS, work=1 << 60, seconds=10.0)
 """The limits of an explanation without grammar processes; those of its parts hold besides."""
@@ -94,10 +95,9 @@ class ExplainRoute:
 
     async def _text(self, asked: TextToExplain, recipe: Recipe) -> Json:
         build = recipe.build
-        question = ExplainedText(asked.text, asked.tokens, asked.shown, why=asked.why)
-        question = question._replace(candidates=asked.candidates)
-        if build.compile is compile_json_schema:
-            question = question._replace(schema=build.given[0], options=build.options)
+        question = ExplainedText(
+            asked.text, asked.tokens, asked.shown, _variants(build), asked.why, asked.candidates
+        )
         inquiry = Inquiry(explained, (build, question))
         try:
             if self._processes is not None:
@@ -113,3 +113,12 @@ class ExplainRoute:
     def _here(self, inquiry: Inquiry) -> Json:
         with Work(_HERE):
             return inquiry(self._vocabulary)
+
+
+def _variants(build: Build) -> Variants | None:
+    """Return the shape with its schemas, in which reasons are searched; None if it has none."""
+    if build.compile is compile_json_schema:
+        return SchemaVariants(*build.given, build.options)
+    if build.compile is compile_tools:
+        return ToolVariants(*build.given, build.options)
+    return None

@@ -14,6 +14,8 @@ from maskwright.server.request.tool_use import ToolUse, parse_tool_use
 SHOWN: Final = 24
 """Tokens that are listed by default."""
 MOST_SHOWN: Final = 1000
+MOST_BYTES: Final = 1 << 20
+"""Bytes of a text that are explained, or its tokens. Finding reasons reads it again and again."""
 MOST_CHOICES: Final = 1 << 20
 _OWN_FIELDS: Final = ("text", "tokens", "shown", "why", "candidates", "model", "maskwright")
 _TOOL_FIELDS: Final = ("tools", "tool_choice", "parallel_tool_calls", "functions", "function_call")
@@ -68,6 +70,8 @@ def parse_explain_request(tree: dict[str, object]) -> TextToExplain | AnswerToEx
             param="text",
             code="missing_required_parameter",
         )
+    text = body.string("text") or ""
+    _check_length(text, tokens)
     own = body.object("maskwright")
     asked = None
     if own is not None:
@@ -77,13 +81,26 @@ def parse_explain_request(tree: dict[str, object]) -> TextToExplain | AnswerToEx
     return TextToExplain(
         shape,
         use,
-        body.string("text") or "",
+        text,
         tokens,
         SHOWN if shown is None else shown,
         cast(AdditionalProperties | None, asked),
         body.boolean("why", default=True),
         _ids(body, "candidates") or (),
     )
+
+
+def _check_length(text: str, tokens: tuple[int, ...] | None) -> None:
+    """Refuse a text that is too long to be explained. Raises InputError."""
+    param, unit, length = "text", "bytes", len(text.encode(errors="replace"))
+    if tokens is not None:
+        param, unit, length = "tokens", "tokens", len(tokens)
+    if length > MOST_BYTES:
+        raise InputError(
+            f"{param} has {length:,} {unit}, and at most {MOST_BYTES:,} are explained; "
+            "'maskwright match' on the command line reads texts of any length",
+            param=param,
+        )
 
 
 def _ids(body: Fields, name: str) -> tuple[int, ...] | None:

@@ -3,4 +3,5 @@
 - `explain`: What is done with each keyword of a schema.
 - `lint`: What is likely to be a mistake in a schema that can be used.
 - `profiles`: The rules that other services have for schemas.
+- `variants`: The schemas of a shape, and the shape compiled with changed ones.
 """
