@@ -118,7 +118,9 @@ class ExplainRoute:
 def _variants(build: Build) -> Variants | None:
     """Return the shape with its schemas, in which reasons are searched; None if it has none."""
     if build.compile is compile_json_schema:
-        return SchemaVariants(*build.given, build.options)
+        (schema,) = build.given
+        return SchemaVariants(schema, build.options)
     if build.compile is compile_tools:
-        return ToolVariants(*build.given, build.options)
+        tools, choice = build.given
+        return ToolVariants(tools, choice, build.options)
     return None
