@@ -15,10 +15,10 @@ import httpx
 import jsonschema
 import pytest
 
+from maskwright.cli.process.listening import listen
 from maskwright.cli.serve import (
     SCHEMA,
     adapter_folders,
-    listen,
     open_sinks,
     serve,
     warm_up,

@@ -8,9 +8,9 @@ from typing import Any
 import httpx
 import pytest
 
+from maskwright.dist.drain import Drain
 from maskwright.errors import InputError
 from maskwright.server import ServerConfig
-from maskwright.server.access.drain import Drain
 from maskwright.server.access.keys import ApiKey, KeyRing, digest_of
 from maskwright.server.app import create_app
 from tests.server.scripted import HELLO, ByteModel, Client, Script, ScriptedEngine

@@ -13,7 +13,7 @@ from typing import Any, cast
 import httpx
 import pytest
 
-from maskwright.cli.serve import SEND_BYTES, listen
+from maskwright.cli.process.listening import SEND_BYTES, listen
 from maskwright.engine import Engine, EngineConfig
 from maskwright.models import LoadedModel
 from maskwright.server import ServerConfig, create_app

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import socket
 import sys
@@ -27,11 +26,13 @@ from maskwright.cli.options import (
 )
 from maskwright.cli.process.collector import collecting
 from maskwright.cli.process.draining import DrainingServer
+from maskwright.cli.process.listening import listen
 from maskwright.cli.process.logs import LogFormat, LogLevel, set_up_logs
 from maskwright.cli.process.security import KeySource, TlsFiles, tls_files
+from maskwright.dist.drain import Drain
 from maskwright.engine import Engine, EngineConfig, Request
 from maskwright.engine.schedule.service import ServiceClass
-from maskwright.errors import AddressError, InputError
+from maskwright.errors import InputError
 from maskwright.kernels.kv_bytes import KvDtype
 from maskwright.mask import compile_json_schema
 from maskwright.mask.compile.json_schema import AdditionalProperties
@@ -39,7 +40,6 @@ from maskwright.models import DEMO_PATH, Backend, load
 from maskwright.processes import AnyGrammar, Build, GrammarProcesses
 from maskwright.sampling import SamplingParams
 from maskwright.server import ServerConfig, TraceFile, create_app
-from maskwright.server.access.drain import Drain
 from maskwright.server.access.keys import ApiKey, KeyRing
 from maskwright.server.access_control import check_classes
 from maskwright.vocab import Vocabulary
@@ -54,12 +54,6 @@ SHUTDOWN_SECONDS = 5
 
 GRAMMAR_PROCESSES = 1 if sys.platform == "linux" else 0
 """They are forked, and watched by what Linux says of a process."""
-
-SEND_BYTES = 1 << 17
-"""Size of the send buffer of a connection, in bytes: about a thousand events of a stream."""
-
-MOST_PATIENCE = (1 << 31) - 1
-"""The largest timeout for a client that the system accepts, in milliseconds."""
 
 SCHEMA: dict[str, object] = {
     "type": "object",
@@ -484,35 +478,6 @@ def open_sinks(
     if trace is not None:
         sinks.append(TraceFile(trace, requests=requests))
     return sinks
-
-
-def listen(host: str, port: int, reader_seconds: float = SERVER.reader_seconds) -> socket.socket:
-    """The server's socket, bound before the engine starts. A connection is closed when its client
-    has taken nothing for `reader_seconds`. It buffers little that the client hasn't taken, so that
-    the engine notices a slow reader and pauses its request, instead of filling megabytes of the
-    kernel's buffers.
-
-    Raises AddressError.
-    """
-    try:
-        family, kind, protocol, _, address = socket.getaddrinfo(
-            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )[0]
-        listener = socket.socket(family, kind, protocol)
-        try:
-            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BYTES)
-            patience = int(min(max(1.0, reader_seconds * 1000), MOST_PATIENCE))
-            listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, patience)
-            listener.bind(address)
-        except OSError:
-            listener.close()
-            raise
-    except OSError as error:
-        reason = error.strerror or str(error)
-        way_out = "; --port 0 takes a free one" if error.errno == errno.EADDRINUSE else ""
-        raise AddressError(f"can't listen on {host} port {port}: {reason}{way_out}") from None
-    return listener
 
 
 def warm_up(engine: Engine, processes: GrammarProcesses | None = None) -> None:

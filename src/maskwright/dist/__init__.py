@@ -1,4 +1,7 @@
-"""Serving with more than one engine: which replica serves a request. docs/scale.md explains it.
+"""Serving with more than one engine: which replica serves a request, and one address for all.
+docs/scale.md explains it.
 
+- `front/`: The router over HTTP: one address in front of several servers.
 - `routing/`: The choice of a replica for a request, as a pure function of the replicas' states.
+- `drain`: Whether a server still takes new requests.
 """

@@ -1,6 +1,6 @@
 """The HTTP interface: OpenAI's protocols over the engine.
 
-- `access/`: Keys, their rates and quotas, and the drain before the server ends.
+- `access/`: Keys, their rates and quotas.
 - `answer/`: Bodies of answers, streams, log-probabilities.
 - `batches/`: OpenAI's files and batches, kept in a folder of the local disk.
 - `grammars/`: Decides which grammar an answer has, and keeps it compiled.

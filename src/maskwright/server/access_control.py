@@ -9,8 +9,8 @@ from typing import Final
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from maskwright.dist.drain import Drain
 from maskwright.errors import InputError
-from maskwright.server.access.drain import Drain
 from maskwright.server.access.keys import ApiKey, KeyRing
 from maskwright.server.access.rates import Allowance, Excess
 from maskwright.server.errors import HttpError, code_of, describe, error_response

@@ -10,10 +10,10 @@ from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
 
+from maskwright.dist.drain import Drain
 from maskwright.engine import Engine
 from maskwright.errors import InputError, MaskwrightError
 from maskwright.processes import GrammarProcesses
-from maskwright.server.access.drain import Drain
 from maskwright.server.access_control import AccessControl, check_classes
 from maskwright.server.answer.answers import model_card
 from maskwright.server.batches.batching import Batching, add_batch_routes

@@ -12,6 +12,7 @@ from typing import Final, TypeAlias
 from fastapi import Request
 from fastapi.responses import JSONResponse, Response
 
+from maskwright.dist.front.relay import RELAY
 from maskwright.engine import Engine
 from maskwright.server.answer.answers import Envelope
 from maskwright.server.answer.chat_writer import ChatWriter
@@ -29,7 +30,7 @@ from maskwright.server.guarantees.records import Records
 from maskwright.server.identity import Identity
 from maskwright.server.json import Json
 from maskwright.server.observe.traces import RequestTrace
-from maskwright.server.relay.continuation import RELAY, Naming
+from maskwright.server.relay.continuation import Naming
 from maskwright.server.request.answer_request import AnswerRequest, TextPrompt
 from maskwright.server.request.body import read_object
 from maskwright.server.request.own_options import OwnOptions

@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from maskwright.server.relay.continuation import RECORD, RELAY
+from maskwright.dist.front.relay import RECORD, RELAY
 from tests.api.conftest import Served
 from tests.api.shapes import record
 from tests.api.test_tools import MESSAGES, TOOLS
@@ -25,7 +25,7 @@ CHAT: dict[str, Any] = {
 }
 SHAPE = {"type": "json_schema", "json_schema": {"name": "person", "schema": PERSON}}
 BODIES: dict[str, tuple[str, dict[str, Any]]] = {
-    "a free chat without a seed": ("chat/completions", CHAT),
+    "a free chat without a seed": ("chat/completions", {**CHAT, "min_tokens": 30}),
     "a schema": ("chat/completions", {**CHAT, "response_format": SHAPE, "seed": 3}),
     "tools, which have ids": (
         "chat/completions",
@@ -142,9 +142,9 @@ def without_cached(body: Any) -> Any:
 def test_a_stream_goes_on_wherever_it_was_cut(served: Served, name: str) -> None:
     path, body = BODIES[name]
     whole = pieces_of(served.url, path, body)
-    assert len(records_of(whole)) > 2
+    assert len(records_of(whole)) >= 2
     expected = folded(events_of(whole))
-    places = sorted({1, 3, len(whole) // 2, len(whole) - 2, len(whole)})
+    places = sorted({1, min(3, len(whole)), len(whole) // 2, len(whole) - 2, len(whole)})
     for place in places:
         asked = {**body, "maskwright": {"continuation": told_at(whole[:place])}}
         rest = pieces_of(served.url, path, asked)

@@ -10,8 +10,8 @@ import pytest
 import uvicorn
 
 from maskwright.cli.process.draining import DrainingServer
+from maskwright.dist.drain import Drain
 from maskwright.errors import InputError
-from maskwright.server.access.drain import Drain
 from maskwright.server.exchange import CURRENT, Exchange
 
 

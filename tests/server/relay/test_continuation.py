@@ -7,9 +7,9 @@ import sys
 
 import pytest
 
+from maskwright.dist.front.relay import RECORD
 from maskwright.errors import InputError
 from maskwright.server.relay.continuation import (
-    RECORD,
     Naming,
     StreamBeginning,
     ToldDelta,

@@ -3,6 +3,7 @@
 - `collector`: When Python's garbage collector runs in a server.
 - `draining`: The HTTP server of `serve`: how it ends, and takes up changed files.
 - `environment`: The environment of the process, as it must be before torch is loaded.
+- `listening`: The socket of a server.
 - `logs`: The log of `serve`, as text or as JSON.
 - `security`: Keys of clients and TLS, from options and files.
 """

@@ -12,8 +12,8 @@ from types import FrameType
 
 import uvicorn
 
+from maskwright.dist.drain import Drain
 from maskwright.errors import InputError
-from maskwright.server.access.drain import Drain
 
 log = logging.getLogger(__name__)
 

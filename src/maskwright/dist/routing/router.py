@@ -85,7 +85,8 @@ def _choose(
         left = timely
     if len(left) > 1 and not any(one.knows for one in left):
         first, second = _two(request.id, left)
-        return min(first, second, key=_order), "the less loaded of two"
+        # Of equal ones the one that was drawn first, so that idle replicas share the load.
+        return min(first, second, key=lambda one: _order(one)[:2]), "the less loaded of two"
     best = min(left, key=_order)
     return best, "the lowest estimate" if not best.cached_tokens else "the cached prefix"
 

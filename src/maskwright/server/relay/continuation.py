@@ -22,14 +22,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, cast
 
+from maskwright.dist.front.relay import RECORD
 from maskwright.errors import InputError
 from maskwright.server.json import Json
-
-RELAY: Final = "x-maskwright-relay"
-"""The header with which a router asks for records."""
-
-RECORD: Final = b": maskwright "
-"""The beginning of the comment that contains a record."""
 
 PLACE: Final = "maskwright.continuation"
 

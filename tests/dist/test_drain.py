@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from maskwright.server.access.drain import Drain
+from maskwright.dist.drain import Drain
 
 
 def test_a_drain_is_done_when_the_last_request_has_been_answered() -> None:

@@ -1,0 +1,104 @@
+"""Serve several running servers at one address.
+
+Each request goes to the server that is expected to answer it first. If a server is lost, its
+requests and streams go on at another one. docs/scale.md describes it.
+"""
+
+from __future__ import annotations
+
+import logging
+import socket
+from typing import Annotated
+
+import uvicorn
+
+from maskwright.cli.arguments import Option
+from maskwright.cli.process.draining import DrainingServer
+from maskwright.cli.process.listening import listen
+from maskwright.dist.drain import Drain
+from maskwright.dist.front.app import Front
+from maskwright.dist.front.fleet import Fleet
+from maskwright.dist.front.wire import Address
+from maskwright.errors import InputError
+
+SHUTDOWN_SECONDS = 5
+"""Time for connections to close at the end, in seconds."""
+
+
+def route(
+    worker: Annotated[
+        list[str],
+        Option(help="Address of a server, such as http://127.0.0.1:8001. May be repeated.",
+               metavar="URL"),
+    ] = [],  # noqa: B006 - read by the parser, never changed
+    host: Annotated[str, Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[
+        int, Option(least=0, most=65535, help="Port to listen on; with 0 a free one is taken.")
+    ] = 8000,
+    worker_key: Annotated[
+        str | None,
+        Option(
+            envvar="MASKWRIGHT_WORKER_KEY",
+            help="A key for the router's own checks, where servers need one. Those of clients are "
+            "passed on.",
+            metavar="KEY",
+        ),
+    ] = None,
+    body_bytes: Annotated[int, Option(help="Most bytes of the body of a request.")] = 8 << 20,
+    patience: Annotated[
+        float,
+        Option(least=0, help="Seconds that a request may wait while no server takes any."),
+    ] = 10.0,
+    drain_seconds: Annotated[
+        float,
+        Option(
+            least=0,
+            help="Time that requests may still take after SIGTERM, while new ones are answered "
+            "503.",
+        ),
+    ] = 30.0,
+) -> None:  # fmt: skip
+    set_up_front_logs()
+    if not worker:
+        raise InputError("--worker URL is needed at least once", param="worker")
+    fleet = Fleet([Address.parse(url) for url in worker], key=worker_key)
+    drain = Drain(drain_seconds)
+    front = Front(fleet, drain, body_bytes, patience)
+    with listen(host, port) as listening:
+        FrontServer(front, drain, f"{len(worker)} servers").run([listening])
+
+
+def set_up_front_logs() -> None:
+    """Log to stderr: the router's own records from info on, those of others from warnings on."""
+    logging.basicConfig(
+        level=logging.WARNING, format="%(asctime)s %(levelname)s: %(message)s", force=True
+    )
+    logging.getLogger("maskwright").setLevel(logging.INFO)
+
+
+class FrontServer(DrainingServer):
+    """The HTTP server of a router. `what`: what it says at its start to stand in front of."""
+
+    def __init__(self, front: Front, drain: Drain, what: str) -> None:
+        config = uvicorn.Config(
+            front,
+            log_level="warning",
+            log_config=None,
+            server_header=False,
+            date_header=False,
+            timeout_graceful_shutdown=SHUTDOWN_SECONDS,
+        )
+        super().__init__(config, drain, lambda: None)
+        self._front = front
+        self._what = what
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        host, port = (sockets or self.servers[0].sockets)[0].getsockname()[:2]
+        address = f"http://{f'[{host}]' if ':' in host else host}:{port}"
+        print(f"maskwright is ready: {self._what} at {address}/v1", flush=True)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End the requests that are left with an error that says so."""
+        self._front.cut()
+        await super().shutdown(sockets)

@@ -1,0 +1,11 @@
+"""The router over HTTP: one address in front of several servers.
+
+- `app`: The application: which requests go where, and what the router itself answers.
+- `asked`: What the router reads of a request.
+- `errors`: Errors of the router in OpenAI's form.
+- `fleet`: All workers: their checks, and the choice among them.
+- `front_metrics`: The router's metrics, and those of its workers with their names.
+- `relay`: A stream passed through, and continued by another worker if its worker is lost.
+- `wire`: A client of HTTP/1.1 for one worker.
+- `worker`: What the router knows of one worker.
+"""

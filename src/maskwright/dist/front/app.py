@@ -1,0 +1,432 @@
+"""The application of the router: which requests go where, and what it answers itself.
+
+A request is sent to the worker that `Router` chooses. If that worker can't be reached, is lost
+before the client has got a byte, or refuses because it is full or draining, the request goes to
+another one. If a worker is lost in the middle of a stream, another one goes on with it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import time
+import uuid
+from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from starlette.types import Message, Receive, Scope, Send
+
+from maskwright.dist.drain import Drain
+from maskwright.dist.front.asked import GENERATING, Asked, read_asked
+from maskwright.dist.front.errors import (
+    LOST,
+    NO_WORKER,
+    STOPPED,
+    code_of,
+    error_bytes,
+    error_event,
+    retry_header,
+)
+from maskwright.dist.front.fleet import Fleet, unrouted
+from maskwright.dist.front.relay import RELAY, StreamRelay
+from maskwright.dist.front.wire import Headers, WorkerLostError, WorkerResponse, without
+from maskwright.dist.front.worker import Served, Worker
+from maskwright.dist.routing.replica_state import Decision
+
+HOP_BY_HOP: Final = (
+    *(b"connection", b"keep-alive", b"te", b"trailer", b"transfer-encoding", b"upgrade"),
+    *(b"host", b"content-length", b"expect", b"accept-encoding", b"proxy-connection"),
+    *(RELAY.encode(), b"x-request-id"),
+)
+"""Headers of a request that concern one connection, or that the router sets."""
+
+OF_CONNECTION: Final = (b"connection", b"keep-alive", b"transfer-encoding")
+
+ELSEWHERE: Final = frozenset({"overloaded", "draining", "engine_stopped"})
+"""Codes of refusals that another worker need not share."""
+
+MOST_TRIES: Final = 5
+"""Workers that are lost one after another, without an event between, before a stream ends."""
+
+REFUSED_SECONDS: Final = 0.2
+"""Time before a stream is offered to a worker again after one has refused it."""
+
+JSON_TYPE: Final = (b"content-type", b"application/json")
+
+log = logging.getLogger(__name__)
+
+
+class TooLargeError(Exception):
+    """The body of a request is larger than is taken."""
+
+
+@dataclass(slots=True)
+class Passage:
+    """One request on its way. `begun`: the client has got the head of the response."""
+
+    method: str
+    path: str
+    target: str
+    headers: Headers
+    body: bytes
+    asked: Asked | None
+    request_id: str
+    send: Send
+    begun: bool = False
+    stream: bool = False
+    excluded: set[str] = field(default_factory=set[str])
+    refused: tuple[int, Headers, bytes] | None = None
+    """The last refusal of a worker, which the client gets if there is no other worker."""
+
+    async def answer(self, status: int, headers: Headers, body: bytes) -> None:
+        """Send a whole response."""
+        length = b"%d" % len(body)
+        await self.begin(status, [*without(headers, (b"content-length",)),
+                                  (b"content-length", length)])  # fmt: skip
+        await self.send({"type": "http.response.body", "body": body, "more_body": False})
+
+    async def begin(self, status: int, headers: Headers) -> None:
+        """Send the head of a response."""
+        self.begun = True
+        kept = without(headers, OF_CONNECTION)
+        if not any(name == b"x-request-id" for name, _ in kept):
+            kept.append((b"x-request-id", self.request_id.encode("latin-1")))
+        await self.send({"type": "http.response.start", "status": status, "headers": kept})
+
+    async def write(self, data: bytes, *, more: bool = True) -> None:
+        """Send a part of the body."""
+        await self.send({"type": "http.response.body", "body": data, "more_body": more})
+
+    async def fail(self, status: int, message: str, code: str, *headers: tuple[bytes, bytes]) -> None:
+        """End with an error: as a response, or as the last event of a stream."""
+        if not self.begun:
+            await self.answer(status, [JSON_TYPE, *headers], error_bytes(message, code))
+        elif self.stream:
+            named = self.asked is not None and self.asked.named
+            await self.write(error_event(message, code, named=named), more=False)
+
+
+class Front:
+    """The ASGI application. `patience`: seconds to wait for a worker where none takes requests."""
+
+    def __init__(
+        self, fleet: Fleet, drain: Drain, body_bytes: int = 8 << 20, patience: float = 10.0
+    ) -> None:
+        self._fleet = fleet
+        self._drain = drain
+        self._body_bytes = body_bytes
+        self._patience = patience
+        self._cut: asyncio.Future[None] | None = None
+
+    def cut(self) -> None:
+        """End all requests with an error that says so. To be called in the event loop."""
+        if self._cut is not None and not self._cut.done():
+            self._cut.set_result(None)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self._live(receive, send)
+        elif scope["type"] == "http":
+            await self._http(scope, receive, send)
+
+    async def _live(self, receive: Receive, send: Send) -> None:
+        await receive()
+        self._cut = asyncio.get_running_loop().create_future()
+        await self._fleet.start()
+        await send({"type": "lifespan.startup.complete"})
+        await receive()
+        await self._fleet.stop()
+        await send({"type": "lifespan.shutdown.complete"})
+
+    async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
+        method, path = scope["method"], scope["path"]
+        short = path.removeprefix("/v1") or "/"
+        own = self._own(method, short)
+        passage = _passage(scope, send)
+        if own is not None:
+            await own(passage)
+            return
+        if self._drain.begun:
+            message = "the router is being stopped; ask another one, or this one when it is back"
+            await passage.fail(503, message, "draining", retry_header(1))
+            return
+        with self._drain.answering():
+            try:
+                passage.body = await _read(receive, self._body_bytes)
+            except TooLargeError:
+                message = f"the body has more than {self._body_bytes} bytes; see route --body-bytes"
+                await passage.fail(413, message, "body_too_large")
+                return
+            await self._until_gone(receive, passage, self._pass_on(passage, short))
+
+    async def _until_gone(
+        self, receive: Receive, passage: Passage, work: Coroutine[Any, Any, None]
+    ) -> None:
+        """Run `work` until the client disconnects or the router is stopped."""
+        task = asyncio.ensure_future(work)
+        gone = asyncio.ensure_future(_disconnected(receive))
+        cut = self._cut
+        ends = {task, gone} if cut is None else {task, gone, cut}
+        try:
+            await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+            if task.done():
+                task.result()
+                return
+        finally:
+            for future in (task, gone):
+                future.cancel()
+                with suppress(asyncio.CancelledError, Exception):
+                    await future
+        if cut is not None and cut.done():
+            self._fleet.metrics.note_failed(STOPPED)
+            message = "the router was stopped before the answer was complete; ask again"
+            await passage.fail(503, message, STOPPED, retry_header(1))
+
+    # A request ----------------------------------------------------------------------------------
+
+    async def _pass_on(self, passage: Passage, short: str) -> None:
+        if short.startswith(("/files", "/batches")):
+            await self._to_keeper(passage)
+            return
+        began = time.perf_counter()
+        if passage.method == "POST" and short in GENERATING:
+            adapters = self._fleet.adapters
+            passage.asked = read_asked(short, passage.body, passage.request_id, adapters)
+        route = unrouted(passage.request_id, passage.asked)
+        while True:
+            asked = replace(route, excluded=frozenset(passage.excluded))
+            worker, decision = self._fleet.choose(asked)
+            if worker is None and passage.refused is None:
+                worker, decision = await self._fleet.choose_within(asked, self._patience)
+            if worker is None:
+                await self._no_worker(passage, decision)
+                return
+            self._fleet.metrics.note_choice(decision.reason, time.perf_counter() - began)
+            if await self._try(passage, worker, decision, short):
+                return
+            began = time.perf_counter()
+
+    async def _try(
+        self, passage: Passage, worker: Worker, decision: Decision, short: str
+    ) -> bool:
+        """Have a worker answer. False if another one should be asked."""
+        relay: StreamRelay | None = None
+        body = b""
+        with worker.serving(passage.asked, decision.cached_tokens) as served:
+            try:
+                response = await self._sent(passage, worker, passage.body)
+                if passage.asked is not None and _is_stream(response):
+                    relay, passage.stream = StreamRelay(passage.asked), True
+                    await passage.begin(response.status, response.headers)
+                    whole = await _passed(passage, relay, served, response)
+                else:
+                    body, whole = await response.body(), True
+            except WorkerLostError as error:
+                worker.lose()
+                self._fleet.metrics.note_retry(worker.name, "lost")
+                log.warning("worker %s was lost: %s", worker.name, error)
+                return False
+        if relay is None:
+            return await self._answered(passage, worker, response, body, short)
+        if whole:
+            self._fleet.metrics.note_answer(worker.name, response.status)
+        else:
+            await self._go_on(passage, relay, worker)
+        return True
+
+    async def _answered(
+        self, passage: Passage, worker: Worker, response: WorkerResponse, body: bytes, short: str
+    ) -> bool:
+        """Send the response of a worker. False if another worker may have a better one."""
+        code = code_of(body) if response.status >= 400 else None
+        unknown = short == "/explain" and response.status == 404
+        if unknown or (response.status in (429, 503) and code in ELSEWHERE):
+            passage.refused = response.status, response.headers, body
+            passage.excluded.add(worker.name)
+            self._fleet.metrics.note_retry(worker.name, code or "refused")
+            return False
+        self._fleet.metrics.note_answer(worker.name, response.status)
+        await passage.answer(response.status, response.headers, body)
+        return True
+
+    async def _sent(self, passage: Passage, worker: Worker, body: bytes) -> WorkerResponse:
+        headers = [*passage.headers, (b"x-request-id", passage.request_id.encode("latin-1"))]
+        if passage.asked is not None and passage.asked.stream:
+            headers.append((RELAY.encode(), b"1"))
+        method = "GET" if passage.method == "HEAD" else passage.method
+        return await worker.client.send(method, passage.target, headers, body)
+
+    async def _no_worker(self, passage: Passage, decision: Decision) -> None:
+        if passage.refused is not None:
+            await passage.answer(*passage.refused)
+            return
+        self._fleet.metrics.note_failed(NO_WORKER)
+        message = f"{decision.reason}; try again, and see /ready and the logs of the workers"
+        await passage.fail(503, message, NO_WORKER, retry_header(decision.retry_after or 1))
+
+    async def _to_keeper(self, passage: Passage) -> None:
+        """Have the first worker answer, in whose folder files and batches are."""
+        worker = self._fleet.workers[0]
+        try:
+            with worker.serving(None, 0):
+                response = await self._sent(passage, worker, passage.body)
+                body = await response.body()
+        except WorkerLostError:
+            worker.lose()
+            self._fleet.metrics.note_failed(LOST)
+            message = "the worker that keeps files and batches does not answer; try again"
+            await passage.fail(502, message, LOST, retry_header(1))
+            return
+        self._fleet.metrics.note_answer(worker.name, response.status)
+        await passage.answer(response.status, response.headers, body)
+
+    # A stream -----------------------------------------------------------------------------------
+
+    async def _go_on(self, passage: Passage, relay: StreamRelay, lost: Worker) -> None:
+        """Have other workers go on with a stream whose worker was lost."""
+        assert passage.asked is not None
+        tries = 0
+        while relay.can_go_on and tries < MOST_TRIES:
+            lost.lose()
+            log.warning("worker %s was lost in the middle of a stream", lost.name)
+            worker, decision = await self._fleet.choose_within(passage.asked.route, self._patience)
+            if worker is None:
+                break
+            self._fleet.metrics.note_continued(lost.name)
+            if await self._went_on(passage, relay, worker, decision):
+                self._fleet.metrics.note_answer(worker.name, 200)
+                return
+            tries, lost = (0 if relay.advanced else tries + 1), worker
+        self._fleet.metrics.note_failed(LOST)
+        message = "the worker was lost, and no other one could go on with the stream; ask again"
+        await passage.fail(502, message, LOST)
+
+    async def _went_on(
+        self, passage: Passage, relay: StreamRelay, worker: Worker, decision: Decision
+    ) -> bool:
+        """Have one worker go on with a stream. False if it is lost too, or refuses."""
+        with worker.serving(passage.asked, decision.cached_tokens) as served:
+            try:
+                response = await self._sent(passage, worker, relay.continued())
+                if _is_stream(response):
+                    return await _passed(passage, relay, served, response)
+                told = code_of(await response.body())
+            except WorkerLostError:
+                return False
+        log.warning("worker %s refused to go on with a stream: %s", worker.name, told)
+        await asyncio.sleep(REFUSED_SECONDS)
+        return False
+
+    # What the router answers itself ---------------------------------------------------------------
+
+    def _own(self, method: str, short: str) -> Callable[[Passage], Awaitable[None]] | None:
+        if method not in ("GET", "HEAD"):
+            return None
+        match short:
+            case "/health" | "/live":
+                return self._health
+            case "/ready":
+                return self._ready
+            case "/load":
+                return self._load
+            case "/models":
+                return self._models
+            case "/metrics":
+                return self._metrics
+            case _:
+                return None
+
+    async def _health(self, passage: Passage) -> None:
+        await passage.answer(200, [JSON_TYPE], b'{"status":"ok"}')
+
+    async def _ready(self, passage: Passage) -> None:
+        if self._drain.begun:
+            await passage.fail(503, "the router is being stopped", "draining")
+        elif not self._fleet.ready:
+            await passage.fail(503, "no worker takes requests", NO_WORKER)
+        else:
+            await passage.answer(200, [JSON_TYPE], b'{"status":"ready"}')
+
+    async def _load(self, passage: Passage) -> None:
+        load = sum(worker.running for worker in self._fleet.workers)
+        await passage.answer(200, [JSON_TYPE], b'{"server_load":%d}' % load)
+
+    async def _models(self, passage: Passage) -> None:
+        cards = self._fleet.cards
+        if cards:
+            body = json.dumps({"object": "list", "data": cards}).encode()
+            await passage.answer(200, [JSON_TYPE], body)
+        else:  # workers that list them only to clients with a key
+            await self._pass_on(passage, "/models")
+
+    async def _metrics(self, passage: Passage) -> None:
+        pages: dict[str, str] = {}
+        for worker in self._fleet.workers:
+            if worker.healthy:
+                with suppress(WorkerLostError):
+                    response = await worker.client.send("GET", "/metrics", passage.headers)
+                    page = await response.body()
+                    if response.status == 200:
+                        pages[worker.name] = page.decode()
+        kind = (b"content-type", b"text/plain; version=0.0.4; charset=utf-8")
+        await passage.answer(200, [kind], self._fleet.metrics.page(pages))
+
+
+async def _passed(
+    passage: Passage, relay: StreamRelay, served: Served, response: WorkerResponse
+) -> bool:
+    """Pass a stream through to its end. False if its worker was lost before."""
+    try:
+        async for chunk in response.chunks():
+            served.begun()
+            if data := relay.read(chunk):
+                await passage.write(data)
+    except WorkerLostError:
+        return False
+    await passage.write(relay.rest(), more=False)
+    return True
+
+
+def _is_stream(response: WorkerResponse) -> bool:
+    kind = response.header(b"content-type")
+    return response.status == 200 and kind.startswith(b"text/event-stream")
+
+
+def _passage(scope: Scope, send: Send) -> Passage:
+    headers: Headers = list(scope["headers"])
+    given = next((value for name, value in headers if name == b"x-request-id"), b"")
+    target = scope.get("raw_path", scope["path"].encode()).decode("latin-1")
+    query = scope["query_string"].decode("latin-1")
+    return Passage(
+        scope["method"],
+        scope["path"],
+        f"{target}?{query}" if query else target,
+        without(headers, HOP_BY_HOP),
+        b"",
+        None,
+        given.decode("latin-1") if 0 < len(given) <= 128 else f"req_{uuid.uuid4().hex}",
+        send,
+    )
+
+
+async def _read(receive: Receive, most: int) -> bytes:
+    """Return the body of a request. Raises TooLargeError."""
+    parts: list[bytes] = []
+    size, more = 0, True
+    while more:
+        message: Message = await receive()
+        data = message.get("body", b"")
+        size += len(data)
+        if size > most:
+            raise TooLargeError
+        parts.append(data)
+        more = message["type"] == "http.request" and message.get("more_body", False)
+    return b"".join(parts)
+
+
+async def _disconnected(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass

@@ -1,0 +1,90 @@
+"""What the router reads of a request: whether it is streamed, and what may be known of it somewhere.
+
+The router has no tokenizer. It counts bytes, and compares prompts by digests of their bytes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Final, cast
+
+from maskwright.dist.routing.prefix_digests import text_digests
+from maskwright.dist.routing.replica_state import RouteRequest
+
+GENERATING: Final = frozenset({"/chat/completions", "/completions", "/responses"})
+"""The endpoints that generate answers."""
+
+TOKEN_BYTES: Final = 4
+"""Bytes of a token, on average."""
+
+BLOCK_BYTES: Final = 128
+"""Bytes of a prompt that one digest covers more than the one before."""
+
+MOST_BYTES: Final = 1 << 16
+"""Bytes at the beginning of a prompt that are compared."""
+
+PROMPT_FIELDS: Final = ("tools", "functions", "instructions", "messages", "prompt", "input")
+"""The fields of which prompts are made, in the order in which most templates write them."""
+
+GRAMMAR_FIELDS: Final = (
+    *("response_format", "text", "structured_outputs", "tools", "tool_choice", "functions"),
+    *("guided_json", "guided_regex", "guided_grammar", "guided_choice", "regex", "json_schema"),
+    *("ebnf", "grammar"),
+)
+"""The fields that decide which grammar an answer has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A request for an answer. `tree`: its parsed body. `named`: its events have names."""
+
+    tree: dict[str, object]
+    stream: bool
+    named: bool
+    route: RouteRequest
+
+
+def read_asked(
+    path: str, body: bytes, request_id: str, adapters: Collection[str]
+) -> Asked | None:
+    """Read a request; None for what is no JSON object, which a worker will refuse by name.
+    `adapters`: those that any worker serves, for which the name of the model counts."""
+    try:
+        parsed: object = json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(parsed, dict):
+        return None
+    tree = cast(dict[str, object], parsed)
+    model = tree.get("model")
+    adapter = model if isinstance(model, str) and model in adapters else None
+    prompt = _prompt(tree)
+    route = RouteRequest(
+        request_id,
+        prompt_tokens=max(1, len(prompt) // TOKEN_BYTES),
+        digests=text_digests(prompt[:MOST_BYTES], BLOCK_BYTES, adapter or ""),
+        digest_tokens=BLOCK_BYTES // TOKEN_BYTES,
+        grammar=_grammar(tree),
+        adapter=adapter,
+    )
+    return Asked(tree, tree.get("stream") is True, path == "/responses", route)
+
+
+def _prompt(tree: dict[str, object]) -> bytes:
+    # Without the bracket at its end, a list of messages is a beginning of the list with more.
+    parts = [_dumped(tree[name])[:-1] for name in PROMPT_FIELDS if tree.get(name) is not None]
+    return b"\n".join(parts)
+
+
+def _grammar(tree: dict[str, object]) -> str | None:
+    shaping = [(name, tree[name]) for name in GRAMMAR_FIELDS if tree.get(name) is not None]
+    if not shaping:
+        return None
+    return hashlib.blake2b(_dumped(shaping), digest_size=16).hexdigest()
+
+
+def _dumped(value: object) -> bytes:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode(errors="replace")

@@ -1,0 +1,123 @@
+"""All workers of a router: their checks, and the choice among them."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Sequence
+from typing import Any, Final
+
+from maskwright.dist.front.asked import Asked
+from maskwright.dist.front.front_metrics import FrontMetrics
+from maskwright.dist.front.wire import Address
+from maskwright.dist.front.worker import Worker
+from maskwright.dist.routing.replica_state import Decision, RouteRequest
+from maskwright.dist.routing.router import Router
+
+CHECK_SECONDS: Final = 0.5
+"""Time between two checks of a worker."""
+
+ANSWER_SECONDS: Final = 5.0
+"""Time within which a check must be answered."""
+
+HUNG: Final = 3
+"""Checks in a row without an answer after which the requests that a worker holds are ended."""
+
+POLL_SECONDS: Final = 0.05
+
+log = logging.getLogger(__name__)
+
+
+class Fleet:
+    """The workers of one router. To be used from one event loop."""
+
+    def __init__(
+        self, addresses: Sequence[Address], router: Router | None = None, key: str | None = None
+    ) -> None:
+        """`key`: sent with checks, to workers that tell their models only to clients with one."""
+        self.workers = [Worker(f"w{index}", one) for index, one in enumerate(addresses)]
+        self.metrics = FrontMetrics()
+        self._router = router or Router()
+        self._headers = [] if key is None else [(b"authorization", f"Bearer {key}".encode())]
+        self._tasks: list[asyncio.Task[None]] = []
+
+    async def start(self) -> None:
+        """Check all workers once, and go on doing so."""
+        await asyncio.gather(*(self._check(worker) for worker in self.workers))
+        self._tasks = [asyncio.create_task(self._watch(worker)) for worker in self.workers]
+
+    async def stop(self) -> None:
+        """End the checks and all connections."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        for worker in self.workers:
+            worker.client.abort()
+
+    def replace(self, name: str, address: Address) -> None:
+        """Let the worker `name` be the one at another address, after the old one has ended."""
+        for worker in self.workers:
+            if worker.name == name:
+                worker.move(address)
+
+    @property
+    def adapters(self) -> frozenset[str]:
+        """The adapters that any worker serves."""
+        return frozenset[str]().union(*(worker.adapters for worker in self.workers))
+
+    @property
+    def cards(self) -> list[dict[str, Any]]:
+        """The models of all workers that answer, each once."""
+        cards: dict[str, dict[str, Any]] = {}
+        for worker in self.workers:
+            if worker.healthy:
+                for card in worker.cards:
+                    cards.setdefault(card["id"], card)
+        return list(cards.values())
+
+    @property
+    def ready(self) -> bool:
+        """Whether any worker takes requests."""
+        return any(worker.ready for worker in self.workers)
+
+    def choose(self, request: RouteRequest) -> tuple[Worker | None, Decision]:
+        """Return the worker for a request, and the decision."""
+        states = [worker.state() for worker in self.workers]
+        decision = self._router.route(request, states, time.monotonic())
+        worker = next((one for one in self.workers if one.name == decision.replica), None)
+        return worker, decision
+
+    async def choose_within(
+        self, request: RouteRequest, seconds: float
+    ) -> tuple[Worker | None, Decision]:
+        """As `choose`, but wait for a worker to come back for up to `seconds` seconds."""
+        end = time.monotonic() + seconds
+        worker, decision = self.choose(request)
+        while worker is None and decision.retry_after is not None and time.monotonic() < end:
+            await asyncio.sleep(POLL_SECONDS)
+            worker, decision = self.choose(request)
+        return worker, decision
+
+    async def _watch(self, worker: Worker) -> None:
+        while True:
+            await asyncio.sleep(CHECK_SECONDS)
+            await self._check(worker)
+
+    async def _check(self, worker: Worker) -> None:
+        was = worker.ready
+        try:
+            async with asyncio.timeout(ANSWER_SECONDS):
+                await worker.check(self._headers)
+        except TimeoutError:
+            worker.lose()
+        if worker.failures == HUNG:
+            worker.client.abort()
+        if worker.ready is not was:
+            log.info("worker %s %s", worker.name, "is ready" if worker.ready else "is not ready")
+        self.metrics.note_state(worker.name, ready=worker.ready, running=worker.running)
+
+
+def unrouted(request_id: str, asked: Asked | None) -> RouteRequest:
+    """Return what is routed of a request; one that can't be read goes to any worker."""
+    return RouteRequest(request_id, prompt_tokens=1) if asked is None else asked.route

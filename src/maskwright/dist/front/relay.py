@@ -1,0 +1,75 @@
+"""A stream passed through, and what another worker needs to go on with it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, Final, cast
+
+from maskwright.dist.front.asked import Asked
+
+RELAY: Final = "x-maskwright-relay"
+"""The header with which a router asks a worker for records."""
+
+RECORD: Final = b": maskwright "
+"""The beginning of the comment of a stream that contains a record."""
+
+END: Final = b"\n\n"
+
+
+class StreamRelay:
+    """One stream on its way from a worker, or from several in turn, to a client. Clients get whole
+    events: what a lost worker had sent of its last one is dropped."""
+
+    def __init__(self, asked: Asked) -> None:
+        self._asked = asked
+        self._rest = b""
+        self._head: dict[str, Any] | None = None
+        self._deltas: list[object] = []
+        self._events = 0
+        self._clean_at = 0
+        """Events when the present worker began."""
+
+    @property
+    def can_go_on(self) -> bool:
+        """Whether another worker can go on: the first one has told the names and seeds."""
+        return self._head is not None
+
+    @property
+    def advanced(self) -> bool:
+        """Whether the present worker has sent an event."""
+        return self._events > self._clean_at
+
+    def read(self, chunk: bytes) -> bytes:
+        """Take a piece of the stream, and return what the client gets of it."""
+        *pieces, self._rest = (self._rest + chunk).split(END)
+        passed: list[bytes] = []
+        for piece in pieces:
+            if piece.startswith(RECORD):
+                self._note(json.loads(piece.removeprefix(RECORD)))
+                continue
+            self._events += not piece.startswith(b":")
+            passed.append(piece + END)
+        return b"".join(passed)
+
+    def rest(self) -> bytes:
+        """Return what came after the last whole event, at the end of a stream that has ended
+        properly."""
+        rest, self._rest = self._rest, b""
+        return rest
+
+    def continued(self) -> bytes:
+        """Return the body of the request for another worker. Only if it `can_go_on`."""
+        assert self._head is not None
+        self._rest, self._clean_at = b"", self._events
+        own = self._asked.tree.get("maskwright")
+        options = cast(Mapping[str, object], own) if isinstance(own, dict) else {}
+        told = {**self._head, "deltas": self._deltas, "events": self._events}
+        body = {**self._asked.tree, "maskwright": {**options, "continuation": told}}
+        return json.dumps(body, separators=(",", ":")).encode()
+
+    def _note(self, record: dict[str, Any]) -> None:
+        if "delta" in record:
+            self._deltas.append(record["delta"])
+        else:
+            self._head = record

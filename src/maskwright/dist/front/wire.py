@@ -1,0 +1,208 @@
+"""A client of HTTP/1.1 for one worker, with connections that are used again.
+
+It knows what servers of this protocol send: bodies of a given length, in chunks, or up to the end
+of the connection. A general client takes a millisecond of processor time for each request, which is
+all that the router may add.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import AsyncGenerator, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+from urllib.parse import urlsplit
+
+from maskwright.errors import InputError, MaskwrightError
+
+Headers: TypeAlias = list[tuple[bytes, bytes]]
+
+CONNECT_SECONDS: Final = 5.0
+MOST_IDLE: Final = 64
+"""Most idle connections to a worker that are kept."""
+
+BUFFER: Final = 1 << 20
+"""Most bytes of a head or a line of a response."""
+
+
+class WorkerLostError(MaskwrightError):
+    """The connection to a worker could not be made, or ended before the response did."""
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where a worker listens. `prefix`: the path before those of its endpoints."""
+
+    host: str
+    port: int
+    tls: bool = False
+    prefix: str = ""
+
+    @classmethod
+    def parse(cls, url: str) -> Address:
+        """Read `http://host:port` or `https://host:port`. Raises InputError."""
+        parts = urlsplit(url if "//" in url else f"http://{url}")
+        try:
+            port = parts.port
+        except ValueError:
+            port = -1
+        if parts.scheme not in ("http", "https") or not parts.hostname or port == -1:
+            raise InputError(
+                f"--worker {url}: an address such as http://127.0.0.1:8001 is needed",
+                param="worker",
+            )
+        tls = parts.scheme == "https"
+        prefix = parts.path.rstrip("/").removesuffix("/v1")
+        return cls(parts.hostname, port or (443 if tls else 80), tls, prefix)
+
+
+class Connection:
+    """One connection to a worker, which answers one request at a time."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.reader = reader
+        self.writer = writer
+        self.used = False
+
+    def close(self) -> None:
+        self.writer.transport.abort()
+
+
+class WorkerResponse:
+    """The response of a worker, whose body is still to be read."""
+
+    def __init__(
+        self, client: WorkerClient, connection: Connection, status: int, headers: Headers
+    ) -> None:
+        self._client = client
+        self._connection = connection
+        self.status = status
+        self.headers = headers
+
+    def header(self, name: bytes) -> bytes:
+        """Return the value of a header, empty if there is none. `name` is in lower case."""
+        return next((value for key, value in self.headers if key == name), b"")
+
+    async def chunks(self) -> AsyncGenerator[bytes]:
+        """Yield the body as it comes. Raises WorkerLostError if it ends before its end. If the
+        caller stops before, the connection is closed."""
+        whole, reader = False, self._connection.reader
+        try:
+            if self.status in (204, 304):
+                whole = True
+            elif self.header(b"transfer-encoding").lower() == b"chunked":
+                async for data in _chunked(reader):
+                    yield data
+                whole = True
+            elif length := self.header(b"content-length"):
+                if int(length):
+                    yield await reader.readexactly(int(length))
+                whole = True
+            else:
+                while data := await reader.read(BUFFER):
+                    yield data
+        except (OSError, EOFError, ValueError, asyncio.LimitOverrunError) as error:
+            raise WorkerLostError(f"the connection to a worker ended early: {error}") from None
+        finally:
+            again = whole and self.header(b"connection").lower() != b"close"
+            self._client.give_back(self._connection, again=again)
+
+    async def body(self) -> bytes:
+        """Return the whole body. Raises WorkerLostError."""
+        return b"".join([data async for data in self.chunks()])
+
+
+async def _chunked(reader: asyncio.StreamReader) -> AsyncGenerator[bytes]:
+    while size := int((await reader.readuntil(b"\r\n")).split(b";")[0], 16):
+        yield (await reader.readexactly(size + 2))[:-2]
+    while await reader.readuntil(b"\r\n") != b"\r\n":
+        pass  # trailers
+
+
+class WorkerClient:
+    """Sends requests to one worker. To be used from one event loop."""
+
+    def __init__(self, address: Address) -> None:
+        self._address = address
+        self._tls = ssl.create_default_context() if address.tls else None
+        self._idle: list[Connection] = []
+        self._busy: set[Connection] = set()
+
+    async def send(
+        self, method: str, path: str, headers: Iterable[tuple[bytes, bytes]], body: bytes = b""
+    ) -> WorkerResponse:
+        """Send a request, and return the response when its head has come. An idle connection that
+        the worker has closed meanwhile is replaced. Raises WorkerLostError."""
+        data = self._request(method, path, headers, body)
+        while True:
+            connection = await self._connection()
+            try:
+                connection.writer.write(data)
+                await connection.writer.drain()
+                head = await connection.reader.readuntil(b"\r\n\r\n")
+                status, fields = _head(head)
+            except (OSError, EOFError, ValueError, asyncio.LimitOverrunError) as error:
+                self.give_back(connection, again=False)
+                if not connection.used:
+                    raise WorkerLostError(f"a worker did not answer: {error}") from None
+            except BaseException:
+                self.give_back(connection, again=False)
+                raise
+            else:
+                connection.used = True
+                return WorkerResponse(self, connection, status, fields)
+
+    def give_back(self, connection: Connection, *, again: bool) -> None:
+        """Keep a connection for the next request, or close it."""
+        self._busy.discard(connection)
+        if again and len(self._idle) < MOST_IDLE:
+            self._idle.append(connection)
+        else:
+            connection.close()
+
+    def abort(self) -> None:
+        """End all connections; whoever reads from one gets WorkerLostError."""
+        for connection in (*self._idle, *self._busy):
+            connection.close()
+        self._idle.clear()
+
+    async def _connection(self) -> Connection:
+        if self._idle:
+            connection = self._idle.pop()
+        else:
+            address = self._address
+            try:
+                async with asyncio.timeout(CONNECT_SECONDS):
+                    streams = await asyncio.open_connection(
+                        address.host, address.port, ssl=self._tls, limit=BUFFER
+                    )
+            except (OSError, TimeoutError) as error:
+                raise WorkerLostError(f"a worker can't be reached: {error}") from None
+            connection = Connection(*streams)
+        self._busy.add(connection)
+        return connection
+
+    def _request(
+        self, method: str, path: str, headers: Iterable[tuple[bytes, bytes]], body: bytes
+    ) -> bytes:
+        host = f"{self._address.host}:{self._address.port}".encode()
+        lines = [f"{method} {self._address.prefix}{path} HTTP/1.1".encode(), b"host: " + host]
+        lines += [name + b": " + value for name, value in headers]
+        if body or method == "POST":
+            lines.append(b"content-length: %d" % len(body))
+        return b"\r\n".join([*lines, b"", body])
+
+
+def _head(data: bytes) -> tuple[int, Headers]:
+    first, *lines = data.split(b"\r\n")[:-2]
+    fields: Headers = []
+    for line in lines:
+        name, _, value = line.partition(b":")
+        fields.append((name.lower(), value.strip()))
+    return int(first.split(b" ", 2)[1]), fields
+
+
+def without(headers: Iterable[tuple[bytes, bytes]], names: Sequence[bytes]) -> Headers:
+    """Return the headers except those of some names, which are in lower case."""
+    return [(name, value) for name, value in headers if name.lower() not in names]

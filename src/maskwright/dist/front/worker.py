@@ -1,0 +1,161 @@
+"""What the router knows of one worker: how it answers checks, and what it has been sent."""
+
+from __future__ import annotations
+
+import json
+from collections import OrderedDict
+from collections.abc import Generator, Hashable
+from contextlib import contextmanager
+from typing import Any, Final, TypeVar
+
+from maskwright.dist.front.asked import Asked
+from maskwright.dist.front.errors import code_of
+from maskwright.dist.front.wire import Address, WorkerClient, WorkerLostError
+from maskwright.dist.routing.replica_state import ReplicaState
+
+MOST_DIGESTS: Final = 1 << 14
+"""Most beginnings of prompts that are remembered of a worker."""
+
+MOST_GRAMMARS: Final = 1 << 10
+
+PREFILL_RATE: Final = 4000.0
+"""Tokens of prompts a second that a worker is taken to compute. Only ratios matter."""
+
+STEP_SECONDS: Final = 0.01
+"""What one running request is taken to cost another one until its first token."""
+
+Key = TypeVar("Key", bound=Hashable)
+
+
+class Recent(OrderedDict[Key, None]):
+    """The most recently used keys, at most `most`."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__()
+        self._most = most
+
+    def note(self, key: Key) -> None:
+        self[key] = None
+        self.move_to_end(key)
+        if len(self) > self._most:
+            self.popitem(last=False)
+
+
+class Worker:
+    """One worker. It is taken to be healthy when it has answered a check, until a connection fails.
+    To be used from one event loop."""
+
+    def __init__(self, name: str, address: Address) -> None:
+        self.name = name
+        self.client = WorkerClient(address)
+        self.healthy = False
+        self.failures = 0
+        """Checks in a row that were not answered."""
+        self.running = 0
+        """Requests that it is answering for this router."""
+        self.cards: list[dict[str, Any]] = []
+        """The models that it lists, as it describes them."""
+        self.adapters: frozenset[str] = frozenset()
+        self._draining = False
+        self._waiting_tokens = 0
+        self._digests: Recent[int] = Recent(MOST_DIGESTS)
+        self._grammars: Recent[str] = Recent(MOST_GRAMMARS)
+
+    @property
+    def ready(self) -> bool:
+        return self.healthy and not self._draining
+
+    def state(self) -> ReplicaState:
+        """Return its state as the routing function takes it."""
+        return ReplicaState(
+            self.name,
+            "",
+            healthy=self.healthy,
+            draining=self._draining,
+            adapters=self.adapters,
+            resident_adapters=self.adapters,
+            waiting_tokens=self._waiting_tokens,
+            running=self.running,
+            prefixes=self._digests,
+            grammars=self._grammars,
+            prefill_rate=PREFILL_RATE,
+            step_seconds=STEP_SECONDS,
+        )
+
+    async def check(self, headers: list[tuple[bytes, bytes]]) -> None:
+        """Ask whether it is ready, and when it has come (back), which models it serves."""
+        try:
+            response = await self.client.send("GET", "/ready", headers)
+            body = await response.body()
+            came = not self.healthy
+            if came:
+                self._forget()
+                await self._list_models(headers)
+        except WorkerLostError:
+            self.lose()
+            return
+        self.healthy = response.status == 200 or code_of(body) == "draining"
+        self._draining = response.status != 200
+        self.failures = 0 if self.healthy else self.failures + 1
+
+    def lose(self) -> None:
+        """Note that it does not answer."""
+        self.healthy = False
+        self.failures += 1
+
+    def move(self, address: Address) -> None:
+        """Let requests go to another address, where this worker has been started again."""
+        self.client.abort()
+        self.client = WorkerClient(address)
+        self.healthy, self.failures = False, 0
+
+    @contextmanager
+    def serving(self, asked: Asked | None, cached_tokens: int) -> Generator[Served]:
+        """Count a request while the block runs, and remember what the worker will know of it."""
+        tokens = 0 if asked is None else asked.route.prompt_tokens - cached_tokens
+        if asked is not None:
+            for digest in asked.route.digests:
+                self._digests.note(digest)
+            if asked.route.grammar is not None:
+                self._grammars.note(asked.route.grammar)
+        served = Served(self, tokens)
+        self.running += 1
+        self._waiting_tokens += tokens
+        try:
+            yield served
+        finally:
+            served.begun()
+            self.running -= 1
+
+    def prompt_done(self, tokens: int) -> None:
+        """Note that `tokens` tokens of a prompt no longer wait."""
+        self._waiting_tokens -= tokens
+
+    def _forget(self) -> None:
+        """Forget what it was sent: a server that was started again has empty caches."""
+        self._digests.clear()
+        self._grammars.clear()
+
+    async def _list_models(self, headers: list[tuple[bytes, bytes]]) -> None:
+        response = await self.client.send("GET", "/v1/models", headers)
+        body = await response.body()
+        if response.status != 200:
+            return
+        try:
+            self.cards = list(json.loads(body)["data"])
+            self.adapters = frozenset(card["id"] for card in self.cards if "parent" in card)
+        except (ValueError, KeyError, TypeError):
+            self.cards, self.adapters = [], frozenset()
+
+
+class Served:
+    """A request that a worker is answering."""
+
+    def __init__(self, worker: Worker, tokens: int) -> None:
+        self._worker = worker
+        self._tokens = tokens
+
+    def begun(self) -> None:
+        """Note that its prompt has been computed."""
+        self._worker.prompt_done(self._tokens)
+        self._tokens = 0
