@@ -20,6 +20,7 @@
 - `plan`: The command `plan`: compute what a model can serve.
 - `program`: The program: its commands and its errors.
 - `replay`: The command `replay`: generate traced answers again.
+- `route`: The command `route`: serve several servers at one address.
 - `serve`: The command `serve`: serve a model over HTTP.
 - `simulate`: The command `simulate`: a cluster under a load, without a model.
 """

@@ -17,7 +17,7 @@ from maskwright.cli.process.draining import DrainingServer
 from maskwright.cli.process.listening import listen
 from maskwright.dist.drain import Drain
 from maskwright.dist.front.app import Front
-from maskwright.dist.front.fleet import Fleet
+from maskwright.dist.front.fleet import WorkerGroup
 from maskwright.dist.front.wire import Address
 from maskwright.errors import InputError
 
@@ -61,7 +61,7 @@ def route(
     set_up_front_logs()
     if not worker:
         raise InputError("--worker URL is needed at least once", param="worker")
-    fleet = Fleet([Address.parse(url) for url in worker], key=worker_key)
+    fleet = WorkerGroup([Address.parse(url) for url in worker], key=worker_key)
     drain = Drain(drain_seconds)
     front = Front(fleet, drain, body_bytes, patience)
     with listen(host, port) as listening:

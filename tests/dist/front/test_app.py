@@ -15,7 +15,7 @@ import pytest
 from maskwright.dist.drain import Drain
 from maskwright.dist.front.app import Front
 from maskwright.dist.front.errors import error_bytes
-from maskwright.dist.front.fleet import Fleet
+from maskwright.dist.front.fleet import WorkerGroup
 from maskwright.dist.front.wire import Address
 from tests.bounds import PATIENCE, wait_until
 from tests.live_server import live_server
@@ -88,7 +88,7 @@ def front_of(*parts: Part, patience: float = 0.3, drain: Drain | None = None) ->
         for part in parts:
             part.url = closing.enter_context(live_server(part))  # pyright: ignore
             addresses.append(Address.parse(part.url))
-        front = Front(Fleet(addresses), drain or Drain(1.0), 10_000, patience)
+        front = Front(WorkerGroup(addresses), drain or Drain(1.0), 10_000, patience)
         yield closing.enter_context(live_server(front))  # pyright: ignore
 
 

@@ -30,10 +30,10 @@ from maskwright.dist.front.errors import (
     error_event,
     retry_header,
 )
-from maskwright.dist.front.fleet import Fleet, unrouted
+from maskwright.dist.front.fleet import WorkerGroup, unrouted
 from maskwright.dist.front.relay import RELAY, StreamRelay
 from maskwright.dist.front.wire import Headers, WorkerLostError, WorkerResponse, without
-from maskwright.dist.front.worker import Served, Worker
+from maskwright.dist.front.worker import Underway, RemoteServer
 from maskwright.dist.routing.replica_state import Decision
 
 HOP_BY_HOP: Final = (
@@ -113,7 +113,7 @@ class Front:
     """The ASGI application. `patience`: seconds to wait for a worker where none takes requests."""
 
     def __init__(
-        self, fleet: Fleet, drain: Drain, body_bytes: int = 8 << 20, patience: float = 10.0
+        self, fleet: WorkerGroup, drain: Drain, body_bytes: int = 8 << 20, patience: float = 10.0
     ) -> None:
         self._fleet = fleet
         self._drain = drain
@@ -210,7 +210,7 @@ class Front:
             began = time.perf_counter()
 
     async def _try(
-        self, passage: Passage, worker: Worker, decision: Decision, short: str
+        self, passage: Passage, worker: RemoteServer, decision: Decision, short: str
     ) -> bool:
         """Have a worker answer. False if another one should be asked."""
         relay: StreamRelay | None = None
@@ -238,7 +238,7 @@ class Front:
         return True
 
     async def _answered(
-        self, passage: Passage, worker: Worker, response: WorkerResponse, body: bytes, short: str
+        self, passage: Passage, worker: RemoteServer, response: WorkerResponse, body: bytes, short: str
     ) -> bool:
         """Send the response of a worker. False if another worker may have a better one."""
         code = code_of(body) if response.status >= 400 else None
@@ -252,7 +252,7 @@ class Front:
         await passage.answer(response.status, response.headers, body)
         return True
 
-    async def _sent(self, passage: Passage, worker: Worker, body: bytes) -> WorkerResponse:
+    async def _sent(self, passage: Passage, worker: RemoteServer, body: bytes) -> WorkerResponse:
         headers = [*passage.headers, (b"x-request-id", passage.request_id.encode("latin-1"))]
         if passage.asked is not None and passage.asked.stream:
             headers.append((RELAY.encode(), b"1"))
@@ -285,7 +285,7 @@ class Front:
 
     # A stream -----------------------------------------------------------------------------------
 
-    async def _go_on(self, passage: Passage, relay: StreamRelay, lost: Worker) -> None:
+    async def _go_on(self, passage: Passage, relay: StreamRelay, lost: RemoteServer) -> None:
         """Have other workers go on with a stream whose worker was lost."""
         assert passage.asked is not None
         tries = 0
@@ -305,7 +305,7 @@ class Front:
         await passage.fail(502, message, LOST)
 
     async def _went_on(
-        self, passage: Passage, relay: StreamRelay, worker: Worker, decision: Decision
+        self, passage: Passage, relay: StreamRelay, worker: RemoteServer, decision: Decision
     ) -> bool:
         """Have one worker go on with a stream. False if it is lost too, or refuses."""
         with worker.serving(passage.asked, decision.cached_tokens) as served:
@@ -376,7 +376,7 @@ class Front:
 
 
 async def _passed(
-    passage: Passage, relay: StreamRelay, served: Served, response: WorkerResponse
+    passage: Passage, relay: StreamRelay, served: Underway, response: WorkerResponse
 ) -> bool:
     """Pass a stream through to its end. False if its worker was lost before."""
     try:

@@ -11,7 +11,7 @@ from typing import Any, Final
 from maskwright.dist.front.asked import Asked
 from maskwright.dist.front.front_metrics import FrontMetrics
 from maskwright.dist.front.wire import Address
-from maskwright.dist.front.worker import Worker
+from maskwright.dist.front.worker import RemoteServer
 from maskwright.dist.routing.replica_state import Decision, RouteRequest
 from maskwright.dist.routing.router import Router
 
@@ -29,14 +29,14 @@ POLL_SECONDS: Final = 0.05
 log = logging.getLogger(__name__)
 
 
-class Fleet:
+class WorkerGroup:
     """The workers of one router. To be used from one event loop."""
 
     def __init__(
         self, addresses: Sequence[Address], router: Router | None = None, key: str | None = None
     ) -> None:
         """`key`: sent with checks, to workers that tell their models only to clients with one."""
-        self.workers = [Worker(f"w{index}", one) for index, one in enumerate(addresses)]
+        self.workers = [RemoteServer(f"w{index}", one) for index, one in enumerate(addresses)]
         self.metrics = FrontMetrics()
         self._router = router or Router()
         self._headers = [] if key is None else [(b"authorization", f"Bearer {key}".encode())]
@@ -81,7 +81,7 @@ class Fleet:
         """Whether any worker takes requests."""
         return any(worker.ready for worker in self.workers)
 
-    def choose(self, request: RouteRequest) -> tuple[Worker | None, Decision]:
+    def choose(self, request: RouteRequest) -> tuple[RemoteServer | None, Decision]:
         """Return the worker for a request, and the decision."""
         states = [worker.state() for worker in self.workers]
         decision = self._router.route(request, states, time.monotonic())
@@ -90,7 +90,7 @@ class Fleet:
 
     async def choose_within(
         self, request: RouteRequest, seconds: float
-    ) -> tuple[Worker | None, Decision]:
+    ) -> tuple[RemoteServer | None, Decision]:
         """As `choose`, but wait for a worker to come back for up to `seconds` seconds."""
         end = time.monotonic() + seconds
         worker, decision = self.choose(request)
@@ -99,12 +99,12 @@ class Fleet:
             worker, decision = self.choose(request)
         return worker, decision
 
-    async def _watch(self, worker: Worker) -> None:
+    async def _watch(self, worker: RemoteServer) -> None:
         while True:
             await asyncio.sleep(CHECK_SECONDS)
             await self._check(worker)
 
-    async def _check(self, worker: Worker) -> None:
+    async def _check(self, worker: RemoteServer) -> None:
         was = worker.ready
         try:
             async with asyncio.timeout(ANSWER_SECONDS):

@@ -41,7 +41,7 @@ class Recent(OrderedDict[Key, None]):
             self.popitem(last=False)
 
 
-class Worker:
+class RemoteServer:
     """One worker. It is taken to be healthy when it has answered a check, until a connection fails.
     To be used from one event loop."""
 
@@ -110,7 +110,7 @@ class Worker:
         self.healthy, self.failures = False, 0
 
     @contextmanager
-    def serving(self, asked: Asked | None, cached_tokens: int) -> Generator[Served]:
+    def serving(self, asked: Asked | None, cached_tokens: int) -> Generator[Underway]:
         """Count a request while the block runs, and remember what the worker will know of it."""
         tokens = 0 if asked is None else asked.route.prompt_tokens - cached_tokens
         if asked is not None:
@@ -118,7 +118,7 @@ class Worker:
                 self._digests.note(digest)
             if asked.route.grammar is not None:
                 self._grammars.note(asked.route.grammar)
-        served = Served(self, tokens)
+        served = Underway(self, tokens)
         self.running += 1
         self._waiting_tokens += tokens
         try:
@@ -148,10 +148,10 @@ class Worker:
             self.cards, self.adapters = [], frozenset()
 
 
-class Served:
+class Underway:
     """A request that a worker is answering."""
 
-    def __init__(self, worker: Worker, tokens: int) -> None:
+    def __init__(self, worker: RemoteServer, tokens: int) -> None:
         self._worker = worker
         self._tokens = tokens
 
