@@ -1,6 +1,7 @@
 """The command line `maskwright`, a module a command.
 
 - `bulk/`: Asks a server about thousands of records, for `maskwright batch`.
+- `fleet/`: The commands that serve with more than one server.
 - `input/`: What commands are given: texts, shapes, and the names of shapes that ship.
 - `load/`: Load for `maskwright bench serve`, and what is measured of it.
 - `observe/`: What traces of requests say about a server, for `maskwright diagnose`.
@@ -20,7 +21,6 @@
 - `plan`: The command `plan`: compute what a model can serve.
 - `program`: The program: its commands and its errors.
 - `replay`: The command `replay`: generate traced answers again.
-- `route`: The command `route`: serve several servers at one address.
 - `serve`: The command `serve`: serve a model over HTTP.
 - `simulate`: The command `simulate`: a cluster under a load, without a model.
 """

@@ -30,7 +30,7 @@ class Subcommand(NamedTuple):
 
 COMMANDS: Final = {
     "serve": Subcommand("serve", "Serve a model over HTTP, in OpenAI's protocol."),
-    "route": Subcommand("route", "Serve several running servers at one address."),
+    "route": Subcommand("fleet.route", "Serve several running servers at one address."),
     "key": Subcommand("key", "Make a key for a client of a server, and its entry in a file."),
     "check": Subcommand(
         "shape.check",
