@@ -26,6 +26,7 @@ from maskwright.mask.ready_rows import strings
 from maskwright.mask.ready_rows.strings import StringRows
 from tests.matching import EVERY_BYTE, after, allowed, matches, spelled, vocabulary
 from tests.properties.patterns import counted_pattern
+from tests.walks.samples import sampled
 
 CLOSED: dict[str, Any] = {
     "type": "object",
@@ -164,11 +165,11 @@ COUNTERS: list[dict[str, Any]] = [
     {"pattern": "^[ab]{1,20}1{2}$", "minLength": 6, "maxLength": 14},
     {"anyOf": [{"pattern": "^a{1,9}$", "maxLength": 7}, {"format": "hostname"}]},
     {"oneOf": [{"pattern": each} for each in ("a.*b", "^[ab]+$", "1", "^.{2,5}$", "b.*1")]},
-    *({"pattern": f"^{counted_pattern(Random(n), 'ab1', 4 + n % 4)}$"} for n in range(25)),
 ]
+DRAWN = [{"pattern": f"^{counted_pattern(Random(n), 'ab1', 4 + n % 4)}$"} for n in range(25)]
 
 
-@pytest.mark.parametrize("schema", COUNTERS, ids=str)
+@pytest.mark.parametrize("schema", [*COUNTERS, *sampled(DRAWN, 8)], ids=str)
 def test_rows_hold_the_tokens_whose_bytes_the_machine_reads(schema: dict[str, Any]) -> None:
     """Ready rows of counters and of weights are found without the states that the machine goes
     through byte by byte; those that it reads are right by other tests."""
@@ -182,9 +183,10 @@ TEXTS = [
     r"(\\u0061|[é-ü.\n-]{1,9}){1,5}1",
     r"[^b]{1,5}(b|[^a-z]{2}日)?",
 ]
+DRAWN_TEXTS = [each["pattern"].strip("^$") for each in DRAWN]
 
 
-@pytest.mark.parametrize("pattern", TEXTS)
+@pytest.mark.parametrize("pattern", [*TEXTS, *sampled(DRAWN_TEXTS, 8, seed=1)])
 def test_rows_of_plain_text(pattern: str) -> None:
     """Quotes and backslashes are characters as any others there."""
     compare(compile_regex(pattern, PIECES), seed=4)
