@@ -17,13 +17,19 @@ import sys
 import time
 from contextlib import closing
 from pathlib import Path
-from typing import Annotated, Final, cast
+from typing import Annotated, Final
 
 import httpx
 
 from maskwright.cli.arguments import Argument, Option
 from maskwright.cli.bulk.batch_file import BatchFile
-from maskwright.cli.bulk.extraction import Extraction
+from maskwright.cli.bulk.given_work import (
+    extraction_of,
+    journals_of,
+    object_of,
+    refuse_beside_requests,
+    template_of,
+)
 from maskwright.cli.bulk.parquet import require_pyarrow, table_rows, write_parquet
 from maskwright.cli.bulk.prompt_template import PromptTemplate
 from maskwright.cli.bulk.run import BatchRun
@@ -31,11 +37,8 @@ from maskwright.cli.bulk.run_report import Prices, report_row, report_text
 from maskwright.cli.bulk.server_run import Sending, ask_server
 from maskwright.cli.bulk.sources import SourceFormat, format_of
 from maskwright.cli.bulk.work import RecordWork
-from maskwright.cli.input.shipped import read_file_or_shipped
-from maskwright.cli.input.texts import bytes_of, text_argument
 from maskwright.cli.options import CACHE_HELP, JSON_HELP, USER_CACHE, cache_folder
 from maskwright.errors import AddressError, InputError
-from maskwright.instances import InstanceCheck
 
 RESERVED: Final = frozenset(
     {"index", "output", "usage", "digest", "unchecked", "code", "reason", "attempts", "answer"}
@@ -143,12 +146,12 @@ def batch(
         raise InputError(f"--carry {clash[0]}: each result has a field of this name", param="carry")
     work: RecordWork
     if source == "openai":
-        _refuse_beside_requests(schema=schema, prompt_template=prompt_template, system=system)
+        refuse_beside_requests(schema=schema, prompt_template=prompt_template, system=system)
         work = BatchFile(path)
     else:
-        template = PromptTemplate(_template(prompt_template), system)
-        work = _extraction(path, source, template, schema, fields | _object(body), carry)
-    results, failed = _files(output, failures)
+        template = PromptTemplate(template_of(prompt_template), system)
+        work = extraction_of(path, source, template, schema, fields | object_of(body), carry)
+    results, failed = journals_of(output, failures)
     prices = Prices(price_prompt, price_completion, price_cached, price_hour)
     sending = Sending(concurrency, retries, timeout, api_key)
     with closing(
@@ -224,80 +227,3 @@ def _timed(run: BatchRun, sending: Sending, address: str) -> tuple[float, int]:
     begun = time.monotonic()
     sent_again = asyncio.run(ask_server(run, sending, address))
     return time.monotonic() - begun, sent_again
-
-
-def _extraction(
-    path: Path,
-    source: SourceFormat,
-    template: PromptTemplate,
-    schema: str | None,
-    fields: dict[str, object],
-    carry: list[str],
-) -> Extraction:
-    """The work on records. Raises InputError for a schema that can't be read."""
-    if schema is None:
-        return Extraction(path, source, template, fields, carry)
-    read = _read_schema(schema)
-    shape = {"name": "record", "schema": read, "strict": True}
-    fields = {"response_format": {"type": "json_schema", "json_schema": shape}, **fields}
-    return Extraction(path, source, template, fields, carry, InstanceCheck(json.dumps(read)))
-
-
-def _read_schema(argument: str) -> dict[str, object] | bool:
-    """The JSON Schema of an argument. It is read here, since what reads shapes for other commands
-    imports the compilers. Raises InputError."""
-    inline = argument.lstrip().startswith("{") or argument in ("true", "false")
-    text = argument if inline else read_file_or_shipped(argument, ("schema",)).decode()
-    try:
-        schema: object = json.loads(text)
-    except ValueError as error:
-        raise InputError(f"--schema: not valid JSON: {error}", param="schema") from None
-    if not isinstance(schema, dict | bool):
-        raise InputError("--schema: a schema is a JSON object, true or false", param="schema")
-    return cast(dict[str, object] | bool, schema)
-
-
-def _template(argument: str | None) -> str | None:
-    """The text of a template: the argument itself if it has a place for a field, else a file."""
-    if argument is None or "{{" in argument:
-        return argument and text_argument(argument, "prompt-template")
-    try:
-        return bytes_of(argument).decode()
-    except InputError as error:
-        way_out = "a template is a file, or a text with {{FIELD}}"
-        raise InputError(f"--prompt-template {error}; {way_out}", param="prompt_template") from None
-
-
-def _object(text: str | None) -> dict[str, object]:
-    """The object of the option `--body`. Raises InputError."""
-    try:
-        value: object = json.loads(text or "{}")
-    except ValueError:
-        value = None
-    if not isinstance(value, dict):
-        raise InputError(f"--body {text}: a JSON object is needed", param="body")
-    return cast(dict[str, object], value)
-
-
-def _files(output: str, failures: str | None) -> tuple[Path, Path]:
-    """The journals of results and failures. Raises InputError if an option names one file twice, or
-    no format."""
-    path = Path(output)
-    if path.suffix not in (".jsonl", ".ndjson", ".parquet"):
-        raise InputError(f"{output}: the name has to end in .jsonl or .parquet", param="output")
-    results = path.with_name(f"{path.name}.jsonl") if path.suffix == ".parquet" else path
-    failed = path.with_suffix(".failures.jsonl") if failures is None else Path(failures)
-    if failed.resolve() == results.resolve():
-        raise InputError("results and failures need two files", param="failures")
-    return results, failed
-
-
-def _refuse_beside_requests(**options: str | None) -> None:
-    """Refuse what would change requests that stand in the input. Raises InputError."""
-    for name, value in options.items():
-        if value is not None:
-            raise InputError(
-                f"--{name.replace('_', '-')}: the input has whole requests, which are sent as they "
-                "stand",
-                param=name,
-            )

@@ -63,6 +63,9 @@ EBNF = [
     ("other ::= 'x'\nroot ::= 'y'", ["y"], ["x"]),
     (r"doc ::= 'it\'s' '\n'", ["it's\n"], []),
     ("doc ::= a.b\na.b ::= 'x'", ["x"], []),
+    # xgrammar's lookahead, which says again what follows
+    ('doc ::= a "c"\na ::= [a-b]+ (= "c" | "d" e)\ne ::= "e"', ["abc"], ["ab", "c"]),
+    ("doc ::= 'a' | 'b' (='c')", ["a", "b"], ["bc"]),
 ]
 
 
@@ -98,7 +101,9 @@ REFUSED = [
     ("root ::= <think>", "gbnf", 1, 10, "no special token <think>"),
     ("root ::= <[5]>", "gbnf", 1, 10, "write the text"),
     ("root ::= !<[5]>", "gbnf", 1, 10, "repeat it"),
-    ('a ::= (="b") "b"', "ebnf", 1, 7, "lookahead"),
+    ('a ::= (="b") "b"', "ebnf", 1, 7, "nothing may follow it"),
+    ('a ::= "x" (="b" "b"', "ebnf", 1, 11, "not closed"),
+    ('a ::= ("x" (="b"))', "ebnf", 1, 12, "at the end of a rule"),
     ('a ::= TagDispatch(("<t>", b))', "ebnf", 1, 7, "structural tag"),
     ("a ::= #x110000", "ebnf", 1, 7, "code point"),
     ("a ::= - 'b'", "ebnf", 1, 7, "on its left"),

@@ -23,6 +23,7 @@ TEXTS = [
     ("root ::= 'a'", "ebnf"),
     ("root ::= [a-z] - [b]", "ebnf"),
     ("root ::= #x41", "ebnf"),
+    ('root ::= a\na ::= "b" (="c")', "ebnf"),
     ("/* c */ root ::= [a]", "ebnf"),
     ("[1] root ::= [a]\n[2] x ::= [b]", "ebnf"),
 ]

@@ -52,7 +52,8 @@ def test_an_explicit_null_is_an_absent_field(name: str) -> None:
     ("fields", "advice"),
     [
         ({"priority": 3}, "put the request into a class with maskwright.service"),
-        ({"echo": True}, "leave it out"),
+        ({"typical_p": 0.5}, "leave it out"),
+        ({"echo": True}, "send the prompt to /v1/completions"),
     ],
 )
 def test_the_way_out(fields: dict[str, Any], advice: str) -> None:

@@ -85,6 +85,10 @@ ELSEWHERE: list[tuple[dict[str, Any], Shape]] = [
     ({"structured_outputs": {"regex": "a"}}, RegexShape("a", "structured_outputs.regex")),
     ({"structured_outputs": {"choice": ["a"]}}, ChoiceShape(("a",), "structured_outputs.choice")),
     (
+        {"structured_outputs": {"choice": ["a"], "disable_fallback": True}},
+        ChoiceShape(("a",), "structured_outputs.choice"),
+    ),
+    (
         {"structured_outputs": {"grammar": "x"}},
         GrammarShape("x", "auto", "structured_outputs.grammar"),
     ),
@@ -122,6 +126,10 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"structured_outputs": {"regex": "a", "choice": ["a"]}}, "structured_outputs"),
     ({"structured_outputs": {"json_object": False}}, "structured_outputs.json_object"),
     ({"structured_outputs": {"jason": {}}}, "structured_outputs.jason"),
+    (
+        {"structured_outputs": {"json": {}, "disable_fallback": "no"}},
+        "structured_outputs.disable_fallback",
+    ),
     (
         {"structured_outputs": {"json": {}, "whitespace_pattern": " "}},
         "structured_outputs.whitespace_pattern",

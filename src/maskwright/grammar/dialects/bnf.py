@@ -90,6 +90,8 @@ class _BnfReader:
         if head is None:
             self.text.fail(f"a rule begins with name ::=, not with {self.text.shown()}")
         body = self.choice()
+        if self.at_lookahead():
+            self.lookahead()
         self.skip()
         if not self.text.ended and not self.at_rule():
             self.text.fail(f"a rule can't continue with {self.text.shown()}")
@@ -103,6 +105,22 @@ class _BnfReader:
         self.text.at = here
         return begins
 
+    def at_lookahead(self) -> bool:
+        return self.ebnf and self.text.text.startswith("(=", self.text.at)
+
+    def lookahead(self) -> None:
+        """Read xgrammar's lookahead at the end of a rule. It repeats what the other rules say of
+        the text after this one, to speed up masks there, and is not needed here."""
+        start = self.text.at
+        self.text.at += 2
+        with self.text.nested():
+            self.choice()
+        if not self.text.take(")"):
+            self.text.fail("a lookahead (=…) is not closed", start)
+        self.skip()
+        if not self.text.ended and not self.at_rule():
+            self.text.fail("a lookahead (=…) ends its rule; nothing may follow it", start)
+
     def choice(self) -> Node:
         options = [self.sequence()]
         while self.text.take("|"):
@@ -113,6 +131,8 @@ class _BnfReader:
         parts: list[Node] = []
         self.skip()
         while not self.text.ended and self.text.peek() not in "|)" and not self.at_rule():
+            if self.at_lookahead():
+                break
             start = self.text.at
             if self.ebnf and self.text.match(_CONSTRAINT):
                 self.skip()
@@ -186,12 +206,10 @@ class _BnfReader:
 
     def group(self, start: int) -> Node:
         self.text.at += 1
-        if self.ebnf and self.text.peek() == "=":
-            self.text.fail(
-                "a lookahead (=…) is not supported: what follows is said by the rules", start
-            )
         with self.text.nested():
             body = self.choice()
+        if self.at_lookahead():
+            self.text.fail("a lookahead (=…) stands at the end of a rule, not in a group")
         if not self.text.take(")"):
             self.text.fail("a group is not closed", start)
         return body

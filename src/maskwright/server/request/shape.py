@@ -194,7 +194,10 @@ def _structured_outputs(fields: Fields) -> Constraint:
             param=fields.at("whitespace_pattern"),
             code="unsupported_parameter",
         )
-    fields.only(*names, "disable_any_whitespace", "disable_additional_properties")
+    fields.only(
+        *names, "disable_any_whitespace", "disable_additional_properties", "disable_fallback"
+    )
+    fields.boolean("disable_fallback")  # of vLLM, for which it selects the library
     given = [name for name in names if fields.has(name)]
     if len(given) != 1:
         raise InputError(
