@@ -6,6 +6,7 @@
 - `diff`: The command `diff`: say which texts only one of two shapes accepts.
 - `draw`: The command `draw`: draw a shape as SVG.
 - `explain`: The command `explain`: say what is done with each keyword of a schema.
+- `fix`: What `check --fix` writes.
 - `following`: The command `next`: say what may follow a prefix.
 - `from_pydantic`: The command `from-pydantic`: print the JSON Schema of a Python type.
 - `match`: The command `match`: say how far texts match, and why not further.

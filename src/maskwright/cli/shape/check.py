@@ -5,6 +5,9 @@ package; a file of that name comes first.
 
 Without FILES, the shape itself is checked: whether it can be used, how large it is, and what in it
 is likely to be a mistake or more than was meant. `--profile` adds the rules of another service.
+`--fix` writes the file of the shape anew without unused definitions and rules, and with what a
+profile asks for, and shows what it changed. Which texts match changes only where a profile asks for
+it.
 
 FILES are texts to check; '-' is standard input. Under a schema, white space before and after the
 text is ignored, and inside the text runs of up to 32 bytes of it match. Under a grammar or a
@@ -47,12 +50,19 @@ def check(
     profile: Annotated[
         Profile | None, Option(help="Whose rules a schema has to keep as well.")
     ] = None,
+    fix: Annotated[
+        bool, Option("--fix", help="Write the file of SHAPE anew with what can be mended.")
+    ] = False,
     as_json: Annotated[bool, Option("--json", help=JSON_HELP)] = False,
 ) -> int:
+    if fix and files:
+        raise InputError("--fix mends a shape; give no texts with it", param="fix")
     texts = given_texts(shape, files, [])
     start = time.perf_counter()
     opened = open_shape(shape, kind, property_order)
     milliseconds = 1000 * (time.perf_counter() - start)
+    if fix:
+        return _fix(opened, profile, as_json)
     if not files:
         return _check_shape(opened, profile, milliseconds, as_json)
     if not as_json:
@@ -66,6 +76,25 @@ def check(
         for name, reading in readings.items():
             print("\n".join(verdict_lines(name, reading)))
     return exit_code(reading.verdict for reading in readings.values())
+
+
+def _fix(opened: OpenedShape, profile: Profile | None, as_json: bool) -> int:
+    from maskwright.cli.shape.fix import fix_file  # noqa: PLC0415 - few checks write anything
+
+    fixed = fix_file(opened, _findings(opened, profile))
+    if as_json:
+        print(json.dumps(fixed._asdict(), ensure_ascii=False, indent=2))
+        return 0
+    print(fixed.difference, end="")
+    for message in fixed.messages:
+        print(message)
+    if not fixed.messages:
+        print(f"{opened.shape.name}: there is nothing that can be fixed")
+    elif fixed.changes:
+        print(
+            coloured(f"other values match than before: --profile {profile} asks for it", "yellow")
+        )
+    return 0
 
 
 def _check_shape(

@@ -1,0 +1,66 @@
+"""What `check --fix` writes: the file of a shape with what can be mended, shown as a difference."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+from maskwright.cli.input.opened import OpenedShape
+from maskwright.cli.input.shapes import GrammarArgument, SchemaArgument
+from maskwright.errors import InputError
+from maskwright.grammar.dialects.detect import detect
+from maskwright.grammar.dialects.remove import without_rules
+from maskwright.workbench.schema.fixes import fixed_schema
+from maskwright.workbench.schema.lint import Finding
+
+
+class FixedFile(NamedTuple):
+    """What was written: the lines that differ, and what was done. `changes`: whether the shape
+    accepts other texts since, as a profile asks for."""
+
+    difference: str
+    messages: list[str]
+    changes: bool
+
+
+def fix_file(opened: OpenedShape, findings: list[Finding]) -> FixedFile:
+    """Mend the file of a shape. It is written only if something changes. Raises InputError."""
+    shape = opened.shape
+    file = Path(shape.name)
+    if not file.is_file():
+        raise InputError(f"--fix writes a file, and {shape.name} is none", param="fix")
+    before = file.read_text(encoding="utf-8")
+    after, messages, changes = before, list[str](), False
+    if isinstance(shape, SchemaArgument):
+        fixed, fixes = fixed_schema(shape.schema, findings)
+        if fixes:
+            indent = re.search(r"\n( +|\t)\S", before)
+            after = json.dumps(fixed, ensure_ascii=False, indent=indent[1] if indent else None)
+            after += "\n" * before.endswith("\n")
+        messages = [f"{fix.pointer or 'the root'}: {fix.message}" for fix in fixes]
+        changes = any(fix.changes_values for fix in fixes)
+    elif isinstance(shape, GrammarArgument):
+        dialect = detect(before) if shape.dialect == "auto" else shape.dialect
+        unused = [entry.keyword for entry in opened.grammar.report.annotations]
+        after, removed = without_rules(before, dialect, unused)
+        messages = [f"the rule {name!r} was not used" for name in removed]
+    if after != before:
+        _write(file, after)
+    lines = difflib.unified_diff(
+        before.splitlines(keepends=True),
+        after.splitlines(keepends=True),
+        shape.name,
+        f"{shape.name}, fixed",
+        n=1,
+    )
+    return FixedFile("".join(lines), messages, changes)
+
+
+def _write(file: Path, text: str) -> None:
+    try:
+        file.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"can't write {file}: {error.strerror}", param="fix") from None

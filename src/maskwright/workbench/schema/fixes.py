@@ -1,0 +1,79 @@
+"""What can be mended in a schema without being asked back."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any, NamedTuple
+
+from maskwright.grammar.schema.tree import Json
+from maskwright.workbench.pointer import reference_tokens
+from maskwright.workbench.schema.lint import Finding
+
+
+class SchemaFix(NamedTuple):
+    """One change: what was done at `pointer`, and whether other values match since."""
+
+    pointer: str
+    message: str
+    changes_values: bool
+
+
+def fixed_schema(schema: Json, findings: list[Finding]) -> tuple[Json, list[SchemaFix]]:
+    """A copy of a schema in which what has been found is mended as far as that is possible, and
+    what was changed. Only rules of a profile change which values match."""
+    fixed = copy.deepcopy(schema)
+    fixes: list[SchemaFix] = []
+    # The inner ones first: a value that may be null as well stands a level deeper afterwards.
+    for finding in sorted(findings, key=lambda each: -each.pointer.count("/")):
+        if finding.rule == "openai-strict-additional":
+            _at(fixed, finding.pointer)["additionalProperties"] = False
+            fixes.append(SchemaFix(finding.pointer, "no other properties are allowed", True))
+        elif finding.rule == "openai-strict-required":
+            fixes.append(_require(fixed, finding.pointer))
+        elif finding.rule == "unused-definition":
+            fixes.append(_remove_definition(fixed, finding.pointer))
+    return fixed, fixes
+
+
+def _remove_definition(fixed: Json, pointer: str) -> SchemaFix:
+    definitions, name = _holder(fixed, pointer)
+    del definitions[name]
+    if not definitions:
+        outer, keyword = _holder(fixed, pointer.rpartition("/")[0])
+        del outer[keyword]
+    return SchemaFix(pointer, "nothing referred to this definition", False)
+
+
+def _require(fixed: Json, pointer: str) -> SchemaFix:
+    """Have a property required, with null where it was left out before."""
+    properties, name = _holder(fixed, pointer)
+    parent = _holder(fixed, pointer.rpartition("/")[0])[0]
+    properties[name] = _or_null(properties[name])
+    named = [*parent.get("required", []), name]
+    order = {each: at for at, each in enumerate(properties)}
+    parent["required"] = sorted(named, key=lambda each: order.get(each, len(order)))
+    message = f"{name!r} is required, and null where it was left out before"
+    return SchemaFix(pointer, message, True)
+
+
+def _or_null(schema: Any) -> Any:
+    """The schema of a value that may be null as well."""
+    if isinstance(schema, dict) and not {"enum", "const", "$ref"} & schema.keys():
+        kind = schema.get("type")
+        if isinstance(kind, str) and kind != "null" and not {"anyOf", "oneOf"} & schema.keys():
+            return {**schema, "type": [kind, "null"]}
+        if isinstance(kind, list) and "null" in kind:
+            return schema
+    return {"anyOf": [schema, {"type": "null"}]}
+
+
+def _at(schema: Any, pointer: str) -> Any:
+    for token in reference_tokens(pointer):
+        schema = schema[int(token)] if isinstance(schema, list) else schema[token]
+    return schema
+
+
+def _holder(schema: Any, pointer: str) -> tuple[Any, str]:
+    """The object that holds what a pointer names, and its name there."""
+    parent = pointer.rpartition("/")[0]
+    return _at(schema, parent), reference_tokens(pointer)[-1]
