@@ -1,6 +1,6 @@
 """What is known about a shape and a text: for the command line, the server and the playground.
 
-- `conversion/`: From JSON Schemas to the rules of a grammar.
+- `conversion/`: Shapes written anew: JSON Schemas as grammars, grammars without unused rules.
 - `diagram/`: Pictures of a shape as SVG: railroad diagrams, and graphs of rules or states.
 - `difference/`: What one shape allows and another doesn't.
 - `live/`: What is asked while somebody writes.

@@ -71,3 +71,11 @@ def test_only_a_file_can_be_written(run: Run) -> None:
     assert "--fix writes a file" in found.stderr
     assert run("check", "invoice", "--fix").returncode == 2
     assert run("check", "invoice", "--fix", "-").returncode == 2
+
+
+def test_the_layout_of_a_file_stays(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "it.json"
+    text = '{\n  "$defs": {"a": {"type": "null"}},\n  "enum": [1, 2]\n}\n'
+    file.write_text(text)
+    run("check", file, "--fix")
+    assert file.read_text() == '{\n  "enum": [1, 2]\n}\n'

@@ -6,15 +6,19 @@ import difflib
 import json
 import re
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from maskwright.cli.input.opened import OpenedShape
 from maskwright.cli.input.shapes import GrammarArgument, SchemaArgument
 from maskwright.errors import InputError
 from maskwright.grammar.dialects.detect import detect
-from maskwright.grammar.dialects.remove import without_rules
+from maskwright.grammar.schema.tree import Json
+from maskwright.workbench.conversion.remove import without_rules
 from maskwright.workbench.schema.fixes import fixed_schema
 from maskwright.workbench.schema.lint import Finding
+
+WIDEST: Final = 90
+"""Columns of a line up to which an array or object is written on one."""
 
 
 class FixedFile(NamedTuple):
@@ -37,9 +41,7 @@ def fix_file(opened: OpenedShape, findings: list[Finding]) -> FixedFile:
     if isinstance(shape, SchemaArgument):
         fixed, fixes = fixed_schema(shape.schema, findings)
         if fixes:
-            indent = re.search(r"\n( +|\t)\S", before)
-            after = json.dumps(fixed, ensure_ascii=False, indent=indent[1] if indent else None)
-            after += "\n" * before.endswith("\n")
+            after = _written(fixed, shape.schema, before) + "\n" * before.endswith("\n")
         messages = [f"{fix.pointer or 'the root'}: {fix.message}" for fix in fixes]
         changes = any(fix.changes_values for fix in fixes)
     elif isinstance(shape, GrammarArgument):
@@ -57,6 +59,35 @@ def fix_file(opened: OpenedShape, findings: list[Finding]) -> FixedFile:
         n=1,
     )
     return FixedFile("".join(lines), messages, changes)
+
+
+def _written(fixed: Json, schema: Json, before: str) -> str:
+    """The JSON of a schema, laid out as the text before it: with a line for each value, on one
+    line, or with what fits into a line on one line."""
+    found = re.search(r"\n( +|\t)\S", before)
+    indent = found[1] if found else None
+    if json.dumps(schema, ensure_ascii=False, indent=indent) == before.strip():
+        return json.dumps(fixed, ensure_ascii=False, indent=indent)
+    return json.dumps(fixed, ensure_ascii=False) if indent is None else _fitted(fixed, indent, "")
+
+
+def _fitted(value: Json, indent: str, margin: str) -> str:
+    """JSON in which an array or object stands on one line where it fits."""
+    line = json.dumps(value, ensure_ascii=False)
+    if not isinstance(value, dict | list) or (margin and len(margin) + len(line) <= WIDEST):
+        return line
+    inner = margin + indent
+    brackets = "{}" if isinstance(value, dict) else "[]"
+    parts = (
+        [
+            f"{json.dumps(n, ensure_ascii=False)}: {_fitted(v, indent, inner)}"
+            for n, v in value.items()
+        ]
+        if isinstance(value, dict)
+        else [_fitted(each, indent, inner) for each in value]
+    )
+    joined = f",\n{inner}".join(parts)
+    return f"{brackets[0]}\n{inner}{joined}\n{margin}{brackets[1]}"
 
 
 def _write(file: Path, text: str) -> None:

@@ -14,7 +14,6 @@ regular languages that include the ignored text before them.
 - `longest`: The language of a terminal's pattern with lazy quantifiers.
 - `lower`: Translates the syntax tree into `Rules`.
 - `read`: Reads a grammar in any dialect into `Rules`.
-- `remove`: Removes rules from the text of a grammar.
 - `special`: Reads special tokens in grammars.
 - `spelling`: Writes characters, classes, strings and patterns.
 - `syntax`: The syntax tree that all dialects share.
