@@ -1,5 +1,5 @@
-"""Shapes written anew: JSON Schemas as rules, which `grammar.dialects.write` writes in a dialect, and
-grammars without some of their rules.
+"""Shapes written anew: JSON Schemas as rules, which `grammar.dialects.write` writes in a dialect,
+and grammars without some of their rules.
 
 - `compact`: Regular languages as short expressions.
 - `escapes`: Strings as JSON spells them, as regular languages over the characters of the text.
