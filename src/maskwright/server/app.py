@@ -30,6 +30,7 @@ from maskwright.server.json import Json
 from maskwright.server.middleware import Exchanges, Pages
 from maskwright.server.observe.metrics import Metrics
 from maskwright.server.observe.observer import Observer
+from maskwright.server.observe.state_route import StateRoute
 from maskwright.server.observe.traces import TraceSink
 from maskwright.server.pages.static_pages import add_pages
 from maskwright.server.prompts import PromptReader
@@ -74,7 +75,7 @@ def create_app(
     vocab, records = engine.loaded.vocab, Records(engine.loaded.vocab)
     explain = ExplainRoute(vocab, starter.recipes, records, processes, config.body_bytes)
     shapes = ShapeRoutes(vocab, starter.recipes, processes, config.body_bytes)
-    routes = Routes(engine, metrics, name, drain)
+    routes, state = Routes(engine, metrics, name, drain), StateRoute(engine, metrics, name)
     generation = GenerationRoutes(engine, config, starter, records, name, identity)
     folder = config.batch_folder
     batching = None if folder is None else Batching(folder, config, engine.config)
@@ -97,6 +98,7 @@ def create_app(
         app.add_api_route(f"{prefix}/models", routes.models, methods=["GET"])
         app.add_api_route(f"{prefix}/models/{{name:path}}", routes.model, methods=["GET"])
         app.add_api_route(f"{prefix}/metrics", routes.metrics, methods=["GET"])
+        app.add_api_route(f"{prefix}/state", state.state, methods=["GET"])
         app.add_api_route(f"{prefix}/tokenize", tokens.tokenize, methods=["POST"])
         app.add_api_route(f"{prefix}/detokenize", tokens.detokenize, methods=["POST"])
         app.add_api_route(f"{prefix}/version", routes.version, methods=["GET"])
@@ -110,7 +112,7 @@ def create_app(
     app.add_exception_handler(HTTPException, _answer_http)
     app.add_exception_handler(ClientGoneError, _answer_nobody)
     app.state.identity = identity
-    _add_middleware(app, config, drain, metrics, sinks, add_pages(app))
+    _add_middleware(app, config, drain, metrics, (*sinks, state.recent), add_pages(app))
     return app
 
 

@@ -99,6 +99,16 @@ class BlockPool:
         self._references[block] = 0
         self._free.append(block)
 
+    def states(self) -> str:
+        """The state of each block, from any thread: `.` free, `c` cached, `u` in one table, `s` in
+        several."""
+        held = [n - t for n, t in zip(self._references[1:], self._in_tree[1:], strict=True)]
+        cached = self._in_tree[1:]
+        return "".join(
+            "s" if n > 1 else "u" if n == 1 else "c" if t else "."
+            for n, t in zip(held, cached, strict=True)
+        )
+
     def check(self, tables: Iterable[Iterable[int]], tree: Iterable[int] = ()) -> None:
         """Assert the invariants, given every live table and the tree's blocks: the reference count
         of each block is the number of its holders, a block is free exactly if the count is zero,

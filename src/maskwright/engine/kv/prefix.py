@@ -164,6 +164,14 @@ class PrefixTree:
             if node.block:
                 yield node.block
 
+    def roots(self) -> list[Node]:
+        """The roots of all salts, from any thread."""
+        return list(self._roots.values())
+
+    def holders(self, node: Node) -> int:
+        """How many tables hold the block of `node`."""
+        return self._pool.references(node.block) - 1 if node.block else 0
+
     def check(self) -> None:
         """Assert that every block that only the tree holds can be evicted."""
         offered = {node for stamp, _, node in self._offers if stamp == node.stamp}

@@ -6,7 +6,9 @@ equal them, which the tests check.
 
 from __future__ import annotations
 
+from array import array
 from dataclasses import dataclass
+from typing import Final
 
 from maskwright.engine.observations import Observations
 from maskwright.engine.request.request import FinishReason
@@ -84,6 +86,10 @@ class Trace:
     total_ms: float
 
 
+MOST_STEPS: Final = 512
+"""Steps of a request whose times are kept; those of a longer answer end there."""
+
+
 class Record:
     """The times and counts of a running request, in seconds. After the submission, only the
     engine's thread writes to it.
@@ -99,7 +105,7 @@ class Record:
         *("model_drafted", "model_accepted"),
         *("mask_rows", "mask_hits", "mask_seconds", "adapter"),
         *("questions", "question_seconds", "late_rows", "reserved"),
-        *("late_at", "late", "preempted_at", "preempted"),
+        *("late_at", "late", "preempted_at", "preempted", "given_at", "given"),
     )
 
     def __init__(
@@ -137,6 +143,10 @@ class Record:
         self.late_at: float | None = None
         self.preempted_at: float | None = None
         self.late = self.preempted = 0.0
+        self.given_at = array("d")
+        """When each of the first steps gave the request tokens, from its submission on."""
+        self.given = array("l")
+        """How many tokens it had then, forced ones included."""
 
     def compiled(self, now: float, seen: Observations) -> None:
         """Record that the grammar, which was being compiled at submission, is ready."""
@@ -156,6 +166,9 @@ class Record:
         self.steps += 1
         at = self._worked(now)
         self._go_on(at)
+        if len(self.given_at) < MOST_STEPS:
+            self.given_at.append(at - self.submitted_at)
+            self.given.append(self.sampled + self.forced)
         if self.first_at is None:
             assert self.admitted_at is not None, "a token for a request that was never admitted"
             self.first_at = at

@@ -40,6 +40,10 @@ class WaitingQueue:
             for queue in queues.values():
                 yield from queue
 
+    def counts(self) -> list[int]:
+        """The number of sequences of each class, from any thread."""
+        return [sum(map(len, list(queues.values()))) for queues in self._queues]
+
     def enter(self, sequence: Sequence) -> None:
         """Register a new sequence with the counters of its class and client."""
         self._between_classes.enter(self._classes[sequence.rank].name)

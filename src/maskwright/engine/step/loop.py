@@ -36,6 +36,7 @@ from maskwright.engine.stats import EngineStats
 from maskwright.engine.step.core import Core
 from maskwright.engine.step.post_step import PostStepWork
 from maskwright.engine.step.runner import Runner
+from maskwright.engine.view import EngineView, view_scheduler
 from maskwright.errors import EngineStoppedError, GenerationError, MaskwrightError, OverloadedError
 from maskwright.models import BatchInvariance, LoadedModel
 
@@ -304,6 +305,10 @@ class Engine:
             reserved_kv_tokens=reserved,
             observations=core.seen.read(),
         )
+
+    def view(self) -> EngineView:
+        """What the engine holds now, from any thread."""
+        return view_scheduler(self._core.scheduler, self.config.classes)
 
     def _refuse_overload(self, claim: Claim) -> None:
         if not self.alive:

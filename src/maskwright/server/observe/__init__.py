@@ -1,9 +1,12 @@
 """Metrics, traces and spans of requests and of the engine.
 
 - `engine_metrics`: The engine's counters and histograms for Prometheus.
+- `figures`: Figures that are computed from metrics and recent answers.
 - `metrics`: The server's own metrics for Prometheus.
 - `observer`: Hands each finished request to metrics, traces and logs.
 - `process_metrics`: The counts of grammar processes for Prometheus.
+- `recent`: The last answers' traces, for the dashboard.
 - `spans`: Traces as OpenTelemetry spans.
+- `state_route`: The endpoint `/state`: what the dashboard shows, in one document.
 - `traces`: A JSON trace of each choice of each request.
 """

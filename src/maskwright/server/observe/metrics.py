@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib.metadata import version
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
@@ -117,7 +118,22 @@ class Metrics:
             if value is not None:
                 histogram.observe(value)
 
+    def samples(self) -> dict[str, float]:
+        """Return the value of each sample by its name and labels, as `page` writes them, without
+        `maskwright_`; times of creation are left out."""
+        return {
+            _sample_name(sample.name, sample.labels): sample.value
+            for family in self._registry.collect()
+            for sample in family.samples
+            if not sample.name.endswith("_created")
+        }
+
     def page(self, accept: str) -> tuple[bytes, str]:
         """Return all metrics in the format that the scraper accepts, and its media type."""
         encode, kind = choose_encoder(accept)
         return encode(self._registry), kind
+
+
+def _sample_name(name: str, labels: Mapping[str, str]) -> str:
+    told = ",".join(f'{label}="{value}"' for label, value in sorted(labels.items()))
+    return name.removeprefix("maskwright_") + (f"{{{told}}}" if told else "")

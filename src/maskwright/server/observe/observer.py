@@ -13,7 +13,9 @@ from maskwright.server.observe.metrics import Metrics
 from maskwright.server.observe.traces import RequestTrace, TraceSink
 
 PROBES = frozenset(
-    f"{prefix}/{path}" for prefix in ("", "/v1") for path in ("health", "live", "ready", "metrics")
+    f"{prefix}/{path}"
+    for prefix in ("", "/v1")
+    for path in ("health", "live", "ready", "metrics", "state")
 )
 """Paths that machines request every few seconds. They are logged at a lower level."""
 

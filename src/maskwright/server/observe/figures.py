@@ -1,0 +1,74 @@
+"""Figures that are computed from metrics and recent answers, once for the dashboard and for
+`maskwright status`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from maskwright.server.json import Json
+
+Samples = Mapping[str, float]
+"""Values of metrics by name and labels, as `/metrics` writes them, without `maskwright_`."""
+
+
+def figures_of(samples: Samples, recent: Sequence[Json]) -> dict[str, float | None]:
+    """Return shares from 0 to 1, milliseconds and counts; None where nothing was measured yet."""
+    forced = samples['output_tokens_total{source="forced"}']
+    sampled = samples['output_tokens_total{source="sampled"}']
+    drafted = total(samples, "drafted_tokens_total")
+    ttft, tpot = (_values(recent, name) for name in ("ttft_ms", "tpot_ms"))
+    mask = histogram_median(samples, "mask_seconds")
+    return {
+        "output_tokens": forced + sampled,
+        "forced_share": _share(forced, forced + sampled),
+        "kv_use": samples["kv_use"],
+        "prefix_hit_share": _share(
+            samples["prefix_hit_tokens_total"], samples["prefix_asked_tokens_total"]
+        ),
+        "mask_hit_share": _share(samples["mask_hits_total"], samples["mask_rows_total"]),
+        "mask_p50_us": None if mask is None else 1e6 * mask,
+        "draft_acceptance": _share(total(samples, "accepted_tokens_total"), drafted),
+        "ttft_p50_ms": percentile(ttft, 50),
+        "ttft_p95_ms": percentile(ttft, 95),
+        "tpot_p50_ms": percentile(tpot, 50),
+        "tpot_p95_ms": percentile(tpot, 95),
+        "requests_finished": total(samples, "requests_finished_total"),
+        "refused": total(samples, "refusals_total"),
+    }
+
+
+def total(samples: Samples, name: str) -> float:
+    """Return the sum of a metric over its labels."""
+    return sum(value for key, value in samples.items() if key.partition("{")[0] == name)
+
+
+def percentile(values: Sequence[float], share: float) -> float | None:
+    """Return a percentile by the nearest rank; None without values."""
+    ranked = sorted(values)
+    return ranked[max(0, math.ceil(len(ranked) * share / 100) - 1)] if ranked else None
+
+
+def histogram_median(samples: Samples, name: str) -> float | None:
+    """Return the median of a histogram, interpolated within its bucket; None if it is empty."""
+    prefix = f'{name}_bucket{{le="'
+    buckets = [
+        (float(key.removeprefix(prefix).removesuffix('"}')), count)
+        for key, count in samples.items()
+        if key.startswith(prefix)
+    ]
+    half, low, before = samples[f"{name}_count"] / 2, 0.0, 0.0
+    for bound, count in sorted(buckets):
+        if count >= half > 0:
+            inside = (half - before) / (count - before)
+            return low if math.isinf(bound) else low + inside * (bound - low)
+        low, before = bound, count
+    return None
+
+
+def _values(recent: Sequence[Json], name: str) -> list[float]:
+    return [value for one in recent if isinstance(value := one.get(name), int | float)]
+
+
+def _share(part: float, whole: float) -> float | None:
+    return part / whole if whole else None

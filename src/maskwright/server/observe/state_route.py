@@ -1,0 +1,58 @@
+"""The endpoint `/state`: what the dashboard and `maskwright status` show, in one document."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import asdict
+from typing import Final
+
+from fastapi import Request
+from fastapi.responses import JSONResponse
+
+from maskwright.engine import Engine
+from maskwright.server.errors import HttpError
+from maskwright.server.exchange import owner_of
+from maskwright.server.json import Json
+from maskwright.server.observe.figures import figures_of
+from maskwright.server.observe.metrics import Metrics
+from maskwright.server.observe.recent import RecentAnswers
+
+FRESH_SECONDS: Final = 0.5
+"""The age up to which a document is sent again, so that many readers cost what one costs."""
+
+
+class StateRoute:
+    """Reads the engine from the HTTP thread; the engine's thread does nothing for it."""
+
+    def __init__(self, engine: Engine, metrics: Metrics, model: str) -> None:
+        self.recent = RecentAnswers()
+        """The sink that has to be given the traces."""
+        self._engine = engine
+        self._metrics = metrics
+        self._model = model
+        self._read_at = 0.0
+        self._read: Json = {}
+
+    async def state(self, http: Request) -> JSONResponse:
+        """Return the document, with the answers after number `since` only."""
+        text = http.query_params.get("since", "0")
+        if not text.isascii() or not text.isdigit():
+            raise HttpError(400, "since is the number of an answer", param="since")
+        recent = self.recent.after(int(text[:18]), owner_of(http.scope))
+        return JSONResponse({**self._document(), "recent": recent})
+
+    def _document(self) -> Json:
+        now = time.monotonic()
+        if not self._read or now - self._read_at > FRESH_SECONDS:
+            samples = self._metrics.samples()
+            self._read = {
+                "time": time.time(),
+                "model": self._model,
+                "healthy": self._engine.alive,
+                "max_context": self._engine.max_context,
+                "figures": figures_of(samples, self.recent.after(0, None)),
+                "metrics": samples,
+                **asdict(self._engine.view()),
+            }
+            self._read_at = now
+        return self._read

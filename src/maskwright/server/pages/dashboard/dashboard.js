@@ -1,0 +1,193 @@
+// The dashboard: asks the server every two seconds what it does, and draws that. A page that is
+// hidden or paused asks nothing. Every figure here is printed by `maskwright status --json`.
+
+import { call } from "../playground/api.js";
+import { $, count, fill, h } from "../playground/dom.js";
+import { setUpTheme } from "../playground/theme.js";
+import { drawAnswers, drawTimeline } from "./answers.js";
+import { bars, dots, lines, short, strip, time } from "./charts.js";
+import { drawBlocks, drawPrefixes } from "./holdings.js";
+
+const PERIOD_MS = 2000;
+const LONGEST_PERIOD_MS = 30000;
+const SPAN = 240; // seconds that the plots show at most, and at least
+const LEAST_SPAN = 30;
+const KEPT = 100; // answers
+
+const history = []; // one entry for each document: its time and its metrics
+let answers = [];
+let newest = null;
+let chosen = null;
+let paused = false;
+let failures = 0;
+let timer = 0;
+
+async function poll() {
+  clearTimeout(timer);
+  if (paused || document.hidden) return;
+  try {
+    const since = answers.at(-1)?.number ?? 0;
+    const state = await call(`v1/state?since=${since}`);
+    if (history.length > 0 && total(state.metrics, "steps_total") < total(history.at(-1).metrics, "steps_total")) {
+      history.length = 0; // another server process answers now
+      answers = state.recent;
+    }
+    answers = [...answers, ...state.recent].slice(-KEPT);
+    history.push({ time: state.time, metrics: state.metrics });
+    while (history[0].time < state.time - SPAN - 10) history.shift();
+    newest = state;
+    failures = 0;
+    draw();
+  } catch (error) {
+    failures += 1;
+    tell("is-bad", error.status === 401 ? "a key is needed: load the page again to give it" : "the server doesn't answer");
+    if (error.status === 401) return;
+  }
+  timer = setTimeout(poll, Math.min(LONGEST_PERIOD_MS, PERIOD_MS * 2 ** failures));
+}
+
+function tell(style, words) {
+  if ($("health").textContent === words) return;
+  $("health").className = `health ${style}`;
+  $("health").textContent = words;
+}
+
+/** The sum of a metric over its labels. */
+function total(metrics, name) {
+  let sum = 0;
+  for (const [key, value] of Object.entries(metrics)) {
+    if (key === name || key.startsWith(`${name}{`)) sum += value;
+  }
+  return sum;
+}
+
+/** How fast a counter grew, each point from two documents. */
+function rates(name) {
+  const now = newest.time;
+  return history.slice(1).map((entry, number) => {
+    const before = history[number];
+    const seconds = Math.max(entry.time - before.time, 0.001);
+    return [entry.time - now, Math.max(0, total(entry.metrics, name) - total(before.metrics, name)) / seconds];
+  });
+}
+
+const gauge = (name) => history.map((entry) => [entry.time - newest.time, entry.metrics[name] ?? 0]);
+
+function draw() {
+  const { metrics, figures } = newest;
+  const span = Math.max(LEAST_SPAN, Math.min(SPAN, newest.time - history[0].time));
+  tell(newest.healthy ? "is-good" : "is-bad", newest.healthy ? "running" : "the engine has stopped");
+  $("model").textContent = newest.model;
+  drawTiles(metrics, figures);
+  lines($("throughput"), "Tokens a second", [
+    { name: "of answers", style: "s1", points: rates("output_tokens_total") },
+    { name: "of prompts", style: "s2", points: rates("prompt_tokens_total") },
+  ], { span });
+  lines($("requests"), "Requests", ["running", "waiting", "compiling", "paused"].map((state, number) => (
+    { name: state, style: `s${number + 1}`, points: gauge(`requests{state="${state}"}`) })), { span, least: 4 });
+  for (const name of ["ttft", "tpot"]) {
+    const points = answers.filter((each) => each[`${name}_ms`] !== null)
+      .map((each) => [each.received + each.request_ms / 1000 - newest.time, each[`${name}_ms`]])
+      .filter(([ago]) => ago >= -span);
+    dots($(name), name === "ttft" ? "Time to first token" : "Time per further token", points, [
+      { name: "median", style: "s3", value: figures[`${name}_p50_ms`] },
+      { name: "95th percentile", style: "s2", value: figures[`${name}_p95_ms`] }], { span, unit: time });
+  }
+  drawBlocks($("blocks"), $("blocks-legend"), newest.blocks, metrics);
+  drawPrefixes($("prefixes"), $("prefixes-told"), newest.prefix, newest.spans_left_out, newest.blocks.block_size);
+  drawClasses();
+  drawMasks(metrics, figures);
+  drawProcesses(metrics);
+  drawLastAnswers();
+}
+
+function drawTiles(metrics, figures) {
+  const speed = rates("output_tokens_total").at(-1)?.[1] ?? null;
+  const percent = (share) => (share === null ? "–" : `${short(100 * share)} %`);
+  const tiles = [
+    ["Requests running", "running", metrics['requests{state="running"}'], count, `${count(metrics['requests{state="waiting"}'])} waiting, ${count(figures.requests_finished)} ended`],
+    ["Tokens a second", null, speed, short, `${count(figures.output_tokens)} tokens so far`],
+    ["First token, median", "ttft", figures.ttft_p50_ms, time, `95th percentile ${time(figures.ttft_p95_ms)}`],
+    ["Further token, median", "tpot", figures.tpot_p50_ms, time, `95th percentile ${time(figures.tpot_p95_ms)}`],
+    ["Blocks in use", "kv-use", figures.kv_use, percent, `${percent(figures.prefix_hit_share)} of prompts found cached`],
+    ["Forced by grammars", "forced-share", figures.forced_share, percent, `${percent(figures.draft_acceptance)} of drafts accepted`],
+  ];
+  fill($("tiles"), tiles.map(([name, figure, value, unit, under]) => h("div", {}, h("dt", {}, name),
+    h("dd", figure === null ? {} : { "data-figure": figure, "data-value": value }, unit(value)),
+    h("dd", { class: "under" }, under))));
+}
+
+function drawClasses() {
+  const most = Math.max(1, ...newest.classes.map((each) => each.running + each.waiting + each.paused));
+  fill($("queue"),
+    h("table", { class: "classes" }, h("tbody", {}, newest.classes.map((each) => h("tr", {},
+      h("th", { scope: "row" }, each.name),
+      h("td", {}, strip([["s1", each.running, `${each.running} running`], ["s2", each.waiting, `${each.waiting} waiting`], ["s7", each.paused, `${each.paused} paused`]], most, 14, `${each.running} running, ${each.waiting} waiting, ${each.paused} paused`)),
+      h("td", {}, `${count(each.running)} run, ${count(each.waiting)} wait`))))),
+    h("ul", { class: "legend" }, [["s1", "running"], ["s2", "waiting"], ["s7", "paused"]].map(([style, name]) => h("li", {}, h("i", { class: style }), name))));
+}
+
+function drawMasks(metrics, figures) {
+  const prefix = 'mask_seconds_bucket{le="';
+  const buckets = Object.entries(metrics).filter(([key]) => key.startsWith(prefix))
+    .map(([key, value]) => [Number(key.slice(prefix.length, -2).replace("+Inf", "Infinity")), value]).sort(([a], [b]) => a - b);
+  let before = 0;
+  const rows = buckets.map(([bound, value]) => {
+    const within = value - before;
+    before = value;
+    return [bound === Infinity ? "more" : time(1000 * bound), within];
+  });
+  bars($("masks"), `Masks by the time to fill them; the median is ${time(figures.mask_p50_us === null ? null : figures.mask_p50_us / 1000)}`, rows);
+  facts($("masks-told"), [
+    ["median", time(figures.mask_p50_us === null ? null : figures.mask_p50_us / 1000)],
+    ["masks filled", count(metrics.mask_rows_total), "mask-rows", metrics.mask_rows_total],
+    ["found in the cache", figures.mask_hit_share === null ? "–" : `${short(100 * figures.mask_hit_share)} %`],
+    ["came after their logits", count(metrics.late_rows_total), "late-rows", metrics.late_rows_total],
+  ]);
+}
+
+function drawProcesses(metrics) {
+  const rows = "grammar_processes" in metrics ? [
+    ["grammar processes", count(metrics.grammar_processes), "grammar-processes", metrics.grammar_processes],
+    ["their memory", `${short(metrics.grammar_process_bytes / 2 ** 20)} MiB`],
+    ["questions", count(metrics.grammar_questions_total)],
+    ["heavy grammars, limits met", `${count(metrics.heavy_grammars_total)}, ${count(metrics.grammar_process_limits_total)}`],
+    ["restarts", count(metrics.grammar_process_restarts_total)],
+  ] : [["grammar processes", "none: grammars are followed in the engine's process"]];
+  const refused = Object.entries(metrics).filter(([key]) => key.startsWith('refusals_total{code="'))
+    .map(([key, value]) => [`refused: ${key.slice('refusals_total{code="'.length, -2)}`, count(value)]);
+  facts($("processes"), [...rows,
+    ["preemptions, of them swapped", `${count(metrics.preemptions_total)}, ${count(metrics.swaps_total)}`],
+    ["refusals", count(newest.figures.refused), "refused", newest.figures.refused], ...refused.slice(0, 4)]);
+}
+
+function facts(element, rows) {
+  fill(element, rows.flatMap(([name, shown, figure, value]) => [h("dt", {}, name), h("dd", figure ? { "data-figure": figure, "data-value": value } : {}, shown)]));
+}
+
+function drawLastAnswers() {
+  $("answers-none").hidden = answers.length > 0;
+  const focused = document.activeElement?.dataset?.answer;
+  drawAnswers($("answers"), answers, chosen, choose);
+  if (focused) document.querySelector(`[data-answer="${focused}"]`)?.focus();
+}
+
+function choose(number) {
+  chosen = chosen === number ? null : number;
+  const answer = answers.find((each) => each.number === chosen);
+  $("timeline").hidden = answer === undefined;
+  if (answer !== undefined) drawTimeline($("timeline"), answer, () => choose(chosen));
+  drawLastAnswers();
+}
+
+$("pause").addEventListener("click", () => {
+  paused = !paused;
+  $("pause").setAttribute("aria-pressed", String(paused));
+  $("pause").textContent = paused ? "Go on" : "Pause";
+  poll();
+});
+document.addEventListener("visibilitychange", poll);
+addEventListener("resize", () => newest !== null && draw());
+setUpTheme($("theme"));
+$("theme").addEventListener("click", () => newest !== null && draw());
+poll();
