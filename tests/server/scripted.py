@@ -80,6 +80,7 @@ class ScriptedGeneration:
     listeners: list[Callable[[Trace], None]] = field(default_factory=list)
     output: tuple[int, ...] = ()
     prompt_scores: PromptScores | None = None
+    record: Record = field(default_factory=lambda: Record(0.0, prompt=1, seed=0))
 
     def cancel(self) -> None:
         self._end("cancelled")

@@ -4,7 +4,7 @@
 - `fleet/`: The commands that serve with more than one server.
 - `input/`: What commands are given: texts, shapes, and the names of shapes that ship.
 - `load/`: Load for `maskwright bench serve`, and what is measured of it.
-- `observe/`: What traces of requests say about a server, for `maskwright diagnose`.
+- `observe/`: The commands that look at a server, running or by its traces.
 - `output/`: How the commands show things: tables within a width, places in a text.
 - `process/`: What a command sets up for its whole process.
 - `shape/`: The commands that see, test and change a shape. They need no torch.
@@ -12,7 +12,6 @@
 - `batch`: The command `batch`: ask a model about thousands of records.
 - `bench`: The command `bench`: measure a running server under load.
 - `cache`: The command `cache`: look after what is kept in the user's cache.
-- `diagnose`: The command `diagnose`: say what makes the slowest requests slow.
 - `doctor`: The command `doctor`: say what this machine is, and what to do about it.
 - `generate`: The command `generate`: print one answer that has a shape.
 - `key`: The command `key`: make a key for a client.

@@ -91,8 +91,13 @@ COMMANDS: Final = {
     "replay": Subcommand(
         "replay", "Generate traced answers again, and say whether they have equal tokens."
     ),
+    "status": Subcommand(
+        "observe.status",
+        "Say what a running server does now: requests, rates, times, blocks. The figures of its "
+        "dashboard.",
+    ),
     "diagnose": Subcommand(
-        "diagnose",
+        "observe.diagnose",
         "Say from traces which stage makes the slowest requests slow, and whether the server keeps "
         "up.",
     ),

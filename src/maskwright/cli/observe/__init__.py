@@ -1,8 +1,10 @@
-"""What traces of requests say about a server, for `maskwright diagnose`. Needs no torch.
+"""The commands that look at a server, running or by its traces. They need no torch.
 
 - `arrivals`: Little's law on traces: arrivals, times and how many are in the system.
+- `diagnose`: The command `diagnose`: say what makes the slowest requests slow.
 - `diagnosis`: Which stage makes the slowest requests slow.
 - `diagnosis_chart`: Where the time of the slowest requests went, as a chart.
 - `stages`: The times of one request, divided into stages that add up.
+- `status`: The command `status`: say what a running server does now.
 - `trace_file`: Reads the file that `serve --trace` writes.
 """

@@ -18,6 +18,7 @@ const history = []; // one entry for each document: its time and its metrics
 let answers = [];
 let newest = null;
 let chosen = null;
+let listed = ""; // what the table of answers shows: rows are not made anew under a reader's pointer
 let paused = false;
 let failures = 0;
 let timer = 0;
@@ -109,12 +110,12 @@ function drawTiles(metrics, figures) {
     ["Tokens a second", null, speed, short, `${count(figures.output_tokens)} tokens so far`],
     ["First token, median", "ttft", figures.ttft_p50_ms, time, `95th percentile ${time(figures.ttft_p95_ms)}`],
     ["Further token, median", "tpot", figures.tpot_p50_ms, time, `95th percentile ${time(figures.tpot_p95_ms)}`],
-    ["Blocks in use", "kv-use", figures.kv_use, percent, `${percent(figures.prefix_hit_share)} of prompts found cached`],
+    ["Blocks in use", "kv-use", figures.kv_use, percent, `${percent(figures.prefix_hit_share)} of prompts cached`],
     ["Forced by grammars", "forced-share", figures.forced_share, percent, `${percent(figures.draft_acceptance)} of drafts accepted`],
   ];
-  fill($("tiles"), tiles.map(([name, figure, value, unit, under]) => h("div", {}, h("dt", {}, name),
-    h("dd", figure === null ? {} : { "data-figure": figure, "data-value": value }, unit(value)),
-    h("dd", { class: "under" }, under))));
+  fill($("tiles"), tiles.map(([name, figure, value, unit, under]) => h("li", {}, h("p", { class: "name" }, name),
+    h("p", figure === null ? { class: "value" } : { class: "value", "data-figure": figure, "data-value": value }, unit(value)),
+    h("p", { class: "under" }, under))));
 }
 
 function drawClasses() {
@@ -166,6 +167,9 @@ function facts(element, rows) {
 }
 
 function drawLastAnswers() {
+  const shown = `${answers.at(-1)?.number} ${chosen} ${$("answers").clientWidth}`;
+  if (shown === listed) return;
+  listed = shown;
   $("answers-none").hidden = answers.length > 0;
   const focused = document.activeElement?.dataset?.answer;
   drawAnswers($("answers"), answers, chosen, choose);

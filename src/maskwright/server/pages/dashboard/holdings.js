@@ -76,7 +76,7 @@ export function drawPrefixes(element, told, spans, leftOut, blockSize) {
     y += high * root.lines;
   }
   fill(element, roots.length ? svg : h("p", { class: "quiet" }, "Nothing is cached."));
-  told.textContent = roots.length ? `${label}.${leftOut ? " The tree has more branches than are drawn." : ""} Dark runs are held by requests now.` : "";
+  told.textContent = roots.length ? `${label}.${leftOut ? " The tree has more branches than are drawn." : ""} Runs in the stronger colour are held by requests now.` : "";
 }
 
 const depth = (span) => span.blocks + Math.max(0, ...span.children.map(depth));
