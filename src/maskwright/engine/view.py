@@ -12,11 +12,14 @@ from collections.abc import Sequence as SequenceOf
 from dataclasses import dataclass
 from typing import Final
 
+import numpy as np
+
 from maskwright.engine.kv.prefix import Node, PrefixTree
 from maskwright.engine.schedule.scheduler import Scheduler
 from maskwright.engine.schedule.sequence import Sequence
 from maskwright.engine.schedule.service import ServiceClass
 
+LETTERS: Final = ".cus"
 MOST_CELLS: Final = 2048
 MOST_SPANS: Final = 256
 MOST_NODES: Final = 10_000
@@ -105,11 +108,18 @@ def block_map(scheduler: Scheduler) -> BlockMap:
     pool = scheduler.pool
     states = pool.states()
     size = -(-pool.total // MOST_CELLS)
-    cells = states
-    if size > 1:
-        parts = (states[at : at + size] for at in range(0, len(states), size))
-        cells = "".join(max(".cus", key=part.count) for part in parts)
-    return BlockMap(pool.total, pool.block_size, size, cells)
+    return BlockMap(
+        pool.total, pool.block_size, size, states if size == 1 else _cells(states, size)
+    )
+
+
+def _cells(states: str, size: int) -> str:
+    """The state of most blocks of each `size` blocks; the first of `LETTERS` among equals."""
+    letters = np.frombuffer(states.ljust(-(-len(states) // size) * size).encode(), np.uint8)
+    runs = letters.reshape(-1, size)
+    counts = np.stack([(runs == ord(letter)).sum(axis=1) for letter in LETTERS])
+    most = np.frombuffer(LETTERS.encode(), np.uint8)[counts.argmax(axis=0)]
+    return most.tobytes().decode()
 
 
 def prefix_spans(tree: PrefixTree) -> tuple[list[PrefixSpan], bool]:

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 
+import numpy as np
+
 from maskwright.sizing.memory import blocks_for
 
 TRASH = 0
@@ -102,12 +104,11 @@ class BlockPool:
     def states(self) -> str:
         """The state of each block, from any thread: `.` free, `c` cached, `u` in one table, `s` in
         several."""
-        held = [n - t for n, t in zip(self._references[1:], self._in_tree[1:], strict=True)]
-        cached = self._in_tree[1:]
-        return "".join(
-            "s" if n > 1 else "u" if n == 1 else "c" if t else "."
-            for n, t in zip(held, cached, strict=True)
-        )
+        cached = np.array(self._in_tree[1:], np.int32)
+        held = np.array(self._references[1:], np.int32) - cached
+        letters = np.where(held > 0, np.where(held > 1, ord("s"), ord("u")), ord("."))
+        letters[(held < 1) & (cached > 0)] = ord("c")
+        return letters.astype(np.uint8).tobytes().decode()
 
     def check(self, tables: Iterable[Iterable[int]], tree: Iterable[int] = ()) -> None:
         """Assert the invariants, given every live table and the tree's blocks: the reference count
