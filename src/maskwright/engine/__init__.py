@@ -14,7 +14,6 @@ A step plans which sequences compute how many tokens (`schedule/`), runs one for
 - `config`: The engine's settings and limits.
 - `observations`: Counters and histograms of the engine's work.
 - `stats`: A snapshot of what the engine has done and holds.
-- `view`: What the engine holds at a moment: blocks, cached prefixes, queues, live requests.
 """
 
 from maskwright.engine.config import EngineConfig
@@ -22,9 +21,9 @@ from maskwright.engine.observations import Distribution
 from maskwright.engine.request.generation import Generation
 from maskwright.engine.request.request import Completion, Delta, FinishReason, Request
 from maskwright.engine.request.trace import Trace
+from maskwright.engine.schedule.view import EngineView
 from maskwright.engine.stats import EngineStats
 from maskwright.engine.step.loop import Engine
-from maskwright.engine.view import EngineView
 from maskwright.sampling import TokenScore
 
 __all__ = [

@@ -32,11 +32,11 @@ from maskwright.engine.request.trace import Record, Trace
 from maskwright.engine.schedule.scheduler import FIXED_ROWS, Scheduler
 from maskwright.engine.schedule.sequence import Sequence
 from maskwright.engine.schedule.step_time import StepTimeModel
+from maskwright.engine.schedule.view import EngineView, view_scheduler
 from maskwright.engine.stats import EngineStats
 from maskwright.engine.step.core import Core
 from maskwright.engine.step.post_step import PostStepWork
 from maskwright.engine.step.runner import Runner
-from maskwright.engine.view import EngineView, view_scheduler
 from maskwright.errors import EngineStoppedError, GenerationError, MaskwrightError, OverloadedError
 from maskwright.models import BatchInvariance, LoadedModel
 

@@ -7,7 +7,7 @@ from maskwright.engine.kv.attention_window import AttentionWindow
 from maskwright.engine.kv.blocks import BlockPool
 from maskwright.engine.kv.prefix import PrefixTree
 from maskwright.engine.schedule.scheduler import Scheduler
-from maskwright.engine.view import MOST_CELLS, block_map, prefix_spans
+from maskwright.engine.schedule.view import MOST_CELLS, block_map, prefix_spans
 from maskwright.models import LoadedModel
 from maskwright.sampling import SamplingParams
 from tests.bounds import wait_until
