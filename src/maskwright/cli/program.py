@@ -47,7 +47,7 @@ COMMANDS: Final = {
     ),
     "convert": Subcommand(
         "shape.convert",
-        "Write a schema, a pattern or a grammar as a grammar in Lark's syntax, GBNF or EBNF.",
+        "Write a shape as a grammar: a JSON Schema, a pattern, or a grammar in another dialect.",
     ),
     "from-pydantic": Subcommand(
         "shape.from_pydantic",
@@ -111,7 +111,7 @@ COMMANDS: Final = {
     ),
     "cache": Subcommand(
         "cache",
-        "List, verify or clear what is kept in the user's cache: machine code, vocabulary tables.",
+        "Look after what Maskwright keeps in the user's cache: list it, verify it, or clear it.",
     ),
     "doctor": Subcommand(
         "doctor",
