@@ -39,3 +39,11 @@ def test_a_mistake_is_told_in_one_line(run: Run, tmp_path: Path) -> None:
     found = run("simulate", str(tmp_path / "missing.toml"))
     assert found.returncode == 2
     assert "can't read" in found.stderr
+
+
+def test_a_system_is_simulated(run: Run) -> None:
+    found = run("simulate", "vllm", "--size", "0.3")
+    assert found.returncode == 0
+    assert "paged blocks: unused share" in found.stdout
+    claims = json.loads(run("simulate", "vllm", "--size", "0.3", "--json").stdout)["claims"]
+    assert claims[0]["on"] < claims[0]["off"]

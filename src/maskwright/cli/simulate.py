@@ -1,23 +1,27 @@
 """Simulate a cluster under a load, and compare policies of scheduling.
 
-FILE is a TOML, YAML or JSON file with the sections workload (or trace), engine, costs and
+WHAT is a TOML, YAML or JSON file with the sections workload (or trace), engine, costs and
 objectives, and the lists policies and routings: one run for each combination, on equal load. The
 schedulers, block pools and prefix trees are those of the engine; only the model is replaced by a
-cost model, and the clock by a simulated one.
+cost model, and the clock by a simulated one. Or WHAT is the name of a system whose mechanisms are
+simulated: each figure with the mechanism and without it.
 """
 
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Annotated, Final
 
 from maskwright.cli.arguments import Argument, Option
 from maskwright.cli.options import JSON_HELP
-from maskwright.cli.output.tables import Figure, lay_out, output_width
+from maskwright.cli.output.tables import Figure, lay_out, output_width, shown
 from maskwright.errors import InputError
 from maskwright.sim.outcome.picture import draw_runs
 from maskwright.sim.scenario import PolicyRun, read_scenario
+from maskwright.sim.systems.claim import SystemReport
+from maskwright.sim.systems.names import SYSTEMS
 
 TABLES: Final[tuple[dict[str, str], ...]] = (
     {
@@ -41,14 +45,26 @@ TABLES: Final[tuple[dict[str, str], ...]] = (
 
 
 def simulate(
-    file: Annotated[str, Argument(help="The scenario: a .toml, .yaml or .json file.")],
+    what: Annotated[
+        str,
+        Argument(
+            help="A scenario (a .toml, .yaml or .json file), or the name of a system: "
+            f"{', '.join(SYSTEMS)}."
+        ),
+    ],
     as_json: Annotated[bool, Option("--json", help=JSON_HELP)] = False,
     picture: Annotated[
         str | None,
-        Option(help="SVG file to which the distributions of the times are drawn."),
+        Option(help="SVG file to which the distributions of a scenario's times are drawn."),
     ] = None,
+    size: Annotated[
+        float, Option(least=0.2, help="Multiplies the number of requests of a system's loads.")
+    ] = 1.0,
 ) -> None:
-    scenario = read_scenario(file)
+    if what in SYSTEMS:
+        print(told(SYSTEMS[what](size), as_json=as_json, width=output_width()))
+        return
+    scenario = read_scenario(what)
     runs = scenario.runs()
     if picture is not None:
         title = f"{len(scenario.demands)} requests, {scenario.replicas} replicas"
@@ -66,6 +82,36 @@ def simulate(
         f"{len(scenario.demands)} requests, replicas: {scenario.replicas}; {scenario.note}.\n\n"
         + tables(runs, output_width())
     )
+
+
+def told(report: SystemReport, *, as_json: bool, width: int) -> str:
+    """A system's report as text or as JSON."""
+    rows: list[dict[str, Figure]] = [
+        {
+            "mechanism": claim.mechanism,
+            "figure": claim.figure,
+            "on": claim.on,
+            "off": claim.off,
+            "times worse": claim.worse if math.isfinite(claim.worse) else None,
+            "told": claim.told,
+        }
+        for claim in report.claims
+    ]
+    if as_json:
+        return json.dumps({"claims": rows, "tables": report.tables}, indent=2)
+    parts = [
+        "\n".join(
+            (
+                f"{row['mechanism']}: {row['figure']}",
+                f"  on {shown(row['on'])}, off {shown(row['off'])}"
+                + (f", {shown(row['times worse'])} times worse" if row["times worse"] else ""),
+                *([f"  told: {row['told']}"] if row["told"] else []),
+            )
+        )
+        for row in rows
+    ]
+    parts += [f"{title}\n{lay_out(lines, width)}" for title, lines in report.tables.items()]
+    return "\n\n".join(parts)
 
 
 def tables(runs: list[PolicyRun], width: int) -> str:

@@ -7,5 +7,6 @@ and router under a simulated clock, with a cost model in place of the model.
 - `load/`: The requests of a simulation: generated workloads and traces.
 - `outcome/`: What came of a simulation: figures and pictures.
 - `policy/`: Schedulers of other systems beside ours.
+- `systems/`: The mechanisms of other systems, each with and without it.
 - `scenario`: A simulation as one file.
 """

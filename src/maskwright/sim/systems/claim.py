@@ -1,0 +1,50 @@
+"""What a mechanism is worth: a figure with it and without it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """`figure` (with its unit) is `on` with the `mechanism` and `off` without it, on equal load.
+    `told`: what the texts or the papers report of it."""
+
+    mechanism: str
+    figure: str
+    on: float
+    off: float
+    told: str = ""
+    higher: bool = False
+    """Whether larger values of the figure are better."""
+
+    @property
+    def worse(self) -> float:
+        """How many times worse the figure is without the mechanism; above 1 if it helps."""
+        good, bad = (self.off, self.on) if self.higher else (self.on, self.off)
+        return bad / good if good else float("inf") if bad else 1.0
+
+
+Rows = list[dict[str, float | int | str | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class SystemReport:
+    """`claims`, and further `tables` by their titles."""
+
+    claims: list[Claim]
+    tables: dict[str, Rows] = field(default_factory=dict[str, Rows])
+
+
+def highest_rate(
+    within: Callable[[float], bool], low: float, high: float, halvings: int = 7
+) -> float:
+    """The highest rate between `low` and `high` for which `within` holds, by bisection; `low` if it
+    holds for none."""
+    if within(high):
+        return high
+    for _ in range(halvings):
+        middle = (low + high) / 2
+        low, high = (middle, high) if within(middle) else (low, middle)
+    return low

@@ -1,0 +1,21 @@
+"""The systems by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from maskwright.sim.systems.claim import SystemReport
+from maskwright.sim.systems.orca import orca
+from maskwright.sim.systems.sarathi import sarathi
+from maskwright.sim.systems.sglang import sglang
+from maskwright.sim.systems.vllm import vllm
+
+SYSTEMS: Final[dict[str, Callable[[float], SystemReport]]] = {
+    "orca": orca,
+    "vllm": vllm,
+    "sarathi": sarathi,
+    "sglang": sglang,
+}
+"""For each system the function that simulates its mechanisms; the argument multiplies the number of
+requests."""

@@ -1,0 +1,78 @@
+"""Chunked prompts: Sarathi's and FastGen's steps against whole prompts (Agrawal et al.,
+"Sarathi-Serve", OSDI'24; Holmes et al., "DeepSpeed-FastGen")."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from maskwright.sim.costs.linear import LinearCosts
+from maskwright.sim.fleet.fleet import run_engine
+from maskwright.sim.load.demand import Demand, text
+from maskwright.sim.load.workloads import Lengths, Workload
+from maskwright.sim.outcome.figures import RunFigures, figures
+from maskwright.sim.policy.choice import EngineSettings
+from maskwright.sim.systems.claim import Claim, Rows, SystemReport
+
+PROMPT = 8192
+COSTS = LinearCosts(fixed=0.003, row=0.0, token=0.2 / PROMPT)
+"""The setting of the text: 8,192 prompt tokens take 200 ms, a step that only decodes takes 3 ms."""
+DEEP = replace(COSTS, place=COSTS.token / PROMPT)
+"""As `COSTS`, but a token at position 8,192 takes twice as long as one at the beginning."""
+CHUNKS = (64, 128, 256, 512, 1024, 2048, 4096)
+SETTINGS = EngineSettings(blocks=4096, max_running=32, max_batch_tokens=8300, prefix_cache=False)
+SHORT = Workload(300, 120.0, Lengths(60, "uniform"), Lengths(6))
+
+
+def sarathi(size: float = 1.0) -> SystemReport:
+    """A long prompt arrives while 8 answers are being decoded; and a load of short prompts.
+    `size` multiplies the number of short prompts."""
+    whole = _beside(replace(SETTINGS, policy="prefill-first"))
+    chunked = {chunk: _beside(replace(SETTINGS, policy="sarathi", chunk=chunk)) for chunk in CHUNKS}
+    rows: Rows = [_row(str(chunk), *found) for chunk, found in chunked.items()]
+    rows.append(_row("whole prompts", *whole))
+    fixed = _beside(replace(SETTINGS, policy="sarathi", chunk=1024), DEEP)
+    decaying = _beside(replace(SETTINGS, policy="sarathi-decaying", chunk=1024), DEEP)
+    short = replace(SHORT, requests=round(SHORT.requests * size))
+    return SystemReport(
+        [
+            Claim(
+                "chunks of 512 tokens",
+                "worst gap between tokens, ms",
+                1000 * chunked[512][0],
+                1000 * whole[0],
+                "15 for 200 (text)",
+            ),
+            Claim(
+                "decaying chunks (1,024 to 64)",
+                "worst gap between tokens, ms",
+                1000 * decaying[0],
+                1000 * fixed[0],
+            ),
+            Claim(
+                "several short prompts in one step",
+                "TTFT p50, ms",
+                1000 * _short(replace(SETTINGS, policy="splitfuse"), short).ttft_p50,
+                1000 * _short(replace(SETTINGS, policy="sarathi"), short).ttft_p50,
+                "2.3 times the throughput of vLLM (paper)",
+            ),
+        ],
+        {"a prompt of 8,192 tokens beside 8 decoding requests, by chunk": rows},
+    )
+
+
+def _row(name: str, gap: float, ttft: float) -> dict[str, float | int | str | None]:
+    return {"chunk": name, "worst gap ms": 1000 * gap, "TTFT ms": 1000 * ttft}
+
+
+def _beside(settings: EngineSettings, costs: LinearCosts = COSTS) -> tuple[float, float]:
+    """The worst gap of the decoding requests, and the time to the long prompt's first token."""
+    demands = [Demand(n, 0.0, tuple(text(n, 8)), 800) for n in range(8)]
+    demands.append(Demand(8, 0.1, tuple(text(8, PROMPT)), 2))
+    engine = settings.engine(costs)
+    served = run_engine(engine, demands)
+    return max(one.worst_gap for one in served[:8]), served[8].ttft
+
+
+def _short(settings: EngineSettings, load: Workload) -> RunFigures:
+    engine = settings.engine(COSTS)
+    return figures(run_engine(engine, load.demands(1)), [engine])
