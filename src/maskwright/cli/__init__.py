@@ -18,6 +18,7 @@
 - `options`: Options that several commands share.
 - `own_server`: A server in the process of a command.
 - `plan`: The command `plan`: compute what a model can serve.
+- `place`: The command `place`: parallelism and numbers of instances for a load.
 - `program`: The program: its commands and its errors.
 - `replay`: The command `replay`: generate traced answers again.
 - `serve`: The command `serve`: serve a model over HTTP.

@@ -106,6 +106,10 @@ COMMANDS: Final = {
         "Compute on paper what a model can serve: sequences that fit, and how fast they decode at "
         "most.",
     ),
+    "place": Subcommand(
+        "place",
+        "Find how many devices, in which parallelism, serve a load within objectives.",
+    ),
     "simulate": Subcommand(
         "simulate", "Simulate a cluster under a load, and compare policies of scheduling."
     ),

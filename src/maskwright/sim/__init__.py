@@ -6,7 +6,9 @@ and router under a simulated clock, with a cost model in place of the model.
 - `fleet/`: Several simulated engines on one clock.
 - `load/`: The requests of a simulation: generated workloads and traces.
 - `outcome/`: What came of a simulation: figures and pictures.
+- `placement/`: Which parallelism and how many instances serve a load within objectives.
 - `policy/`: Schedulers of other systems beside ours.
 - `systems/`: The mechanisms of other systems, each with and without it.
 - `scenario`: A simulation as one file.
+- `settings`: Settings in files, of which every mistake is named.
 """

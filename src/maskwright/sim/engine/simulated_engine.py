@@ -83,16 +83,36 @@ class SimulatedEngine:
         sequence.draft = self._draft(sequence)
 
     def receive(self, sequence: Sequence, answer: list[int], times: list[float]) -> None:
-        """A request arrives whose prompt another engine has computed, and whose first tokens came
+        """A request arrives whose prompt another engine has computed, and whose first token came
         at `times`: its keys and values are in the host's pool, from where admission copies them.
         The caller has checked that the host's pool has room."""
         host = self.scheduler.host
+        sequence.tokens += answer[:1]
         computed = len(sequence.tokens) - 1
         sequence.host = host.allocate(host.needed(computed))
         sequence.saved = computed
         self._imported.update(sequence.host)
         self.times[sequence.arrival] = times
         self.add(sequence, answer)
+
+    def deposit(self, tokens: list[int]) -> None:
+        """Keys and values of `tokens` arrive from another engine for the prefix tree: those of
+        whole blocks that it lacks, as far as blocks can be taken from the cache."""
+        tree, pool = self.scheduler.tree, self.scheduler.pool
+        if tree is None:
+            return
+        size = pool.block_size
+        node = tree.match(None, tokens, len(tokens))
+        pool.share(held := tree.path(node))
+        while (node.depth + 1) * size <= len(tokens) and pool.available:
+            if not pool.free:
+                tree.evict(1)
+            start = node.depth * size
+            (block,) = pool.allocate(1)
+            held.append(block)
+            node = tree.insert(node, tuple(tokens[start : start + size]), block)
+        pool.release(held)
+        tree.leave(node)
 
     def _copied(self, plan: StepPlan) -> int:
         """Blocks that the plan copies between the pools, without those that were received."""

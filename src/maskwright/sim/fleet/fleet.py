@@ -2,47 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 from maskwright.engine.schedule.sequence import Sequence as LiveSequence
 from maskwright.sim.engine.simulated_engine import SimulatedEngine
 from maskwright.sim.fleet.clock import EventClock
+from maskwright.sim.fleet.driver import Driver
 from maskwright.sim.fleet.routing import Routing
 from maskwright.sim.load.demand import Demand
 from maskwright.sim.outcome.served import Served
-
-Ended = Callable[[LiveSequence], None]
-
-
-class Driver:
-    """Runs one engine's steps on the clock. `ended` is called with each sequence that has ended,
-    after its blocks were released."""
-
-    def __init__(self, engine: SimulatedEngine, clock: EventClock, ended: Ended) -> None:
-        self.engine = engine
-        self._clock = clock
-        self._ended = ended
-        self._running = False
-
-    def wake(self) -> None:
-        """Begin a step unless one runs or there is nothing to do. To be called when a request has
-        arrived."""
-        if self._running or self.engine.scheduler.idle:
-            return
-        plan, seconds = self.engine.begin()
-        if plan.chunks:
-            self._running = True
-            self._clock.at(self._clock.now + seconds, self._finish)
-        else:
-            self.engine.finish()  # a request that fits nowhere: it waits for ever, and is counted
-
-    def _finish(self) -> None:
-        self._running = False
-        self.engine.now = self._clock.now
-        for sequence in self.engine.finish():
-            self._ended(sequence)
-        self.wake()
 
 
 class Fleet:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class MechanismClaim:
     """`figure` (with its unit) is `on` with the `mechanism` and `off` without it, on equal load.
     `told`: what the texts or the papers report of it."""
 
@@ -33,18 +32,5 @@ Rows = list[dict[str, float | int | str | None]]
 class SystemReport:
     """`claims`, and further `tables` by their titles."""
 
-    claims: list[Claim]
+    claims: list[MechanismClaim]
     tables: dict[str, Rows] = field(default_factory=dict[str, Rows])
-
-
-def highest_rate(
-    within: Callable[[float], bool], low: float, high: float, halvings: int = 7
-) -> float:
-    """The highest rate between `low` and `high` for which `within` holds, by bisection; `low` if it
-    holds for none."""
-    if within(high):
-        return high
-    for _ in range(halvings):
-        middle = (low + high) / 2
-        low, high = (middle, high) if within(middle) else (low, middle)
-    return low

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Final
 
 from maskwright.sim.systems.claim import SystemReport
+from maskwright.sim.systems.distserve import distserve
 from maskwright.sim.systems.orca import orca
 from maskwright.sim.systems.sarathi import sarathi
 from maskwright.sim.systems.sglang import sglang
@@ -16,6 +17,7 @@ SYSTEMS: Final[dict[str, Callable[[float], SystemReport]]] = {
     "vllm": vllm,
     "sarathi": sarathi,
     "sglang": sglang,
+    "distserve": distserve,
 }
 """For each system the function that simulates its mechanisms; the argument multiplies the number of
 requests."""

@@ -8,8 +8,9 @@ from maskwright.sim.costs.sheet import A100, LLAMA_13B, SheetCosts
 from maskwright.sim.fleet.fleet import run_engine
 from maskwright.sim.load.workloads import Lengths, Workload
 from maskwright.sim.outcome.figures import RunFigures, figures, percentile
+from maskwright.sim.outcome.highest_rate import highest_rate
 from maskwright.sim.policy.choice import EngineSettings, PolicyName
-from maskwright.sim.systems.claim import Claim, SystemReport, highest_rate
+from maskwright.sim.systems.claim import MechanismClaim, SystemReport
 
 COSTS = SheetCosts(A100, LLAMA_13B)
 SETTINGS = EngineSettings(
@@ -27,7 +28,7 @@ def orca(size: float = 1.0) -> SystemReport:
     rates = {name: _rate(name, load) for name in ("orca", "static")}
     return SystemReport(
         [
-            Claim(
+            MechanismClaim(
                 "iteration-level scheduling",
                 "tokens/s, all requests there at once",
                 whole["orca"].tokens_per_second,
@@ -35,7 +36,7 @@ def orca(size: float = 1.0) -> SystemReport:
                 "2-3 times (text)",
                 higher=True,
             ),
-            Claim(
+            MechanismClaim(
                 "iteration-level scheduling",
                 f"requests/s, half within {LATENCY:g} s a token",
                 rates["orca"],

@@ -11,7 +11,7 @@ from maskwright.sim.load.demand import Demand, text
 from maskwright.sim.load.workloads import Lengths, Workload
 from maskwright.sim.outcome.figures import RunFigures, figures
 from maskwright.sim.policy.choice import EngineSettings
-from maskwright.sim.systems.claim import Claim, Rows, SystemReport
+from maskwright.sim.systems.claim import MechanismClaim, Rows, SystemReport
 
 PROMPT = 8192
 COSTS = LinearCosts(fixed=0.003, row=0.0, token=0.2 / PROMPT)
@@ -35,20 +35,20 @@ def sarathi(size: float = 1.0) -> SystemReport:
     short = replace(SHORT, requests=round(SHORT.requests * size))
     return SystemReport(
         [
-            Claim(
+            MechanismClaim(
                 "chunks of 512 tokens",
                 "worst gap between tokens, ms",
                 1000 * chunked[512][0],
                 1000 * whole[0],
                 "15 for 200 (text)",
             ),
-            Claim(
+            MechanismClaim(
                 "decaying chunks (1,024 to 64)",
                 "worst gap between tokens, ms",
                 1000 * decaying[0],
                 1000 * fixed[0],
             ),
-            Claim(
+            MechanismClaim(
                 "several short prompts in one step",
                 "TTFT p50, ms",
                 1000 * _short(replace(SETTINGS, policy="splitfuse"), short).ttft_p50,

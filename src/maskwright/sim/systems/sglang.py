@@ -10,7 +10,7 @@ from maskwright.sim.fleet.routing import RoutingName, routing
 from maskwright.sim.load.workloads import Lengths, Workload
 from maskwright.sim.outcome.figures import RunFigures, figures
 from maskwright.sim.policy.choice import EngineSettings
-from maskwright.sim.systems.claim import Claim, SystemReport
+from maskwright.sim.systems.claim import MechanismClaim, SystemReport
 
 COSTS = SheetCosts(A100, LLAMA_13B)
 SETTINGS = EngineSettings(
@@ -54,26 +54,26 @@ def sglang(size: float = 1.0) -> SystemReport:
     aware, blind = _fleet("cached", size), _fleet("round-robin", size)
     return SystemReport(
         [
-            Claim(
+            MechanismClaim(
                 "prefix tree",
                 "TTFT p50, ms",
                 1000 * tree.ttft_p50,
                 1000 * none.ttft_p50,
                 "50-90 % less (text)",
             ),
-            Claim(
+            MechanismClaim(
                 "longest cached prefix first",
                 "mean seconds of a request",
                 cached.seconds_mean,
                 fcfs.seconds_mean,
             ),
-            Claim(
+            MechanismClaim(
                 "hits that end within a block of 64",
                 "prompt tokens to compute, %",
                 100 * (1 - tokens.cached),
                 100 * (1 - blocks.cached),
             ),
-            Claim(
+            MechanismClaim(
                 "routing by cached prefix",
                 "TTFT p99, ms, 4 replicas",
                 1000 * aware.ttft_p99,

@@ -11,7 +11,7 @@ from maskwright.sim.fleet.fleet import run_engine
 from maskwright.sim.load.workloads import Lengths, Workload
 from maskwright.sim.outcome.figures import RunFigures, figures
 from maskwright.sim.policy.choice import EngineSettings
-from maskwright.sim.systems.claim import Claim, Rows, SystemReport
+from maskwright.sim.systems.claim import MechanismClaim, Rows, SystemReport
 
 COSTS = SheetCosts(A100, LLAMA_13B)
 LENGTHS = (47, 183, 12, 891, 256, 5, 1024, 73, 330, 15)
@@ -46,14 +46,14 @@ def vllm(size: float = 1.0) -> SystemReport:
     ]
     return SystemReport(
         [
-            Claim(
+            MechanismClaim(
                 "paged blocks",
                 "unused share of ten requests' memory, %",
                 100 * (1 - used / paged),
                 100 * (1 - used / reserved),
                 "2.6 (1.5 by its own lengths) for 86.2 (text)",
             ),
-            Claim(
+            MechanismClaim(
                 "paged blocks",
                 "tokens/s",
                 rates[False].tokens_per_second,
@@ -61,7 +61,7 @@ def vllm(size: float = 1.0) -> SystemReport:
                 "2-4 times (text)",
                 higher=True,
             ),
-            Claim(
+            MechanismClaim(
                 "preemption instead of dropping",
                 "answered of 20",
                 tight["recompute"].answered,
@@ -69,7 +69,7 @@ def vllm(size: float = 1.0) -> SystemReport:
                 "20 of 20, 12 preemptions (text)",
                 higher=True,
             ),
-            Claim(
+            MechanismClaim(
                 "swap instead of computing again",
                 "tokens computed again",
                 tight["swap"].recomputed,

@@ -1,0 +1,131 @@
+"""Engines that compute prompts, and engines that decode: prefill and decode apart.
+
+A request's prompt is computed by one engine, which also draws the first token. Its keys and values
+go to another engine over the first one's link, and the answer is decoded there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+from maskwright.engine.schedule.sequence import Sequence as LiveSequence
+from maskwright.sim.engine.simulated_engine import SimulatedEngine
+from maskwright.sim.fleet.clock import EventClock
+from maskwright.sim.fleet.driver import Driver
+from maskwright.sim.fleet.routing import LeastLoaded, Routing, cached_tokens
+from maskwright.sim.fleet.transfer import NOTHING, Transfer
+from maskwright.sim.load.demand import Demand
+from maskwright.sim.outcome.served import Served
+
+Admits = Callable[["SplitFleet", Demand], bool]
+
+
+@dataclass
+class SplitPolicy:
+    """`prefill`, `decode`: how the engine for each phase is chosen. `transfer`: how keys and values
+    move. `reuses`: the decoding engine's prefix tree is asked, and only what it lacks is sent
+    (MemServe's Caching-2). `returns`: after an answer its keys and values go back to the prefill
+    engine's tree (Caching-3). `admits`: asked when a request arrives; `rechecks`: asked again after
+    its prefill. Refused requests are not served further."""
+
+    prefill: Routing = field(default_factory=LeastLoaded)
+    decode: Routing = field(default_factory=LeastLoaded)
+    transfer: Transfer = NOTHING
+    reuses: bool = False
+    returns: bool = False
+    admits: Admits | None = None
+    rechecks: Admits | None = None
+
+
+class SplitFleet:
+    """`prefills` and `decodes` are the engines of the two phases."""
+
+    def __init__(
+        self,
+        prefills: Sequence[SimulatedEngine],
+        decodes: Sequence[SimulatedEngine],
+        policy: SplitPolicy | None = None,
+    ) -> None:
+        self.prefills, self.decodes = list(prefills), list(decodes)
+        self.policy = policy or SplitPolicy()
+        self.clock = EventClock()
+        self.served: dict[int, Served] = {}
+        self.moved = 0
+        """Tokens whose keys and values were sent to decoding engines."""
+        self.calls = 0
+        """Pieces in which they were sent."""
+        self.in_transfer = 0
+        self._links = [0.0] * len(prefills)
+        self._prefilling = [Driver(e, self.clock, self._prefilled) for e in prefills]
+        self._decoding = [Driver(e, self.clock, self._decoded) for e in decodes]
+        self._next: dict[int, Demand] = {}
+
+    @property
+    def engines(self) -> list[SimulatedEngine]:
+        """All engines."""
+        return [*self.prefills, *self.decodes]
+
+    def run(self, demands: Sequence[Demand]) -> list[Served]:
+        """Serve the requests; returns what became of each, by number."""
+        for demand in demands:
+            if demand.after is None:
+                self.clock.at(demand.time, partial(self._arrive, demand))
+            else:
+                self._next[demand.after] = demand
+        self.clock.run()
+        return [self.served[number] for number in sorted(self.served)]
+
+    def _arrive(self, demand: Demand) -> None:
+        one = self.served[demand.number] = Served(demand, self.clock.now)
+        if self.policy.admits is not None and not self.policy.admits(self, demand):
+            one.refused = True
+            return
+        chosen = one.replica = self.policy.prefill.choose(demand, self.prefills)
+        engine = self.prefills[chosen]
+        one.times = engine.times.setdefault(demand.number, [])
+        sequence = demand.sequence()
+        sequence.limit = len(demand.prompt) + 1
+        engine.add(sequence, demand.answer[:1])
+        self._prefilling[chosen].wake()
+
+    def _prefilled(self, sequence: LiveSequence) -> None:
+        one = self.served[sequence.arrival]
+        one.cached = sequence.cached_tokens
+        if one.demand.output == 1:
+            self._follow(one.demand)
+            return
+        if self.policy.rechecks is not None and not self.policy.rechecks(self, one.demand):
+            one.refused, one.wasted = True, len(one.demand.prompt) - one.cached
+            return
+        chosen = one.decoder = self.policy.decode.choose(one.demand, self.decodes)
+        tokens = len(one.demand.prompt)
+        if self.policy.reuses:
+            tokens -= cached_tokens(self.decodes[chosen], one.demand)
+        began = self._prefilling[one.replica].began
+        there, self._links[one.replica] = self.policy.transfer.arrival(
+            began, self.clock.now, tokens, self._links[one.replica]
+        )
+        self.moved += tokens
+        self.calls += self.policy.transfer.calls(tokens)
+        self.in_transfer += 1
+        one.transfer = there - self.clock.now
+        self.clock.at(there, partial(self._receive, one))
+
+    def _receive(self, one: Served) -> None:
+        self.in_transfer -= 1
+        engine, demand = self.decodes[one.decoder], one.demand
+        engine.receive(demand.sequence(), demand.answer, one.times)
+        self._decoding[one.decoder].wake()
+
+    def _decoded(self, sequence: LiveSequence) -> None:
+        one = self.served[sequence.arrival]
+        if self.policy.returns:
+            self.prefills[one.replica].deposit(sequence.tokens[:-1])
+        self._follow(one.demand)
+
+    def _follow(self, demand: Demand) -> None:
+        following = self._next.pop(demand.number, None)
+        if following is not None:
+            self.clock.at(self.clock.now + following.time, partial(self._arrive, following))
