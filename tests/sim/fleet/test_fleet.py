@@ -62,6 +62,11 @@ def test_routing_by_cache_beats_round_robin_under_skew() -> None:
     assert ahead.ttft_p99 <= 0.6 * behind.ttft_p99
 
 
+def test_the_router_beats_round_robin_under_skew() -> None:
+    """The router of a running cluster, over the states of the simulated engines."""
+    assert run("router")[1].ttft_p99 <= 0.6 * run("round-robin")[1].ttft_p99
+
+
 def test_a_turn_waits_for_the_answer_before_it() -> None:
     load = Workload(5, 2.0, Lengths(20), Lengths(10), turns=3, think=0.5)
     served = Fleet([SMALL.engine(COSTS)], routing("round-robin")).run(load.demands())

@@ -8,7 +8,7 @@ from maskwright.sim.costs.sheet import A100, LLAMA_13B, LLAMA_70B
 from maskwright.sim.load.workloads import Lengths, Workload
 from maskwright.sim.outcome.figures import Objectives
 from maskwright.sim.placement.rates import PhaseSimulator, bottleneck
-from maskwright.sim.placement.search import Shape
+from maskwright.sim.placement.search import Parallelism
 
 SIMULATOR = PhaseSimulator(
     A100,
@@ -21,8 +21,8 @@ SIMULATOR = PhaseSimulator(
 
 def test_more_devices_serve_more() -> None:
     alone = SIMULATOR.rate("prefill")
-    assert 0 < alone < SIMULATOR.rate("prefill", Shape(2, 1))
-    assert alone < SIMULATOR.rate("prefill", Shape(1, 2))
+    assert 0 < alone < SIMULATOR.rate("prefill", Parallelism(2, 1))
+    assert alone < SIMULATOR.rate("prefill", Parallelism(1, 2))
     assert SIMULATOR.rate("combined") <= alone
 
 
@@ -31,5 +31,5 @@ def test_a_model_that_does_not_fit_serves_nothing() -> None:
 
 
 def test_prompts_are_limited_by_arithmetic() -> None:
-    grows = bottleneck(SIMULATOR, "prefill", Shape())
+    grows = bottleneck(SIMULATOR, "prefill", Parallelism())
     assert max(grows, key=grows.__getitem__) == "arithmetic"

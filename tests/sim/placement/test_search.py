@@ -9,9 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from maskwright.sim.placement.search import Rates, Shape, best_of, best_within_nodes, fewest_for
+from maskwright.sim.placement.search import (
+    Parallelism,
+    Rates,
+    best_of,
+    best_within_nodes,
+    fewest_for,
+)
 
-SHAPES = [Shape(intra, inter) for intra in (1, 2, 4) for inter in (1, 2)]
+SHAPES = [Parallelism(intra, inter) for intra in (1, 2, 4) for inter in (1, 2)]
 RATES = st.dictionaries(
     st.sampled_from(SHAPES), st.sampled_from([0.0, 0.4, 1.0, 1.7, 2.5, 5.6, 10.0]), max_size=6
 )
@@ -73,8 +79,8 @@ def test_best_within_nodes_equals_brute_force(
 
 def test_the_text_s_machines() -> None:
     """Two machines for prefill and one for decode serve 10 requests a second."""
-    found = best_of({Shape(): 5.6}, {Shape(): 10.0}, 3)
+    found = best_of({Parallelism(): 5.6}, {Parallelism(): 10.0}, 3)
     assert found is not None
     assert (found.prefills, found.decodes, found.rate, found.limit) == (2, 1, 10.0, "decode")
     assert found.rate / 3 / 1.6 == pytest.approx(2.1, abs=0.02)
-    assert best_of({}, {Shape(): 1.0}, 8) is None
+    assert best_of({}, {Parallelism(): 1.0}, 8) is None

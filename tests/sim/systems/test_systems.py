@@ -16,6 +16,16 @@ WORSE: dict[str, list[tuple[str, float]]] = {
     "sarathi": [("512", 10.0), ("decaying", 1.5), ("short prompts", 1.02)],
     "sglang": [("tree", 2.0), ("first", 1.5), ("within a block", 1.5), ("routing", 1 / 0.6)],
     "distserve": [("apart", 1.785), ("our scheduler", 1.2)],
+    "splitwise": [("layer", 5.0), ("shortest queue", 1.2), ("2,048", 1.2), ("dollar", 1.05)],
+    "tetriinfer": [("apart", 1.5), ("shortest prompt", 1.05), ("predicted", 1.02)],
+    "memserve": [
+        ("Caching-3", 1.5),
+        ("Caching-2", 3.0),
+        ("aggregated", 80.0),
+        ("low", 1.1),
+        ("high", 1.1),
+    ],
+    "mooncake": [("together", 2.0), ("early", 2.0), ("before", 1.5), ("predicted", 1.02)],
 }
 """For each system its claims in order: a word of each, and how many times worse the figure is at
 least without the mechanism."""
@@ -81,6 +91,26 @@ def test_split_machines_gain_what_distserve_reports() -> None:
     for row in rows:
         if row["text"] is not None:
             assert row["requests/s"] == pytest.approx(row["text"], rel=0.15), row
+
+
+def test_only_caching_3_keeps_answers() -> None:
+    """By the second turn, the prefill engine has the answer of the first one only if it was
+    returned."""
+    rows = report("memserve").tables["prompt tokens in the prefill engine's cache, %, by turn"]
+    second = [float(row["turn 2"]) for row in rows]  # type: ignore[arg-type]
+    assert second[0] == second[1] < second[2] - 20
+
+
+def test_a_decode_step_is_several_times_as_long_beside_a_prompt() -> None:
+    """The text reports 5 times beside a heavy prefill, and slower prefills above 7 decodes."""
+    tables = report("tetriinfer").tables
+    times = {
+        row["prompt tokens"]: row["times"] for row in tables["a decode step beside a prompt, ms"]
+    }
+    assert times[64] == pytest.approx(1.0, abs=0.01)
+    assert 3.0 < float(times[512] or 0) < 5.0 < float(times[1024] or 0)  # type: ignore[arg-type]
+    decodes = tables["a prompt of 18 tokens beside light decodes, ms"]
+    assert [row["decodes"] for row in decodes if float(row["times"] or 0) > 1.25] == [31, 127, 255]  # type: ignore[arg-type]
 
 
 def test_worse_is_above_one_if_the_mechanism_helps() -> None:

@@ -1,8 +1,10 @@
 """Several simulated engines on one clock.
 
+- `by_router`: The router of `maskwright.dist` on simulated engines.
 - `clock`: Events in the order of their times.
 - `driver`: Runs the steps of one engine on the clock.
 - `fleet`: Engines behind a routing policy, each of which serves whole requests.
+- `loads`: What an engine has to do, and what it has in its cache.
 - `routing`: Which engine a request goes to.
 - `split`: Engines that compute prompts, and engines that decode.
 - `transfer`: How long keys and values take from one to the other.

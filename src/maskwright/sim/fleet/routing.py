@@ -8,9 +8,11 @@ from typing import Literal, Protocol, TypeAlias
 
 from maskwright.errors import InputError
 from maskwright.sim.engine.simulated_engine import SimulatedEngine
+from maskwright.sim.fleet.by_router import ByRouter
+from maskwright.sim.fleet.loads import cached_tokens, load
 from maskwright.sim.load.demand import Demand
 
-RoutingName: TypeAlias = Literal["round-robin", "random", "least-loaded", "cached"]
+RoutingName: TypeAlias = Literal["round-robin", "random", "least-loaded", "cached", "router"]
 
 
 class Routing(Protocol):
@@ -70,23 +72,6 @@ class LongestCached:
         return missing + self._weight * (queued + requests)
 
 
-def load(engine: SimulatedEngine) -> tuple[int, int]:
-    """Prompt tokens still to be computed, and live requests."""
-    scheduler = engine.scheduler
-    queued = sum(s.pending for s in scheduler.waiting)
-    queued += sum(s.pending for s in scheduler.running if not s.decodes)
-    return queued, len(scheduler.waiting) + len(scheduler.running)
-
-
-def cached_tokens(engine: SimulatedEngine, demand: Demand) -> int:
-    """Leading tokens of the prompt that the engine's prefix tree has, in whole blocks."""
-    tree = engine.scheduler.tree
-    if tree is None:
-        return 0
-    node = tree.match(None, demand.prompt, len(demand.prompt) - 1)
-    return node.depth * engine.scheduler.pool.block_size
-
-
 def routing(name: RoutingName, seed: int = 0) -> Routing:
     """The routing of a name. Raises InputError for an unknown one."""
     match name:
@@ -98,5 +83,7 @@ def routing(name: RoutingName, seed: int = 0) -> Routing:
             return LeastLoaded()
         case "cached":
             return LongestCached()
+        case "router":
+            return ByRouter()
         case _:
             raise InputError(f"there is no routing {name!r}", param="routing")

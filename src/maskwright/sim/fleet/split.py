@@ -14,7 +14,8 @@ from maskwright.engine.schedule.sequence import Sequence as LiveSequence
 from maskwright.sim.engine.simulated_engine import SimulatedEngine
 from maskwright.sim.fleet.clock import EventClock
 from maskwright.sim.fleet.driver import Driver
-from maskwright.sim.fleet.routing import LeastLoaded, Routing, cached_tokens
+from maskwright.sim.fleet.loads import cached_tokens
+from maskwright.sim.fleet.routing import LeastLoaded, Routing
 from maskwright.sim.fleet.transfer import NOTHING, Transfer
 from maskwright.sim.load.demand import Demand
 from maskwright.sim.outcome.served import Served

@@ -16,7 +16,7 @@ from maskwright.sim.load.workloads import Workload
 from maskwright.sim.outcome.figures import Objectives
 from maskwright.sim.outcome.highest_rate import highest_rate
 from maskwright.sim.outcome.served import Served
-from maskwright.sim.placement.search import Shape
+from maskwright.sim.placement.search import Parallelism
 from maskwright.sim.policy.choice import EngineSettings, PolicyName
 
 SimulatedPhase: TypeAlias = Literal["prefill", "decode", "combined"]
@@ -59,7 +59,7 @@ class PhaseSimulator:
     most: float = 16.0
     halvings: int = 6
 
-    def rate(self, phase: SimulatedPhase, shape: Shape | None = None) -> float:
+    def rate(self, phase: SimulatedPhase, shape: Parallelism | None = None) -> float:
         """Requests a second that one instance serves within the objectives; 0 if the model does not
         fit."""
         costs = SheetCosts(
@@ -111,7 +111,9 @@ class PhaseSimulator:
         return [settings.engine(StageCosts(costs)) for _ in range(costs.inter)]
 
 
-def bottleneck(simulator: PhaseSimulator, phase: SimulatedPhase, shape: Shape) -> dict[str, float]:
+def bottleneck(
+    simulator: PhaseSimulator, phase: SimulatedPhase, shape: Parallelism
+) -> dict[str, float]:
     """By how much the rate of a phase grows if one property of the device grows by a quarter: the
     property with the largest factor is the bottleneck."""
     device = simulator.device

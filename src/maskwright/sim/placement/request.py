@@ -11,8 +11,8 @@ from maskwright.sim.costs.sheet import SheetCosts
 from maskwright.sim.outcome.figures import Objectives
 from maskwright.sim.placement.rates import PhaseSimulator, bottleneck
 from maskwright.sim.placement.search import (
+    Parallelism,
     Placement,
-    Shape,
     best_of,
     best_within_nodes,
     fewest_for,
@@ -27,9 +27,9 @@ class PlacementAnswer:
     the device."""
 
     placement: Placement
-    prefill: Mapping[Shape, float]
-    decode: Mapping[Shape, float]
-    combined: Mapping[Shape, float]
+    prefill: Mapping[Parallelism, float]
+    decode: Mapping[Parallelism, float]
+    combined: Mapping[Parallelism, float]
     grows: Mapping[str, float]
 
     @property
@@ -67,9 +67,7 @@ class PlacementQuestion:
     def answer(self) -> PlacementAnswer | None:
         """Simulate every shape, and search. None if nothing serves the load."""
         most = self.devices or max(self.intra) * max(self.inter)
-        shapes = [
-            Shape(a, b) for a in self.intra for b in self.inter if Shape(a, b).devices <= most
-        ]
+        shapes = [Parallelism(a, b) for a in self.intra for b in self.inter if a * b <= most]
         prefill = {shape: self.simulator.rate("prefill", shape) for shape in shapes}
         decode = {shape: self.simulator.rate("decode", shape) for shape in shapes}
         if self.node is not None and self.rate is not None:

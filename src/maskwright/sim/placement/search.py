@@ -10,7 +10,7 @@ from itertools import product
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Shape:
+class Parallelism:
     """The parallelism of one instance: `intra` devices share every layer, `inter` stages share the
     layers among them."""
 
@@ -23,7 +23,7 @@ class Shape:
         return self.intra * self.inter
 
 
-Rates = Mapping[Shape, float]
+Rates = Mapping[Parallelism, float]
 """For each shape the requests a second that one instance serves within the objectives."""
 
 
@@ -32,9 +32,9 @@ class Placement:
     """`prefills` instances of shape `prefill` and `decodes` of shape `decode`, on `devices`
     devices, serve `rate` requests a second. `limit`: the phase that limits the rate."""
 
-    prefill: Shape
+    prefill: Parallelism
     prefills: int
-    decode: Shape
+    decode: Parallelism
     decodes: int
     devices: int
     rate: float
@@ -60,7 +60,7 @@ def best_of(prefill: Rates, decode: Rates, devices: int) -> Placement | None:
 def fewest_for(prefill: Rates, decode: Rates, rate: float) -> Placement | None:
     """The placement with the fewest devices that serves `rate` requests a second, with high node
     affinity: each phase by itself, replicated until it is fast enough. None if a phase can't."""
-    chosen: list[tuple[Shape, int, float]] = []
+    chosen: list[tuple[Parallelism, int, float]] = []
     for rates in (prefill, decode):
         options = [(shape, _count(rate, each), each) for shape, each in rates.items() if each > 0]
         if not options:
@@ -106,7 +106,7 @@ def _count(rate: float, each: float) -> int:
     return max(1, math.ceil(rate / each - 1e-9))
 
 
-def _frontier(rates: Rates, devices: int) -> list[tuple[Shape, int, float]]:
+def _frontier(rates: Rates, devices: int) -> list[tuple[Parallelism, int, float]]:
     """Shapes and counts that serve more than any with as few devices."""
     options = [
         (shape, count, count * rate)
@@ -115,7 +115,7 @@ def _frontier(rates: Rates, devices: int) -> list[tuple[Shape, int, float]]:
         for count in range(1, devices // shape.devices + 1)
     ]
     options.sort(key=lambda one: (one[0].devices * one[1], -one[2], one[0]))
-    kept: list[tuple[Shape, int, float]] = []
+    kept: list[tuple[Parallelism, int, float]] = []
     for option in options:
         if not kept or option[2] > kept[-1][2]:
             kept.append(option)
@@ -123,7 +123,7 @@ def _frontier(rates: Rates, devices: int) -> list[tuple[Shape, int, float]]:
 
 
 def _placement(
-    shape: Shape, count: int, rate: float, other: Shape, others: int, reached: float
+    shape: Parallelism, count: int, rate: float, other: Parallelism, others: int, reached: float
 ) -> Placement:
     return Placement(
         shape,

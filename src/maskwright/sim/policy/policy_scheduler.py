@@ -193,6 +193,8 @@ class PolicyScheduler:
         sequence.phase = Phase.RUNNING
         self.running.append(sequence)
         step.admitted.append(sequence)
+        if not sequence.preemptions:
+            sequence.cached_tokens = found
         if self.tree is not None:
             self.tree.queries += len(sequence.tokens) - 1
             self.tree.hits += found

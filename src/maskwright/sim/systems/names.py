@@ -7,9 +7,13 @@ from typing import Final
 
 from maskwright.sim.systems.claim import SystemReport
 from maskwright.sim.systems.distserve import distserve
+from maskwright.sim.systems.memserve import memserve
+from maskwright.sim.systems.mooncake import mooncake
 from maskwright.sim.systems.orca import orca
 from maskwright.sim.systems.sarathi import sarathi
 from maskwright.sim.systems.sglang import sglang
+from maskwright.sim.systems.splitwise import splitwise
+from maskwright.sim.systems.tetriinfer import tetriinfer
 from maskwright.sim.systems.vllm import vllm
 
 SYSTEMS: Final[dict[str, Callable[[float], SystemReport]]] = {
@@ -18,6 +22,10 @@ SYSTEMS: Final[dict[str, Callable[[float], SystemReport]]] = {
     "sarathi": sarathi,
     "sglang": sglang,
     "distserve": distserve,
+    "splitwise": splitwise,
+    "tetriinfer": tetriinfer,
+    "memserve": memserve,
+    "mooncake": mooncake,
 }
 """For each system the function that simulates its mechanisms; the argument multiplies the number of
 requests."""

@@ -1,0 +1,61 @@
+"""The router of `maskwright.dist` on simulated engines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from maskwright.dist.routing.replica_state import ReplicaState, RouteRequest
+from maskwright.dist.routing.router import Router
+from maskwright.sim.engine.simulated_engine import SimulatedEngine
+from maskwright.sim.fleet.loads import cached_tokens, load
+from maskwright.sim.load.demand import Demand
+
+
+class ByRouter:
+    """Asks the router of a running cluster. `prefill_rate`: prompt tokens that an engine computes
+    in a second; `step_seconds`: what each running request adds to a step."""
+
+    def __init__(
+        self,
+        router: Router | None = None,
+        prefill_rate: float = 5000.0,
+        step_seconds: float = 0.001,
+    ) -> None:
+        self._router = router or Router()
+        self._prefill_rate = prefill_rate
+        self._step_seconds = step_seconds
+
+    def choose(self, demand: Demand, engines: Sequence[SimulatedEngine]) -> int:
+        """The engine that the router chooses; where it chooses none, the least loaded one."""
+        size = engines[0].scheduler.pool.block_size
+        request = RouteRequest(
+            str(demand.number),
+            len(demand.prompt),
+            # The simulation knows what is cached, so numbers stand for digests: the engine that
+            # has the first n blocks has the digests below n.
+            digests=tuple(range(len(demand.prompt) // size)),
+            digest_tokens=size,
+            reserve=demand.cap or demand.output,
+            deadline=demand.deadline,
+        )
+        states = [self._state(str(at), engine, demand) for at, engine in enumerate(engines)]
+        decision = self._router.route(request, states, demand.time)
+        if decision.replica is None:
+            return min(range(len(engines)), key=lambda at: (*load(engines[at]), at))
+        return int(decision.replica)
+
+    def _state(self, name: str, engine: SimulatedEngine, demand: Demand) -> ReplicaState:
+        scheduler = engine.scheduler
+        return ReplicaState(
+            name,
+            "simulated",
+            block_size=scheduler.pool.block_size,
+            blocks_total=scheduler.pool.total,
+            blocks_free=scheduler.pool.available,
+            waiting_tokens=load(engine)[0],
+            running=len(scheduler.running),
+            waiting=len(scheduler.waiting),
+            prefixes=range(cached_tokens(engine, demand) // scheduler.pool.block_size),
+            prefill_rate=self._prefill_rate,
+            step_seconds=self._step_seconds,
+        )

@@ -1,0 +1,23 @@
+"""What an engine has to do, and what it has in its cache."""
+
+from __future__ import annotations
+
+from maskwright.sim.engine.simulated_engine import SimulatedEngine
+from maskwright.sim.load.demand import Demand
+
+
+def load(engine: SimulatedEngine) -> tuple[int, int]:
+    """Prompt tokens still to be computed, and live requests."""
+    scheduler = engine.scheduler
+    queued = sum(s.pending for s in scheduler.waiting)
+    queued += sum(s.pending for s in scheduler.running if not s.decodes)
+    return queued, len(scheduler.waiting) + len(scheduler.running)
+
+
+def cached_tokens(engine: SimulatedEngine, demand: Demand) -> int:
+    """Leading tokens of the prompt that the engine's prefix tree has, in whole blocks."""
+    tree = engine.scheduler.tree
+    if tree is None:
+        return 0
+    node = tree.match(None, demand.prompt, len(demand.prompt) - 1)
+    return node.depth * engine.scheduler.pool.block_size
