@@ -8,6 +8,7 @@
 - `output/`: How the commands show things: tables within a width, places in a text.
 - `process/`: What a command sets up for its whole process.
 - `shape/`: The commands that see, test and change a shape. They need no torch.
+- `simulation/`: The commands that simulate clusters.
 - `arguments`: Arguments of commands, declared at the parameters of a function.
 - `batch`: The command `batch`: ask a model about thousands of records.
 - `bench`: The command `bench`: measure a running server under load.
@@ -18,11 +19,9 @@
 - `options`: Options that several commands share.
 - `own_server`: A server in the process of a command.
 - `plan`: The command `plan`: compute what a model can serve.
-- `place`: The command `place`: parallelism and numbers of instances for a load.
 - `program`: The program: its commands and its errors.
 - `replay`: The command `replay`: generate traced answers again.
 - `serve`: The command `serve`: serve a model over HTTP.
-- `simulate`: The command `simulate`: a cluster under a load, without a model.
 """
 
 from maskwright.cli.program import main

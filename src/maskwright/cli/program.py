@@ -107,11 +107,12 @@ COMMANDS: Final = {
         "most.",
     ),
     "place": Subcommand(
-        "place",
+        "simulation.place",
         "Find how many devices, in which parallelism, serve a load within objectives.",
     ),
     "simulate": Subcommand(
-        "simulate", "Simulate a cluster under a load, and compare policies of scheduling."
+        "simulation.simulate",
+        "Simulate a cluster under a load, and compare policies of scheduling.",
     ),
     "cache": Subcommand(
         "cache",
