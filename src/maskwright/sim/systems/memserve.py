@@ -33,14 +33,16 @@ LINK: Final = Transfer(
 )
 """The network of the data sheet, and 24 microseconds for each piece."""
 
+MODES: Final[tuple[TransferMode, ...]] = ("layer", "request", "aggregated")
+
 
 def memserve(size: float = 1.0) -> SystemReport:
     """Conversations of five turns, and prompts of 1,000 tokens at a low and a high rate, over one
     engine for each phase."""
     chats = {level: _chats(level, size) for level in (1, 2, 3)}
     computed = {level: 100 * (1 - _cached(served)) for level, (_, served) in chats.items()}
-    low = {mode: _mean_seconds(mode, 0.5, size) for mode in ("layer", "request", "aggregated")}
-    high = {mode: _mean_seconds(mode, 9.0, size) for mode in ("layer", "request", "aggregated")}
+    low: dict[TransferMode, float] = {mode: _mean_seconds(mode, 0.5, size) for mode in MODES}
+    high: dict[TransferMode, float] = {mode: _mean_seconds(mode, 9.0, size) for mode in MODES}
     return SystemReport(
         [
             MechanismClaim(
