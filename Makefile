@@ -15,7 +15,7 @@ torch_cpu = $(PIP) install $(TORCH_CPU_INDEX:%=--extra-index-url=%) 'torch==$(TO
 torch_cuda = $(PIP) install 'torch===$(TORCH_VERSION)'
 READY := $(VENV)/ready-$(TORCH)
 # The modules that are run; the others are what these share.
-BENCHMARKS := $(sort $(shell grep -l __main__ benchmarks/*.py benchmarks/gpu/*.py))
+BENCHMARKS := $(sort $(shell grep -l __main__ benchmarks/*.py benchmarks/*/*.py))
 ifeq ($(torch_$(TORCH)),)
 $(error TORCH is cpu or cuda, not '$(TORCH)')
 endif

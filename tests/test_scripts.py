@@ -113,6 +113,17 @@ ROWS = [
         "most_MB",
     ),
     Row("benchmarks/masks.py", "--cases list --rounds 1", "maskwright, budget"),
+    Row(
+        "benchmarks/server/fuzz_bodies.py",
+        "--bodies 12 --settle 0 --patience 200 --within 200",
+        r"(?s)200,000 brackets.*\n0 faults in 12 bodies",
+    ),
+    Row(
+        "benchmarks/server/mixed_requests.py",
+        "--requests 16 --settle 0",
+        "0 violations in 16 requests",
+    ),
+    Row("benchmarks/server/overhead.py", "--streams 2 --tokens 8 --rounds 1", "server, streams"),
     Row("benchmarks/tools.py", "--counts 1 --formats json", "json, 1 tools, auto"),
     Row("benchmarks/vocabulary_sizes.py", "--cases list --rounds 1", "tekken, 200,019"),
     Row("examples/errors.sh", "{url}", "externally_referenced_schema|/properties/owner"),

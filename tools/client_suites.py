@@ -28,6 +28,13 @@ from tests.api.served_process import served_process  # noqa: E402
 TESTS = ROOT / "tests" / "clients"
 REQUIREMENTS = TESTS / "requirements"
 ENVIRONMENTS = ROOT / ".clients"
+QUIET = {
+    "AGNO_TELEMETRY": "false",
+    "HAYSTACK_TELEMETRY_ENABLED": "False",
+    "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+    "OPENAI_AGENTS_DISABLE_TRACING": "1",
+}
+"""Variables that keep libraries from asking any server but ours."""
 RUNNER = ["pytest>=9", "pytest-timeout>=2.4"]
 
 
@@ -68,7 +75,7 @@ def run(name: str, url: str) -> bool:
         return False
     made = time.monotonic()
     command = [python, "-m", "pytest", "-q", "--rootdir", ".", "-c", "tests/clients/family.ini"]
-    variables = {**os.environ, "MASKWRIGHT_URL": url}
+    variables = {**os.environ, **QUIET, "MASKWRIGHT_URL": url}
     ended = subprocess.run([*command, *tests_of(name)], cwd=ROOT, env=variables, check=False)
     print(f"{name}: environment {made - started:.0f} s, tests {time.monotonic() - made:.0f} s")
     return ended.returncode == 0

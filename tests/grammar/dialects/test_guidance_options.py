@@ -25,10 +25,12 @@ STYLES: list[tuple[Any, str]] = [
                 "item_separator": ", ",
                 "key_separator": ": ",
                 "coerce_one_of": True,
+                "whitespace_pattern": None,
             }
         },
         "spaced",
     ),
+    ({"x-guidance": {"whitespace_flexible": None, "whitespace_pattern": None}}, "flexible"),
 ]
 
 
@@ -46,6 +48,7 @@ def test_styles(schema: Any, style: str) -> None:
     [
         5,
         {"whitespace": False},
+        {"whitespace_pattern": " *"},
         {"whitespace_flexible": 1},
         {"item_separator": ";"},
         {"item_separator": [","]},

@@ -52,6 +52,13 @@ def test_property_order_is_kept_and_the_last_of_equal_keys_counts() -> None:
     assert list(tree.items()) == [("z", 4), ("a", 2), ("m", 3)]
 
 
+@pytest.mark.parametrize("spelt", [r"\ud83d", r"\uDE00", r"\uDe00x"])
+@pytest.mark.parametrize("body", ['{"a": ["%s"]}', '{"a": {"%s": 1}}'])
+def test_half_a_surrogate_pair_is_refused_wherever_it_stands(spelt: str, body: str) -> None:
+    with pytest.raises(InputError, match="half of a surrogate pair"):
+        parse_object((body % spelt).encode())
+
+
 def test_paired_surrogates_are_one_character() -> None:
     assert parse_object(b'{"a": "\\ud83d\\ude00"}') == {"a": "😀"}
 

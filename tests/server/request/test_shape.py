@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from maskwright.errors import InputError
+from maskwright.errors import InputError, LimitError
+from maskwright.limits import DEFAULT_LIMITS
 from maskwright.server.request.fields import Fields
 from maskwright.server.request.shape import (
     ChoiceShape,
@@ -150,3 +151,11 @@ def test_faulty_shapes_are_refused(body: dict[str, Any], param: str) -> None:
     with pytest.raises(InputError) as refused:
         parse_shape(Fields(body))
     assert refused.value.param == param
+
+
+def test_a_schema_that_is_too_large_is_refused_as_it_is_read() -> None:
+    """Before the prompt shows it to the model, which takes long."""
+    schema = {"enum": [*range(DEFAULT_LIMITS.schema_nodes)]}
+    with pytest.raises(LimitError, match="more than 200,000 values") as caught:
+        parse_shape(Fields({"guided_json": schema}))
+    assert caught.value.param == "guided_json"

@@ -18,6 +18,8 @@ from typing import Literal, TypeAlias, cast
 
 from maskwright.errors import InputError
 from maskwright.grammar.dialects.detect import DIALECTS, Dialect
+from maskwright.grammar.schema.document import check
+from maskwright.limits import DEFAULT_LIMITS
 from maskwright.server.request.fields import Fields, invalid, missing, shown
 
 Schema: TypeAlias = dict[str, object] | bool
@@ -222,6 +224,15 @@ def _structured_outputs(fields: Fields) -> Constraint:
             return _tag(fields, "structural_tag")
 
 
+def _check_size(schema: object, place: str) -> None:
+    """Refuse a schema that is too large at once, before the prompt shows it to the model."""
+    try:
+        check(cast(Schema, schema), DEFAULT_LIMITS)
+    except InputError as error:
+        error.param = place
+        raise
+
+
 def _any_object(place: str) -> JsonShape:
     return JsonShape(_compact({"type": "object"}), place)
 
@@ -262,6 +273,7 @@ def _schema_of(fields: Fields, name: str) -> JsonShape:
         except (ValueError, RecursionError):
             raise InputError(f"{place} is not JSON", param=place) from None
     if isinstance(schema, dict | bool):
+        _check_size(schema, place)
         return JsonShape(_compact(cast(Schema, schema)), place)
     raise invalid(place, "a JSON Schema (an object, true or false)", schema)
 

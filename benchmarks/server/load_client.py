@@ -1,0 +1,72 @@
+"""A client that costs little: sends all requests at once and notes when texts come.
+
+It is run as a process of its own by `benchmarks/server/overhead.py`: the requests' bodies come as a
+JSON array on standard input, and a `Timing` goes to standard output as JSON.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import time
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Seconds from the first request to the last answer's end, and those of each stream from its
+    request to its first text (none for answers that come whole)."""
+
+    seconds: float
+    first: list[float]
+
+
+async def ask_all(url: str, bodies: list[dict[str, Any]]) -> Timing:
+    host, _, port = url.removeprefix("http://").partition(":")
+    connections = await asyncio.gather(*(asyncio.open_connection(host, int(port)) for _ in bodies))
+    started = time.monotonic()
+    first = await asyncio.gather(
+        *(
+            ask(*connection, host, body)
+            for connection, body in zip(connections, bodies, strict=True)
+        )
+    )
+    seconds = time.monotonic() - started
+    return Timing(seconds, [one for one in first if one is not None])
+
+
+async def ask(
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, host: str, body: dict[str, Any]
+) -> float | None:
+    """Seconds until the first text of a stream; None for an answer that comes whole."""
+    content = json.dumps(body).encode()
+    head = (
+        f"POST /v1/chat/completions HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n"
+        f"Content-Type: application/json\r\nContent-Length: {len(content)}\r\n\r\n"
+    )
+    started, first, read = time.monotonic(), None, b""
+    writer.write(head.encode() + content)
+    while piece := await reader.read(1 << 16):
+        read += piece
+        if body["stream"] and first is None and has_text(read):
+            first = time.monotonic() - started
+        if first is not None:
+            read = read[-200:]
+    writer.close()
+    if body["stream"] and b"[DONE]" not in read:
+        raise RuntimeError(f"the stream broke off: {read[-300:]!r}")
+    if not body["stream"] and b'"finish_reason"' not in read:
+        raise RuntimeError(f"no answer: {read[-300:]!r}")
+    return first
+
+
+def has_text(read: bytes) -> bool:
+    """Whether a chunk has text. The first one has the role and an empty text."""
+    return read.count(b'"content":"') > read.count(b'"content":""')
+
+
+if __name__ == "__main__":
+    asked = json.load(sys.stdin)
+    print(json.dumps(asdict(asyncio.run(ask_all(sys.argv[1], asked)))))
