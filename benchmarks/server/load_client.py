@@ -67,6 +67,6 @@ def has_text(read: bytes) -> bool:
     return read.count(b'"content":"') > read.count(b'"content":""')
 
 
-if __name__ == "__main__":
+def main() -> None:
     asked = json.load(sys.stdin)
     print(json.dumps(asdict(asyncio.run(ask_all(sys.argv[1], asked)))))

@@ -139,7 +139,8 @@ def ask_engine(engine: Engine, loaded: LoadedModel, options: argparse.Namespace)
 def ask_server(url: str, options: argparse.Namespace, stream: bool) -> Timing:
     bodies = [body(number, options, stream) for number in range(options.streams)]
     client = subprocess.run(
-        [sys.executable, str(ROOT / "benchmarks" / "server" / "load_client.py"), url],
+        [sys.executable, "-c", "from benchmarks.server.load_client import main; main()", url],
+        cwd=ROOT,
         input=json.dumps(bodies),
         capture_output=True,
         text=True,
