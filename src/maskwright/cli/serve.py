@@ -16,6 +16,7 @@ from fastapi import FastAPI
 
 from maskwright.automaton.value.whitespace import WhitespaceName
 from maskwright.cli.arguments import Option
+from maskwright.cli.fleet.replicas import serve_replicas
 from maskwright.cli.options import (
     BACKEND_HELP,
     CACHE_HELP,
@@ -160,6 +161,14 @@ def serve(
         str | None,
         Option(help="How the model writes tool calls. Default: as its chat template shows."),
     ] = SERVER.tool_format,
+    replicas: Annotated[
+        int,
+        Option(
+            least=1,
+            help="Engines, each in a process of its own, after one address; requests with equal "
+            "beginnings go to one of them, and one that ends is replaced.",
+        ),
+    ] = 1,
     block_size: Annotated[
         int, Option(help="Positions in a block of the key/value pool.")
     ] = ENGINE.block_size,
@@ -303,6 +312,23 @@ def serve(
     ] = SERVER.log_prompts,
     cache: Annotated[str, Option(envvar="MASKWRIGHT_CACHE", help=CACHE_HELP)] = str(USER_CACHE),
 ) -> None:
+    if replicas > 1:
+        check_replicated(tls_certificate or tls_key, batch_folder)
+        own = (
+            []
+            if memory_fraction is None
+            else ["--memory-fraction", f"{memory_fraction / replicas}"]
+        )
+        serve_replicas(
+            replicas,
+            [*sys.argv[2:], *own],
+            host=host,
+            port=port,
+            body_bytes=body_bytes,
+            drain_seconds=drain_seconds,
+            key=api_key,
+        )
+        return
     set_up_logs(log_format, log_level)
     sinks, adapters = open_sinks(trace, otel, trace_requests), adapter_folders(adapter)
     tls, key_source = tls_files(tls_certificate, tls_key), KeySource(api_key, api_keys)
@@ -363,6 +389,21 @@ def serve(
         web = http_config(create_app(engine, server_config, sinks, processes, drain), tls)
         reload = reloading(key_source, server_config.keys, tls, web)
         Announcing(engine, server_config, web, drain, reload).run([listening])
+
+
+def check_replicated(tls: str | None, batch_folder: str | None) -> None:
+    """Raise InputError for what several replicas can't do yet."""
+    if tls is not None:
+        raise InputError(
+            "--replicas speaks HTTP only; put a proxy with the certificate in front of it",
+            param="replicas",
+        )
+    if batch_folder is not None:
+        raise InputError(
+            "--replicas has no batches, since replicas can't share a folder; use one server for "
+            "--batch-folder",
+            param="batch_folder",
+        )
 
 
 def http_config(app: FastAPI, tls: TlsFiles | None) -> uvicorn.Config:

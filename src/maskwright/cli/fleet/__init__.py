@@ -1,4 +1,5 @@
 """The commands that serve with more than one server.
 
+- `replicas`: Several servers of one model on this machine, for `serve --replicas`.
 - `route`: The command `route`: serve several running servers at one address.
 """

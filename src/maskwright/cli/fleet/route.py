@@ -82,6 +82,7 @@ class FrontServer(DrainingServer):
     def __init__(self, front: Front, drain: Drain, what: str) -> None:
         config = uvicorn.Config(
             front,
+            lifespan="on",
             log_level="warning",
             log_config=None,
             server_header=False,

@@ -35,6 +35,7 @@ from maskwright.dist.front.relay import RELAY, StreamRelay
 from maskwright.dist.front.wire import Headers, WorkerLostError, WorkerResponse, without
 from maskwright.dist.front.worker import Underway, RemoteServer
 from maskwright.dist.routing.replica_state import Decision
+from maskwright.errors import MaskwrightError
 
 HOP_BY_HOP: Final = (
     *(b"connection", b"keep-alive", b"te", b"trailer", b"transfer-encoding", b"upgrade"),
@@ -135,7 +136,11 @@ class Front:
     async def _live(self, receive: Receive, send: Send) -> None:
         await receive()
         self._cut = asyncio.get_running_loop().create_future()
-        await self._fleet.start()
+        try:
+            await self._fleet.start()
+        except MaskwrightError as error:
+            await send({"type": "lifespan.startup.failed", "message": str(error)})
+            return
         await send({"type": "lifespan.startup.complete"})
         await receive()
         await self._fleet.stop()
