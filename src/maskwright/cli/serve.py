@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import socket
 import sys
-from collections.abc import Callable, Generator, Iterable
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -314,20 +315,8 @@ def serve(
 ) -> None:
     if replicas > 1:
         check_replicated(tls_certificate or tls_key, batch_folder)
-        own = (
-            []
-            if memory_fraction is None
-            else ["--memory-fraction", f"{memory_fraction / replicas}"]
-        )
-        serve_replicas(
-            replicas,
-            [*sys.argv[2:], *own],
-            host=host,
-            port=port,
-            body_bytes=body_bytes,
-            drain_seconds=drain_seconds,
-            key=api_key,
-        )
+        options = replica_options(sys.argv[2:], replicas, memory_fraction)
+        serve_replicas(replicas, options, (host, port), body_bytes, drain_seconds, api_key)
         return
     set_up_logs(log_format, log_level)
     sinks, adapters = open_sinks(trace, otel, trace_requests), adapter_folders(adapter)
@@ -372,23 +361,46 @@ def serve(
         threads=threads,
         adapter_bytes=adapter_bytes,
     )
+    work = partial(grammar_work, loaded.vocab, grammar_processes, shape_seconds, shape_bytes)
+    make_engine = partial(Engine, loaded, engine_config, adapters)
+    listener = partial(listen, host, port, reader_seconds)
+    run_server(make_engine, server_config, work, listener, sinks, key_source, tls)
+
+
+def run_server(
+    make_engine: Callable[[], Engine],
+    config: ServerConfig,
+    work: Callable[[], AbstractContextManager[GrammarProcesses | None]],
+    listener: Callable[[], socket.socket],
+    sinks: Sequence[TraceFile | Spans],
+    key_source: KeySource,
+    tls: TlsFiles | None,
+) -> None:
+    """Serve until a signal ends it. The socket of `listener` is bound before anything else is
+    made, and the grammar processes of `work` are forked before the engine has memory and threads.
+    The sinks are closed at the end."""
     with ExitStack() as closing:
         for sink in sinks:
             closing.callback(sink.close)
-        listening = closing.enter_context(listen(host, port, reader_seconds))
-        processes = closing.enter_context(
-            grammar_work(loaded.vocab, grammar_processes, shape_seconds, shape_bytes)
-        )
-        engine = closing.enter_context(Engine(loaded, engine_config, adapters))
+        listening = closing.enter_context(listener())
+        processes = closing.enter_context(work())
+        engine = closing.enter_context(make_engine())
         print(f"memory: {engine.capacity.report()}", file=sys.stderr)
         closing.enter_context(collecting(lambda: engine.idle))
         # After `collecting` has frozen what there is: this makes tables of grammars, which are
         # replaced later, and what is frozen would never be freed.
         warm_up(engine, processes)
-        drain = Drain(drain_seconds)
-        web = http_config(create_app(engine, server_config, sinks, processes, drain), tls)
-        reload = reloading(key_source, server_config.keys, tls, web)
-        Announcing(engine, server_config, web, drain, reload).run([listening])
+        drain = Drain(config.drain_seconds)
+        web = http_config(create_app(engine, config, sinks, processes, drain), tls)
+        reload = reloading(key_source, config.keys, tls, web)
+        Announcing(engine, config, web, drain, reload).run([listening])
+
+
+def replica_options(given: list[str], count: int, memory_fraction: float | None) -> list[str]:
+    """The options of one of `count` replicas, which share the memory of the machine."""
+    if memory_fraction is None:
+        return given
+    return [*given, "--memory-fraction", str(memory_fraction / count)]
 
 
 def check_replicated(tls: str | None, batch_folder: str | None) -> None:

@@ -40,19 +40,18 @@ log = logging.getLogger(__name__)
 def serve_replicas(
     count: int,
     options: Sequence[str],
-    *,
-    host: str,
-    port: int,
+    address: tuple[str, int],
     body_bytes: int,
     drain_seconds: float,
     key: str | None,
 ) -> None:
     """Serve with `count` replicas until a signal ends it. `options`: those of `serve` for each
-    replica. `key`: a key that replicas demand. Raises InputError if a replica ends at its start."""
+    replica. `address`: host and port to listen on. `key`: a key that replicas demand. Raises
+    InputError if a replica ends at its start."""
     set_up_front_logs()
     group = ReplicaGroup(count, options, key)
     drain = Drain(drain_seconds)
-    with listen(host, port) as listening:
+    with listen(*address) as listening:
         front = Front(group, drain, body_bytes)
         # uvicorn exits with a code of its own where the application does not start.
         with suppress(SystemExit):
