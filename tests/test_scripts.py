@@ -124,7 +124,7 @@ ROWS = [
         "0 violations in 16 requests",
     ),
     Row("benchmarks/server/overhead.py", "--streams 2 --tokens 8 --rounds 1", "server, streams"),
-    Row("benchmarks/playground.py", "--rounds 2 --fields 3", "text edited, matches"),
+    Row("benchmarks/pages/playground.py", "--rounds 2 --fields 3", "text edited, matches"),
     Row("benchmarks/tools.py", "--counts 1 --formats json", "json, 1 tools, auto"),
     Row("benchmarks/vocabulary_sizes.py", "--cases list --rounds 1", "tekken, 200,019"),
     Row("examples/errors.sh", "{url}", "externally_referenced_schema|/properties/owner"),

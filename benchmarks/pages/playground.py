@@ -1,6 +1,6 @@
 """What the playground waits for while somebody types: checks of a shape, verdicts on a text.
 
-    python benchmarks/playground.py [--rounds 100] [--fields 61] [--save]
+    python benchmarks/pages/playground.py [--rounds 100] [--fields 61] [--save]
 
 A server of the demo model gets the requests of the page, one after the other, as a browser sends
 them. The schema has 2,000 lines (33 for each field) and the text 100 kB, unless `--fields` says
@@ -24,7 +24,7 @@ from typing import Any, Final
 
 import httpx
 
-ROOT: Final = Path(__file__).resolve().parent.parent
+ROOT: Final = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.report import Report, percentile
