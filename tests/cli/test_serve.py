@@ -119,7 +119,7 @@ def test_a_reader_may_have_any_time() -> None:
 
 def test_options_that_cannot_be_are_one_line(run: Run) -> None:
     for arguments, told in (
-        (("--block-size", "3"), "block_size"),
+        (("--block-size", "3"), "--block-size"),
         (("--model", "/no/such/folder"), "/no/such/folder"),
         (("--port", "70000"), "65535"),
         (("--trace", "/no/such/folder/file"), "can't write traces"),
