@@ -39,19 +39,25 @@ class KvPool:
         return self.data.nbytes + (0 if self.scales is None else self.scales.nbytes)
 
 
-def new_pool(shape: Sequence[int], dtype: torch.dtype, kind: KvDtype = "auto") -> KvPool:
-    """Return a zeroed pool with `shape` as above, for a model with the data type `dtype`."""
+def new_pool(
+    shape: Sequence[int],
+    dtype: torch.dtype,
+    kind: KvDtype = "auto",
+    device: torch.device | None = None,
+) -> KvPool:
+    """Return a zeroed pool with `shape` as above on `device`, by default the CPU, for a model with
+    the data type `dtype`."""
     if kind == "auto":
-        return KvPool(torch.zeros(*shape, dtype=dtype))
+        return KvPool(torch.zeros(*shape, dtype=dtype, device=device))
     # Zeroed as bytes, since all bits 0 are the number 0 in every format.
-    codes = torch.zeros(*shape, dtype=torch.uint8).view(_CODES[kind])
-    return KvPool(codes, torch.zeros(*shape[:-1], dtype=_SCALE))
+    codes = torch.zeros(*shape, dtype=torch.uint8, device=device).view(_CODES[kind])
+    return KvPool(codes, torch.zeros(*shape[:-1], dtype=_SCALE, device=device))
 
 
 def clear_blocks(pool: KvPool, blocks: Sequence[int]) -> None:
     """Zero `blocks` in all layers."""
     if blocks:
-        index = torch.tensor(blocks)
+        index = torch.tensor(blocks, device=pool.data.device)
         for part in _parts(pool):
             part.index_fill_(0, index, 0)
 
@@ -63,11 +69,13 @@ def copy_block(pool: KvPool, source: int, target: int) -> None:
 
 
 def move_blocks(source: KvPool, target: KvPool, pairs: Sequence[tuple[int, int]]) -> None:
-    """Copy blocks from one pool to another of equal kind. Pairs are (from, to)."""
+    """Copy blocks from one pool to another of equal kind, which may be on another device. Pairs are
+    (from, to)."""
     if pairs:
         origins, homes = torch.tensor(pairs).unbind(1)
         for ours, theirs in zip(_parts(source), _parts(target), strict=True):
-            theirs[homes] = ours[origins]
+            moved = ours[origins.to(ours.device)]
+            theirs[homes.to(theirs.device)] = moved.to(theirs.device)
 
 
 def store_kv(

@@ -363,20 +363,26 @@ def merge_kernel(
 
 
 def paged_decode(
-    query: Tensor, pool: KvPool, layer: int, sequences: Sequences, scores: Scores
+    query: Tensor,
+    pool: KvPool,
+    layer: int,
+    sequences: Sequences,
+    scores: Scores,
+    out: Tensor | None = None,
 ) -> Tensor:
     """Return the attention of `query` `[rows, heads, head_dim]`, at most `MOST_DECODES` rows of
-    each sequence, over `layer` of the pool, in the type and shape of `query`. Rows of no sequence
-    are undefined. Raises `ValueError` for other shapes, types and counts."""
+    each sequence, over `layer` of the pool, in the type and shape of `query`. `out`: where it is
+    written; rows of no sequence stay as they are there, and are undefined otherwise. Raises
+    `ValueError` for other shapes, types and counts."""
     _check(query, pool, sequences)
     if sequences.most > MOST_DECODES:
         raise ValueError(f"a decode has at most {MOST_DECODES} queries of each sequence")
     if not runs_kernels(query):
-        return _by_twin(query, pool, layer, sequences, scores)
+        return _by_twin(query, pool, layer, sequences, scores, out)
     group = query.shape[1] // pool.data.shape[4]
     rows = max(LEAST_ROWS, _power_of_two(sequences.most * group))
     splits = -(-sequences.longest // SPLIT)
-    out = torch.empty_like(query, memory_format=torch.contiguous_format)
+    out = _room(query) if out is None else out
     launch = _Launch(query, pool, layer, sequences, scores, out)
     if splits == 1:
         launch.attend(1, ROWS=rows, TILE=DECODE_TILE, BULK=False)
@@ -390,16 +396,21 @@ def paged_decode(
 
 
 def paged_prefill(
-    query: Tensor, pool: KvPool, layer: int, sequences: Sequences, scores: Scores
+    query: Tensor,
+    pool: KvPool,
+    layer: int,
+    sequences: Sequences,
+    scores: Scores,
+    out: Tensor | None = None,
 ) -> Tensor:
     """Return what `paged_decode` does, for any number of queries of each sequence."""
     _check(query, pool, sequences)
     if not runs_kernels(query):
-        return _by_twin(query, pool, layer, sequences, scores)
+        return _by_twin(query, pool, layer, sequences, scores, out)
     group = query.shape[1] // pool.data.shape[4]
     wide = query.shape[2] > WIDE
     rows = max(PREFILL_ROWS // 2 if wide else PREFILL_ROWS, _power_of_two(group))
-    out = torch.empty_like(query, memory_format=torch.contiguous_format)
+    out = _room(query) if out is None else out
     pieces = -(-sequences.most // (rows // group))
     launch = _Launch(query, pool, layer, sequences, scores, out)
     launch.attend(pieces, ROWS=rows, TILE=PREFILL_TILE, BULK=True)
@@ -507,8 +518,18 @@ def _check(query: Tensor, pool: KvPool, sequences: Sequences) -> None:
         raise ValueError("tables must be int32 [sequences, blocks], with a stride of 1")
 
 
+def _room(query: Tensor) -> Tensor:
+    """Return a tensor for a result, in contiguous memory."""
+    return torch.empty(query.shape, dtype=query.dtype, device=query.device)
+
+
 def _by_twin(
-    query: Tensor, pool: KvPool, layer: int, sequences: Sequences, scores: Scores
+    query: Tensor,
+    pool: KvPool,
+    layer: int,
+    sequences: Sequences,
+    scores: Scores,
+    out: Tensor | None,
 ) -> Tensor:
     """The twin takes the same numbers from the host."""
     columns = (sequences.first, sequences.start, sequences.count, sequences.tables)
@@ -517,7 +538,7 @@ def _by_twin(
         for first, start, count, table in zip(*(column.tolist() for column in columns), strict=True)
         if count
     ]
-    return reference.paged_attention(
+    result = reference.paged_attention(
         query,
         pool,
         layer,
@@ -527,3 +548,9 @@ def _by_twin(
         softcap=scores.softcap,
         sinks=scores.sinks,
     )
+    if out is None:
+        return result
+    for span in spans:
+        own = slice(span.first, span.first + span.count)
+        out[own] = result[own]
+    return out

@@ -1,7 +1,9 @@
 """Writes keys and values of new tokens to their slots in the pool.
 
 Where the pool holds numbers, the kernel moves their bits, so that it serves every type. Where it
-holds codes (int8, fp8), it encodes each head.
+holds codes (int8, fp8), it makes them, bit for bit as `kv_pool.encode` does: the largest magnitude
+of a head gets the largest code, quotients are rounded correctly, and codes to the nearest, ties to
+even.
 """
 
 # Triton is untyped.
@@ -17,12 +19,43 @@ from torch import Tensor
 
 from maskwright.kernels import kv_pool
 from maskwright.kernels.apply_mask import AS_INTEGERS
-from maskwright.kernels.codes import encode_head
 from maskwright.kernels.device import jit, runs_kernels, tl
 from maskwright.kernels.kv_pool import KvPool
 
 WARPS: Final = 4
 """A token of eight heads of 128 numbers of two bytes is one access of 128 bits a thread."""
+
+
+@jit
+def encode_head(numbers, FP8: tl.constexpr):
+    """Return codes of `numbers` float32 `[width]` or `[heads, width]`, as bytes, and the scale of
+    each head. `FP8`: codes are fp8 (e4m3), else int8."""
+    axis: tl.constexpr = len(numbers.shape) - 1
+    largest: tl.constexpr = 448.0 if FP8 else 127.0
+    scale = tl.div_rn(tl.max(tl.abs(numbers), axis), tl.full([], largest, tl.float32))
+    # The least normal number: a head of zeros has the scale 0.
+    divisor = tl.expand_dims(tl.maximum(scale, 1.1754943508222875e-38), axis)
+    quotient = tl.div_rn(numbers, tl.broadcast_to(divisor, numbers.shape))
+    quotient = tl.minimum(tl.maximum(quotient, -largest), largest)
+    if FP8:
+        bits = quotient.to(tl.int32, bitcast=True)
+        magnitude = bits & 0x7FFFFFFF
+        # Three bits of the mantissa stay; a carry goes on into the exponent, whose origin changes
+        # from 127 to 7.
+        normal = ((magnitude + 0x7FFFF + ((magnitude >> 20) & 1)) >> 20) - (120 << 3)
+        # Below the least normal number of fp8, codes count steps of 2 ** -9.
+        small = nearest(tl.abs(quotient) * 512).to(tl.int32)
+        code = ((bits >> 24) & 128) | tl.where(tl.abs(quotient) < 0.015625, small, normal)
+    else:
+        code = nearest(quotient).to(tl.int32)
+    return (code & 255).to(tl.uint8), scale
+
+
+@jit
+def nearest(number):
+    """Return `number`, far below 2 ** 22, rounded to a whole number, ties to even: beyond 1.5 *
+    2 ** 23, float32 has no other numbers."""
+    return (number + 12582912.0) - 12582912.0
 
 
 @jit
@@ -64,8 +97,8 @@ def store_kernel(
         source = keys + token.to(tl.int64) * key_stride + head * key_head_stride
     else:
         source = values + token.to(tl.int64) * value_stride + head * value_head_stride
-    block = tl.load(blocks + token * blocks_stride)
-    offset = tl.load(offsets + token * offsets_stride)
+    block = tl.load(blocks + token * blocks_stride).to(tl.int64)
+    offset = tl.load(offsets + token * offsets_stride).to(tl.int64)
     target = pool + block * block_stride + offset * slot_stride + part * part_stride
     numbers = tl.load(source + lane, mask=inside, other=0)
     if scales is not None:
@@ -82,7 +115,7 @@ def store_kv(
     pool: KvPool, layer: int, blocks: Tensor, offsets: Tensor, keys: Tensor, values: Tensor
 ) -> None:
     """Write `keys` and `values` `[n, kv_heads, head_dim]`, in the type of the pool unless it holds
-    codes, to the slots (`blocks`, `offsets`), int64 `[n]`, which differ. Raises `ValueError` for
+    codes, to the slots (`blocks`, `offsets`), integers `[n]`, which differ. Raises `ValueError` for
     other shapes and types."""
     shape = (len(blocks), *pool.data.shape[4:])
     if not keys.shape == values.shape == shape or offsets.shape != blocks.shape:

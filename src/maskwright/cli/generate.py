@@ -18,6 +18,8 @@ from maskwright.cli.input.texts import text_argument
 from maskwright.cli.options import (
     BACKEND_HELP,
     CACHE_HELP,
+    DEVICE_HELP,
+    DTYPE_HELP,
     KIND_HELP,
     MODEL_HELP,
     SHAPE_HELP,
@@ -26,7 +28,7 @@ from maskwright.cli.options import (
     cache_folder,
 )
 from maskwright.engine import Engine, EngineConfig, Generation, Request
-from maskwright.models import DEMO_PATH, Backend, load
+from maskwright.models import DEMO_PATH, Backend, Dtype, load
 from maskwright.sampling import SamplingParams
 
 
@@ -35,6 +37,8 @@ def generate(
     prompt: Annotated[str, Option(help="The user's message to the model.")],
     model: Annotated[str, Option(help=MODEL_HELP, show_default="the demo model")] = str(DEMO_PATH),
     backend: Annotated[Backend, Option(help=BACKEND_HELP)] = "auto",
+    device: Annotated[str, Option(help=DEVICE_HELP)] = "cpu",
+    dtype: Annotated[Dtype, Option(help=DTYPE_HELP)] = "auto",
     kind: Annotated[Kind, Option(help=KIND_HELP)] = "auto",
     max_tokens: Annotated[
         int | None,
@@ -51,7 +55,7 @@ def generate(
 ) -> None:
     wanted = read_shape(shape, kind)
     prompt = text_argument(prompt, "prompt")
-    loaded = load(model, backend=backend, cache=cache_folder(cache))
+    loaded = load(model, backend=backend, dtype=dtype, device=device, cache=cache_folder(cache))
     grammar = compile_shape(
         wanted, loaded.vocab, whitespace=whitespace, integers="digits", escapes="needed"
     )

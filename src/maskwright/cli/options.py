@@ -33,6 +33,13 @@ BACKEND_HELP: Final = (
     "What computes the model. 'auto' is the dense decoder, or transformers for models that it "
     "doesn't know."
 )
+DEVICE_HELP: Final = (
+    "Where the model computes: cpu, cuda, cuda:N, or auto, which is the first GPU if there is one. "
+    "Only the dense decoder computes on a GPU; its kernels have not run on one yet."
+)
+DTYPE_HELP: Final = (
+    "Type of weights, keys and values. 'auto' is float32 on the CPU, bfloat16 on a GPU."
+)
 WHITESPACE_HELP: Final = "White space in JSON answers; 'flexible' leaves it to the model."
 CACHE_HELP: Final = (
     "Folder for what is computed once for each vocabulary; with 'off' nothing is kept."

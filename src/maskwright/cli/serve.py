@@ -21,6 +21,8 @@ from maskwright.cli.fleet.replicas import serve_replicas
 from maskwright.cli.options import (
     BACKEND_HELP,
     CACHE_HELP,
+    DEVICE_HELP,
+    DTYPE_HELP,
     MODEL_HELP,
     USER_CACHE,
     WHITESPACE_HELP,
@@ -38,7 +40,7 @@ from maskwright.errors import InputError
 from maskwright.kernels.kv_bytes import KvDtype
 from maskwright.mask import compile_json_schema
 from maskwright.mask.compile.json_schema import AdditionalProperties
-from maskwright.models import DEMO_PATH, Backend, load
+from maskwright.models import DEMO_PATH, Backend, Dtype, load
 from maskwright.processes import AnyGrammar, Build, GrammarProcesses
 from maskwright.sampling import SamplingParams
 from maskwright.server import ServerConfig, TraceFile, create_app
@@ -80,6 +82,8 @@ EXAMPLE = {
 def serve(
     model: Annotated[str, Option(help=MODEL_HELP, show_default="the demo model")] = str(DEMO_PATH),
     backend: Annotated[Backend, Option(help=BACKEND_HELP)] = "auto",
+    device: Annotated[str, Option(help=DEVICE_HELP)] = "cpu",
+    dtype: Annotated[Dtype, Option(help=DTYPE_HELP)] = "auto",
     adapter: Annotated[
         list[str],
         Option(
@@ -337,7 +341,7 @@ def serve(
         batch_folder=None if batch_folder is None else Path(batch_folder),
     )
     folder = cache_folder(cache)
-    loaded = load(model, backend=backend, cache=folder)
+    loaded = load(model, backend=backend, dtype=dtype, device=device, cache=folder)
     engine_config = EngineConfig(
         block_size=block_size,
         kv_bytes=kv_bytes,
@@ -354,7 +358,9 @@ def serve(
         classes=with_objectives(ENGINE.classes, ttft, tpot),
         canonical=canonical,
         drafts=drafts,
-        draft_model=None if draft_model is None else load(draft_model, cache=folder),
+        draft_model=None
+        if draft_model is None
+        else load(draft_model, dtype=dtype, device=device, cache=folder),
         overlap=overlap,
         reader_tokens=reader_tokens,
         reader_seconds=reader_seconds,

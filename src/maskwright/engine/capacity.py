@@ -16,6 +16,7 @@ from maskwright.engine.config import EngineConfig
 from maskwright.errors import InputError
 from maskwright.kernels.kv_bytes import KvDtype
 from maskwright.models import LoadedModel
+from maskwright.models.device import device_memory
 from maskwright.sizing.memory import RESERVE, blocks_that_fit, workspace_bytes
 from maskwright.sizing.units import binary_size
 
@@ -79,10 +80,15 @@ def plan_capacity(loaded: LoadedModel, config: EngineConfig, *, adapters: bool =
     workspace = step_bytes(loaded, config)
     reserve = RESERVE + (config.adapter_bytes if adapters else 0)
     memory, host_blocks = None, config.swap_bytes // block
+    whole = device_memory(decoder.device)
+    # Of a GPU's memory, what is swapped out takes nothing.
+    swapped = host_blocks * block if whole is None else 0
+    owner = "machine's" if whole is None else "GPU's"
+    whole = machine_memory() if whole is None else whole
     blocks = config.blocks or max(1, config.kv_bytes // block)
     if config.blocks is None and config.memory_fraction is not None:
-        memory = int(machine_memory() * config.memory_fraction)
-        taken = weights + draft_weights + workspace + reserve + host_blocks * block
+        memory = int(whole * config.memory_fraction)
+        taken = weights + draft_weights + workspace + reserve + swapped
         blocks = blocks_that_fit(memory, taken, block + draft_block)
         if blocks < 1:
             raise InputError(
@@ -92,12 +98,12 @@ def plan_capacity(loaded: LoadedModel, config: EngineConfig, *, adapters: bool =
                 f"which leaves no block of {binary_size(block)}.",
                 param="memory_fraction",
             )
-    asked = blocks * (block + draft_block) + host_blocks * block
-    if weights + draft_weights + workspace + asked > machine_memory():
+    asked = blocks * (block + draft_block) + swapped
+    if weights + draft_weights + workspace + asked > whole:
         raise InputError(
             f"{blocks} blocks of {binary_size(block + draft_block)} and swap of "
-            f"{binary_size(host_blocks * block)} don't fit into the machine's memory of "
-            f"{binary_size(machine_memory())} beside weights of "
+            f"{binary_size(swapped)} don't fit into the {owner} memory of "
+            f"{binary_size(whole)} beside weights of "
             f"{binary_size(weights + draft_weights)} and steps of {binary_size(workspace)}; "
             "ask for less, or set memory_fraction.",
             param=_largest(config, blocks * block, host_blocks * block),

@@ -11,6 +11,7 @@
 - `decoder`: The interface of a model, as the engine uses it.
 - `dense`: A dense decoder (Llama, Mistral, Qwen2, Qwen3 shapes) that reads its keys and values
   from a paged pool.
+- `device`: Where a model computes.
 - `layer`: The weights of one layer of a dense decoder.
 - `library_operations`: The operations of a forward that a library computes.
 - `load`: Loads a checkpoint and chooses the backend that runs it.
@@ -25,18 +26,28 @@ from maskwright.models.batch_invariance import BatchInvariance, probe_batch_inva
 from maskwright.models.config import ARCHITECTURES
 from maskwright.models.decoder import Decoder
 from maskwright.models.library_operations import LibraryOperations, Product, one_of_each_shape
-from maskwright.models.load import BACKENDS, DEMO_PATH, Backend, LoadedModel, load
+from maskwright.models.load import (
+    BACKENDS,
+    DEMO_PATH,
+    DTYPES,
+    Backend,
+    Dtype,
+    LoadedModel,
+    load,
+)
 from maskwright.models.peft import AdapterFile
 
 __all__ = [
     "ARCHITECTURES",
     "BACKENDS",
     "DEMO_PATH",
+    "DTYPES",
     "Adapter",
     "AdapterFile",
     "Backend",
     "BatchInvariance",
     "Decoder",
+    "Dtype",
     "ForwardBatch",
     "LibraryOperations",
     "LoadedModel",

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
 
+from maskwright.kernels.paged_plan import DevicePlan
 from maskwright.kernels.reference import AttentionPlan, Span, pad_rows
 from maskwright.models.adapter import Adapter, AdapterRows
 from maskwright.models.compiled_plan import CompiledPlan
 
-Plan = AttentionPlan | CompiledPlan
+Plan = AttentionPlan | CompiledPlan | DevicePlan
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,20 @@ class ForwardBatch:
     attention: Plan
     select: Tensor
     adapters: tuple[AdapterRows, ...] = ()
+
+    def to(self, device: torch.device) -> ForwardBatch:
+        """Return the batch on a device, with int32 in place of int64; `attention` is there
+        already."""
+        if device.type == "cpu":
+            return self
+        columns = (self.tokens, self.positions, self.blocks, self.offsets, self.select)
+        # One copy to the device for all columns.
+        moved = torch.cat(columns).to(torch.int32).to(device, non_blocking=True)
+        tokens, positions, blocks, offsets, select = moved.split([len(each) for each in columns])
+        return ForwardBatch(
+            *(tokens, positions, blocks, offsets, self.attention, select),
+            tuple(replace(group, rows=group.rows.to(device)) for group in self.adapters),
+        )
 
 
 def lay_out(

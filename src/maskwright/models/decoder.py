@@ -36,6 +36,11 @@ class Decoder(Protocol):
         ...
 
     @property
+    def device(self) -> torch.device:
+        """Where weights, activations, keys and values are."""
+        ...
+
+    @property
     def dtype(self) -> torch.dtype:
         """The data type of weights, activations, keys and values."""
         ...
@@ -70,8 +75,15 @@ class Decoder(Protocol):
         """The operations that a library computes, which the probe for batch invariance tries."""
         ...
 
-    def new_pool(self, blocks: int, block_size: int, kind: KvDtype = "auto") -> KvPool:
-        """Return a zeroed key/value pool of `blocks` blocks; block 0 is the trash block."""
+    def new_pool(
+        self,
+        blocks: int,
+        block_size: int,
+        kind: KvDtype = "auto",
+        device: torch.device | None = None,
+    ) -> KvPool:
+        """Return a zeroed key/value pool of `blocks` blocks; block 0 is the trash block. It is on
+        `device`, by default the model's."""
         ...
 
     def block_bytes(self, block_size: int, kind: KvDtype = "auto") -> int:

@@ -16,16 +16,15 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from maskwright.errors import InputError
+from maskwright.kernels.device import runs_kernels
 from maskwright.kernels.kv_bytes import KvDtype, position_bytes
-from maskwright.kernels.kv_pool import KvPool, new_pool, store_kv
-from maskwright.kernels.reference import (
-    Span,
-    paged_attention,
-    plan_attention,
-    rms_norm,
-    rope,
-    silu_mul,
-)
+from maskwright.kernels.kv_pool import KvPool, new_pool
+from maskwright.kernels.norm_rope import add_norm, norm_rope
+from maskwright.kernels.paged_attention import Scores
+from maskwright.kernels.paged_plan import DevicePlan, plan_on_device
+from maskwright.kernels.reference import Span, paged_attention, plan_attention
+from maskwright.kernels.silu_mul import silu_mul
+from maskwright.kernels.store_kv import store_kv
 from maskwright.models.adapter import Shapes
 from maskwright.models.batch import ForwardBatch, Plan
 from maskwright.models.compiled.decoder import CompiledDense
@@ -54,24 +53,33 @@ class DenseDecoder:
         dtype: torch.dtype,
         *,
         compiled: bool | None = None,
+        device: torch.device | None = None,
     ):
         """`compiled`: use compiled operations, which are for small float32 models on one thread. By
-        default, all such models use them."""
+        default, all such models use them where no kernels run. `device`: where the weights and the
+        pool are, by default the CPU."""
         self.config = config
         self.dtype = dtype
-        take = _Weights(weights, dtype)
+        self.device = torch.device("cpu") if device is None else device
+        take = _Weights(weights, dtype, self.device)
         self.embedding = take("model.embed_tokens.weight")
         self.layers = tuple(_layer(config, take, number) for number in range(config.layers))
         self.norm = take("model.norm.weight")
         self.head = self.embedding if config.tied_embeddings else take("lm_head.weight")
         cos, sin = rope_table(config.rope, config.head_dim, config.max_positions)
-        self._cos, self._sin = cos.to(dtype), sin.to(dtype)
+        self._cos, self._sin = (table.to(self.device, dtype) for table in (cos, sin))
         self._scale = config.head_dim**-0.5
         self._compiled: CompiledDense | None = None
-        if self.small and dtype == torch.float32 if compiled is None else compiled:
+        if compiled is None:
+            compiled = self.small and dtype == torch.float32 and not self._runs_kernels
+        if compiled:
             self._compiled = CompiledDense(
                 *(config, self.embedding, self.layers, self.norm, self.head, self._cos, self._sin)
             )
+
+    @property
+    def _runs_kernels(self) -> bool:
+        return runs_kernels(self.embedding)
 
     @property
     def vocab_size(self) -> int:
@@ -101,7 +109,11 @@ class DenseDecoder:
 
     def plan(self, spans: Sequence[Span], block_size: int) -> Plan:
         """Return the attention plan of a step: what each row reads."""
-        return (plan_attention if self._compiled is None else plan_compiled)(spans, block_size)
+        if self._compiled is not None:
+            return plan_compiled(spans, block_size)
+        if self._runs_kernels:
+            return plan_on_device(spans, self.device)
+        return plan_attention(spans, block_size)
 
     @property
     def adapter_shapes(self) -> Shapes:
@@ -117,8 +129,9 @@ class DenseDecoder:
 
     @property
     def library_operations(self) -> LibraryOperations:
-        """The products and attention; nothing if they are computed in compiled operations."""
-        if self._compiled is not None:
+        """The products and attention of a library on a CPU; nothing if they are computed in
+        compiled operations or on another device."""
+        if self._compiled is not None or self.device.type != "cpu":
             return LibraryOperations()
         linears = [
             linear
@@ -133,11 +146,18 @@ class DenseDecoder:
             (AttentionShape(config.kv_heads, group, config.head_dim, self.dtype),),
         )
 
-    def new_pool(self, blocks: int, block_size: int, kind: KvDtype = "auto") -> KvPool:
-        """Return a zeroed key/value pool of `blocks` blocks; block 0 is the trash block."""
+    def new_pool(
+        self,
+        blocks: int,
+        block_size: int,
+        kind: KvDtype = "auto",
+        device: torch.device | None = None,
+    ) -> KvPool:
+        """Return a zeroed key/value pool of `blocks` blocks; block 0 is the trash block. It is on
+        `device`, by default the model's."""
         config = self.config
         shape = (blocks, config.layers, 2, block_size, config.kv_heads, config.head_dim)
-        return new_pool(shape, self.dtype, kind)
+        return new_pool(shape, self.dtype, kind, self.device if device is None else device)
 
     def block_bytes(self, block_size: int, kind: KvDtype = "auto") -> int:
         """Return the bytes of one block, for all layers together."""
@@ -166,70 +186,64 @@ class DenseDecoder:
         `select`: float32 `[s, vocab]`."""
         if self._compiled is not None:
             return self._compiled.forward(batch, pool)
-        cos, sin = self._cos[batch.positions], self._sin[batch.positions]
-        hidden = self.embedding[batch.tokens]
+        batch = batch.to(self.device)
+        eps = self.config.norm_eps
+        hidden, mixed = F.embedding(batch.tokens, self.embedding), None
         for number, layer in enumerate(self.layers):
-            mixed = self._attend(layer, number, hidden, cos, sin, batch, pool)
-            hidden = hidden + mixed
-            normed = rms_norm(hidden, layer.mlp_norm, self.config.norm_eps)
+            hidden, normed = add_norm(hidden, mixed, layer.input_norm, eps)
+            hidden, normed = add_norm(
+                hidden, self._attend(layer, number, normed, batch, pool), layer.mlp_norm, eps
+            )
             inner = silu_mul(layer.gate_up(normed, batch.adapters))
-            hidden = hidden + layer.down(inner, batch.adapters)
-        hidden = rms_norm(hidden[batch.select], self.norm, self.config.norm_eps)
-        return F.linear(hidden, self.head).float()
+            mixed = layer.down(inner, batch.adapters)
+        selected = hidden[batch.select], None if mixed is None else mixed[batch.select]
+        _, normed = add_norm(*selected, self.norm, eps)
+        return F.linear(normed, self.head).float()
 
     def _attend(
-        self,
-        layer: Layer,
-        number: int,
-        hidden: Tensor,
-        cos: Tensor,
-        sin: Tensor,
-        batch: ForwardBatch,
-        pool: KvPool,
+        self, layer: Layer, number: int, normed: Tensor, batch: ForwardBatch, pool: KvPool
     ) -> Tensor:
         config = self.config
         heads, kv_heads = config.heads, config.kv_heads
-        normed = rms_norm(hidden, layer.input_norm, config.norm_eps)
         qkv = layer.qkv(normed, batch.adapters).view(
-            len(hidden), heads + 2 * kv_heads, config.head_dim
+            len(normed), heads + 2 * kv_heads, config.head_dim
         )
-        rotated = qkv[:, : heads + kv_heads]
+        norms = None
         if layer.query_norm is not None and layer.key_norm is not None:
-            rotated = torch.cat(
-                (
-                    rms_norm(qkv[:, :heads], layer.query_norm, config.norm_eps),
-                    rms_norm(qkv[:, heads : heads + kv_heads], layer.key_norm, config.norm_eps),
-                ),
-                dim=1,
-            )
-        rotated = rope(rotated, cos, sin)
-        assert not isinstance(batch.attention, CompiledPlan)
+            norms = layer.query_norm, layer.key_norm
+        rotated = norm_rope(
+            *(qkv[:, : heads + kv_heads], heads, (self._cos, self._sin), batch.positions),
+            norms=norms,
+            eps=config.norm_eps,
+        )
         real = len(batch.blocks)
         keys, values = rotated[:real, heads:], qkv[:real, heads + kv_heads :]
         store_kv(pool, number, batch.blocks, batch.offsets, keys, values)
-        mixed = paged_attention(
-            rotated[:, :heads],
-            pool,
-            number,
-            batch.attention,
-            scale=self._scale,
-            window=layer.window,
-        )
-        return layer.output(mixed.view(len(hidden), heads * config.head_dim), batch.adapters)
+        query, plan = rotated[:, :heads], batch.attention
+        if isinstance(plan, DevicePlan):
+            mixed = plan.attend(query, pool, number, Scores(self._scale, layer.window))
+        else:
+            assert not isinstance(plan, CompiledPlan)
+            mixed = paged_attention(
+                *(query, pool, number, plan), scale=self._scale, window=layer.window
+            )
+        return layer.output(mixed.view(len(normed), heads * config.head_dim), batch.adapters)
 
 
 class _Weights:
-    """Weights by name, cast to one data type. Raises `InputError` if the checkpoint lacks one."""
+    """Weights by name, cast to one data type, on one device. Raises `InputError` if the checkpoint
+    lacks one."""
 
-    def __init__(self, weights: Mapping[str, Tensor], dtype: torch.dtype):
+    def __init__(self, weights: Mapping[str, Tensor], dtype: torch.dtype, device: torch.device):
         self._weights = weights
         self._dtype = dtype
+        self._device = device
 
     def __call__(self, *names: str) -> Tensor:
         missing = [name for name in names if name not in self._weights]
         if missing:
             raise InputError(f"The checkpoint lacks the tensor {missing[0]}.", param="model")
-        tensors = [self._weights[name].to(self._dtype) for name in names]
+        tensors = [self._weights[name].to(self._device, self._dtype) for name in names]
         return (tensors[0] if len(tensors) == 1 else torch.cat(tensors)).contiguous()
 
     def linear(self, prefix: str, *names: str, bias: bool) -> Linear:

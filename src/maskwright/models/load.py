@@ -21,6 +21,7 @@ from maskwright.models.chat import chat_tokens
 from maskwright.models.config import end_tokens, parse_config, read_config
 from maskwright.models.decoder import Decoder
 from maskwright.models.dense import DenseDecoder
+from maskwright.models.device import find_device
 from maskwright.models.weights import read_weights, weights_revision
 from maskwright.vocab import Vocabulary
 
@@ -29,6 +30,9 @@ DEMO_PATH = Path(__file__).parent / "demo"
 
 Backend = Literal["auto", "dense", "transformers"]
 BACKENDS: tuple[Backend, ...] = get_args(Backend)
+
+Dtype = Literal["auto", "float32", "bfloat16", "float16"]
+DTYPES: tuple[Dtype, ...] = get_args(Dtype)
 
 _DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 
@@ -107,25 +111,28 @@ def load(
     path_or_id: str | Path = DEMO_PATH,
     *,
     backend: Backend = "auto",
-    dtype: str = "float32",
+    dtype: Dtype = "auto",
     device: str = "cpu",
     cache: Path | None = None,
 ) -> LoadedModel:
     """Load a checkpoint from a directory, or from the hub if `path_or_id` is no directory.
 
     `backend`: the dense decoder or the transformers library; "auto" is the dense decoder if it
-    supports the model. `cache`: the folder for what is computed once for each vocabulary. Raises
-    `InputError` for what isn't supported.
+    supports the model. `dtype`: of weights, keys and values; "auto" is float32 on the CPU and
+    bfloat16 on a GPU. `device`: cpu, cuda, cuda:N, or auto, see `find_device`; only the dense
+    decoder computes on a GPU. `cache`: the folder for what is computed once for each vocabulary.
+    Raises `InputError` for what isn't supported.
     """
-    if dtype not in _DTYPES:
-        raise InputError(f"dtype {dtype!r}: one of {', '.join(_DTYPES)}.", param="dtype")
-    if device != "cpu":
-        raise InputError(f"device {device!r}: only cpu is supported.", param="device")
+    if dtype not in DTYPES:
+        raise InputError(f"dtype {dtype!r}: one of {', '.join(DTYPES)}.", param="dtype")
     if backend not in BACKENDS:
         raise InputError(f"backend {backend!r}: one of {', '.join(BACKENDS)}.", param="backend")
     directory = _directory(path_or_id)
     raw = read_config(directory)
-    decoder = _decoder(directory, raw, backend, _DTYPES[dtype])
+    where = find_device(device)
+    if dtype == "auto":
+        dtype = "float32" if where.type == "cpu" else "bfloat16"
+    decoder = _decoder(directory, raw, backend, _DTYPES[dtype], where)
     tokenizer = _read_tokenizer(directory, raw)
     vocab = Vocabulary.from_tokenizer(
         tokenizer, size=decoder.vocab_size, eos=_eos(raw, tokenizer), cache=cache
@@ -137,7 +144,11 @@ def load(
 
 
 def _decoder(
-    directory: Path, raw: Mapping[str, Any], backend: Backend, dtype: torch.dtype
+    directory: Path,
+    raw: Mapping[str, Any],
+    backend: Backend,
+    dtype: torch.dtype,
+    device: torch.device,
 ) -> Decoder:
     if backend != "transformers":
         try:
@@ -146,7 +157,13 @@ def _decoder(
             if backend == "dense" or error.code != "unsupported_model":
                 raise
         else:
-            return DenseDecoder(config, read_weights(directory), dtype)
+            return DenseDecoder(config, read_weights(directory), dtype, device=device)
+    if device.type != "cpu":
+        raise InputError(
+            f"device {device}: this model is computed by the transformers library, which runs it"
+            " on the CPU here; the dense decoder, which has kernels, doesn't support it.",
+            param="device",
+        )
     # Takes some two seconds, which a model that Maskwright runs itself doesn't need.
     from maskwright.models.transformers_backend.load import load_transformers  # noqa: PLC0415
 

@@ -25,7 +25,7 @@ from maskwright.sampling.prompt_scores import (
     join_scores,
     score_prompt,
 )
-from maskwright.sampling.sampler import sample
+from maskwright.sampling.sampler import sample, sample_on_host
 from maskwright.sampling.scores import (
     CANONICAL,
     NOWHERE,
@@ -53,6 +53,7 @@ __all__ = [
     "TokenScore",
     "join_scores",
     "sample",
+    "sample_on_host",
     "score",
     "score_prompt",
 ]

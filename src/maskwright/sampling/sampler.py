@@ -4,10 +4,13 @@ the chain of logits processors first; then all rows are drawn together (`draw.py
 from __future__ import annotations
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
 from maskwright.errors import GenerationError
+from maskwright.kernels.device import runs_kernels
+from maskwright.kernels.sample import sample_rows
 from maskwright.sampling.chain import (
     LEAST_TEMPERATURE,
     ChainBatch,
@@ -15,13 +18,20 @@ from maskwright.sampling.chain import (
     no_token,
     run_chain,
 )
+from maskwright.sampling.device_rows import lay_out
 from maskwright.sampling.draw import EMPTY, draw_rows
 
 
 def sample(logits: Tensor, batch: ChainBatch) -> list[int | GenerationError]:
-    """Sample a token for each row of `logits` float32 `[rows, vocab]`; an error in place of the
-    token concerns its row alone. Logits of rows that are not `plain` are overwritten by the chain.
-    Ties go to the lowest token id."""
+    """Sample a token for each row of `logits` float32 `[rows, vocab]`, which may be overwritten; an
+    error in place of the token concerns its row alone. Ties go to the lowest token id. On a GPU,
+    kernels do it; equal logits give equal tokens there."""
+    return (sample_on_device if runs_kernels(logits) else sample_on_host)(logits, batch)
+
+
+def sample_on_host(logits: Tensor, batch: ChainBatch) -> list[int | GenerationError]:
+    """Do what `sample` does, from logits on the CPU. Rows that are not `plain` are left as the
+    chain has made them."""
     rows = batch.rows
     chained = [number for number, row in enumerate(rows) if not row.params.plain]
     failures = _run_chain(logits, batch, chained) if chained else {}
@@ -38,6 +48,17 @@ def sample(logits: Tensor, batch: ChainBatch) -> list[int | GenerationError]:
     return [
         failures.get(number) or (token if token >= 0 else no_token(empty=token == EMPTY))
         for number, token in enumerate(chosen.tolist())
+    ]
+
+
+def sample_on_device(logits: Tensor, batch: ChainBatch) -> list[int | GenerationError]:
+    """Do what `sample` does by kernels, on the device of `logits`. What they are told of the rows
+    is copied there, masks included."""
+    table = batch.words.to(logits.device, non_blocking=True)
+    numbers = torch.arange(len(table), dtype=torch.int32, device=logits.device)
+    drawn = sample_rows(logits, lay_out(batch.rows, table, numbers))
+    return [
+        token if token >= 0 else no_token(empty=token == EMPTY) for token in drawn.tokens.tolist()
     ]
 
 

@@ -4,6 +4,7 @@ memory."""
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
 from collections.abc import Sequence as SequenceOf
 from dataclasses import replace
 
@@ -26,9 +27,13 @@ from maskwright.sampling import (
     SamplingParams,
     TokenScore,
     sample,
+    sample_on_host,
     score,
     score_prompt,
 )
+
+Outcome = tuple[int, TokenScore | None] | GenerationError
+"""A sampled token, with its score where its row asks for one, or the row's error."""
 
 
 class Runner:
@@ -48,18 +53,21 @@ class Runner:
         self._decoder = decoder
         self._block_size = block_size
         self._pool = decoder.new_pool(blocks + 1, block_size, kv_dtype)
-        self._host = decoder.new_pool(host_blocks + 1, block_size, kv_dtype)
+        host = torch.device("cpu")
+        self._host = decoder.new_pool(host_blocks + 1, block_size, kv_dtype, host)
 
     def warm_up(self) -> None:
         """Sample once from a row of zeros, so that code that is compiled on first use is ready."""
         vocab_size = self._decoder.vocab_size
         row = SampleRow(SamplingParams(), (0,), 1, 0)
         words = np.full((1, (vocab_size + 31) // 32), -1, np.int32)
-        self.sample(torch.zeros(1, vocab_size), [row], words)
+        self.sample(torch.zeros(1, vocab_size, device=self._decoder.device), [row], words)
 
     def probe(self, most_rows: int) -> BatchInvariance:
         """Whether the products of the model, and of the adapters in memory, are batch-invariant for
         up to `most_rows` rows."""
+        if self._decoder.device.type != "cpu":
+            return BatchInvariance("products on a GPU, whose sums depend on the number of rows")
         operations = self._decoder.library_operations
         if self._adapters is not None:
             products = (*operations.products, *self._adapters.products)
@@ -93,26 +101,42 @@ class Runner:
     def score_prompt(self, logits: Tensor, tokens: SequenceOf[int], top: int) -> PromptScores:
         """The scores of a prompt's `tokens` from `logits` float32 `[tokens, vocab]`; see
         `maskwright.sampling.score_prompt`."""
-        return score_prompt(logits, tokens, top)
+        return score_prompt(logits.cpu(), tokens, top)
 
     @torch.inference_mode()
     def sample(
         self, logits: Tensor, rows: SequenceOf[SampleRow], words: NDArray[np.int32]
-    ) -> list[tuple[int, TokenScore | None] | GenerationError]:
+    ) -> list[Outcome]:
         """Sample each of `rows` under its mask in `words` int32 `[rows, words]`: a token, with its
         score where the row asks for one, or the row's own error. `logits` float32 `[rows, vocab]`
         are overwritten."""
         masks = torch.from_numpy(words)
-        wanted = [i for i, row in enumerate(rows) if row.params.logprobs is not None]
-        raw = dict(zip(wanted, logits[wanted], strict=True)) if wanted else {}
-        chosen = sample(logits, ChainBatch(rows, masks))
-        outcomes: list[tuple[int, TokenScore | None] | GenerationError] = []
-        for i, (row, token) in enumerate(zip(rows, chosen, strict=True)):
-            if isinstance(token, GenerationError):
-                outcomes.append(token)
-            elif row.params.logprobs is None:
-                outcomes.append((token, None))
-            else:
-                token_score = score(raw[i], masks[i], logits[i], token, row.params)
-                outcomes.append((token, token_score))
-        return outcomes
+        scored = [i for i, row in enumerate(rows) if row.params.logprobs is not None]
+        others = [i for i, row in enumerate(rows) if row.params.logprobs is None]
+        outcomes: dict[int, Outcome] = {}
+        if scored:
+            some = [rows[i] for i in scored]
+            found = _sample_and_score(logits[scored].cpu(), some, masks[scored])
+            outcomes.update(zip(scored, found, strict=True))
+        if others:
+            batch = ChainBatch([rows[i] for i in others], masks[others])
+            chosen = sample(logits if len(others) == len(logits) else logits[others], batch)
+            outcomes.update((i, _outcome(token)) for i, token in zip(others, chosen, strict=True))
+        return [outcomes[i] for i in range(len(rows))]
+
+
+def _sample_and_score(
+    logits: Tensor, rows: SequenceOf[SampleRow], masks: Tensor
+) -> Iterator[Outcome]:
+    """Sample rows that ask for scores, on the CPU."""
+    raw = logits.clone()
+    chosen = sample_on_host(logits, ChainBatch(rows, masks))
+    for i, (row, token) in enumerate(zip(rows, chosen, strict=True)):
+        if isinstance(token, GenerationError):
+            yield token
+        else:
+            yield token, score(raw[i], masks[i], logits[i], token, row.params)
+
+
+def _outcome(token: int | GenerationError) -> Outcome:
+    return token if isinstance(token, GenerationError) else (token, None)

@@ -22,10 +22,9 @@ from transformers.pytorch_utils import Conv1D
 from maskwright.kernels.kv_bytes import KvDtype, position_bytes
 from maskwright.kernels.kv_pool import KvPool, new_pool, store_kv
 from maskwright.kernels.low_rank import add_low_rank
-from maskwright.kernels.reference import Span, paged_attention, plan_attention
+from maskwright.kernels.reference import AttentionPlan, Span, paged_attention, plan_attention
 from maskwright.models.adapter import AdapterRows, Shapes
 from maskwright.models.batch import ForwardBatch, Plan
-from maskwright.models.compiled_plan import CompiledPlan
 from maskwright.models.decoder import SMALL
 from maskwright.models.library_operations import (
     AttentionShape,
@@ -157,10 +156,22 @@ class TransformersDecoder:
             ),
         )
 
-    def new_pool(self, blocks: int, block_size: int, kind: KvDtype = "auto") -> KvPool:
-        """Return a zeroed key/value pool of `blocks` blocks; block 0 is the trash block."""
+    @property
+    def device(self) -> torch.device:
+        """Where weights, activations, keys and values are: on the CPU."""
+        return torch.device("cpu")
+
+    def new_pool(
+        self,
+        blocks: int,
+        block_size: int,
+        kind: KvDtype = "auto",
+        device: torch.device | None = None,
+    ) -> KvPool:
+        """Return a zeroed key/value pool of `blocks` blocks; block 0 is the trash block. It is on
+        `device`, by default the model's."""
         shape = (blocks, len(self._layers), 2, block_size, self._kv_heads, self._width)
-        return new_pool(shape, self.dtype, kind)
+        return new_pool(shape, self.dtype, kind, device)
 
     def block_bytes(self, block_size: int, kind: KvDtype = "auto") -> int:
         """Return the bytes of one block, for all layers together."""
@@ -183,7 +194,7 @@ class TransformersDecoder:
             _ADAPTERS.reset(before)
 
     def _attend(self, batch: ForwardBatch, pool: KvPool, call: Attention) -> Tensor:
-        assert not isinstance(batch.attention, CompiledPlan)
+        assert isinstance(batch.attention, AttentionPlan)
         layer, real = self._layers[call.layer], len(batch.blocks)
         keys, values = self._padded(call.keys[:real]), self._padded(call.values[:real])
         store_kv(pool, layer, batch.blocks, batch.offsets, keys, values)

@@ -1,0 +1,88 @@
+"""The engine on a device: forward and draws by kernels, in Triton's interpreter, which computes on
+the CPU. Its tokens are those of the engine without kernels."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from maskwright import compile_json_schema
+from maskwright.engine import Engine, EngineConfig, Request
+from maskwright.kernels.kv_bytes import KvDtype
+from maskwright.models import load
+from maskwright.sampling import SamplingParams
+from tests.engine.tiny import save_checkpoint
+
+ROOT = Path(__file__).resolve().parents[2]
+SCHEMA = {
+    "type": "object",
+    "properties": {"a": {"type": "integer"}, "b": {"enum": ["the cat", "the end"]}},
+    "required": ["a", "b"],
+}
+PARAMS = (
+    SamplingParams(temperature=0),
+    SamplingParams(temperature=0.8, seed=1, top_k=7),
+    SamplingParams(temperature=1.2, seed=2, top_p=0.8, repetition_penalty=1.3),
+    SamplingParams(temperature=1.0, seed=3, logprobs=2, min_p=0.01),
+    SamplingParams(temperature=0.9, seed=4, logit_bias={5: 3.0}, frequency_penalty=0.4),
+)
+
+
+def answers(directory: Path, kv_dtype: KvDtype) -> list[list[int]]:
+    """The tokens of several requests at a time, whose prompts are cut, share a beginning and don't
+    all fit into the blocks."""
+    loaded = load(directory)
+    grammar = compile_json_schema(SCHEMA, loaded.vocab)
+    config = EngineConfig(
+        blocks=9,
+        block_size=16,
+        kv_dtype=kv_dtype,
+        max_running=3,
+        max_batch_tokens=24,
+        swap_bytes=1 << 20,
+        drafts=4,
+    )
+    requests = [
+        Request(
+            prompt=[*range(30), 40 + number],
+            params=params,
+            max_tokens=9,
+            grammar=grammar if number % 2 else None,
+        )
+        for number, params in enumerate(PARAMS)
+    ]
+    with Engine(loaded, config) as engine:
+        generations = [engine.submit(request) for request in requests]
+        return [list(generation.result().token_ids) for generation in generations]
+
+
+@pytest.mark.skipif(
+    importlib.util.find_spec("triton") is None, reason="needs triton, of the extra gpu"
+)
+@pytest.mark.parametrize("kv_dtype", ["auto", pytest.param("int8", marks=pytest.mark.slow)])
+def test_tokens_are_those_of_the_engine_without_kernels(kv_dtype: KvDtype, tmp_path: Path) -> None:
+    directory = save_checkpoint(tmp_path / "tiny")
+    expected = answers(directory, kv_dtype)
+    run = subprocess.run(
+        [sys.executable, "-m", "tests.engine.test_device", directory, kv_dtype],
+        cwd=ROOT,
+        env={**os.environ, "TRITON_INTERPRET": "1"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert run.returncode == 0, run.stderr
+    assert json.loads(run.stdout.splitlines()[-1]) == expected
+
+
+if __name__ == "__main__":
+    from maskwright.kernels.device import INTERPRETED
+
+    assert INTERPRETED
+    print(json.dumps(answers(Path(sys.argv[1]), "int8" if sys.argv[2] == "int8" else "auto")))

@@ -1,0 +1,111 @@
+"""Where a model computes, and that a step leaves nothing on the host."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+import torch
+
+from maskwright.errors import InputError
+from maskwright.kernels import norm_rope, paged_attention, silu_mul, store_kv
+from maskwright.models import DEMO_PATH, device, load
+from maskwright.models.batch import Run, lay_out
+from maskwright.models.config import parse_config, read_config
+from maskwright.models.dense import DenseDecoder
+from maskwright.models.device import device_memory, find_device
+from maskwright.models.weights import read_weights
+
+META = torch.device("meta")
+CPU = torch.device("cpu")
+
+
+def test_names_of_devices(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(device, "AVAILABLE", True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 0)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    assert find_device("cpu") == find_device("auto") == CPU
+    for name in ("cuda", "cuda:1"):
+        with pytest.raises(InputError, match="torch sees no GPU"):
+            find_device(name)
+    for name in ("gpu", "cuda:", "cuda:x", "CUDA", "mps", ""):
+        with pytest.raises(InputError, match="one of auto, cpu, cuda or cuda:N"):
+            find_device(name)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    assert find_device("auto") == find_device("cuda") == torch.device("cuda", 0)
+    assert find_device("cuda:1") == torch.device("cuda", 1)
+    with pytest.raises(InputError, match=r"torch sees 2 GPUs, from cuda:0 on"):
+        find_device("cuda:2")
+    monkeypatch.setattr(device, "AVAILABLE", False)
+    assert find_device("auto") == CPU
+    with pytest.raises(InputError, match="need Triton"):
+        find_device("cuda")
+
+
+def test_memory_of_the_cpu_is_not_told_here() -> None:
+    assert device_memory(CPU) is None
+
+
+def test_the_transformers_library_runs_models_on_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(device, "AVAILABLE", True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    with pytest.raises(InputError, match="dense decoder, which has kernels"):
+        load(DEMO_PATH, backend="transformers", device="cuda")
+
+
+class Recorder:
+    """Stands for a kernel: its launches do nothing but keep their arguments."""
+
+    def __init__(self) -> None:
+        self.launches: list[tuple[Any, ...]] = []
+
+    def __getitem__(self, grid: tuple[int, ...]) -> Callable[..., None]:
+        assert all(size > 0 for size in grid)
+        return lambda *arguments, **options: self.launches.append(arguments)
+
+
+@contextmanager
+def recorded() -> Generator[dict[str, Recorder]]:
+    """Put recorders in the place of all kernels of a forward."""
+    found: dict[str, Recorder] = {}
+    with ExitStack() as stack:
+        for module in (norm_rope, paged_attention, silu_mul, store_kv):
+            stack.enter_context(patch.object(module, "runs_kernels", return_value=True))
+            for name in [name for name in vars(module) if name.endswith("_kernel")]:
+                found[name] = Recorder()
+                stack.enter_context(patch.object(module, name, found[name]))
+        yield found
+
+
+def test_a_step_leaves_nothing_on_the_host() -> None:
+    """Tensors of the device `meta` have no data. An operation that mixes them with a tensor of the
+    host is an error, as it is on a GPU."""
+    config = parse_config(read_config(DEMO_PATH))
+    decoder = DenseDecoder(config, read_weights(DEMO_PATH), torch.bfloat16, device=META)
+    pool = decoder.new_pool(9, 16)
+    with patch("maskwright.models.dense.runs_kernels", return_value=True), recorded() as kernels:
+        runs = [Run([1, 2, 3], 14, [1, 2], 1), Run([5] * 20, 0, [3, 4], 1), Run([7], 3, [5], 1)]
+        logits = decoder.forward(lay_out(runs, 16, decoder.plan), pool)
+    assert (logits.shape, logits.device) == ((4, config.vocab_size), META)
+    counts = {name: len(kernel.launches) for name, kernel in kernels.items() if kernel.launches}
+    # Of each layer: decodes and pieces of prompts, the norms before attention and inner layer; and
+    # the last norm.
+    assert counts == {
+        "attend_kernel": 2 * config.layers,
+        "add_norm_kernel": 2 * config.layers + 1,
+        "norm_rope_kernel": config.layers,
+        "silu_mul_kernel": config.layers,
+        "store_kernel": config.layers,
+    }
+    tensors = [
+        argument
+        for kernel in kernels.values()
+        for arguments in kernel.launches
+        for argument in arguments
+        if isinstance(argument, torch.Tensor)
+    ]
+    assert {tensor.device for tensor in tensors} == {META}
