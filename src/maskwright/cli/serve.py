@@ -340,8 +340,8 @@ def serve(
         drain_seconds=drain_seconds,
         batch_folder=None if batch_folder is None else Path(batch_folder),
     )
-    folder = cache_folder(cache)
-    loaded = load(model, backend=backend, dtype=dtype, device=device, cache=folder)
+    read = partial(load, dtype=dtype, device=device, cache=cache_folder(cache))
+    loaded = read(model, backend=backend)
     engine_config = EngineConfig(
         block_size=block_size,
         kv_bytes=kv_bytes,
@@ -358,9 +358,7 @@ def serve(
         classes=with_objectives(ENGINE.classes, ttft, tpot),
         canonical=canonical,
         drafts=drafts,
-        draft_model=None
-        if draft_model is None
-        else load(draft_model, dtype=dtype, device=device, cache=folder),
+        draft_model=None if draft_model is None else read(draft_model),
         overlap=overlap,
         reader_tokens=reader_tokens,
         reader_seconds=reader_seconds,

@@ -19,7 +19,7 @@ from maskwright.models import load
 from maskwright.sampling import SamplingParams
 from tests.engine.tiny import save_checkpoint
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 SCHEMA = {
     "type": "object",
     "properties": {"a": {"type": "integer"}, "b": {"enum": ["the cat", "the end"]}},
@@ -52,7 +52,7 @@ def answers(directory: Path, kv_dtype: KvDtype) -> list[list[int]]:
         Request(
             prompt=[*range(30), 40 + number],
             params=params,
-            max_tokens=9,
+            max_tokens=13,
             grammar=grammar if number % 2 else None,
         )
         for number, params in enumerate(PARAMS)
@@ -70,7 +70,7 @@ def test_tokens_are_those_of_the_engine_without_kernels(kv_dtype: KvDtype, tmp_p
     directory = save_checkpoint(tmp_path / "tiny")
     expected = answers(directory, kv_dtype)
     run = subprocess.run(
-        [sys.executable, "-m", "tests.engine.test_device", directory, kv_dtype],
+        [sys.executable, "-m", "tests.engine.step.test_device", directory, kv_dtype],
         cwd=ROOT,
         env={**os.environ, "TRITON_INTERPRET": "1"},
         capture_output=True,
