@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from maskwright.errors import InputError
@@ -13,6 +13,7 @@ from maskwright.mask import Grammar
 from maskwright.vocab import Vocabulary
 from maskwright.workbench.live.faults import ShapeFault, ShapeKind, fault_of, place_of_pointer
 from maskwright.workbench.live.kept import kept_grammar
+from maskwright.workbench.pointer import ValueSpan, value_spans
 from maskwright.workbench.report import Data
 from maskwright.workbench.schema.lint import Finding, lint_schema
 
@@ -31,6 +32,7 @@ def checked(
         return unusable(fault_of(error, text, kind))
     milliseconds = 1000 * (time.perf_counter() - start)
     report = grammar.report
+    spans = value_spans(text) if kind == "schema" else {}
     return {
         "usable": True,
         "fault": None,
@@ -38,7 +40,7 @@ def checked(
         "annotations": len(report.annotations),
         "bytes": grammar.size,
         "milliseconds": round(milliseconds, 3),
-        "findings": [_placed(finding, text, kind) for finding in _findings(grammar, text, kind)],
+        "findings": [_placed(each, text, kind, spans) for each in _findings(grammar, text, kind)],
     }
 
 
@@ -58,10 +60,12 @@ def _findings(grammar: Grammar, text: str, kind: ShapeKind) -> list[Finding]:
     ]
 
 
-def _placed(finding: Finding, text: str, kind: ShapeKind) -> dict[str, Any]:
+def _placed(
+    finding: Finding, text: str, kind: ShapeKind, spans: Mapping[str, ValueSpan]
+) -> dict[str, Any]:
     """A finding with its place; one in a grammar is at the definition of its rule."""
     if kind == "schema":
-        line, column = place_of_pointer(text, finding.pointer)
+        line, column = place_of_pointer(text, finding.pointer, spans)
         return {**finding._asdict(), "line": line, "column": column}
     name = re.escape(finding.pointer)
     found = re.search(rf"^[ \t]*[?!]?(<?{name}>?)[^\n:=]*(?:::?=|:|=)", text, re.MULTILINE)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from typing import Any, Final, Literal, NamedTuple
 
 from maskwright.errors import GrammarError, InputError, RegexError, SchemaError, StructuralTagError
-from maskwright.workbench.pointer import pointer_of, value_spans
-from maskwright.workbench.position import position_of
+from maskwright.workbench.pointer import ValueSpan, pointer_of, value_spans
 
 ShapeKind = Literal["schema", "regex", "lark", "gbnf", "ebnf", "structural_tag", "tools"]
 KINDS: Final[tuple[ShapeKind, ...]] = (
@@ -69,15 +69,17 @@ def _pointer_of_error(error: InputError, kind: ShapeKind) -> str:
     return pointer_of(*steps) + inner
 
 
-def place_of_pointer(text: str, pointer: str) -> tuple[int | None, int | None]:
+def place_of_pointer(
+    text: str, pointer: str, spans: Mapping[str, ValueSpan] | None = None
+) -> tuple[int | None, int | None]:
     """Line and column of what a pointer refers to in a JSON text: of its name, if it is a member;
-    of the innermost value around it that the text has, if it has none at the pointer."""
-    spans = value_spans(text)
+    of the innermost value around it that the text has, if it has none at the pointer. `spans`:
+    those of the text, if they are known."""
+    spans = value_spans(text) if spans is None else spans
     while pointer and pointer not in spans:
         pointer = pointer.rpartition("/")[0]
     span = spans.get(pointer)
     if span is None:
         return None, None
     start = span.start if span.name is None else span.name
-    place = position_of(text.encode(), len(text[:start].encode()))
-    return place.line, place.column
+    return text.count("\n", 0, start) + 1, start - text.rfind("\n", 0, start)
