@@ -144,6 +144,11 @@ ROWS = [
         "held_out_values_exact",
         module=True,
     ),
+    Row(
+        "tools/dashboard_pictures.py",
+        "--out {tmp}/pictures --seconds 1",
+        "dashboard-timeline.png: [0-9]+ KiB",
+    ),
     Row("tools/playground_pictures.py", "--out {tmp}/pictures", "playground.png: [0-9]+ KiB"),
     Row("tools/unicode_properties.py", "--out {tmp}/properties.json", "properties.json: Unicode"),
 ]

@@ -1,12 +1,16 @@
-"""Make the pictures of the dashboard for the documents: docs/images/dashboard-*.png.
+"""Makes the pictures of the dashboard that the documents show: dashboard-*.png.
 
-Run from the root of the repository: `python tools/page_pictures.py`. Serves the demo model on
-loopback, sends it a load for half a minute, and photographs the page in Chromium. The figures in
-the pictures are those of the machine on which this runs.
+    python tools/dashboard_pictures.py [--out docs/images] [--seconds 40]
+
+A server of the demo model is started on loopback, gets a load for so many seconds, and its page is
+photographed in a Chromium without a window. The figures in the pictures are those of the machine on
+which this runs. Debian's packages `chromium` and `chromium-driver` are needed, and `selenium` from
+the extra `dev`.
 """
 
 from __future__ import annotations
 
+import argparse
 import random
 import sys
 import time
@@ -15,14 +19,17 @@ from pathlib import Path
 from typing import Any, Final
 
 ROOT: Final = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT), str(ROOT / "src")]
+sys.path.insert(0, str(ROOT))
 
-from tests.pages.browser import Browser, absent, chromium  # noqa: E402 - needs the path above
-from tests.pages.demo_server import Served, demo_server  # noqa: E402
+from tests.pages.browser import Browser, absent, chromium
+from tests.pages.demo_server import Served, demo_server
 
-IMAGES: Final = ROOT / "docs" / "images"
-SECONDS: Final = 40
+SKIPPED: Final = 77
+"""Exit status where there is no browser, as in automake's tests."""
 RATE: Final = 4.0
+"""Requests a second under load."""
+AT_ONCE: Final = 1.5
+"""Requests for each second of load that are sent together at its end, so that some of them wait."""
 WORDS: Final = ("cat", "house", "tree", "river", "letter", "garden", "winter", "music")
 SYSTEM: Final = (
     "You answer briefly, in the shape that is asked for, and add nothing else to it. " * 3
@@ -59,39 +66,47 @@ def ask(served: Served, number: int) -> None:
         )
 
 
-def photograph(browser: Browser, name: str, scheme: str, *, height: int) -> None:
+def photograph(browser: Browser, path: Path, scheme: str, *, height: int) -> None:
     """Save what the browser shows under a colour scheme."""
     browser.colours(scheme)
     browser.driver.set_window_size(1280, height)
     browser.run("dispatchEvent(new Event('resize'))")
     time.sleep(2.5)
-    path = IMAGES / f"{name}.png"
     browser.driver.save_screenshot(str(path))
-    print(f"{path.relative_to(ROOT)}: {path.stat().st_size:,} bytes")
+    print(f"{path.name}: {path.stat().st_size // 1024} KiB")
 
 
 def main() -> None:
-    """Make all pictures."""
+    """Take all pictures."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--out", type=Path, default=ROOT / "docs" / "images", help="folder")
+    parser.add_argument("--seconds", type=float, default=40, help="how long the load lasts")
+    options = parser.parse_args()
     reason = absent()
     if reason is not None:
-        sys.exit(reason)
-    IMAGES.mkdir(exist_ok=True)
+        print(f"skipped: {reason}", file=sys.stderr)
+        raise SystemExit(SKIPPED)
+    out: Path = options.out
+    out.mkdir(parents=True, exist_ok=True)
     with demo_server() as served, chromium() as browser, ThreadPoolExecutor(24) as pool:
         browser.open(f"{served.url}/dashboard", width=1280, height=1180)
         asked, draw = [], random.Random(1)
-        end = time.monotonic() + SECONDS
+        end = time.monotonic() + options.seconds
         while time.monotonic() < end:
             asked.append(pool.submit(ask, served, len(asked)))
             time.sleep(draw.expovariate(RATE))
-        asked += [pool.submit(ask, served, len(asked) + more) for more in range(60)]
-        photograph(browser, "dashboard-light", "light", height=1180)
-        photograph(browser, "dashboard-dark", "dark", height=1180)
+        together = range(3 + round(AT_ONCE * options.seconds))
+        asked += [pool.submit(ask, served, len(asked) + more) for more in together]
+        photograph(browser, out / "dashboard-light.png", "light", height=1180)
+        photograph(browser, out / "dashboard-dark.png", "dark", height=1180)
         for one in asked:
             one.result()
         time.sleep(2.5)
         browser.run("document.querySelector('#answers tr:nth-child(3) button').click()")
         browser.run("document.querySelector('#answers-title').scrollIntoView()")
-        photograph(browser, "dashboard-timeline", "light", height=760)
+        photograph(browser, out / "dashboard-timeline.png", "light", height=760)
 
 
 if __name__ == "__main__":
