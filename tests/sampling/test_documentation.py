@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -46,7 +47,7 @@ def test_bounds_are_those_of_the_code(row: list[str]) -> None:
         return
     whole = isinstance(getattr(SamplingParams(), name), (int, type(None)))
     for text, outside in ((found[1], -1), (found[2], 1)):
-        bound = int(text) if whole else float(text)
+        bound: Any = int(text) if whole else float(text)
         SamplingParams(**{name: bound})
         with pytest.raises(InputError, match=name):
             SamplingParams(**{name: bound + outside})
