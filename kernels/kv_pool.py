@@ -78,6 +78,25 @@ def move_blocks(source: KvPool, target: KvPool, pairs: Sequence[tuple[int, int]]
             theirs[homes.to(theirs.device)] = moved.to(theirs.device)
 
 
+def pack_blocks(pool: KvPool, blocks: Sequence[int]) -> Tensor:
+    """Return the contents of `blocks`, at least one, as bytes on the CPU: uint8
+    `[n, layers, bytes]`, where the numbers or codes of a layer are followed by its scales."""
+    index = torch.tensor(blocks, device=pool.data.device)
+    rows = [part.index_select(0, index).cpu() for part in _parts(pool)]
+    count, layers = len(blocks), pool.data.shape[1]
+    return torch.cat([row.view(torch.uint8).reshape(count, layers, -1) for row in rows], dim=2)
+
+
+def unpack_blocks(pool: KvPool, blocks: Sequence[int], contents: Tensor) -> None:
+    """Write `contents`, which `pack_blocks` has returned for a pool of equal kind, to `blocks`."""
+    index, begin = torch.tensor(blocks, device=pool.data.device), 0
+    for part in _parts(pool):
+        end = begin + part[0, 0].nbytes
+        piece = contents[:, :, begin:end].clone(memory_format=torch.contiguous_format)
+        part[index] = piece.view(part.dtype).view(-1, *part.shape[1:]).to(part.device)
+        begin = end
+
+
 def store_kv(
     pool: KvPool, layer: int, blocks: Tensor, offsets: Tensor, keys: Tensor, values: Tensor
 ) -> None:

@@ -14,8 +14,10 @@ from maskwright.kernels.kv_pool import (
     encode,
     move_blocks,
     new_pool,
+    pack_blocks,
     read_blocks,
     store_kv,
+    unpack_blocks,
 )
 
 SHAPE = (6, 3, 2, 4, 2, 8)  # blocks, layers, keys and values, block size, heads, width
@@ -89,3 +91,30 @@ def test_what_is_stored_is_read_moved_copied_and_cleared(kind: KvDtype) -> None:
     assert read(pool, 1, two).eq(0).all()
     assert read(pool, 1, five).ne(0).any()
     assert read(pool, 1, torch.tensor([4])).ne(0).any()
+
+
+@pytest.mark.parametrize("kind", KV_DTYPES)
+def test_packed_blocks_are_all_their_bytes(kind: KvDtype) -> None:
+    """In the order that is asked for, at other places of another pool, and nothing else of it."""
+    torch.manual_seed(0)
+    source, target = (new_pool(SHAPE, torch.float32, kind) for _ in range(2))
+    layers, size, heads, width = SHAPE[1], *SHAPE[3:]
+    for layer in range(layers):
+        index = torch.arange(6).repeat_interleave(size)
+        offsets = torch.arange(size).repeat(6)
+        keys, values = torch.randn(2, 6 * size, heads, width)
+        store_kv(source, layer, index, offsets, keys, values)
+    packed = pack_blocks(source, [5, 2])
+    each = layers * size * position_bytes(heads, width, 4, kind)
+    assert (packed.dtype, packed.shape) == (torch.uint8, (2, layers, each // layers))
+    unpack_blocks(target, [1, 3], packed)
+    assert torch.equal(pack_blocks(target, [1, 3]), packed)
+    numbers = torch.float32
+    for layer in range(layers):
+        for part in range(2):
+            theirs = read_blocks(source, layer, part, torch.tensor([5, 2]), numbers)
+            assert torch.equal(
+                read_blocks(target, layer, part, torch.tensor([1, 3]), numbers), theirs
+            )
+            others = read_blocks(target, layer, part, torch.tensor([0, 2, 4, 5]), numbers)
+            assert not others.any()

@@ -2,6 +2,7 @@
 docs/scale.md explains it.
 
 - `front/`: The router over HTTP: one address in front of several servers.
+- `handoff/`: A running request that goes on in another engine, with its keys and values.
 - `routing/`: The choice of a replica for a request, as a pure function of the replicas' states.
 - `drain`: Whether a server still takes new requests.
 """

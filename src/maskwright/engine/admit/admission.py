@@ -120,7 +120,7 @@ class Admission:
                 limit=len(prompt) + request.max_tokens,
                 rank=self._ranks[request.service],
                 client=request.client,
-                salt=(*self._model, self._digest(request.adapter), request.cache_salt),
+                salt=self.salt(request),
                 adapter=request.adapter,
                 deadline=generation.deadline,
                 to_score=0 if request.prompt_logprobs is None else len(prompt) - 1,
@@ -136,6 +136,10 @@ class Admission:
             canonical=config.canonical,
             drafter=LookBack(config.drafts) if config.drafts else None,
         )
+
+    def salt(self, request: Request) -> tuple[str, ...]:
+        """What requests must have in common to share cached prefixes."""
+        return (*self._model, self._digest(request.adapter), request.cache_salt)
 
     def _digest(self, adapter: str | None) -> str:
         return "" if adapter is None or self._adapters is None else self._adapters.digest(adapter)

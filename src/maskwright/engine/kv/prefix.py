@@ -82,6 +82,18 @@ class PrefixTree:
                 matched = node
         return matched
 
+    def along(self, salt: Hashable, tokens: Sequence[int]) -> list[Node]:
+        """The nodes along `tokens`, from the first block on, as far as there are any. Those whose
+        block was evicted are among them."""
+        node, size = self.root(salt), self._pool.block_size
+        found: list[Node] = []
+        for end in range(size, len(tokens) + 1, size):
+            following = node.children.get(tuple(tokens[end - size : end]))
+            if following is None:
+                break
+            found.append(node := following)
+        return found
+
     def path(self, node: Node) -> list[int]:
         """The blocks from the root to `node`, with 0 for blocks outside the attention window. The
         other blocks are marked as used now."""

@@ -122,6 +122,12 @@ class Active:
         return self.matcher is not None and self.matcher.complete
 
     @property
+    def output(self) -> tuple[int, ...]:
+        """The output tokens that the matcher and the emitter have processed."""
+        begin = self.sequence.prompt_length
+        return tuple(self.sequence.tokens[begin : begin + self._digested])
+
+    @property
     def closed(self) -> bool:
         """Whether the request has ended."""
         return self._closed
@@ -196,8 +202,7 @@ class Active:
         """Keep the output, and copy what matcher, sequence and cache have counted."""
         record, sequence = self.generation.record, self.sequence
         record.completion = self._digested
-        end = sequence.prompt_length + self._digested
-        self.generation.output = tuple(sequence.tokens[sequence.prompt_length : end])
+        self.generation.output = self.output
         record.cached = sequence.cached_tokens
         record.preemptions = sequence.preemptions
         record.peak = sequence.blocks_peak

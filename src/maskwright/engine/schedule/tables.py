@@ -126,6 +126,24 @@ class Tables:
         self._forget(sequence)
         self.settle(sequence)
 
+    def take_in(self, sequence: Sequence) -> dict[int, int]:
+        """Extend the table of `sequence` to all its whole blocks, and count them as computed.
+        Returns by their numbers the blocks that were allocated because the tree lacks them; their
+        contents must be written before the next forward. To be called after `begin`; the caller
+        has checked that there is room."""
+        assert self.tree is not None, "received blocks are kept by the tree"
+        start, count = len(sequence.table), len(sequence.tokens) // self.pool.block_size
+        first = self.attention_window.blocks_outside(count * self.pool.block_size)
+        blocks = dict.fromkeys(range(start, count), 0)
+        for node in self.tree.along(sequence.salt, sequence.tokens)[max(start, first) : count]:
+            blocks[node.depth - 1] = node.block
+        self.pool.share(block for block in blocks.values() if block)
+        lacking = [number for number in range(max(start, first), count) if not blocks[number]]
+        taken = dict(zip(lacking, self._take(len(lacking)), strict=True))
+        sequence.table += (blocks | taken).values()
+        sequence.computed = count * self.pool.block_size
+        return taken
+
     def settle(self, sequence: Sequence) -> None:
         """Insert the full blocks of `sequence` into the tree and release those that have left its
         attention window. To be called after tokens of it have been computed."""

@@ -1,7 +1,9 @@
 """One step of the engine, and the thread that runs step after step.
 
 - `batch`: Builds the tensors of a forward from a plan.
+- `calls`: Work of other threads that is done between two steps.
 - `core`: The engine without its thread: one call is one step.
+- `exchange`: Blocks of a prefix that leave the engine and enter it.
 - `loop`: The engine's thread, its inbox and its public class.
 - `post_step`: The work that follows a step for each request, inline or in a thread.
 - `runner`: Runs the forward and samples the rows.

@@ -12,7 +12,7 @@ import operator
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -21,7 +21,7 @@ from torch import Tensor
 from maskwright.engine.draft.model import DraftModel
 from maskwright.engine.request.active import Active, Advance, Masks
 from maskwright.engine.request.generation import Generation
-from maskwright.engine.request.request import Delta, FinishReason
+from maskwright.engine.request.request import Delta, FinishReason, Request
 from maskwright.engine.schedule.plan import StepPlan
 from maskwright.engine.schedule.scheduler import Scheduler
 from maskwright.engine.schedule.sequence import Phase
@@ -40,6 +40,9 @@ ACCEPTANCE_RATE = 0.3
 
 STRAGGLER = 0.05
 """Seconds to wait for a mask where a step has nothing to compute."""
+
+LEAST_TIMEOUT = 1e-3
+"""Seconds that a request is given elsewhere whose time is over at the moment of its hand-off."""
 
 
 @dataclass(slots=True)
@@ -162,6 +165,19 @@ class Core:
     def cancel(self, number: int) -> None:
         """Cancel a request in whatever phase it is; nothing happens if it has ended."""
         self._end(number, FinishReason.CANCELLED)
+
+    def snapshot(self, number: int) -> Request | None:
+        """The request as another engine has to run it to go on with its output: with the seed that
+        was drawn, the tokens so far, and the time that it has left. None if it has ended."""
+        active = self._active.get(number)
+        if active is None:
+            return None
+        request, deadline = active.request, active.sequence.deadline
+        timeout = None if deadline is None else max(deadline - self._clock(), LEAST_TIMEOUT)
+        params = replace(request.params, seed=active.generation.seed)
+        # Tokens that are given have no scores, so an output with scores is generated anew.
+        begun = () if params.logprobs is not None else active.output
+        return replace(request, params=params, begun=begun, timeout=timeout)
 
     def resume(self, number: int) -> None:
         """Resume a paused request, whose reader has gone on."""

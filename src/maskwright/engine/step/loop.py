@@ -8,11 +8,12 @@ import secrets
 import threading
 import time
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import CancelledError, Future
 from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
+from typing import TypeVar
 
 import torch
 
@@ -34,13 +35,17 @@ from maskwright.engine.schedule.sequence import Sequence
 from maskwright.engine.schedule.step_time import StepTimeModel
 from maskwright.engine.schedule.view import EngineView, view_scheduler
 from maskwright.engine.stats import EngineStats
+from maskwright.engine.step.calls import Calls
 from maskwright.engine.step.core import Core
+from maskwright.engine.step.exchange import BlockExchange, KvLayout, KvPrefix
 from maskwright.engine.step.post_step import PostStepWork
 from maskwright.engine.step.runner import Runner
 from maskwright.errors import EngineStoppedError, GenerationError, MaskwrightError, OverloadedError
 from maskwright.models import BatchInvariance, LoadedModel
 
 log = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 COMPLETE = frozenset(
     {
@@ -108,6 +113,9 @@ class Engine:
             draft_model=self._new_draft_model(),
             reader_seconds=config.reader_seconds,
         )
+        self.exchange = BlockExchange(scheduler.tables, self._runner)
+        """Blocks that leave for other engines and come from them; to be used within `call`."""
+        self._calls = Calls()
         self._batch_invariance: BatchInvariance | None = None
         self._numbers = itertools.count(1)
         self._thread = threading.Thread(target=self._run, name="maskwright-engine", daemon=True)
@@ -310,6 +318,36 @@ class Engine:
         """What the engine holds now, from any thread."""
         return view_scheduler(self._core.scheduler, self.config.classes)
 
+    def call(self, work: Callable[[], T]) -> Future[T]:
+        """Have the engine's thread call `work` between two steps. Raises `EngineStoppedError` if
+        the engine isn't running; the future gets it if it stops before."""
+        with self._wake:
+            if not self.alive:
+                raise self._error or EngineStoppedError("The engine is not running.")
+            future = self._calls.put(work)
+            self._wake_up()
+        return future
+
+    def snapshot(self, generation: Generation) -> Request | None:
+        """A running request with its output so far, as another engine has to run it; None if it has
+        ended, or is not computed yet. It goes on here until it is cancelled."""
+        return self.call(lambda: self._core.snapshot(generation.id)).result()
+
+    def kv_layout(self) -> KvLayout:
+        """What an engine must have in common with this one to exchange blocks with it."""
+        kind = (self.loaded.name, str(self.loaded.decoder.dtype), self.config.kv_dtype)
+        block = (self.config.block_size, *self._runner.block_shape)
+        return KvLayout(self.loaded.revision, kind, *block)
+
+    def kv_prefix(self, request: Request) -> KvPrefix:
+        """The prefix of a request whose keys and values can come from another engine: all whole
+        blocks before its last token, which is always computed; none if the prompt's own tokens
+        have to be scored."""
+        tokens = [*request.prompt, *request.begun]
+        scored = request.prompt_logprobs is not None
+        whole = 0 if scored else (len(tokens) - 1) // self.config.block_size
+        return KvPrefix(self._admission.salt(request), tokens[: whole * self.config.block_size])
+
     def _refuse_overload(self, claim: Claim) -> None:
         if not self.alive:
             raise self._error or EngineStoppedError("The engine is not running.")
@@ -366,6 +404,7 @@ class Engine:
         with self._wake:
             self._error = end
             left, self._submitted = self._submitted, deque()
+        self._calls.refuse_all(end)
         self._post_step_work.stop()
         for generation in (*(active.generation for active in left), *self._compiling.take_all()):
             self._refuse(generation, FinishReason.ERROR, end)
@@ -405,6 +444,7 @@ class Engine:
                 self._withdraw(number, FinishReason.TIMEOUT)
             for number in resumed:
                 self._core.resume(number)
+            self._calls.run_one()
             self._core.expire()
             if not self._core.idle:
                 return True
@@ -416,6 +456,7 @@ class Engine:
             or self._cancelled
             or self._resumed
             or self._compiling.ready
+            or self._calls
             or not self._core.idle
         )
 

@@ -18,7 +18,13 @@ from maskwright.engine.schedule.plan import CopyDirection, StepPlan
 from maskwright.engine.step.batch import build_batch
 from maskwright.errors import GenerationError
 from maskwright.kernels.kv_bytes import KvDtype
-from maskwright.kernels.kv_pool import clear_blocks, copy_block, move_blocks
+from maskwright.kernels.kv_pool import (
+    clear_blocks,
+    copy_block,
+    move_blocks,
+    pack_blocks,
+    unpack_blocks,
+)
 from maskwright.models import BatchInvariance, Decoder, probe_batch_invariance
 from maskwright.sampling import (
     ChainBatch,
@@ -89,6 +95,22 @@ class Runner:
                 case CopyDirection.IN:
                     move_blocks(self._host, self._pool, pairs)
         clear_blocks(self._pool, plan.fresh)
+
+    @property
+    def block_shape(self) -> tuple[int, int]:
+        """The layers of a block, and the bytes of one of them."""
+        blocks, layers = self._pool.data.shape[:2]
+        return layers, self._pool.nbytes // (blocks * layers)
+
+    @torch.inference_mode()
+    def read_blocks(self, blocks: SequenceOf[int]) -> NDArray[np.uint8]:
+        """The contents of `blocks`, at least one, as bytes: uint8 `[n, layers, bytes]`."""
+        return pack_blocks(self._pool, blocks).numpy()
+
+    @torch.inference_mode()
+    def write_blocks(self, blocks: SequenceOf[int], contents: NDArray[np.uint8]) -> None:
+        """Write to `blocks` what `read_blocks` of a runner with an equal layout has returned."""
+        unpack_blocks(self._pool, blocks, torch.from_numpy(contents))
 
     @torch.inference_mode()
     def forward(self, plan: StepPlan) -> Tensor:

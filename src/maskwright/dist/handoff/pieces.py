@@ -1,0 +1,133 @@
+"""Blocks of keys and values as bytes on their way from one engine to another.
+
+A message is a sequence of pieces. A piece is some layers of one block, with a checksum that also
+covers where it belongs: its block, its layers, and a digest of all tokens up to the end of the
+block. A piece that is damaged, cut off or of another request is therefore dropped, and what it held
+is computed again.
+
+Blocks can be cut into messages in three ways. `WHOLE` is one message, `BY_CHUNK` one for some
+consecutive blocks each, `BY_LAYER` one for each layer of all blocks (as Splitwise, Patel et al.
+2024, sends a layer while the next one is computed). The bytes of the blocks are equal in all three.
+"""
+
+from __future__ import annotations
+
+import enum
+import hashlib
+import struct
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+Contents = NDArray[np.uint8]
+"""The bytes of one block: uint8 `[layers, bytes]`."""
+
+CHUNK_BLOCKS: Final = 8
+"""Blocks in a message that is cut by chunk."""
+
+DIGEST_BYTES: Final = 16
+_HEAD: Final = struct.Struct(f"<IHHQ{DIGEST_BYTES}s")
+"""Number of the block, first layer, number of layers, bytes of the contents, checksum."""
+
+
+class Cut(enum.StrEnum):
+    """How blocks are cut into messages."""
+
+    WHOLE = "whole"
+    BY_LAYER = "by layer"
+    BY_CHUNK = "by chunk"
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Layers of one block, from `first_layer` on: `contents` uint8 `[layers, bytes]`."""
+
+    block: int
+    first_layer: int
+    contents: Contents
+
+
+def block_keys(tokens: Sequence[int], block_size: int, salt: str) -> list[bytes]:
+    """Return for each whole block of `tokens` a digest of all tokens up to its end, and of
+    `salt`. Tokens must be less than 2**32."""
+    digest, keys = hashlib.blake2b(salt.encode(), digest_size=DIGEST_BYTES).digest(), []
+    for end in range(block_size, len(tokens) + 1, block_size):
+        block = np.array(tokens[end - block_size : end], "<u4").tobytes()
+        digest = hashlib.blake2b(digest + block, digest_size=DIGEST_BYTES).digest()
+        keys.append(digest)
+    return keys
+
+
+def cut_blocks(blocks: Mapping[int, Contents], cut: Cut) -> Iterator[list[Piece]]:
+    """Yield the pieces of each message."""
+    whole = [Piece(number, 0, contents) for number, contents in sorted(blocks.items())]
+    if not whole:
+        return
+    match cut:
+        case Cut.WHOLE:
+            yield whole
+        case Cut.BY_CHUNK:
+            for begin in range(0, len(whole), CHUNK_BLOCKS):
+                yield whole[begin : begin + CHUNK_BLOCKS]
+        case Cut.BY_LAYER:
+            for layer in range(len(whole[0].contents)):
+                yield [Piece(p.block, layer, p.contents[layer : layer + 1]) for p in whole]
+
+
+def pack_message(pieces: Sequence[Piece], keys: Sequence[bytes]) -> bytes:
+    """Return a message with `pieces`; `keys` are those of `block_keys`."""
+    parts: list[bytes] = []
+    for piece in pieces:
+        contents = piece.contents.tobytes()
+        place = (piece.block, piece.first_layer, len(piece.contents), len(contents))
+        checksum = _checksum(keys[piece.block], place, contents)
+        parts += (_HEAD.pack(*place, checksum), contents)
+    return b"".join(parts)
+
+
+def unpack_message(message: bytes, keys: Sequence[bytes]) -> Iterator[Piece]:
+    """Yield the pieces of a message whose checksums are right. What follows a damaged length can't
+    be read, and is dropped."""
+    begin = 0
+    while begin + _HEAD.size <= len(message):
+        *place, checksum = _HEAD.unpack_from(message, begin)
+        block, first_layer, layers, length = place
+        begin += _HEAD.size
+        contents = message[begin : begin + length]
+        begin += length
+        if block >= len(keys) or checksum != _checksum(keys[block], place, contents):
+            continue
+        yield Piece(block, first_layer, np.frombuffer(contents, np.uint8).reshape(layers, -1))
+
+
+class Assembly:
+    """Blocks that arrive in pieces, in any order. `layers`: layers of a block."""
+
+    def __init__(self, layers: int) -> None:
+        self._layers = layers
+        self._parts: dict[int, dict[int, Contents]] = {}
+
+    def add(self, piece: Piece) -> None:
+        """Take a piece in; one that has arrived before replaces the earlier one."""
+        rows = self._parts.setdefault(piece.block, {})
+        rows.update(enumerate(piece.contents, piece.first_layer))
+
+    def complete(self) -> dict[int, Contents]:
+        """The blocks all of whose layers have arrived, by their numbers."""
+        return {
+            block: np.stack([rows[layer] for layer in range(self._layers)])
+            for block, rows in self._parts.items()
+            if len(rows) == self._layers
+        }
+
+    def forget(self, count: int) -> None:
+        """Drop the blocks with numbers below `count`, which are no longer needed."""
+        self._parts = {block: rows for block, rows in self._parts.items() if block >= count}
+
+
+def _checksum(key: bytes, place: Sequence[int], contents: bytes) -> bytes:
+    told = struct.pack("<4Q", *place)
+    return hashlib.blake2b(told + contents, digest_size=DIGEST_BYTES, key=key).digest()
