@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from maskwright.dist.handoff.move import Carry, HandedOver, hand_over
-from maskwright.dist.handoff.pieces import CHUNK_BLOCKS, Cut
+from maskwright.dist.handoff.pieces import CHUNK_BLOCKS, Cutting
 from maskwright.engine import Completion, Engine, EngineConfig, FinishReason, Generation, Request
 from maskwright.errors import OverloadedError
 from maskwright.kernels.kv_bytes import KvDtype
@@ -73,7 +73,7 @@ def handed(
     grammars: dict[str, Grammar],
     *,
     tokens: int = 9,
-    cut: Cut = Cut.WHOLE,
+    cut: Cutting = Cutting.WHOLE,
     carry: Carry = lambda message: message,
 ) -> HandedOver:
     generation = running(source, request, tokens)
@@ -99,9 +99,9 @@ def alone(loaded: LoadedModel, request: Request, config: EngineConfig = CONFIG) 
 
 
 @pytest.mark.parametrize("kind", ["auto", "int8"])
-@pytest.mark.parametrize("cut", Cut)
+@pytest.mark.parametrize("cut", Cutting)
 def test_what_is_sent_is_what_lacks(
-    loaded: LoadedModel, grammars: dict[str, Grammar], cut: Cut, kind: str
+    loaded: LoadedModel, grammars: dict[str, Grammar], cut: Cutting, kind: str
 ) -> None:
     """A free request, a constrained one, and one whose beginning the other engine has already."""
     config = replace(CONFIG, kv_dtype=cast(KvDtype, kind))
@@ -123,8 +123,8 @@ def test_what_is_sent_is_what_lacks(
             assert moved.sent_bytes == moved.lacking * block
             assert moved.arrived == blocks
             chunks = -(-moved.lacking // CHUNK_BLOCKS)
-            assert len(sent) == {Cut.WHOLE: 1, Cut.BY_LAYER: 2, Cut.BY_CHUNK: chunks}[cut]
-            pieces = moved.lacking * (2 if cut is Cut.BY_LAYER else 1)
+            assert len(sent) == {Cutting.WHOLE: 1, Cutting.BY_LAYER: 2, Cutting.BY_CHUNK: chunks}[cut]
+            pieces = moved.lacking * (2 if cut is Cutting.BY_LAYER else 1)
             assert sum(map(len, sent)) == moved.sent_bytes + 32 * pieces
             assert moved.generation.result() == alone(loaded, request, config)
             trace = moved.generation.trace
@@ -132,16 +132,16 @@ def test_what_is_sent_is_what_lacks(
             assert trace.cached_tokens >= blocks * SIZE
 
 
-@pytest.mark.parametrize("cut", Cut)
+@pytest.mark.parametrize("cut", Cutting)
 @pytest.mark.parametrize("damage", ["a byte", "the end", "all"])
 def test_what_is_damaged_is_computed_again(
-    loaded: LoadedModel, grammars: dict[str, Grammar], cut: Cut, damage: str
+    loaded: LoadedModel, grammars: dict[str, Grammar], cut: Cutting, damage: str
 ) -> None:
     request = replace(free(loaded), grammar=grammars["words"], eos=None)
     number = itertools.count()
 
     def carry(message: bytes) -> bytes | None:
-        if next(number) != (0 if cut is Cut.WHOLE else 1):
+        if next(number) != (0 if cut is Cutting.WHOLE else 1):
             return message
         if damage == "a byte":
             middle = len(message) // 2

@@ -11,7 +11,7 @@ from maskwright.dist.handoff.pieces import (
     CHUNK_BLOCKS,
     Assembly,
     Contents,
-    Cut,
+    Cutting,
     block_keys,
     cut_blocks,
     pack_message,
@@ -32,7 +32,7 @@ def blocks(count: int = BLOCKS, begin: int = 0) -> dict[int, Contents]:
     }
 
 
-def messages(contents: dict[int, Contents], cut: Cut) -> list[bytes]:
+def messages(contents: dict[int, Contents], cut: Cutting) -> list[bytes]:
     return [pack_message(pieces, KEYS) for pieces in cut_blocks(contents, cut)]
 
 
@@ -51,12 +51,12 @@ def same(one: dict[int, Contents], other: dict[int, Contents]) -> bool:
 @pytest.mark.parametrize(
     ("cut", "count", "pieces"),
     [
-        (Cut.WHOLE, 1, BLOCKS),
-        (Cut.BY_LAYER, LAYERS, BLOCKS * LAYERS),
-        (Cut.BY_CHUNK, -(-BLOCKS // CHUNK_BLOCKS), BLOCKS),
+        (Cutting.WHOLE, 1, BLOCKS),
+        (Cutting.BY_LAYER, LAYERS, BLOCKS * LAYERS),
+        (Cutting.BY_CHUNK, -(-BLOCKS // CHUNK_BLOCKS), BLOCKS),
     ],
 )
-def test_every_cut_has_the_bytes_of_all_blocks_once(cut: Cut, count: int, pieces: int) -> None:
+def test_every_cut_has_the_bytes_of_all_blocks_once(cut: Cutting, count: int, pieces: int) -> None:
     sent = messages(blocks(), cut)
     assert len(sent) == count
     assert sum(map(len, sent)) == BLOCKS * LAYERS * NBYTES + pieces * HEAD
@@ -66,8 +66,8 @@ def test_every_cut_has_the_bytes_of_all_blocks_once(cut: Cut, count: int, pieces
 
 
 @settings(max_examples=60)
-@given(cut=st.sampled_from(Cut), place=st.integers(0, 10**6), flip=st.integers(1, 255))
-def test_a_damaged_byte_is_found(cut: Cut, place: int, flip: int) -> None:
+@given(cut=st.sampled_from(Cutting), place=st.integers(0, 10**6), flip=st.integers(1, 255))
+def test_a_damaged_byte_is_found(cut: Cutting, place: int, flip: int) -> None:
     """Wherever it is. In the contents it costs one piece, in a length what follows as well; what
     does arrive is right."""
     sent = messages(blocks(), cut)
@@ -78,14 +78,14 @@ def test_a_damaged_byte_is_found(cut: Cut, place: int, flip: int) -> None:
     arrived = assembled([*sent[:which], bytes(damaged), *sent[which + 1 :]])
     assert len(arrived) < BLOCKS
     assert same(arrived, {number: blocks()[number] for number in arrived})
-    piece = HEAD + (NBYTES if cut is Cut.BY_LAYER else NBYTES * LAYERS)
+    piece = HEAD + (NBYTES if cut is Cutting.BY_LAYER else NBYTES * LAYERS)
     if at % piece >= HEAD:
         assert len(arrived) == BLOCKS - 1
 
 
 @settings(max_examples=40)
-@given(cut=st.sampled_from(Cut), length=st.integers(0, 3000))
-def test_what_is_cut_off_is_missing(cut: Cut, length: int) -> None:
+@given(cut=st.sampled_from(Cutting), length=st.integers(0, 3000))
+def test_what_is_cut_off_is_missing(cut: Cutting, length: int) -> None:
     sent = messages(blocks(), cut)
     arrived = assembled([sent[0][:length], *sent[1:]])
     assert same(arrived, {number: blocks()[number] for number in arrived})
@@ -95,7 +95,7 @@ def test_what_is_cut_off_is_missing(cut: Cut, length: int) -> None:
 
 def test_a_piece_belongs_to_its_tokens() -> None:
     """One of another request, salt or place is not taken for one of this."""
-    sent = messages(blocks(), Cut.WHOLE)
+    sent = messages(blocks(), Cutting.WHOLE)
     assert assembled(sent, block_keys(TOKENS, 4, "other")) == {}
     other = block_keys([*TOKENS[:37], 0, *TOKENS[38:]], 4, "salt")
     assert sorted(assembled(sent, other)) == list(range(37 // 4))
@@ -104,7 +104,7 @@ def test_a_piece_belongs_to_its_tokens() -> None:
 
 def test_blocks_that_are_needed_no_longer_are_forgotten() -> None:
     assembly = Assembly(LAYERS)
-    for message in messages(blocks(4), Cut.BY_LAYER):
+    for message in messages(blocks(4), Cutting.BY_LAYER):
         for piece in unpack_message(message, KEYS):
             assembly.add(piece)
     assembly.forget(3)
@@ -113,7 +113,7 @@ def test_blocks_that_are_needed_no_longer_are_forgotten() -> None:
 
 def test_a_block_is_complete_with_its_last_layer() -> None:
     assembly = Assembly(LAYERS)
-    for layer, message in enumerate(messages(blocks(2), Cut.BY_LAYER), 1):
+    for layer, message in enumerate(messages(blocks(2), Cutting.BY_LAYER), 1):
         for piece in unpack_message(message, KEYS):
             assembly.add(piece)
         assert len(assembly.complete()) == (2 if layer == LAYERS else 0)

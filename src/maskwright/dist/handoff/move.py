@@ -16,7 +16,7 @@ from maskwright.dist.handoff.pieces import (
     CHUNK_BLOCKS,
     Assembly,
     Contents,
-    Cut,
+    Cutting,
     block_keys,
     cut_blocks,
     pack_message,
@@ -56,7 +56,7 @@ def hand_over(
     *,
     grammar: str | None,
     find_grammar: FindGrammar,
-    cut: Cut = Cut.WHOLE,
+    cut: Cutting = Cutting.WHOLE,
     carry: Carry = lambda message: message,
 ) -> HandedOver | None:
     """Hand a running request of `source` over to `target`; `grammar` is the name of its grammar
@@ -95,16 +95,16 @@ class _Transfer:
         self.sent_bytes = 0
         self.arrived = 0
 
-    def read(self, cut: Cut) -> Iterator[dict[int, Contents]]:
+    def read(self, cut: Cutting) -> Iterator[dict[int, Contents]]:
         """Yield the blocks that are lacking, as many at a time as the cut needs: between two steps
         no more than one chunk is read."""
         exchange, prefix = self._source.exchange, self._prefix
-        count = CHUNK_BLOCKS if cut is Cut.BY_CHUNK else max(1, len(self.lacking))
+        count = CHUNK_BLOCKS if cut is Cutting.BY_CHUNK else max(1, len(self.lacking))
         for begin in range(0, len(self.lacking), count):
             some = self.lacking[begin : begin + count]
             yield self._source.call(partial(exchange.read, prefix, some)).result()
 
-    def send(self, contents: dict[int, Contents], cut: Cut, carry: Carry) -> None:
+    def send(self, contents: dict[int, Contents], cut: Cutting, carry: Carry) -> None:
         """Send blocks to the other engine, which inserts those that are complete."""
         for pieces in cut_blocks(contents, cut):
             self.sent_bytes += sum(piece.contents.nbytes for piece in pieces)

@@ -33,7 +33,7 @@ _HEAD: Final = struct.Struct(f"<IHHQ{DIGEST_BYTES}s")
 """Number of the block, first layer, number of layers, bytes of the contents, checksum."""
 
 
-class Cut(enum.StrEnum):
+class Cutting(enum.StrEnum):
     """How blocks are cut into messages."""
 
     WHOLE = "whole"
@@ -61,18 +61,18 @@ def block_keys(tokens: Sequence[int], block_size: int, salt: str) -> list[bytes]
     return keys
 
 
-def cut_blocks(blocks: Mapping[int, Contents], cut: Cut) -> Iterator[list[Piece]]:
+def cut_blocks(blocks: Mapping[int, Contents], cut: Cutting) -> Iterator[list[Piece]]:
     """Yield the pieces of each message."""
     whole = [Piece(number, 0, contents) for number, contents in sorted(blocks.items())]
     if not whole:
         return
     match cut:
-        case Cut.WHOLE:
+        case Cutting.WHOLE:
             yield whole
-        case Cut.BY_CHUNK:
+        case Cutting.BY_CHUNK:
             for begin in range(0, len(whole), CHUNK_BLOCKS):
                 yield whole[begin : begin + CHUNK_BLOCKS]
-        case Cut.BY_LAYER:
+        case Cutting.BY_LAYER:
             for layer in range(len(whole[0].contents)):
                 yield [Piece(p.block, layer, p.contents[layer : layer + 1]) for p in whole]
 
