@@ -123,7 +123,9 @@ def test_what_is_sent_is_what_lacks(
             assert moved.sent_bytes == moved.lacking * block
             assert moved.arrived == blocks
             chunks = -(-moved.lacking // CHUNK_BLOCKS)
-            assert len(sent) == {Cutting.WHOLE: 1, Cutting.BY_LAYER: 2, Cutting.BY_CHUNK: chunks}[cut]
+            assert (
+                len(sent) == {Cutting.WHOLE: 1, Cutting.BY_LAYER: 2, Cutting.BY_CHUNK: chunks}[cut]
+            )
             pieces = moved.lacking * (2 if cut is Cutting.BY_LAYER else 1)
             assert sum(map(len, sent)) == moved.sent_bytes + 32 * pieces
             assert moved.generation.result() == alone(loaded, request, config)
@@ -201,6 +203,19 @@ def test_a_refusal_leaves_the_request_where_it_is(loaded: LoadedModel) -> None:
         assert generation.trace is not None
         assert generation.trace.finish_reason is FinishReason.LENGTH
         assert alone(loaded, request).text.endswith("".join(rest))
+
+
+def test_the_seed_that_the_first_engine_drew_goes_along(
+    loaded: LoadedModel, grammars: dict[str, Grammar]
+) -> None:
+    request = replace(free(loaded), params=SamplingParams(temperature=2.0))
+    with two(loaded) as (source, target):
+        moved = handed(source, target, request, grammars)
+        seeded = replace(
+            request, params=SamplingParams(temperature=2.0, seed=moved.generation.seed)
+        )
+        expected = alone(loaded, seeded)
+        assert moved.generation.result() == expected
 
 
 def test_what_has_ended_is_not_handed_over(loaded: LoadedModel) -> None:
