@@ -29,9 +29,11 @@ class ValueSpan(NamedTuple):
 class _Level:
     """An array or object that is being read."""
 
-    def __init__(self, bracket: str, start: int) -> None:
+    def __init__(self, bracket: str, start: int, pointer: str = "") -> None:
+        """`pointer`: that of the array or object, for whoever asks for it."""
         self.bracket = bracket
         self.start = start
+        self.pointer = pointer
         self.index = 0
         self.name: str | None = None
         self.name_at: int | None = None
@@ -94,12 +96,12 @@ def pointer_at(prefix: str) -> str:
 def value_spans(text: str) -> dict[str, ValueSpan]:
     """The places of all values of a valid JSON text, by pointer. Of equal names the last counts, as
     for Python's parser."""
-    return dict(_values(text, []))
+    return dict(_values(text))
 
 
-def _values(text: str, levels: list[_Level]) -> Iterator[tuple[str, ValueSpan]]:
-    """The values of a text or a prefix of one, each when it ends, with its pointer; `levels` is
-    kept up to date."""
+def _values(text: str) -> Iterator[tuple[str, ValueSpan]]:
+    """The values of a text or a prefix of one, each when it ends, with its pointer."""
+    levels: list[_Level] = []
     at = 0
     while (found := _TOKEN.match(text, at)) is not None:
         at = found.end()
@@ -107,7 +109,7 @@ def _values(text: str, levels: list[_Level]) -> Iterator[tuple[str, ValueSpan]]:
         start = found.start(found.lastgroup or 0)
         inside = levels[-1] if levels else None
         if mark is not None and mark in "[{":
-            levels.append(_Level(mark, start))
+            levels.append(_Level(mark, start, _pointer_in(inside)))
         elif mark == ",":
             if inside is not None:
                 inside.next()
@@ -116,12 +118,16 @@ def _values(text: str, levels: list[_Level]) -> Iterator[tuple[str, ValueSpan]]:
                 inside.has_colon = True
         elif mark is not None:
             closed = levels.pop()
-            yield _spanned(levels, closed.start, at)
+            yield (
+                closed.pointer,
+                ValueSpan(closed.start, at, levels[-1].name_at if levels else None),
+            )
         elif string is not None and inside is not None and _is_name(inside):
             if len(string) > 1 and string.endswith('"'):
                 inside.name, inside.name_at = _read_name(string), start
         else:
-            yield _spanned(levels, start, at)
+            name_at = None if inside is None else inside.name_at
+            yield _pointer_in(inside), ValueSpan(start, at, name_at)
 
 
 def _is_name(level: _Level) -> bool:
@@ -136,6 +142,6 @@ def _read_name(literal: str) -> str:
     return name
 
 
-def _spanned(levels: list[_Level], start: int, stop: int) -> tuple[str, ValueSpan]:
-    pointer = "".join(f"/{level.step()}" for level in levels)
-    return pointer, ValueSpan(start, stop, levels[-1].name_at if levels else None)
+def _pointer_in(level: _Level | None) -> str:
+    """The pointer of the value that comes in an array or object; of the whole text for None."""
+    return "" if level is None else f"{level.pointer}/{level.step()}"

@@ -55,6 +55,13 @@ def test_no_value_is_confirmed_where_there_is_none(schema: Any) -> None:
     assert not check(schema)
 
 
+def test_objects_of_many_members_are_confirmed() -> None:
+    inner = {"type": "object", "properties": {"a": TEXT, "b": TEXT}, "required": ["a", "b"]}
+    names = [f"member_{number}" for number in range(200)]
+    wide = {"type": "object", "properties": {name: {**inner} for name in names}}
+    assert check({**wide, "required": names})
+
+
 def test_the_check_gives_up_after_some_steps() -> None:
     """A value 100 levels deep has to be searched for."""
     deep: Any = {"type": "null"}

@@ -15,7 +15,7 @@ VOCABULARY = byte_vocabulary()
 
 def found(schema: Any) -> set[tuple[str, str]]:
     report = compile_json_schema(schema, VOCABULARY).report
-    return {(f.rule, f.pointer) for f in lint_schema(schema, report, VOCABULARY)}
+    return {(f.rule, f.pointer) for f in lint_schema(schema, report)}
 
 
 CLOSED = {"type": "object", "additionalProperties": False}
@@ -76,5 +76,5 @@ def test_what_is_found(schema: Any, findings: set[tuple[str, str]]) -> None:
 def test_the_shipped_schemas_have_no_warnings(name: str) -> None:
     schema = json.loads(shipped("schema")[name].file.read_bytes())
     report = compile_json_schema(schema, VOCABULARY).report
-    findings = lint_schema(schema, report, VOCABULARY)
+    findings = lint_schema(schema, report)
     assert [finding for finding in findings if finding.severity != "note"] == []

@@ -16,6 +16,9 @@ from maskwright.grammar.shape.shape import Conjunction
 
 _MOST_CONJUNCTIONS: Final = 64
 """Conjunctions looked at before the question is left to a search."""
+_WORTHWHILE: Final = _MOST_CONJUNCTIONS // 2
+"""Conjunctions that must have been confirmed for a further look, which begins with what is known:
+an object of many members needs several."""
 _MOST_OPTIONS: Final = 4
 """Options of one member that are tried."""
 
@@ -70,7 +73,12 @@ class QuickCheck:
 
     def has_value(self, conjunction: Conjunction) -> bool:
         """Whether the conjunction surely has a value."""
-        return self._has_value(conjunction, [_MOST_CONJUNCTIONS])
+        while True:
+            before = len(self._known)
+            if self._has_value(conjunction, [_MOST_CONJUNCTIONS]):
+                return True
+            if len(self._known) < before + _WORTHWHILE:
+                return False
 
     def can_complete(self, progress: Progress) -> bool:
         """Whether the container can surely be completed."""

@@ -130,7 +130,7 @@ def _check_shape(
 def _findings(opened: OpenedShape, profile: Profile | None) -> list[Finding]:
     shape, grammar = opened
     if isinstance(shape, SchemaArgument):
-        found = lint_schema(shape.schema, grammar.report, grammar.vocabulary)
+        found = lint_schema(shape.schema, grammar.report)
         return [*found, *(openai_strict(shape.schema) if profile else [])]
     if profile:
         raise InputError(f"--profile {profile} is for JSON Schemas", param="profile")

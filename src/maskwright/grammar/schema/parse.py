@@ -7,6 +7,7 @@ the tables of `scalar_keywords`, `container_keywords` and `combining_keywords`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import lru_cache
@@ -26,12 +27,13 @@ from maskwright.grammar.schema.schema_object import (
     KeywordReader,
     ParseOptions,
     SchemaObject,
+    Visit,
 )
 from maskwright.grammar.schema.tree import Assertion, Json, Report, ReportEntry, Schema
 from maskwright.grammar.schema.vocabularies import SchemaDialect, dialect_of
 from maskwright.limits import CHEAP, spend
 
-__all__ = ["ParseOptions", "ParsedSchema", "parse_schema"]
+__all__ = ["ParseOptions", "ParsedSchema", "Visit", "parse_schema"]
 
 READERS: Final[dict[str, KeywordReader]] = {
     **SCALAR_KEYWORDS,
@@ -55,6 +57,8 @@ class ParsedSchema:
     document has too few unions for that to matter."""
     widest: int
     """The number of options of the longest `oneOf`."""
+    schemas: Mapping[Visit, Schema]
+    """Every schema that the root leads to, by where it was read."""
 
 
 def parse_schema(source: Json, options: ParseOptions) -> ParsedSchema:
@@ -81,7 +85,7 @@ def parse_schema(source: Json, options: ParseOptions) -> ParsedSchema:
     branches = 1.0
     if parser.choices > options.limits.alternatives:
         branches = most_branches(parser.schemas.values())
-    return ParsedSchema(root, report, branches, parser.widest)
+    return ParsedSchema(root, report, branches, parser.widest, parser.schemas)
 
 
 def _assertions(source: SchemaObject) -> list[Assertion]:

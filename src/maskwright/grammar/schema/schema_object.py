@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from maskwright.errors import Construct, LimitError, RegexError, SchemaError, UnsupportedSchemaError
 from maskwright.grammar.pattern.translate import search
@@ -44,6 +45,15 @@ class ParseOptions:
     limits: Limits = DEFAULT_LIMITS
 
 
+class Visit(NamedTuple):
+    """What decides the meaning of a schema object: the identity of the JSON object, its dynamic
+    scope, and `closed` of `ParseOptions`."""
+
+    identity: int
+    scope: object
+    closed: bool
+
+
 @dataclass(slots=True)
 class DocumentParser:
     """What the schema objects of one document share while they are parsed."""
@@ -54,8 +64,8 @@ class DocumentParser:
     annotations: list[ReportEntry] = field(default_factory=list[ReportEntry])
     keys: SchemaKeys | None = None
     """None where the text of a schema doesn't decide what it means; see `SchemaKeys`."""
-    schemas: dict[object, Schema] = field(default_factory=dict[object, Schema])
-    """By subdocument and dynamic scope; a schema is entered here before it is parsed."""
+    schemas: dict[Visit, Schema] = field(default_factory=lambda: dict[Visit, Schema]())
+    """A schema is entered here before it is parsed."""
     choices: float = 1.0
     """The product of the numbers of options of all unions in the document."""
     widest: int = 0
@@ -84,7 +94,7 @@ class DocumentParser:
             return Schema(pointer, never=not value)
         if not isinstance(value, dict):
             no_schema(value, pointer)
-        key = (id(value), resolver and self.references.scope(resolver), closed)
+        key = Visit(id(value), resolver and self.references.scope(resolver), closed)
         known = self.schemas.get(key)
         if known is not None:
             return known

@@ -51,7 +51,7 @@ def unusable(fault: ShapeFault) -> Data:
 
 def _findings(grammar: Grammar, text: str, kind: ShapeKind) -> list[Finding]:
     if kind == "schema":
-        return lint_schema(json.loads(text), grammar.report, grammar.vocabulary)
+        return lint_schema(json.loads(text), grammar.report)
     if kind not in ("lark", "gbnf", "ebnf"):
         return []
     return [

@@ -4,5 +4,6 @@
 - `fixes`: What can be mended in a schema without being asked back.
 - `lint`: What is likely to be a mistake in a schema that can be used.
 - `profiles`: The rules that other services have for schemas.
+- `solved_parts`: Whether values match the parts of a schema.
 - `variants`: The schemas of a shape, and the shape compiled with changed ones.
 """

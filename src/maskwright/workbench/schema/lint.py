@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final, Literal, NamedTuple
 
-from maskwright.errors import UnsatisfiableSchemaError
 from maskwright.grammar.schema.tree import Json, Report
-from maskwright.mask import compile_json_schema
-from maskwright.vocab import Vocabulary
 from maskwright.workbench.pointer import pointer_of
+from maskwright.workbench.schema.solved_parts import SolvedParts
 
 Severity = Literal["error", "warning", "note"]
-_DOCUMENT: Final = "urn:maskwright:schema"
 _BOUNDS: Final = {
     "string": ("maxLength", "pattern", "format"),
     "array": ("maxItems",),
@@ -34,19 +31,22 @@ class Finding(NamedTuple):
     message: str
 
 
-def lint_schema(schema: Json, report: Report, vocabulary: Vocabulary) -> list[Finding]:
+def lint_schema(schema: Json, report: Report) -> list[Finding]:
     """What is found in a schema that has been compiled; `report` is the grammar's."""
     found = [
         Finding(e.pointer + pointer_of(e.keyword), "warning", "unknown-keyword", e.note)
         for e in report.annotations
         if e.suspect
     ]
+    if not isinstance(schema, dict):
+        return found
     used = set(_references(schema))
+    parts = SolvedParts(schema)
     for pointer, part in subschemas(schema):
         found += _unbounded(pointer, part)
         found += _order(pointer, part)
         found += _unused(pointer, part, used)
-        found += _impossible(pointer, part, schema, vocabulary)
+        found += _impossible(pointer, part, parts)
     return found
 
 
@@ -142,24 +142,17 @@ def _unused(pointer: str, schema: dict[str, Any], used: set[str]) -> Iterator[Fi
                 yield Finding(at, "warning", "unused-definition", "nothing refers to this")
 
 
-def _impossible(
-    pointer: str, schema: dict[str, Any], document: Json, vocabulary: Vocabulary
-) -> Iterator[Finding]:
+def _impossible(pointer: str, schema: dict[str, Any], parts: SolvedParts) -> Iterator[Finding]:
     """Options and properties that no value satisfies."""
-    candidates = [
-        (f"{pointer}/{keyword}/{index}", "this option is never taken: no value matches it")
-        for keyword in ("anyOf", "oneOf")
-        for index in range(len(schema.get(keyword, [])))
-    ]
+    for keyword in ("anyOf", "oneOf"):
+        for index, option in enumerate(schema.get(keyword, [])):
+            at = f"{pointer}/{keyword}/{index}"
+            if parts.is_impossible(option, at):
+                message = "this option is never taken: no value matches it"
+                yield Finding(at, "warning", "unsatisfiable", message)
     properties = schema.get("properties")
     for name, value in properties.items() if isinstance(properties, dict) else ():
-        if value is not False:
-            at = pointer + pointer_of("properties", name)
-            candidates.append((at, f"the property {name!r} never occurs: no value matches it"))
-    for at, message in candidates:
-        try:
-            compile_json_schema(
-                {"$ref": f"{_DOCUMENT}#{at}"}, vocabulary, documents={_DOCUMENT: document}
-            )
-        except UnsatisfiableSchemaError:
+        at = pointer + pointer_of("properties", name)
+        if value is not False and parts.is_impossible(value, at):
+            message = f"the property {name!r} never occurs: no value matches it"
             yield Finding(at, "warning", "unsatisfiable", message)

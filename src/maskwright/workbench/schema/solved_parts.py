@@ -1,0 +1,59 @@
+"""Whether values match the parts of a schema document, each part for itself."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from maskwright.automaton.satisfy.solver import Solver
+from maskwright.errors import Construct, LimitError, SchemaError
+from maskwright.grammar.schema.parse import ParsedSchema, ParseOptions, parse_schema
+from maskwright.grammar.schema.tree import Json, Schema
+from maskwright.limits import DEFAULT_LIMITS, Work
+
+_DOCUMENT: Final = "urn:maskwright:schema"
+
+
+class SolvedParts:
+    """The parts of one document, which is parsed once and has one solver, so that what is found
+    for one part is used for those around it."""
+
+    def __init__(self, document: dict[str, Any]) -> None:
+        self._document = document
+        self._solver = Solver("schema", DEFAULT_LIMITS)
+        self._known: dict[bytes, bool] = {}
+        """By the keys of schemas, which are equal for equal parts."""
+        self._schemas: dict[int, list[Schema]] = {}
+        """By the identity of the JSON object; more than one where a dynamic reference has several
+        meanings."""
+        self._add(parse_schema(document, ParseOptions()))
+
+    def is_impossible(self, part: Json, pointer: str) -> bool:
+        """Whether no value matches `part`, which stands at `pointer` of the document. False where
+        this can't be decided within the limits of a grammar, or the part is no schema."""
+        if not isinstance(part, dict):
+            return part is False
+        try:
+            with Work(DEFAULT_LIMITS, Construct.schema(pointer)):
+                if id(part) not in self._schemas:  # no keyword leads to a definition without use
+                    self._parse(pointer)
+                return not any(map(self._has_values, self._schemas[id(part)]))
+        except (SchemaError, LimitError):
+            return False
+
+    def _has_values(self, schema: Schema) -> bool:
+        key = schema.key
+        known = None if key is None else self._known.get(key)
+        if known is None:
+            known = self._solver.satisfiable(frozenset([schema]))
+            if key is not None:
+                self._known[key] = known
+        return known
+
+    def _parse(self, pointer: str) -> None:
+        """Parse a part that the root of the document doesn't lead to."""
+        options = ParseOptions(documents={_DOCUMENT: self._document})
+        self._add(parse_schema({"$ref": f"{_DOCUMENT}#{pointer}"}, options))
+
+    def _add(self, parsed: ParsedSchema) -> None:
+        for visit, schema in parsed.schemas.items():
+            self._schemas.setdefault(visit.identity, []).append(schema)
