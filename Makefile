@@ -20,7 +20,7 @@ ifeq ($(torch_$(TORCH)),)
 $(error TORCH is cpu or cuda, not '$(TORCH)')
 endif
 
-.PHONY: run test test-clients lint types format bench clean
+.PHONY: run test test-clients lint types format bench docs clean
 
 run: $(READY) ; $(VENV)/bin/maskwright serve
 
@@ -38,7 +38,10 @@ format: $(READY) ; $(VENV)/bin/ruff check --fix . && $(VENV)/bin/ruff format .
 # 77: a script's data isn't there.
 bench: $(READY) ; for script in $(BENCHMARKS); do $(VENV)/bin/python $$script || [ $$? -eq 77 ] || exit 1; done
 
-clean: ; rm -rf $(VENV) build dist src/*.egg-info .pytest_cache .ruff_cache .hypothesis .clients
+# The site of docs/ in site/; nothing in it is loaded from elsewhere.
+docs: $(READY) ; $(VENV)/bin/mkdocs build --strict
+
+clean: ; rm -rf $(VENV) build dist site src/*.egg-info .pytest_cache .ruff_cache .hypothesis .clients
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
