@@ -26,7 +26,9 @@ READMES: Final = (
 )
 """The documents outside docs/ that are pages of the site."""
 
-LINK: Final = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\((?!https?:|#)([^)#\s]+)(#[^)\s]+)?\)")
+LINK: Final = re.compile(
+    r"(!?)\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\((?!https?:|#)([^)#\s]+)(#[^)\s]+)?\)"
+)
 FENCE: Final = re.compile(r"^ *```.*?^ *```", re.MULTILINE | re.DOTALL)
 
 

@@ -1,4 +1,4 @@
-"""What docs/clients.md shows runs as written, against the server, and prints what is shown.
+"""What the documents show of clients runs as written, against the server, and prints what is shown.
 
 A block whose library is not installed is skipped.
 """
@@ -6,24 +6,31 @@ A block whose library is not installed is skipped.
 from __future__ import annotations
 
 import importlib.util
+import json
 import re
 import subprocess
 import sys
+import urllib.request
 from pathlib import Path
 
 import pytest
 
 from tests.clients.cases import ABSENT
 
-DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "clients.md"
+DOCUMENTS = Path(__file__).resolve().parents[2] / "docs"
+PAGES = ("clients.md", "tutorial.md", "guides/calling-tools.md")
 SECTION = re.compile(r"^## (.+?)\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
 EXAMPLE = re.compile(r"```python\n(.*?)```\n\n```\n(.*?)```", re.DOTALL)
+REQUEST = re.compile(r"curl -s (\S+) .*?-d '(.*?)'\n.*?```json\n(.*?)```", re.DOTALL)
 SHOWN = "http://127.0.0.1:8000"
-"""The address of the server in the document."""
+"""The address of the server in the documents."""
+CHANGING = ("id", "created")
+"""Fields of an answer that are new each time."""
 
 EXAMPLES = [
-    pytest.param(program, shown, id=f"{heading}-{number}")
-    for heading, text in SECTION.findall(DOCUMENT.read_text())
+    pytest.param(program, shown, id=f"{page}: {heading}-{number}")
+    for page in PAGES
+    for heading, text in SECTION.findall((DOCUMENTS / page).read_text())
     for number, (program, shown) in enumerate(EXAMPLE.findall(text), 1)
 ]
 
@@ -45,12 +52,31 @@ def test_an_example_prints_what_is_shown(server: str, program: str, shown: str) 
     assert run.stdout == shown
 
 
-def test_every_block_is_an_example() -> None:
-    blocks = re.findall(r"```python\n(.*?)```", DOCUMENT.read_text(), re.DOTALL)
-    assert blocks == [example.values[0] for example in EXAMPLES]
+@pytest.mark.parametrize("page", PAGES)
+def test_every_block_is_an_example(page: str) -> None:
+    blocks = re.findall(r"```python\n(.*?)```", (DOCUMENTS / page).read_text(), re.DOTALL)
+    examples = [each.values[0] for each in EXAMPLES if str(each.id).startswith(page)]
+    assert blocks == examples
     assert blocks
 
 
 def test_an_example_has_about_ten_lines() -> None:
-    lines = {str(example.id): str(example.values[0]).count("\n") for example in EXAMPLES}
+    lines = {
+        str(example.id): str(example.values[0]).count("\n")
+        for example in EXAMPLES
+        if str(example.id).startswith("clients.md")
+    }
+    assert lines
     assert {name: count for name, count in lines.items() if count > 16} == {}
+
+
+def test_the_first_request_of_the_tutorial_has_the_answer_that_is_shown(server: str) -> None:
+    [(address, body, shown)] = REQUEST.findall((DOCUMENTS / "tutorial.md").read_text())
+    request = urllib.request.Request(
+        address.replace(SHOWN, server), body.encode(), {"Content-Type": "application/json"}
+    )
+    with urllib.request.urlopen(request, timeout=200) as answer:
+        read = json.load(answer)
+    for name in CHANGING:
+        del read[name]
+    assert read == json.loads(shown)
