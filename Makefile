@@ -39,7 +39,7 @@ format: $(READY) ; $(VENV)/bin/ruff check --fix . && $(VENV)/bin/ruff format .
 bench: $(READY) ; for script in $(BENCHMARKS); do $(VENV)/bin/python $$script || [ $$? -eq 77 ] || exit 1; done
 
 # The site of docs/ in site/; nothing in it is loaded from elsewhere.
-docs: $(READY) ; $(VENV)/bin/mkdocs build --strict
+docs: $(READY) ; NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --strict
 
 clean: ; rm -rf $(VENV) build dist site src/*.egg-info .pytest_cache .ruff_cache .hypothesis .clients
 
