@@ -84,6 +84,8 @@ ROWS = [
         slow=True,
     ),
     Row("benchmarks/engine.py", "--least --model random-131072 --parts step", "step_ms", slow=True),
+    Row("benchmarks/gpu/measure.py", "--tiny --subjects mask", "mask by row numbers"),
+    Row("benchmarks/gpu/measure.py", "--tiny", "engine, structured", slow=True),
     Row(
         "benchmarks/gpu/static.py",
         "--subjects bitmask --targets 90",
@@ -96,6 +98,7 @@ ROWS = [
         "llguidance: [0-9]+ disagreements judged, maskwright is wrong in 0",
     ),
     Row("tools/client_suites.py", "--list", "(?m)^langchain$"),
+    Row("tools/gpu_check.py", "--list", "(?m)^python benchmarks/gpu/measure.py$"),
     Row("tools/first_mask_classes.py", "", "first mask: [0-9]+ classes"),
     Row("benchmarks/mask_steps.py", "--cases list", "row by name us"),
     Row(

@@ -1,5 +1,5 @@
 """The engine on a device: forward and draws by kernels, in Triton's interpreter, which computes on
-the CPU. Its tokens are those of the engine without kernels."""
+the CPU, and on a GPU. Its tokens are those of the engine without kernels."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ PARAMS = (
 )
 
 
-def answers(directory: Path, kv_dtype: KvDtype) -> list[list[int]]:
+def answers(directory: Path, kv_dtype: KvDtype, device: str = "cpu") -> list[list[int]]:
     """The tokens of several requests at a time, whose prompts are cut, share a beginning and don't
     all fit into the blocks."""
-    loaded = load(directory)
+    loaded = load(directory, dtype="float32", device=device)
     grammar = compile_json_schema(SCHEMA, loaded.vocab)
     config = EngineConfig(
         blocks=9,
@@ -79,6 +79,13 @@ def test_tokens_are_those_of_the_engine_without_kernels(kv_dtype: KvDtype, tmp_p
     )
     assert run.returncode == 0, run.stderr
     assert json.loads(run.stdout.splitlines()[-1]) == expected
+
+
+@pytest.mark.gpu
+def test_tokens_on_a_gpu_are_those_of_the_cpu(tmp_path: Path) -> None:
+    """In float32. The logits differ in their last bits, which seldom changes a draw."""
+    directory = save_checkpoint(tmp_path / "tiny")
+    assert answers(directory, "auto", "cuda") == answers(directory, "auto")
 
 
 if __name__ == "__main__":

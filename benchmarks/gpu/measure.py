@@ -1,0 +1,74 @@
+"""What the kernels and the engine do on a GPU, beside ceilings that are measured in the same call.
+
+    python benchmarks/gpu/measure.py [--subjects chain,mask] [--tiny] [--save]
+
+chain       the whole chain of sampling, beside a chain of torch's operations that sorts
+mask        masks by their row numbers, beside shipping bitmasks
+decode      attention of new tokens, beside torch's without blocks
+prefill     attention of pieces of prompts, beside torch's
+step        the forward of a decode step, of models with random weights
+structured  the engine's tokens a second with and without a schema
+
+`copy_bandwidth_%` is the share of the bandwidth of a copy at which the bytes are moved that can't
+be avoided. Times are medians. `--tiny` runs the script on the CPU with the least input, which shows
+that it works; its figures mean nothing, and it doesn't save them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+import torch
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+
+from benchmarks.gpu.attention import measure_decode, measure_prefill
+from benchmarks.gpu.decode_step import measure_steps, measure_structured
+from benchmarks.gpu.sampling import measure_chain, measure_masks
+from benchmarks.gpu.timing import Bench, measure_ceilings
+from benchmarks.report import SKIPPED, Report, some_of
+from maskwright.kernels.device import AVAILABLE
+
+SUBJECTS: Final[dict[str, Callable[[Bench], None]]] = {
+    "chain": measure_chain,
+    "mask": measure_masks,
+    "decode": measure_decode,
+    "prefill": measure_prefill,
+    "step": measure_steps,
+    "structured": measure_structured,
+}
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--subjects", type=some_of(SUBJECTS), default=list(SUBJECTS))
+    parser.add_argument("--tiny", action="store_true")
+    parser.add_argument("--save", action="store_true")
+    options = parser.parse_args()
+    if not options.tiny and not (AVAILABLE and torch.cuda.is_available()):
+        print("skipped: needs an NVIDIA GPU that torch sees, and triton", file=sys.stderr)
+        raise SystemExit(SKIPPED)
+    if options.tiny and options.save:
+        parser.error("the figures of --tiny mean nothing and are not saved")
+    bench = Bench(torch.device("cpu" if options.tiny else "cuda"))
+    ceilings = measure_ceilings(bench)
+    name = "none" if options.tiny else torch.cuda.get_device_name(bench.device)
+    packages = ("torch", "triton", "xgrammar") if AVAILABLE else ("torch", "xgrammar")
+    report = Report("gpu", packages, gpu=name, **ceilings)
+    for subject in options.subjects:
+        SUBJECTS[subject](bench)
+        if not options.tiny:
+            torch.cuda.empty_cache()
+    for row in bench.rows:
+        report.add(**row)  # type: ignore[arg-type] - the case is text
+    report.finish(save=options.save)
+
+
+if __name__ == "__main__":
+    main()

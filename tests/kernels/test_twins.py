@@ -1,0 +1,160 @@
+"""Every kernel against its twin in plain torch, on a GPU in the shapes of models, and in the
+interpreter in small ones."""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+import pytest
+import torch
+from torch import Tensor
+
+from benchmarks.gpu.attention import BLOCK, SHAPES, TINY, Heads, pool_of, sequences_of
+from benchmarks.gpu.sampling import inputs_of, mask_table
+from benchmarks.gpu.timing import Bench
+from maskwright.kernels import apply_mask, norm_rope, paged_attention, sample, silu_mul, store_kv
+from maskwright.kernels.device import INTERPRETED
+from maskwright.kernels.kv_bytes import KvDtype
+from maskwright.kernels.kv_pool import KvPool
+from maskwright.kernels.paged_attention import Scores
+
+KINDS: tuple[KvDtype, ...] = ("auto", "int8", "fp8")
+
+
+@pytest.fixture(params=["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
+def bench(request: pytest.FixtureRequest) -> Bench:
+    if request.param == "cpu" and not INTERPRETED:
+        pytest.skip("needs TRITON_INTERPRET=1; test_interpreter.py sets it")
+    return Bench(torch.device(request.param))
+
+
+def twin(monkeypatch: pytest.MonkeyPatch, module: ModuleType) -> None:
+    """From here on, the functions of `module` run the twin."""
+    monkeypatch.setattr(module, "runs_kernels", lambda tensor: False)
+
+
+def assert_near(found: Tensor, expected: Tensor, tolerance: float) -> None:
+    """Hold numbers to each other by the size of the largest."""
+    largest = expected.float().abs().max()
+    assert largest > 0
+    assert (found.float() - expected.float()).abs().max() <= tolerance * largest
+
+
+def test_masks(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    for vocab in bench.sizes((128_256, 50_257, 262_144), (203,)):
+        table = mask_table(vocab, bench.device)
+        numbers = (torch.arange(70, dtype=torch.int32, device=bench.device) % 9) - 1
+        for dtype in (torch.float32, torch.float16, torch.bfloat16):
+            found = bench.numbers(70, vocab, dtype=dtype)
+            expected = found.clone()
+            apply_mask.apply_mask_by_row(found, table, numbers)
+            with monkeypatch.context() as patch:
+                twin(patch, apply_mask)
+                apply_mask.apply_mask_by_row(expected, table, numbers)
+            assert found.equal(expected)
+            assert found.isinf().any()
+
+
+@pytest.mark.parametrize("chain", ["mixed", "greedy", "top-p"])
+def test_draws(bench: Bench, chain: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for rows, vocab in bench.sizes(((64, 128_256), (8, 262_144)), ((6, 300),)):
+        inputs = inputs_of(bench, rows, vocab, chain)
+        logits = 4 * bench.numbers(rows, vocab)
+        found = sample.sample_rows(logits.clone(), inputs, scored=True)
+        with monkeypatch.context() as patch:
+            twin(patch, sample)
+            expected = sample.sample_rows(logits.clone(), inputs, scored=True)
+        assert found.tokens.min() >= 0
+        # The one difference that is allowed is a sum of probabilities that lies at top-p.
+        assert (found.tokens == expected.tokens).float().mean() >= (
+            1 if chain == "greedy" or bench.tiny else 0.98
+        )
+        assert found.raw is not None
+        assert expected.raw is not None
+        same = found.tokens == expected.tokens
+        assert_near(found.raw[same], expected.raw[same], 1e-4)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", ["decode", "drafts", "prefill"])
+def test_attention(bench: Bench, name: str, kind: KvDtype, monkeypatch: pytest.MonkeyPatch) -> None:
+    cases = {"decode": (8, 2999, 1), "drafts": (4, 1500, 5), "prefill": (2, 700, 300)}
+    small = {"decode": (2, 20, 1), "drafts": (2, 17, 3), "prefill": (1, 5, 12)}
+    count, start, length = (small if bench.tiny else cases)[name]
+    function = "paged_prefill" if name == "prefill" else "paged_decode"
+    for heads in (TINY if bench.tiny else SHAPES).values():
+        sequences, blocks = sequences_of(bench, count, start, length)
+        pool = filled_pool(bench, blocks, heads, kind)
+        query = bench.numbers(count * length, heads.queries, heads.width)
+        call = (query, pool, 0, sequences, Scores(heads.width**-0.5, window=4 * BLOCK))
+        found = getattr(paged_attention, function)(*call)
+        with monkeypatch.context() as patch:
+            twin(patch, paged_attention)
+            expected = getattr(paged_attention, function)(*call)
+        assert_near(found, expected, 1e-5 if bench.tiny else 2e-2)
+
+
+def filled_pool(bench: Bench, blocks: int, heads: Heads, kind: KvDtype) -> KvPool:
+    """Return a pool in whose blocks numbers were stored by the twin."""
+    pool = pool_of(bench, blocks, heads, kind)
+    slots = torch.arange(blocks * BLOCK, device=bench.device)
+    numbers = [bench.numbers(blocks * BLOCK, heads.keys, heads.width) for _ in range(2)]
+    with pytest.MonkeyPatch.context() as patch:
+        twin(patch, store_kv)
+        store_kv.store_kv(pool, 0, slots // BLOCK, slots % BLOCK, *numbers)
+    return pool
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_storing(bench: Bench, kind: KvDtype, monkeypatch: pytest.MonkeyPatch) -> None:
+    for heads in (TINY if bench.tiny else SHAPES).values():
+        pools = [filled_pool(bench, 9, heads, kind) for _ in range(2)]
+        for part in ("data", "scales"):
+            if getattr(pools[0], part) is not None:
+                getattr(pools[1], part).copy_(getattr(pools[0], part))
+        slots = torch.randperm(8 * BLOCK, device=bench.device)[:50] + BLOCK
+        numbers = [bench.numbers(50, heads.keys, heads.width) for _ in range(2)]
+        arguments = (0, slots // BLOCK, slots % BLOCK, *numbers)
+        store_kv.store_kv(pools[0], *arguments)
+        with monkeypatch.context() as patch:
+            twin(patch, store_kv)
+            store_kv.store_kv(pools[1], *arguments)
+        bits = [pool.data.view(torch.uint8) for pool in pools]
+        assert bits[0].equal(bits[1])
+        if pools[0].scales is not None and pools[1].scales is not None:
+            assert pools[0].scales.equal(pools[1].scales)
+
+
+def test_norms_and_activation(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    for rows, width in bench.sizes(((64, 4096), (3, 1024)), ((3, 40),)):
+        hidden, mixed = bench.numbers(rows, width), bench.numbers(rows, width)
+        weight, inner = bench.numbers(width), bench.numbers(rows, 2 * width)
+        found = [
+            *norm_rope.add_norm(hidden, mixed, weight, 1e-6),
+            silu_mul.silu_mul(inner),
+        ]
+        with monkeypatch.context() as patch:
+            twin(patch, norm_rope)
+            twin(patch, silu_mul)
+            expected = [
+                *norm_rope.add_norm(hidden, mixed, weight, 1e-6),
+                silu_mul.silu_mul(inner),
+            ]
+        for ours, theirs in zip(found, expected, strict=True):
+            assert_near(ours, theirs, 1e-6 if bench.tiny else 1e-2)
+
+
+def test_rotated_heads(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    for heads, width in bench.sizes(((40, 128), (24, 64)), ((6, 16),)):
+        numbers = bench.numbers(50, heads + 8, width)[:, :heads]
+        angles = torch.arange(300)[:, None] / torch.arange(1, width // 2 + 1)
+        cos, sin = (angles.cos().to(numbers), angles.sin().to(numbers))
+        tables = torch.cat((cos, cos), -1)[:, None], torch.cat((-sin, sin), -1)[:, None]
+        positions = torch.randint(300, (50,)).to(bench.device)
+        norms = bench.numbers(width), bench.numbers(width)
+        call = (numbers, heads // 2, tables, positions, norms, 1e-6)
+        found = norm_rope.norm_rope(*call)
+        with monkeypatch.context() as patch:
+            twin(patch, norm_rope)
+            expected = norm_rope.norm_rope(*call)
+        assert_near(found, expected, 1e-5 if bench.tiny else 2e-2)
