@@ -1,7 +1,7 @@
 """Run everything that needs a GPU: the tests, then the benchmarks. `make gpu-check` runs this.
 
 python tools/gpu_check.py           # tests and benchmarks
-python tools/gpu_check.py --save    # and keep the rows in benchmarks/results/gpu.jsonl
+python tools/gpu_check.py --save    # and keep the rows in benchmarks/results
 python tools/gpu_check.py --list    # print the commands instead of running them
 
 A machine without an NVIDIA GPU, or without Triton, is told so, and the exit code is 77. Otherwise
