@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
 from maskwright.models import LoadedModel, load
@@ -15,8 +17,10 @@ def engine() -> ScriptedEngine:
 
 
 @pytest.fixture
-def client(engine: ScriptedEngine) -> Client:
-    return Client(engine)
+def client(engine: ScriptedEngine) -> Iterator[Client]:
+    client = Client(engine)
+    yield client
+    client.close()
 
 
 @pytest.fixture(scope="session")

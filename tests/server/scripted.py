@@ -194,16 +194,28 @@ class Client:
 
     def call(self, method: str, path: str, **options: Any) -> httpx.Response:
         async def exchange() -> httpx.Response:
-            transport = httpx.ASGITransport(self._app())
+            transport = httpx.ASGITransport(self.app())
             async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
                 return await client.request(method, path, **options)
 
         return asyncio.run(exchange())
 
-    def _app(self) -> FastAPI:
+    def app(self) -> FastAPI:
+        """The application, one for each configuration."""
         if self.config not in self._apps:
             self._apps[self.config] = create_app(cast(Any, self.engine), self.config)
         return self._apps[self.config]
+
+    def close(self) -> None:
+        """End the applications with a folder for batches, which gives the folders up."""
+
+        async def end(app: FastAPI) -> None:
+            async with app.router.lifespan_context(app):
+                pass
+
+        for config, app in self._apps.items():
+            if config.batch_folder is not None:
+                asyncio.run(end(app))
 
     def chat(self, **fields: Any) -> httpx.Response:
         return self.call("POST", "/v1/chat/completions", json={**HELLO, **fields})

@@ -140,7 +140,6 @@ def test_a_defect_is_a_500_with_a_request_id(client: Client, engine: ScriptedEng
     ("method", "path", "status", "code"),
     [
         ("GET", "/nothing", 404, "not_found"),
-        ("GET", "/openapi.json", 404, "not_found"),
         ("POST", "/v1/embeddings", 404, "not_found"),
         ("GET", "/v1/chat/completions", 405, "method_not_allowed"),
         ("DELETE", "/v1/models", 405, "method_not_allowed"),

@@ -6,6 +6,7 @@
 - `grammars/`: Decides which grammar an answer has, and keeps it compiled.
 - `guarantees/`: What was enforced for an answer, and whether it holds.
 - `observe/`: Metrics, traces and spans of requests and of the engine.
+- `openapi/`: The description of the API as an OpenAPI document.
 - `pages/`: The pages that people open in a browser.
 - `relay/`: Answers that are begun by one server and continued by another.
 - `request/`: From the bytes of a body to a typed request.

@@ -32,6 +32,7 @@ from maskwright.server.observe.metrics import Metrics
 from maskwright.server.observe.observer import Observer
 from maskwright.server.observe.state_route import StateRoute
 from maskwright.server.observe.traces import TraceSink
+from maskwright.server.openapi.document_route import add_document
 from maskwright.server.pages.static_pages import add_pages
 from maskwright.server.prompts import PromptReader
 from maskwright.server.shapes.shape_routes import ShapeRoutes
@@ -112,7 +113,8 @@ def create_app(
     app.add_exception_handler(HTTPException, _answer_http)
     app.add_exception_handler(ClientGoneError, _answer_nobody)
     app.state.identity = identity
-    _add_middleware(app, config, drain, metrics, (*sinks, state.recent), add_pages(app))
+    pages = add_pages(app) | {add_document(app, config)}
+    _add_middleware(app, config, drain, metrics, (*sinks, state.recent), pages)
     return app
 
 
@@ -125,7 +127,7 @@ def _add_middleware(
     pages: frozenset[str],
 ) -> None:
     """Add what every request passes through. The last one added is the outermost. `pages`: the
-    paths of static files."""
+    paths of what has no data, which need no key."""
     app.add_middleware(
         AccessControl,
         keys=config.keys,

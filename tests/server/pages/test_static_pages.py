@@ -7,6 +7,7 @@ from posixpath import normpath
 
 import pytest
 
+from maskwright.server.openapi.document_route import PATH as DOCUMENT
 from maskwright.server.pages.static_pages import static_files
 from tests.server.scripted import Client
 
@@ -32,7 +33,7 @@ def test_a_page_has_no_script_of_its_own_and_names_only_files_that_there_are() -
             text = file.data.decode()
             assert not re.search(r"<script[^>]*>[^<]|<style|\son\w+=|\sstyle=", text), path
             for name in re.findall(r'(?:src|href)="([^"#]+)"', text):
-                assert normpath(f"/{name}") in PAGES, name
+                assert normpath(f"/{name}") in {*PAGES, DOCUMENT}, name
         if file.kind.startswith("text/javascript"):
             folder = path.rpartition("/")[0]
             text = file.data.decode()

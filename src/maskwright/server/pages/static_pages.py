@@ -11,7 +11,11 @@ from typing import Final
 from fastapi import FastAPI, Request
 from fastapi.responses import Response
 
-ADDRESSES: Final[Mapping[str, str]] = {"/": "playground", "/dashboard": "dashboard"}
+ADDRESSES: Final[Mapping[str, str]] = {
+    "/": "playground",
+    "/dashboard": "dashboard",
+    "/docs": "docs",
+}
 """The folder of each page, by the path at which it is opened."""
 
 KINDS: Final[Mapping[str, str]] = {

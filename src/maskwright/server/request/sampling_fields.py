@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Final
 
 from maskwright.errors import InputError
 from maskwright.sampling import MOST_LOGPROBS, SamplingParams
@@ -55,6 +56,32 @@ SAMPLING_FIELDS = frozenset(
 )
 
 
+NUMBERS: Final[Mapping[str, tuple[float, float, float]]] = {
+    "frequency_penalty": (-2, 2, 0.0),
+    "min_p": (0, 1, 0.0),
+    "presence_penalty": (-2, 2, 0.0),
+    "repetition_penalty": (0.01, 100, 1.0),
+    "temperature": (0, 2, 1.0),
+    "top_p": (0, 1, 1.0),
+}
+"""The lower bound, the upper bound and the default of each field that is a number."""
+
+INTEGERS: Final[Mapping[str, tuple[int, int]]] = {
+    "min_tokens": (0, MAX_TOKENS),
+    "n": (1, MAX_CHOICES),
+    "no_repeat_ngram_size": (0, MAX_TOKENS),
+    "prompt_logprobs": (0, MOST_LOGPROBS),
+    # Signed, as clients send it, or unsigned, as traces contain it.
+    "seed": (-(1 << (SEED_BITS - 1)), (1 << SEED_BITS) - 1),
+    "thinking_token_budget": (1, MAX_TOKENS),
+    "top_k": (-1, MAX_TOKENS),
+    "truncate_prompt_tokens": (-1, MAX_TOKENS),
+}
+"""The bounds of each field that is an integer."""
+
+MOST_BIAS: Final = 100
+"""The largest amount of an entry of `logit_bias`."""
+
 TOKEN_FIELDS = frozenset({"prompt_logprobs", "return_token_ids", "return_tokens_as_token_ids"})
 """Fields of `read_token_reply`."""
 
@@ -65,37 +92,35 @@ def read_options(body: Fields, alternatives: int | None) -> GenerationOptions:
     own = parse_own_options(body, scored=alternatives is not None)
     if alternatives is None and own.scores_tokens:
         alternatives = ALTERNATIVES_EXPLAINED if own.explain else 0
-    # Signed, as clients send it, or unsigned, as traces contain it.
-    seed = body.integer("seed", -(1 << (SEED_BITS - 1)), (1 << SEED_BITS) - 1)
-    top_k = body.integer("top_k", -1, MAX_TOKENS)
+    seed = _integer(body, "seed")
     params = SamplingParams(
-        temperature=body.number("temperature", 0, 2, 1.0),
-        top_k=max(top_k or 0, 0),
-        top_p=body.number("top_p", 0, 1, 1.0),
-        min_p=body.number("min_p", 0, 1, 0.0),
-        repetition_penalty=body.number("repetition_penalty", 0.01, 100, 1.0),
-        presence_penalty=body.number("presence_penalty", -2, 2, 0.0),
-        frequency_penalty=body.number("frequency_penalty", -2, 2, 0.0),
+        temperature=_number(body, "temperature"),
+        top_k=max(_integer(body, "top_k") or 0, 0),
+        top_p=_number(body, "top_p"),
+        min_p=_number(body, "min_p"),
+        repetition_penalty=_number(body, "repetition_penalty"),
+        presence_penalty=_number(body, "presence_penalty"),
+        frequency_penalty=_number(body, "frequency_penalty"),
         logit_bias=_logit_bias(body),
         allowed_tokens=_allowed(body),
-        min_tokens=body.integer("min_tokens", 0, MAX_TOKENS) or 0,
+        min_tokens=_integer(body, "min_tokens") or 0,
         ignore_eos=body.boolean("ignore_eos"),
-        no_repeat_ngram=body.integer("no_repeat_ngram_size", 0, MAX_TOKENS) or 0,
+        no_repeat_ngram=_integer(body, "no_repeat_ngram_size") or 0,
         seed=None if seed is None else seed % (1 << SEED_BITS),
         logprobs=alternatives,
         scale=own.logprobs,
     )
     return GenerationOptions(
         params=params,
-        n=body.integer("n", 1, MAX_CHOICES) or 1,
+        n=_integer(body, "n") or 1,
         stop=_stop(body),
         stop_tokens=_token_ids(body, "stop_token_ids"),
         include_stop=body.boolean("include_stop_str_in_output"),
         bad_words=_bad_words(body),
-        kept=body.integer("truncate_prompt_tokens", -1, MAX_TOKENS),
+        kept=_integer(body, "truncate_prompt_tokens"),
         compact=_of_outputs(body, "disable_any_whitespace"),
         closed=_of_outputs(body, "disable_additional_properties"),
-        thinking_tokens=body.integer("thinking_token_budget", 1, MAX_TOKENS),
+        thinking_tokens=_integer(body, "thinking_token_budget"),
         own=own,
         user=body.string("user") or "",
         cache_salt=body.string("cache_salt") or "",
@@ -125,7 +150,7 @@ def read_reply(body: Fields) -> ReplyOptions:
 
 def read_token_reply(body: Fields, reply: ReplyOptions) -> ReplyOptions:
     """Add what completions say of tokens, in vLLM's form."""
-    prompt_logprobs = body.integer("prompt_logprobs", 0, MOST_LOGPROBS)
+    prompt_logprobs = _integer(body, "prompt_logprobs")
     if prompt_logprobs is not None and reply.stream:
         raise InputError(
             "prompt_logprobs are returned with whole answers only; leave out stream",
@@ -138,6 +163,14 @@ def read_token_reply(body: Fields, reply: ReplyOptions) -> ReplyOptions:
         token_ids=body.boolean("return_token_ids"),
         tokens_as_ids=body.boolean("return_tokens_as_token_ids"),
     )
+
+
+def _number(body: Fields, name: str) -> float:
+    return body.number(name, *NUMBERS[name])
+
+
+def _integer(body: Fields, name: str) -> int | None:
+    return body.integer(name, *INTEGERS[name])
 
 
 def _id(body: Fields) -> str | None:
@@ -157,8 +190,8 @@ def _logit_bias(body: Fields) -> Mapping[int, float]:
         if not (key.isascii() and key.isdigit() and len(key) <= 9):
             raise InputError(f"logit_bias: {shown(key)} is not a token id", param="logit_bias")
         bias = as_number(value)
-        if bias is None or not -100 <= bias <= 100:
-            raise invalid(fields.at(key), "a number from -100 to 100", value)
+        if bias is None or abs(bias) > MOST_BIAS:
+            raise invalid(fields.at(key), f"a number from -{MOST_BIAS} to {MOST_BIAS}", value)
         biases[int(key)] = bias
     return biases
 

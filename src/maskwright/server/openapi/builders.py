@@ -1,0 +1,87 @@
+"""JSON Schemas of a few kinds, in one line each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Final, TypeAlias
+
+from maskwright.server.json import Json
+
+Schemas: TypeAlias = Mapping[str, Json]
+
+ANYTHING: Final[Json] = {}
+NOTHING: Final[Json] = {"type": "null"}
+
+
+def ref(name: str) -> Json:
+    """Refer to a schema of the document by its name."""
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+def text(about: str = "", **more: object) -> Json:
+    return _told({"type": "string", **more}, about)
+
+
+def flag(about: str = "", **more: object) -> Json:
+    return _told({"type": "boolean", **more}, about)
+
+
+def integer(low: int | None, high: int | None = None, about: str = "", **more: object) -> Json:
+    """Describe an integer; a bound of None is none."""
+    return _told({"type": "integer", **_bounds(low, high), **more}, about)
+
+
+def number(low: float | None, high: float | None = None, about: str = "", **more: object) -> Json:
+    """Describe a number; a bound of None is none."""
+    return _told({"type": "number", **_bounds(low, high), **more}, about)
+
+
+def one_of(values: Iterable[object], about: str = "", **more: object) -> Json:
+    return _told({"enum": list(values), **more}, about)
+
+
+def constant(value: object, about: str = "") -> Json:
+    return _told({"const": value}, about)
+
+
+def array(items: Json, about: str = "", **more: object) -> Json:
+    return _told({"type": "array", "items": items, **more}, about)
+
+
+def either(*schemas: Json, about: str = "") -> Json:
+    return _told({"anyOf": list(schemas)}, about)
+
+
+def nullable(schema: Json) -> Json:
+    """Allow null too. In requests, it counts as an absent field."""
+    told = dict(schema)
+    about = {name: told.pop(name) for name in ("description", "default") if name in told}
+    return {"anyOf": [told, NOTHING], **about} if told else {**about}
+
+
+def record(
+    required: Schemas, optional: Schemas | None = None, about: str = "", *, closed: bool = False
+) -> Json:
+    """Describe an object of a request or an answer. `closed`: its other fields are absent, or
+    null, which is as good as absent in a request."""
+    schema: Json = {"type": "object", "properties": {**required, **(optional or {})}}
+    if required:
+        schema["required"] = list(required)
+    if closed:
+        schema["additionalProperties"] = NOTHING
+    return _told(schema, about)
+
+
+def given(required: Schemas, optional: Schemas, about: str = "", *, closed: bool = False) -> Json:
+    """Describe an object of a request, whose `optional` fields may be null."""
+    may_be_null = {name: nullable(schema) for name, schema in optional.items()}
+    return record(required, may_be_null, about, closed=closed)
+
+
+def _bounds(low: float | None, high: float | None) -> Json:
+    bounds = {"minimum": low, "maximum": high}
+    return {name: bound for name, bound in bounds.items() if bound is not None}
+
+
+def _told(schema: Json, about: str) -> Json:
+    return {**schema, "description": about} if about else schema

@@ -1,0 +1,164 @@
+"""The whole document, for the routes of an application."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from importlib.metadata import version
+from typing import Any, Final, cast
+
+from fastapi.routing import APIRoute
+from starlette.routing import BaseRoute
+
+from maskwright.server.json import Json
+from maskwright.server.openapi.answer_schemas import answer_schemas
+from maskwright.server.openapi.batch_schemas import batch_schemas
+from maskwright.server.openapi.builders import text
+from maskwright.server.openapi.error_schemas import error_name, error_responses, error_schemas
+from maskwright.server.openapi.message_schemas import message_schemas
+from maskwright.server.openapi.operations import JSON, Operation, operations
+from maskwright.server.openapi.request_schemas import request_schemas
+from maskwright.server.openapi.response_schemas import response_schemas
+from maskwright.server.openapi.service_schemas import service_schemas
+from maskwright.server.openapi.shape_schemas import shape_schemas
+from maskwright.server.openapi.tool_schemas import tool_schemas
+from maskwright.server.openapi.workbench_schemas import workbench_schemas
+
+OPENAPI: Final = "3.1.0"
+VERSIONED: Final = "/v1"
+ALWAYS: Final = (500,)
+"""Statuses of errors that every operation may answer."""
+
+_ABOUT: Final = (
+    "The HTTP interface of one model. A field of a request that would change the answer is obeyed, "
+    "or refused by name. Every path works with and without `/v1`, except those of pages."
+)
+_HEADERS: Final[Json] = {
+    "x-request-id": {
+        "schema": text(),
+        "description": "The client's id of the request, or a new one.",
+    },
+    "retry-after": {"schema": text(), "description": "Seconds after which to come back."},
+}
+_FILE: Final = re.compile(r"/pages/[^/]+/[^/]+")
+
+
+def document(
+    routes: Iterable[BaseRoute], *, has_keys: bool, has_batches: bool, open_metrics: bool
+) -> Json:
+    """Return the document. Raises KeyError for a route that is not described.
+
+    - `has_keys`: clients need a key.
+    - `has_batches`: the server has a folder for batches.
+    - `open_metrics`: metrics need no key.
+    """
+    known = operations(has_batches=has_batches)
+    paths: dict[str, Json] = {}
+    for method, path in served(routes):
+        operation = known[method, path.removeprefix(VERSIONED)]
+        is_open = not operation.needs_key or (open_metrics and operation.id == "metrics")
+        told = _told(operation, method, path)
+        if has_keys and is_open:
+            told["security"] = []
+        if has_keys and not is_open:
+            responses = cast(Json, told["responses"])
+            responses["401"] = _error(401)
+        paths.setdefault(path, {})[method.lower()] = told
+    keys: Json = {"securitySchemes": {"key": {"type": "http", "scheme": "bearer"}}}
+    return {
+        "openapi": OPENAPI,
+        "info": {"title": "Maskwright", "version": version("maskwright"), "description": _ABOUT},
+        "servers": [{"url": "/"}],
+        **({"security": [{"key": []}]} if has_keys else {}),
+        "paths": paths,
+        "components": {
+            "schemas": schemas(has_batches=has_batches),
+            "responses": error_responses(),
+            "headers": _HEADERS,
+            **(keys if has_keys else {}),
+        },
+    }
+
+
+def schemas(*, has_batches: bool = True) -> Json:
+    """Return the schemas that the document refers to, by their names."""
+    return {
+        **answer_schemas(),
+        **(batch_schemas() if has_batches else {}),
+        **error_schemas(),
+        **message_schemas(),
+        **request_schemas(),
+        **response_schemas(),
+        **service_schemas(),
+        **shape_schemas(),
+        **tool_schemas(),
+        **workbench_schemas(),
+    }
+
+
+def served(routes: Iterable[BaseRoute]) -> Iterator[tuple[str, str]]:
+    """Yield each method and path of an application once. The files of pages are one path."""
+    found: dict[tuple[str, str], None] = {}
+    for route in routes:
+        if isinstance(route, APIRoute):
+            path = re.sub(r"\{(\w+):path\}", r"{\1}", route.path)
+            path = _FILE.sub("/pages/{page}/{file}", path)
+            found |= dict.fromkeys((method, path) for method in sorted(route.methods or ()))
+    return iter(found)
+
+
+def _told(operation: Operation, method: str, path: str) -> Json:
+    alias = "" if path.startswith(VERSIONED) or operation.tag == "Pages" else "Unversioned"
+    head = (
+        "Head" if method == "HEAD" else "Post" if (method, operation.id) == ("POST", "ping") else ""
+    )
+    told: dict[str, Any] = {
+        "operationId": f"{operation.id}{head}{alias}",
+        "summary": operation.about,
+        "tags": [operation.tag],
+        "responses": _responses(operation, has_body=method != "HEAD"),
+    }
+    parameters = [
+        {"name": name, "in": "path", "required": True, "schema": text()}
+        for name in re.findall(r"\{(\w+)\}", path)
+    ]
+    parameters += [
+        {"name": name, "in": "query", "required": False, "schema": schema}
+        for name, schema in operation.queries.items()
+    ]
+    if parameters:
+        told["parameters"] = parameters
+    if operation.takes:
+        told["requestBody"] = {"required": True, "content": _taken(operation)}
+    return told
+
+
+def _taken(operation: Operation) -> Json:
+    content: dict[str, Json] = {
+        kind: {"schema": schema} for kind, schema in operation.takes.items()
+    }
+    if operation.examples:
+        examples = {name: {"value": body} for name, body in operation.examples.items()}
+        content[JSON]["examples"] = examples
+    return {**content}
+
+
+def _responses(operation: Operation, *, has_body: bool) -> Json:
+    responses: Json = {
+        str(status): _error(status) for status in sorted({*operation.errors, *ALWAYS})
+    }
+    if operation.status is not None:
+        answer: Json = {
+            "description": operation.about,
+            "headers": {"x-request-id": {"$ref": "#/components/headers/x-request-id"}},
+        }
+        if operation.gives and has_body:
+            answer["content"] = {
+                kind: {"schema": schema} for kind, schema in operation.gives.items()
+            }
+        responses = {str(operation.status): answer, **responses}
+    return responses
+
+
+def _error(status: int) -> Json:
+    return {"$ref": f"#/components/responses/{error_name(status)}"}

@@ -1,0 +1,358 @@
+"""What each method of each path takes and answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias
+
+from maskwright.server.batches.batch_routes import DEFAULT, MOST
+from maskwright.server.batches.file_routes import MOST as MOST_FILES
+from maskwright.server.json import Json
+from maskwright.server.openapi.builders import either, integer, one_of, ref, text
+from maskwright.server.openapi.error_schemas import stream_error
+
+JSON: Final = "application/json"
+EVENTS: Final = "text/event-stream"
+HTML: Final = "text/html"
+_PROMPT: Final = [{"role": "user", "content": "Name a colour."}]
+_COLOUR: Final[Json] = {"type": "object", "properties": {"colour": {"type": "string"}}}
+_FORMAT: Final[Json] = {"type": "json_schema", "json_schema": {"name": "c", "schema": _COLOUR}}
+_TOOL: Final[Json] = {"type": "function", "function": {"name": "look", "parameters": _COLOUR}}
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One method of a path.
+
+    - `id`: its name, `about`: a line of what it does, `tag`: the group that it belongs to.
+    - `takes`: the schema of its body by media type; `gives`: that of its answers.
+    - `queries`: the schemas of its parameters in the query.
+    - `errors`: the statuses of its errors, besides those that every operation may answer.
+    - `status`: that of its answer; None if it answers only errors.
+    - `needs_key`: it is for clients with a key, on a server with keys.
+    - `examples`: bodies that can be sent, by a name.
+    """
+
+    id: str
+    about: str
+    tag: str
+    takes: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    gives: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    queries: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    errors: tuple[int, ...] = ()
+    status: int | None = 200
+    needs_key: bool = True
+    examples: Mapping[str, Json] = field(default_factory=dict[str, Json])
+
+
+Operations: TypeAlias = Mapping[tuple[str, str], Operation]
+"""Operations by method and path, without `/v1`."""
+
+
+def generating() -> Operations:
+    """Return the operations that generate answers."""
+    chat: dict[str, Json] = {
+        "text": {"messages": _PROMPT, "max_tokens": 8},
+        "json": {
+            "messages": _PROMPT,
+            "max_tokens": 64,
+            "response_format": _FORMAT,
+            "logprobs": True,
+        },
+        "tool": {"messages": _PROMPT, "tools": [_TOOL], "tool_choice": "required", "seed": 1},
+        "stream": {
+            "messages": _PROMPT,
+            "max_tokens": 8,
+            "stream": True,
+            "stream_options": {"include_usage": True},
+        },
+        "report": {
+            "messages": _PROMPT,
+            "guided_choice": ["red", "blue"],
+            "maskwright": {"report": True, "trace": True},
+        },
+    }
+    written: dict[str, Json] = {
+        "text": {"prompt": "Red, green,", "max_tokens": 4},
+        "scores": {"prompt": ["Red", "Blue"], "max_tokens": 4, "logprobs": 2, "echo": True},
+        "stream": {"prompt": "Red", "max_tokens": 4, "stream": True},
+    }
+    format: Json = {"type": "json_schema", "name": "c", "schema": _COLOUR}
+    responses: dict[str, Json] = {
+        "text": {"input": "Name a colour.", "max_output_tokens": 8},
+        "json": {"input": "Name a colour.", "max_output_tokens": 64, "text": {"format": format}},
+        "tool": {
+            "input": "Name a colour.",
+            "tools": [{"type": "function", "name": "look", "parameters": _COLOUR}],
+            "tool_choice": "required",
+            "stream": True,
+        },
+    }
+    return {
+        ("POST", "/chat/completions"): _generating(
+            "createChatCompletion",
+            "Answer a conversation",
+            ("ChatCompletionRequest", "ChatCompletion", "ChatCompletionChunk"),
+            chat,
+        ),
+        ("POST", "/completions"): _generating(
+            "createCompletion",
+            "Continue texts or token ids",
+            ("CompletionRequest", "Completion", "CompletionChunk"),
+            written,
+        ),
+        ("POST", "/responses"): _generating(
+            "createResponse",
+            "Answer a conversation in the responses protocol; nothing is stored",
+            ("ResponseRequest", "Response", "ResponseEvent"),
+            responses,
+        ),
+    }
+
+
+def _generating(
+    id: str, about: str, names: tuple[str, str, str], examples: Mapping[str, Json]
+) -> Operation:
+    """Return an operation with its `names`: those of its request, its answer and its events."""
+    request, answer, event = names
+    events = ref(event) if event == "ResponseEvent" else stream_error(event)
+    return Operation(
+        id,
+        about,
+        "Generation",
+        {JSON: ref(request)},
+        {JSON: ref(answer), EVENTS: events},
+        errors=(400, 403, 404, 413, 429, 503, 504),
+        examples=examples,
+    )
+
+
+def about_shapes() -> Operations:
+    """Return the operations about shapes themselves."""
+    shape: Json = {"shape": '{"enum": ["red", "blue"]}', "kind": "schema"}
+    mistaken: Json = {"shape": "(", "kind": "regex"}
+    text_of: Json = {"guided_json": {"enum": ["red", "blue"]}, "text": '"gr'}
+    tokens_of: Json = {"guided_regex": "[ab]+c", "tokens": [], "candidates": [0, 1]}
+    explained = {JSON: either(ref("ExplainedText"), ref("ExplainedAnswer"))}
+    check, sample, draw = (_SHAPES[name] for name in ("check", "sample", "draw"))
+    return {
+        ("POST", "/explain"): _posting(
+            "explain",
+            "What may follow a text, why it isn't allowed, or how an answer's tokens were chosen",
+            ("ExplainRequest", explained),
+            {"text": text_of, "tokens": tokens_of},
+            more=(404,),
+        ),
+        ("POST", "/check"): _posting(*check, {"schema": shape, "mistake": mistaken}),
+        ("POST", "/sample"): _posting(*sample, {"texts": {**shape, "count": 2}}),
+        ("POST", "/draw"): _posting(*draw, {"picture": shape, "graph": {**shape, "as": "graph"}}),
+        ("GET", "/examples"): Operation(
+            "listExamples", "Shapes that ship", "Shapes", gives={JSON: ref("Examples")}
+        ),
+    }
+
+
+_SHAPES: Final = {
+    "check": (
+        "checkShape",
+        "Whether a shape can be used, and what is found in it",
+        ("CheckRequest", {JSON: ref("CheckedShape")}),
+    ),
+    "sample": ("sampleShape", "Texts of a shape", ("SampleRequest", {JSON: ref("SampledShape")})),
+    "draw": ("drawShape", "A picture of a shape", ("DrawRequest", {JSON: ref("DrawnShape")})),
+}
+
+
+def _posting(
+    id: str,
+    about: str,
+    of: tuple[str, Mapping[str, Json]],
+    examples: Mapping[str, Json],
+    *,
+    tag: str = "Shapes",
+    more: tuple[int, ...] = (),
+) -> Operation:
+    """Return an operation; `of`: the name of its body's schema, and the schemas of its answers."""
+    request, gives = of
+    errors = (400, 413, 429, 503, *more)
+    return Operation(id, about, tag, {JSON: ref(request)}, gives, errors=errors, examples=examples)
+
+
+def about_tokens() -> Operations:
+    tokenize: dict[str, Json] = {
+        "text": {"prompt": "red", "return_token_strs": True},
+        "texts": {"prompt": ["red", "blue"]},
+        "chat": {"messages": _PROMPT},
+        "pieces": {"content": "red", "with_pieces": True},
+    }
+    detokenize: dict[str, Json] = {"ids": {"tokens": [1, 2]}, "many": {"tokens": [[1], [2]]}}
+    given, taken = {JSON: ref("TokenizedText")}, {JSON: ref("DetokenizedText")}
+    return {
+        ("POST", "/tokenize"): _posting(
+            "tokenize",
+            "The tokens of texts or of a chat",
+            ("TokenizeRequest", given),
+            tokenize,
+            tag="Tokens",
+        ),
+        ("POST", "/detokenize"): _posting(
+            "detokenize",
+            "The text of tokens",
+            ("DetokenizeRequest", taken),
+            detokenize,
+            tag="Tokens",
+        ),
+    }
+
+
+def about_server() -> Operations:
+    health = _probe("health", "Whether the engine runs")
+    ready = _probe("ready", "Whether new requests are let in")
+    live = _probe("live", "Whether the engine runs")
+    ping = Operation(
+        "ping",
+        "Whether the engine runs, with an empty body",
+        "Server",
+        errors=(503,),
+        needs_key=False,
+    )
+    metrics = {"text/plain": text(), "application/openmetrics-text": text()}
+    since = {"since": text("Only the answers after this number.", pattern="^[0-9]+$")}
+    gives = {name: {JSON: ref(name)} for name in ("Model", "ModelList", "State", "Load", "Version")}
+    return {
+        ("GET", "/health"): health,
+        ("HEAD", "/health"): health,
+        ("GET", "/live"): live,
+        ("HEAD", "/live"): live,
+        ("GET", "/ready"): ready,
+        ("HEAD", "/ready"): ready,
+        ("GET", "/ping"): ping,
+        ("POST", "/ping"): ping,
+        ("GET", "/models"): _reading("listModels", "The models", gives["ModelList"]),
+        ("GET", "/models/{name}"): _reading(
+            "describeModel", "One model or adapter", gives["Model"], errors=(404,)
+        ),
+        ("GET", "/metrics"): _reading("metrics", "Metrics for Prometheus", metrics),
+        ("GET", "/state"): _reading(
+            "state", "What the dashboard shows", gives["State"], errors=(400,), queries=since
+        ),
+        ("GET", "/load"): _reading("load", "How many requests run or wait", gives["Load"]),
+        ("GET", "/version"): _reading("version", "The version", gives["Version"]),
+    }
+
+
+def _reading(
+    id: str,
+    about: str,
+    gives: Mapping[str, Json],
+    *,
+    errors: tuple[int, ...] = (),
+    queries: Mapping[str, Json] | None = None,
+) -> Operation:
+    return Operation(id, about, "Server", gives=gives, errors=errors, queries=queries or {})
+
+
+def _probe(id: str, about: str) -> Operation:
+    gives = {JSON: ref("Health")}
+    return Operation(id, about, "Server", gives=gives, errors=(503,), needs_key=False)
+
+
+def pages() -> Operations:
+    """Return the pages, their files, and this document itself."""
+    found: dict[tuple[str, str], Operation] = {}
+    html = {HTML: text()}
+    files = {kind: text() for kind in ("text/css", "text/javascript", "image/svg+xml", HTML)}
+    shown: dict[str, tuple[str, str, Mapping[str, Json]]] = {
+        "/": ("playground", "The playground", html),
+        "/dashboard": ("dashboard", "The dashboard", html),
+        "/docs": ("docs", "This document, to be read", html),
+        "/openapi.json": ("openapi", "This document", {JSON: {"type": "object"}}),
+        "/pages/{page}/{file}": ("pageFile", "A file of a page", files),
+    }
+    for path, (id, about, gives) in shown.items():
+        for method in ("GET", "HEAD"):
+            found[method, path] = Operation(id, about, "Pages", gives=gives, needs_key=False)
+    return found
+
+
+def batches() -> Operations:
+    """Return the operations of a server with a folder for batches."""
+    limit = integer(1, MOST, default=DEFAULT)
+    after = text("The id of the object before the first one.")
+    listing = {"limit": limit, "after": after}
+    files = {
+        "limit": integer(1, MOST_FILES, default=MOST_FILES),
+        "after": after,
+        "order": one_of(("asc", "desc"), default="desc"),
+        "purpose": text(),
+    }
+    form = {"multipart/form-data": ref("FileUpload")}
+    batch, file = {JSON: ref("Batch")}, {JSON: ref("File")}
+
+    def made(
+        id: str,
+        about: str,
+        gives: Mapping[str, Json],
+        *errors: int,
+        takes: Mapping[str, Json] | None = None,
+        queries: Mapping[str, Json] | None = None,
+    ) -> Operation:
+        return Operation(id, about, "Batches", takes or {}, gives, queries or {}, errors)
+
+    return {
+        ("POST", "/files"): made(
+            "uploadFile", "Store a file", file, 400, 413, 429, 503, takes=form
+        ),
+        ("GET", "/files"): made(
+            "listFiles", "The files", {JSON: ref("FileList")}, 400, queries=files
+        ),
+        ("GET", "/files/{id}"): made("describeFile", "One file", file, 404),
+        ("DELETE", "/files/{id}"): made(
+            "deleteFile", "Remove a file", {JSON: ref("DeletedFile")}, 400, 404, 429, 503
+        ),
+        ("GET", "/files/{id}/content"): made(
+            "readFile", "What a file holds", {"application/octet-stream": {}}, 404
+        ),
+        ("POST", "/batches"): made(
+            "createBatch",
+            "Begin a batch",
+            batch,
+            *(400, 404, 413, 429, 503),
+            takes={JSON: ref("BatchRequest")},
+        ),
+        ("GET", "/batches"): made(
+            "listBatches", "The batches", {JSON: ref("BatchList")}, 400, queries=listing
+        ),
+        ("GET", "/batches/{id}"): made("describeBatch", "One batch", batch, 404),
+        ("POST", "/batches/{id}/cancel"): made(
+            "cancelBatch", "End a batch", batch, 400, 404, 429, 503
+        ),
+    }
+
+
+def no_batches() -> Operations:
+    """Return the operations of files and batches on a server without a folder for them, which all
+    answer an error."""
+    found: dict[tuple[str, str], Operation] = {}
+    for name in ("files", "batches"):
+        for path in (f"/{name}", f"/{name}/{{rest}}"):
+            for method in ("GET", "POST", "DELETE"):
+                id = f"{method.lower()}{name.title()}{'Rest' if '{' in path else ''}"
+                about = "Needs `serve --batch-folder FOLDER`"
+                found[method, path] = Operation(
+                    id, about, "Batches", errors=(404, 429, 503), status=None
+                )
+    return found
+
+
+def operations(*, has_batches: bool) -> Operations:
+    """Return all operations. `has_batches`: the server has a folder for them."""
+    return {
+        **generating(),
+        **about_shapes(),
+        **about_tokens(),
+        **(batches() if has_batches else no_batches()),
+        **about_server(),
+        **pages(),
+    }

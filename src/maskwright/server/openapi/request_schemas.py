@@ -1,0 +1,135 @@
+"""The bodies of the requests that generate answers, from the parser's tables of names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from maskwright.sampling import MOST_LOGPROBS
+from maskwright.server.json import Json
+from maskwright.server.openapi.builders import (
+    ANYTHING,
+    Schemas,
+    array,
+    either,
+    flag,
+    integer,
+    nullable,
+    one_of,
+    record,
+    ref,
+    text,
+)
+from maskwright.server.openapi.message_schemas import input_fields, prompt_fields
+from maskwright.server.openapi.sampling_schemas import (
+    TOKEN_ID,
+    own_schemas,
+    reply_fields,
+    sampling_fields,
+)
+from maskwright.server.openapi.shape_schemas import shape_fields
+from maskwright.server.openapi.tool_schemas import function_fields, tool_fields
+from maskwright.server.request import protocol, response_request, text_request
+from maskwright.server.request.refusals import HARMLESS, NEUTRAL, WAYS_OUT
+from maskwright.server.request.sampling_fields import MAX_CHOICES, MAX_TOKENS
+
+UNKNOWN: Final = (
+    "Fields that are not listed are accepted without effect, unless their names look like a "
+    "constraint on the answer or like the name of a field that is obeyed: these are refused, so "
+    "that a typing error never drops a field. A null counts as an absent field."
+)
+_MODEL: Final[Json] = text("The model or an adapter; by default the model that is served.")
+_LIMIT: Final[Json] = integer(1, MAX_TOKENS, "The most tokens of the answer.")
+_TOP: Final[Json] = integer(0, MOST_LOGPROBS, "How many alternatives are told for each token.")
+
+
+def request_schemas() -> Schemas:
+    chat = _body(_chat_fields(), protocol.OBEYED, {}, "messages")
+    written = _body(_text_fields(), text_request.OBEYED, text_request.REFUSED, "prompt")
+    obeyed, refused = response_request.OBEYED, response_request.REFUSED
+    responses = _body(_response_fields(), obeyed, refused, "input")
+    return {
+        "ChatCompletionRequest": chat,
+        "CompletionRequest": written,
+        "ResponseRequest": responses,
+        **own_schemas(),
+    }
+
+
+def _chat_fields() -> Schemas:
+    return {
+        **_common(),
+        **prompt_fields(),
+        **tool_fields(),
+        **function_fields(),
+        "logprobs": flag("Return the log-probability of each token.", default=False),
+        "max_completion_tokens": _LIMIT,
+        "max_tokens": {**_LIMIT, "description": "The older name of `max_completion_tokens`."},
+        "top_logprobs": {**_TOP, "description": f"{_TOP['description']} Needs `logprobs: true`."},
+    }
+
+
+def _text_fields() -> Schemas:
+    ids, some_text = array(TOKEN_ID, minItems=1), text(minLength=1)
+    prompt = either(some_text, ids, array(either(some_text, ids), minItems=1))
+    return {
+        **_common(),
+        "add_special_tokens": flag("The tokenizer may add special tokens.", default=True),
+        "best_of": integer(1, MAX_CHOICES, "So many answers are made; the `n` likeliest count."),
+        "echo": flag("The prompt comes before the answer.", default=False),
+        "logprobs": _TOP,
+        "max_completion_tokens": _LIMIT,
+        "max_tokens": integer(
+            0, MAX_TOKENS, "0 needs `echo: true`.", default=text_request.DEFAULT_TOKENS
+        ),
+        "prompt": prompt,
+    }
+
+
+def _response_fields() -> Schemas:
+    format: Schemas = {"format": nullable(ref("ResponseFormat")), "verbosity": ANYTHING}
+    about = f"`{response_request.LOGPROBS}` asks for log-probabilities; others have no effect."
+    return {
+        **_common(),
+        **input_fields(),
+        **tool_fields(),
+        "include": either(text(), array(text()), about=about),
+        "max_output_tokens": _LIMIT,
+        "metadata": {"type": "object", "additionalProperties": text()},
+        "text": record({}, format, closed=True),
+        "top_logprobs": _TOP,
+        "truncation": one_of(("disabled", "auto")),
+    }
+
+
+def _common() -> Schemas:
+    return {**sampling_fields(), **shape_fields(), **reply_fields(), "model": _MODEL}
+
+
+def _body(
+    fields: Schemas,
+    obeyed: frozenset[str],
+    refused: Mapping[str, tuple[object, ...]],
+    required: str,
+) -> Json:
+    """Describe a body by what the parser does with each field: it obeys it, takes no notice of it,
+    or refuses all of its values but those without an effect."""
+    properties: dict[str, Json] = {name: nullable(fields[name]) for name in sorted(obeyed)}
+    properties[required] = fields[required]
+    for name in sorted(HARMLESS - obeyed):
+        properties[name] = {"description": "Accepted, and without effect."}
+    for name, neutral in sorted({**NEUTRAL, **refused}.items()):
+        if name not in properties:
+            properties[name] = _refused(name, neutral)
+    return {
+        "type": "object",
+        "description": UNKNOWN,
+        "properties": properties,
+        "required": [required],
+    }
+
+
+def _refused(name: str, neutral: tuple[object, ...]) -> Json:
+    way_out = WAYS_OUT.get(name, "leave it out")
+    about = f"Not supported, and refused unless it has no effect; {way_out}."
+    return one_of([None, *neutral], about)
