@@ -12,6 +12,7 @@ import subprocess
 import sys
 import urllib.request
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,7 +22,7 @@ DOCUMENTS = Path(__file__).resolve().parents[2] / "docs"
 PAGES = ("clients.md", "tutorial.md", "guides/calling-tools.md")
 SECTION = re.compile(r"^## (.+?)\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
 EXAMPLE = re.compile(r"```python\n(.*?)```\n\n```\n(.*?)```", re.DOTALL)
-REQUEST = re.compile(r"curl -s (\S+) .*?-d '(.*?)'\n.*?```json\n(.*?)```", re.DOTALL)
+REQUEST = re.compile(r"curl -s (\S+) .*?-d '([^'…]*)'\n.*?```json\n(.*?)```", re.DOTALL)
 SHOWN = "http://127.0.0.1:8000"
 """The address of the server in the documents."""
 CHANGING = ("id", "created", "system_fingerprint")
@@ -70,14 +71,19 @@ def test_an_example_has_about_ten_lines() -> None:
     assert {name: count for name, count in lines.items() if count > 16} == {}
 
 
-def test_the_first_request_of_the_tutorial_has_the_answer_that_is_shown(server: str) -> None:
-    [(address, body, shown)] = REQUEST.findall((DOCUMENTS / "tutorial.md").read_text())
+def without_changing(answer: dict[str, Any]) -> dict[str, Any]:
+    """The fields of an answer that are equal each time."""
+    kept = {name: value for name, value in answer.items() if name not in CHANGING}
+    usage = {name: n for name, n in answer["usage"].items() if name != "prompt_tokens_details"}
+    return {**kept, "usage": usage}  # the details tell what earlier requests left in the cache
+
+
+@pytest.mark.parametrize("page", ["../README.md", "tutorial.md"])
+def test_the_first_request_has_the_answer_that_is_shown(server: str, page: str) -> None:
+    [(address, body, shown)] = REQUEST.findall((DOCUMENTS / page).read_text())
     request = urllib.request.Request(
         address.replace(SHOWN, server), body.encode(), {"Content-Type": "application/json"}
     )
     with urllib.request.urlopen(request, timeout=200) as answer:
         read = json.load(answer)
-    for name in CHANGING:
-        del read[name]
-    del read["usage"]["prompt_tokens_details"]  # what earlier requests have left in the cache
-    assert read == json.loads(shown)
+    assert without_changing(read) == without_changing(json.loads(shown))
