@@ -41,7 +41,7 @@ from benchmarks.report import Report, need
 from maskwright import Grammar, Vocabulary, compile_json_schema
 from maskwright.automaton.value.progress import PropertyOrder
 from maskwright.errors import InputError, UnsatisfiableSchemaError
-from maskwright.mask.compile.json_schema import DraftName
+from maskwright.grammar.schema.options import DraftName
 
 DATA: Final = ROOT.parent / "shared" / "data"
 SUITE: Final = "json-schema-test-suite.jsonl.gz"

@@ -21,6 +21,7 @@ PACKAGE = Path(__file__).resolve().parent.parent / "src" / "maskwright"
 FACE = "__init__"
 LAYERS = (
     *("kernels", "errors", "limits", "resources", "user_cache", "key_digest", "compiled", "sizing"),
+    "model_options",
     *("grammar", "automaton", "vocab", "mask", "workbench", FACE, "instances", "processes"),
     *("integrations", "sampling", "models", "engine", "dist", "records", "server", "sim", "cli"),
     "__main__",

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from maskwright.cli.replay import replayable
-from maskwright.cli.serve import open_sinks
+from maskwright.cli.serving.trace_sinks import open_sinks
 from maskwright.engine import Engine, EngineConfig
 from maskwright.errors import InputError
 from maskwright.models import DEMO_PATH, load

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -33,16 +34,18 @@ main()
 """
 
 
-def imported(tmp_path: Path, *arguments: str, stdin: str = "") -> set[str]:
-    """The modules that are loaded when a command ends, in a process of its own."""
+def ran(
+    tmp_path: Path, *arguments: str, stdin: str = ""
+) -> tuple[subprocess.CompletedProcess[str], set[str]]:
+    """A command in a process of its own, and the modules that are loaded when it ends."""
     file = tmp_path / "modules.json"
-    subprocess.run(
+    ended = subprocess.run(
         [sys.executable, "-c", PROGRAM, str(file), *arguments],
         input=stdin,
         capture_output=True,
         text=True,
     )
-    return set(json.loads(file.read_text()))
+    return ended, set(json.loads(file.read_text()))
 
 
 @pytest.mark.parametrize(
@@ -59,12 +62,59 @@ def imported(tmp_path: Path, *arguments: str, stdin: str = "") -> set[str]:
         (("batch", "no.jsonl", "out.jsonl"), NOT_FOR_RECORDS),
         (("convert", "semver", "--to", "gbnf"), SERVER),
         (("plan", "--memory", "1GB", "--weights", "1MB", *LAYERS), (*SERVER, *COMPILERS)),
+        (("serve", "--help"), (*SERVER, *COMPILERS)),
         (("generate", "--prompt", "hi", "--max-tokens", "1"), LIBRARY_MODELS),
     ],
 )
 def test_nothing_is_imported_that_is_not_needed(
     tmp_path: Path, arguments: tuple[str, ...], absent: Iterable[str]
 ) -> None:
-    loaded = imported(tmp_path, *arguments, stdin="12")
+    _, loaded = ran(tmp_path, *arguments, stdin="12")
     assert "maskwright.cli.program" in loaded
     assert sorted(loaded & set(absent)) == []
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--block-size", "3"), "--block-size is 3; it must be 4, 8, 16, 32 or 64."),
+        (("--max-running", "0"), "--max-running is 0; it must be a positive integer."),
+        (("--drafts", "0", "--draft-model", "x"), "With drafts 0 the draft model is never used"),
+        (("--cors-origin", "a.example"), "--cors-origin 'a.example': browsers send origins as"),
+        (("--tool-format", "none"), "there is no tool format 'none'"),
+        (("--device", "gpu"), "device 'gpu': one of auto, cpu, cuda or cuda:N."),
+        (("--ttft", "bulk=1"), "--ttft bulk=1: CLASS=SECONDS is needed"),
+        (("--adapter", "name"), "--adapter name: NAME=FOLDER is needed"),
+        (("--api-keys", "/no/such/file"), "can't read /no/such/file: No such file or directory"),
+        (("--tls-key", "key.pem"), "--tls-certificate and --tls-key are needed together"),
+        (("--trace", "/no/such/folder/file"), "can't write traces to /no/such/folder/file"),
+        (("--replicas", "2", "--block-size", "3"), "--block-size is 3"),
+    ],
+)
+def test_a_wrong_option_of_serve_is_told_before_anything_heavy_is_imported(
+    tmp_path: Path, options: tuple[str, ...], message: str
+) -> None:
+    ended, loaded = ran(tmp_path, "serve", *options)
+    assert ended.returncode == 2
+    assert message in ended.stderr
+    assert sorted(loaded & {*SERVER, *COMPILERS}) == []
+
+
+def test_a_port_that_is_taken_is_told_before_anything_heavy_is_imported(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        ended, loaded = ran(tmp_path, "serve", "--port", str(port))
+    assert ended.returncode == 3
+    assert f"can't listen on 127.0.0.1 port {port}" in ended.stderr
+    assert sorted(loaded & {*SERVER, *COMPILERS}) == []
+
+
+def test_a_class_that_a_key_names_is_checked_before_anything_heavy_is_imported(
+    tmp_path: Path,
+) -> None:
+    keys = tmp_path / "keys.toml"
+    keys.write_text(f'[[key]]\nname = "a"\nsha256 = "{64 * "0"}"\nclasses = ["bulk"]\n')
+    ended, loaded = ran(tmp_path, "serve", "--api-keys", str(keys))
+    assert ended.returncode == 2
+    assert "the key a names the class 'bulk'; there are interactive, agent, batch" in ended.stderr
+    assert sorted(loaded & {*SERVER, *COMPILERS}) == []

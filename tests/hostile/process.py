@@ -17,7 +17,7 @@ from inspect import signature
 from pathlib import Path
 from typing import IO, Final
 
-from maskwright.cli.serve import serve
+from maskwright.cli.serving.serve import serve
 
 ROOT: Final = Path(__file__).resolve().parent.parent.parent
 START_SECONDS: Final = 200.0

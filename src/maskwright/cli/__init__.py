@@ -7,6 +7,7 @@
 - `observe/`: The commands that look at a server, running or by its traces.
 - `output/`: How the commands show things: tables within a width, places in a text.
 - `process/`: What a command sets up for its whole process.
+- `serving/`: The command `serve`: its options, and what it starts.
 - `shape/`: The commands that see, test and change a shape. They need no torch.
 - `simulation/`: The commands that simulate clusters.
 - `arguments`: Arguments of commands, declared at the parameters of a function.
@@ -21,7 +22,6 @@
 - `plan`: The command `plan`: compute what a model can serve.
 - `program`: The program: its commands and its errors.
 - `replay`: The command `replay`: generate traced answers again.
-- `serve`: The command `serve`: serve a model over HTTP.
 """
 
 from maskwright.cli.program import main

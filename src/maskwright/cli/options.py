@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
 from maskwright.cli.input.shipped import listed
 from maskwright.user_cache import user_cache
+
+LogFormat: TypeAlias = Literal["text", "json"]
+LogLevel: TypeAlias = Literal["debug", "info", "warning", "error"]
 
 USER_CACHE: Final = user_cache() or Path("off")
 """Where commands keep what is computed once for each vocabulary, without `--cache`."""

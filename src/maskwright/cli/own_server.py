@@ -12,7 +12,7 @@ from typing import Final
 import uvicorn
 
 from maskwright.cli.process.listening import listen
-from maskwright.cli.serve import warm_up
+from maskwright.cli.serving.warm_up import warm_up
 from maskwright.engine import Engine
 from maskwright.models import DEMO_PATH, Backend, load
 from maskwright.server import create_app

@@ -29,7 +29,7 @@ class Subcommand(NamedTuple):
 
 
 COMMANDS: Final = {
-    "serve": Subcommand("serve", "Serve a model over HTTP, in OpenAI's protocol."),
+    "serve": Subcommand("serving.serve", "Serve a model over HTTP, in OpenAI's protocol."),
     "route": Subcommand("fleet.route", "Serve several running servers at one address."),
     "key": Subcommand("key", "Make a key for a client of a server, and its entry in a file."),
     "check": Subcommand(

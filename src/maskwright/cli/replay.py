@@ -20,7 +20,7 @@ import httpx
 
 from maskwright.cli.arguments import Argument, Option
 from maskwright.cli.options import BACKEND_HELP, CACHE_HELP, MODEL_HELP, USER_CACHE, cache_folder
-from maskwright.cli.serve import adapter_folders
+from maskwright.cli.serving.option_checks import adapter_folders
 from maskwright.engine import Engine, EngineConfig, FinishReason
 from maskwright.errors import InputError
 from maskwright.models import DEMO_PATH, Backend, LoadedModel, load

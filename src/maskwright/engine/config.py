@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields
-from typing import TypeGuard
+from typing import TYPE_CHECKING, TypeGuard
 
 from maskwright.engine.schedule.service import CLASSES, ServiceClass
 from maskwright.errors import InputError
 from maskwright.kernels.kv_bytes import KV_DTYPES, KvDtype
-from maskwright.models import LoadedModel
+
+if TYPE_CHECKING:  # settings are checked before torch is imported
+    from maskwright.models import LoadedModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,17 +97,23 @@ class EngineConfig:
                 f"({self.max_running}), so that every running request can take a step.",
                 param="max_batch_tokens",
             )
-        if self.draft_model is not None and not self.drafts:
-            raise InputError(
-                "With drafts 0 the draft model is never used; leave it out, or allow drafts.",
-                param="drafts",
-            )
+        if self.draft_model is not None:
+            check_drafts_used(self.drafts)
         names = [item.name for item in self.classes]
         if not names or len(set(names)) < len(names):
             raise InputError(
                 f"classes are {names}; at least one is needed, and each name once.",
                 param="classes",
             )
+
+
+def check_drafts_used(drafts: int) -> None:
+    """Check the number of drafted tokens of an engine with a draft model. Raises `InputError`."""
+    if not drafts:
+        raise InputError(
+            "With drafts 0 the draft model is never used; leave it out, or allow drafts.",
+            param="drafts",
+        )
 
 
 def _check(name: str, value: object, *, optional: bool) -> None:

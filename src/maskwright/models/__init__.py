@@ -20,21 +20,14 @@
 - `weights`: Reads the tensors of a checkpoint.
 """
 
+from maskwright.model_options import BACKENDS, DEMO_PATH, DTYPES, Backend, Dtype
 from maskwright.models.adapter import Adapter
 from maskwright.models.batch import ForwardBatch, Run, lay_out
 from maskwright.models.batch_invariance import BatchInvariance, probe_batch_invariance
 from maskwright.models.config import ARCHITECTURES
 from maskwright.models.decoder import Decoder
 from maskwright.models.library_operations import LibraryOperations, Product, one_of_each_shape
-from maskwright.models.load import (
-    BACKENDS,
-    DEMO_PATH,
-    DTYPES,
-    Backend,
-    Dtype,
-    LoadedModel,
-    load,
-)
+from maskwright.models.load import LoadedModel, load
 from maskwright.models.peft import AdapterFile
 
 __all__ = [

@@ -2,34 +2,31 @@
 
 from __future__ import annotations
 
-import re
-
 import torch
 
 from maskwright.errors import InputError
 from maskwright.kernels.device import AVAILABLE
-
-NAMES = "auto, cpu, cuda or cuda:N"
+from maskwright.model_options import DEVICE_NAME, check_device_name
 
 
 def find_device(name: str) -> torch.device:
     """Return the device called `name`. "auto" is the first GPU, if there is one and Triton is
     installed, else the CPU. Raises `InputError` for other names and for a GPU that isn't there."""
+    check_device_name(name)
     if name == "cpu":
         return torch.device("cpu")
     if name == "auto":
         usable = AVAILABLE and torch.cuda.is_available()
         return torch.device("cuda", 0) if usable else torch.device("cpu")
-    matched = re.fullmatch(r"cuda(?::(\d+))?", name)
-    if matched is None:
-        raise InputError(f"device {name!r}: one of {NAMES}.", param="device")
     if not AVAILABLE:
         raise InputError(
             f"device {name}: its kernels need Triton; install it with `pip install"
             " 'maskwright[gpu]'`.",
             param="device",
         )
-    number, there = int(matched[1] or 0), torch.cuda.device_count()
+    matched = DEVICE_NAME.fullmatch(name)
+    number = int(matched[1] or 0) if matched is not None else 0
+    there = torch.cuda.device_count()
     if number >= there:
         seen = "torch sees no GPU" if there == 0 else f"torch sees {there} GPUs, from cuda:0 on"
         raise InputError(f"device {name}: {seen}. Use cpu or auto.", param="device")

@@ -10,13 +10,14 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any
 
 import torch
 from huggingface_hub import snapshot_download
 from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
 from maskwright.errors import InputError
+from maskwright.model_options import BACKENDS, DEMO_PATH, DTYPES, Backend, Dtype
 from maskwright.models.chat import chat_tokens
 from maskwright.models.config import end_tokens, parse_config, read_config
 from maskwright.models.decoder import Decoder
@@ -24,15 +25,6 @@ from maskwright.models.dense import DenseDecoder
 from maskwright.models.device import find_device
 from maskwright.models.weights import read_weights, weights_revision
 from maskwright.vocab import Vocabulary
-
-DEMO_PATH = Path(__file__).parent / "demo"
-"""The checkpoint that ships with the package."""
-
-Backend = Literal["auto", "dense", "transformers"]
-BACKENDS: tuple[Backend, ...] = get_args(Backend)
-
-Dtype = Literal["auto", "float32", "bfloat16", "float16"]
-DTYPES: tuple[Dtype, ...] = get_args(Dtype)
 
 _DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 

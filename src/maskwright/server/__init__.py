@@ -24,10 +24,29 @@
 - `prompts`: The prompts of a request as token ids.
 - `starter`: From a typed request to generations of the engine.
 - `token_routes`: The endpoints that tokenise texts and join tokens.
+
+Each name is imported when it is first asked for: settings can be checked without importing torch.
 """
 
-from maskwright.server.app import create_app
-from maskwright.server.config import ServerConfig
-from maskwright.server.observe.traces import RequestTrace, TraceFile, TraceSink
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from maskwright.server.app import create_app
+    from maskwright.server.config import ServerConfig
+    from maskwright.server.observe.traces import RequestTrace, TraceFile, TraceSink
 
 __all__ = ["RequestTrace", "ServerConfig", "TraceFile", "TraceSink", "create_app"]
+
+_MODULES: Final = {"ServerConfig": "config", "create_app": "app"}
+"""Where each name stands; those that are missing are traces."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = import_module(f"maskwright.server.{_MODULES.get(name, 'observe.traces')}")
+    value = globals()[name] = getattr(module, name)
+    return value

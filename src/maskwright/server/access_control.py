@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from typing import Final
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from maskwright.dist.drain import Drain
-from maskwright.errors import InputError
-from maskwright.server.access.keys import ApiKey, KeyRing
+from maskwright.server.access.keys import KeyRing
 from maskwright.server.access.rates import Allowance, Excess
 from maskwright.server.errors import HttpError, code_of, describe, error_response
 from maskwright.server.exchange import OWNER, Exchange, exchange_of
@@ -116,18 +114,6 @@ class AccessControl:
         self._metrics.used_key(allowance.key.name, None if excess is None else excess.name)
         if excess is not None:
             raise _too_much(allowance, excess)
-
-
-def check_classes(keys: Iterable[ApiKey], known: Iterable[str]) -> None:
-    """Check that the classes of service of all keys are `known`. Raises InputError."""
-    names = list(known)
-    for key in keys:
-        for name in key.classes:
-            if name not in names:
-                raise InputError(
-                    f"the key {key.name} names the class {name!r}; there are {', '.join(names)}",
-                    param="api_keys",
-                )
 
 
 def _unknown_key(*, given: bool) -> HttpError:

@@ -14,7 +14,8 @@ from maskwright.dist.drain import Drain
 from maskwright.engine import Engine
 from maskwright.errors import InputError, MaskwrightError
 from maskwright.processes import GrammarProcesses
-from maskwright.server.access_control import AccessControl, check_classes
+from maskwright.server.access.keys import check_classes
+from maskwright.server.access_control import AccessControl
 from maskwright.server.answer.answers import model_card
 from maskwright.server.batches.batching import Batching, add_batch_routes
 from maskwright.server.config import ServerConfig
@@ -64,8 +65,7 @@ def create_app(
     process. Once the caller begins `drain`, no further request is let in."""
     config = config or ServerConfig()
     drain = drain or Drain(config.drain_seconds)
-    if config.keys is not None:
-        check_classes(config.keys.keys, (item.name for item in engine.config.classes))
+    check_classes(config.keys, engine.config.classes)
     name = _name(engine, config)
     tool_format = config.tool_format or tool_format_of(engine.loaded.chat_template)
     identity = identity_of(engine, config, tool_format)

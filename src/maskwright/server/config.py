@@ -9,8 +9,8 @@ from typing import Final, get_args
 
 from maskwright.automaton.value.whitespace import WHITESPACE, WhitespaceName
 from maskwright.errors import InputError
+from maskwright.grammar.schema.options import AdditionalProperties
 from maskwright.grammar.tools.formats import tool_format
-from maskwright.mask.compile.json_schema import AdditionalProperties
 from maskwright.server.access.keys import KeyRing
 
 ORIGIN: Final = re.compile(r"[a-z][a-z0-9+.-]*://[a-z0-9.\-\[\]:]+(:[0-9]+)?")

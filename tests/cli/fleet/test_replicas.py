@@ -10,8 +10,6 @@ import subprocess
 import httpx
 import pytest
 
-from maskwright.cli.serve import check_replicated
-from maskwright.errors import InputError
 from tests.api.served_process import PROGRAM, served_process
 from tests.bounds import PATIENCE, wait_until
 
@@ -53,10 +51,3 @@ def test_a_replica_that_can_not_start_ends_the_command() -> None:
     assert run.returncode == 2
     assert "a replica ended at its start" in run.stderr
     assert "w0 maskwright:" in run.stderr
-
-
-@pytest.mark.parametrize(("tls", "folder"), [("cert.pem", None), (None, "batches")])
-def test_what_replicas_can_not_do_is_refused(tls: str | None, folder: str | None) -> None:
-    with pytest.raises(InputError, match="--replicas"):
-        check_replicated(tls, folder)
-    check_replicated(None, None)

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import httpx
 import pytest
 
-from maskwright.cli.serve import warm_up
+from maskwright.cli.serving.warm_up import warm_up
 from maskwright.engine import Engine, EngineConfig
 from maskwright.models import DEMO_PATH, load
 from maskwright.server import TraceFile, create_app

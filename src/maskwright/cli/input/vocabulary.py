@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from tokenizers import Tokenizer
 
-import maskwright
 from maskwright.errors import InputError
+from maskwright.model_options import DEMO_PATH
 from maskwright.user_cache import user_cache
 from maskwright.vocab import Vocabulary
 
@@ -22,7 +22,7 @@ def read_vocabulary(model: str) -> Vocabulary:
 
     The end tokens are those of generation_config.json or config.json beside it. Raises InputError.
     """
-    path = Path(maskwright.__file__).parent / "models" / "demo" if model == DEMO else Path(model)
+    path = DEMO_PATH if model == DEMO else Path(model)
     file = path / "tokenizer.json" if path.is_dir() else path
     if not file.is_file():
         raise InputError(

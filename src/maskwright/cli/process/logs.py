@@ -5,12 +5,9 @@ from __future__ import annotations
 import json
 import logging
 import time
-from typing import Literal, TypeAlias
 
+from maskwright.cli.options import LogFormat, LogLevel
 from maskwright.server.exchange import CURRENT
-
-LogFormat: TypeAlias = Literal["text", "json"]
-LogLevel: TypeAlias = Literal["debug", "info", "warning", "error"]
 
 
 def set_up_logs(form: LogFormat, level: LogLevel) -> None:

@@ -40,7 +40,7 @@ from maskwright.grammar.dialects.write import write_grammar
 from maskwright.grammar.pattern.translate import full_match
 from maskwright.grammar.regular.terms import EMPTY
 from maskwright.grammar.rules.tree import Rules, Terminal
-from maskwright.mask.compile.json_schema import Integers
+from maskwright.grammar.schema.options import Integers
 from maskwright.workbench.conversion.layout import LayoutName
 from maskwright.workbench.conversion.losses import ConversionLoss
 from maskwright.workbench.conversion.schema_rules import schema_rules

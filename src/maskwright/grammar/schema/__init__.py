@@ -29,6 +29,7 @@ and one to the tables in `tests/grammar/schema/`. For users, add a row to docs/j
 - `document`: The document as JSON: loading it, checking it, reading settings of a kind.
 - `drafts`: The drafts of JSON Schema, and which keywords each of them has.
 - `keys`: Keys of schemas, which are equal for equal JSON.
+- `options`: The names of what may be chosen in compiling a schema.
 - `order`: The order in which a schema names its properties.
 - `parse`: `parse_schema`: from a document to the tree and the report.
 - `places`: Where in a document the schema of a part of a value stands.

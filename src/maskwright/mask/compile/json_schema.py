@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import replace
-from typing import Final, Literal, NamedTuple, get_args
+from typing import Final, NamedTuple, get_args
 
 from maskwright.automaton.json.contexts import JsonContexts
 from maskwright.automaton.json.precheck import FEW_STEPS, WIDE, precheck_alternatives
@@ -13,6 +13,13 @@ from maskwright.automaton.value.progress import PropertyOrder
 from maskwright.automaton.value.whitespace import WHITESPACE, WhitespaceName
 from maskwright.errors import Construct, InputError, UnsatisfiableSchemaError
 from maskwright.grammar.schema.drafts import Draft
+from maskwright.grammar.schema.options import (
+    AdditionalProperties,
+    DraftName,
+    Escapes,
+    Formats,
+    Integers,
+)
 from maskwright.grammar.schema.parse import ParseOptions, parse_schema
 from maskwright.grammar.schema.tree import Json, Schema
 from maskwright.limits import DEFAULT_LIMITS, Limits, Work
@@ -21,12 +28,6 @@ from maskwright.mask.grammar import Grammar
 from maskwright.mask.recognizer import Beginning
 from maskwright.mask.shared.generations import generations_of
 from maskwright.vocab import Vocabulary
-
-DraftName = Literal["4", "6", "7", "2019-09", "2020-12"]
-Formats = Literal["enforce", "annotate"]
-Integers = Literal["any", "digits"]
-Escapes = Literal["any", "needed"]
-AdditionalProperties = Literal["allow", "forbid"]
 
 _ORDERS: Final = get_args(PropertyOrder)
 _FORMATS: Final = get_args(Formats)

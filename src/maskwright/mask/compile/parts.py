@@ -31,6 +31,7 @@ from maskwright.grammar.regular.terms import ANYTHING
 from maskwright.grammar.rules.begins import refuse_bounded
 from maskwright.grammar.rules.fold import fold_rules
 from maskwright.grammar.rules.tree import Expression, JsonValue, Ref, Rules, Terminal, renamed
+from maskwright.grammar.schema.options import AdditionalProperties, Escapes, Integers
 from maskwright.grammar.schema.parse import ParseOptions, parse_schema
 from maskwright.grammar.schema.tree import Json, Report, ReportEntry, Schema
 from maskwright.grammar.shape.shapes import Shapes
@@ -42,7 +43,6 @@ from maskwright.grammar.tools.formats import ToolFormat, tool_format
 from maskwright.grammar.tools.python_arguments import PythonArguments
 from maskwright.grammar.tools.tools import CustomInput, Tool
 from maskwright.limits import Limits
-from maskwright.mask.compile.json_schema import AdditionalProperties, Escapes, Integers
 from maskwright.mask.compile.rules import compile_rules
 from maskwright.mask.grammar import Grammar
 from maskwright.mask.shared.generations import tables_of

@@ -5,10 +5,10 @@ from __future__ import annotations
 from maskwright.automaton.value.progress import PropertyOrder
 from maskwright.automaton.value.whitespace import WhitespaceName
 from maskwright.errors import Construct
+from maskwright.grammar.schema.options import AdditionalProperties, Escapes, Integers
 from maskwright.grammar.schema.tree import Json
 from maskwright.grammar.tags.parse import parse_tag
 from maskwright.limits import DEFAULT_LIMITS, Limits, Work
-from maskwright.mask.compile.json_schema import AdditionalProperties, Escapes, Integers
 from maskwright.mask.compile.parts import START, Parts
 from maskwright.mask.grammar import Grammar
 from maskwright.vocab import Vocabulary

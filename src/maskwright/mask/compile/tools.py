@@ -8,12 +8,12 @@ from typing import get_args
 from maskwright.automaton.value.progress import PropertyOrder
 from maskwright.automaton.value.whitespace import WhitespaceName
 from maskwright.errors import Construct, InputError, UnsatisfiableSchemaError
+from maskwright.grammar.schema.options import AdditionalProperties, Escapes, Integers
 from maskwright.grammar.schema.tree import Json
 from maskwright.grammar.tools.formats import tool_format
 from maskwright.grammar.tools.rules import Reasoning, ToolRules
 from maskwright.grammar.tools.tools import Tool, ToolChoice, parse_tool_choice, parse_tools
 from maskwright.limits import DEFAULT_LIMITS, Limits, Work
-from maskwright.mask.compile.json_schema import AdditionalProperties, Escapes, Integers
 from maskwright.mask.compile.parts import START, Parts
 from maskwright.mask.compile.responses import JsonResponse, ResponseShape, response_expression
 from maskwright.mask.grammar import Grammar

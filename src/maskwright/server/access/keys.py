@@ -22,6 +22,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Final, cast
 
+from maskwright.engine.schedule.service import ServiceClass
 from maskwright.errors import InputError
 from maskwright.key_digest import digest_of
 
@@ -105,6 +106,17 @@ def read_keys(path: Path) -> list[ApiKey]:
         return [_key(entry) for entry in cast(list[object], entries)]
     except InputError as error:
         raise _wrong(f"{path}: {error.message}") from None
+
+
+def check_classes(keys: KeyRing | None, known: Iterable[ServiceClass]) -> None:
+    """Check that the classes of service of all keys are `known`. Raises InputError."""
+    names = [each.name for each in known]
+    for key in () if keys is None else keys.keys:
+        for name in key.classes:
+            if name not in names:
+                raise _wrong(
+                    f"the key {key.name} names the class {name!r}; there are {', '.join(names)}"
+                )
 
 
 def _key(entry: object) -> ApiKey:

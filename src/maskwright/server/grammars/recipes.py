@@ -16,6 +16,7 @@ from maskwright.errors import (
     SchemaError,
     StructuralTagError,
 )
+from maskwright.grammar.schema.options import AdditionalProperties
 from maskwright.mask import (
     ChoiceResponse,
     GrammarResponse,
@@ -30,7 +31,6 @@ from maskwright.mask import (
     compile_structural_tag,
     compile_tools,
 )
-from maskwright.mask.compile.json_schema import AdditionalProperties
 from maskwright.processes import Build
 from maskwright.server.request.shape import (
     ChoiceShape,

@@ -9,12 +9,14 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from maskwright.engine import Trace
 from maskwright.errors import InputError
-from maskwright.server.exchange import Exchange
 from maskwright.server.json import Json
+
+if TYPE_CHECKING:  # a file of traces is opened before torch and the engine are imported
+    from maskwright.engine import Trace
+    from maskwright.server.exchange import Exchange
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final, cast, get_args
 
 from maskwright.errors import InputError
-from maskwright.mask.compile.json_schema import AdditionalProperties
+from maskwright.grammar.schema.options import AdditionalProperties
 from maskwright.server.request.fields import Fields, invalid
 from maskwright.server.request.shape import FIELDS, FreeText, Shape, parse_shape
 from maskwright.server.request.tool_use import ToolUse, parse_tool_use

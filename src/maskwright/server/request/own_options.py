@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import cast, get_args
 
 from maskwright.errors import InputError
-from maskwright.mask.compile.json_schema import AdditionalProperties
+from maskwright.grammar.schema.options import AdditionalProperties
 from maskwright.sampling import Scale
 from maskwright.server.relay.continuation import StreamBeginning, parse_continuation
 from maskwright.server.request.fields import Fields, as_number, invalid

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import re
 import shlex
 import signal
 import socket
@@ -16,16 +15,9 @@ import jsonschema
 import pytest
 
 from maskwright.cli.process.listening import listen
-from maskwright.cli.serve import (
-    SCHEMA,
-    adapter_folders,
-    open_sinks,
-    serve,
-    warm_up,
-    with_objectives,
-)
+from maskwright.cli.serving.serve import serve
+from maskwright.cli.serving.warm_up import SCHEMA, warm_up
 from maskwright.engine import Engine, EngineConfig
-from maskwright.engine.schedule.service import CLASSES
 from maskwright.errors import InputError
 from maskwright.models import load
 from maskwright.server import ServerConfig
@@ -76,33 +68,6 @@ def test_it_says_when_it_is_ready_and_how_to_try_it(tmp_path: Path) -> None:
     assert line["request_id"] == trace["request_id"]
 
 
-def test_objectives_are_of_classes() -> None:
-    first, second, third = with_objectives(CLASSES, ["interactive=1.5", "agent=9"], ["agent=0.1"])
-    assert (first.ttft, first.tpot, first.weight) == (1.5, None, CLASSES[0].weight)
-    assert (second.ttft, second.tpot, third) == (9.0, 0.1, CLASSES[2])
-    for given, told in (
-        ("bulk=1", "classes are interactive, agent, batch"),
-        ("agent", "''"),
-        ("agent=soon", "'soon' is no number"),
-        ("agent=-1", "above 0"),
-    ):
-        with pytest.raises(InputError, match=re.escape(told)):
-            with_objectives(CLASSES, [], [given])
-
-
-def test_spans_need_their_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "opentelemetry.sdk.trace", None)
-    monkeypatch.delitem(sys.modules, "maskwright.server.observe.spans", raising=False)
-    with pytest.raises(InputError, match=r"pip install 'maskwright\[otel\]'"):
-        open_sinks(None, "http://127.0.0.1:1/v1/traces")
-
-
-def test_spans_need_an_address() -> None:
-    with pytest.raises(InputError, match="begins with http") as caught:
-        open_sinks(None, "localhost:4318")
-    assert caught.value.param == "otel"
-
-
 @pytest.mark.parametrize("blocks", [1, 2])
 def test_a_context_too_short_to_warm_up_in_is_served(tmp_path: Path, blocks: int) -> None:
     tiny = load(save_checkpoint(tmp_path / "tiny"))
@@ -140,18 +105,3 @@ def test_a_port_that_is_taken_is_told(run: Run) -> None:
     assert f"can't listen on 127.0.0.1 port {port}" in found.stderr
     assert "--port 0" in found.stderr
     assert "Traceback" not in found.stderr
-
-
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        (["a"], "--adapter a: NAME=FOLDER is needed"),
-        (["=b"], "--adapter =b: NAME=FOLDER is needed"),
-        (["a="], "--adapter a=: NAME=FOLDER is needed"),
-        (["a=b", "a=c"], "--adapter: a is given twice"),
-    ],
-)
-def test_an_adapter_is_a_name_and_a_folder(given: list[str], message: str) -> None:
-    with pytest.raises(InputError, match=re.escape(message)):
-        adapter_folders(given)
-    assert adapter_folders(["a=b", "c=d=e"]) == {"a": Path("b"), "c": Path("d=e")}

@@ -1,0 +1,157 @@
+"""Serve a model over HTTP, in OpenAI's protocol."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from maskwright.cli.options import USER_CACHE, cache_folder
+from maskwright.cli.process.listening import listen
+from maskwright.cli.process.security import KeySource, tls_files
+from maskwright.cli.serving import engine_options as engine
+from maskwright.cli.serving import server_options as server
+from maskwright.cli.serving.option_checks import (
+    adapter_folders,
+    check_replicated,
+    replica_options,
+    with_objectives,
+)
+from maskwright.cli.serving.settings import ChosenModel, GrammarWork, WebSettings
+from maskwright.cli.serving.trace_sinks import open_sinks
+from maskwright.engine.config import EngineConfig, check_drafts_used
+from maskwright.model_options import DEMO_PATH, check_device_name
+from maskwright.server.access.keys import check_classes
+from maskwright.server.config import ServerConfig
+
+ENGINE = EngineConfig()
+SERVER = ServerConfig()
+
+GRAMMAR_PROCESSES = 1 if sys.platform == "linux" else 0
+"""They are forked, and watched by what Linux says of a process."""
+
+
+def serve(
+    model: engine.Model = str(DEMO_PATH),
+    backend: engine.Backend = "auto",
+    device: engine.Device = "cpu",
+    dtype: engine.Dtype = "auto",
+    adapter: engine.Adapter = [],  # noqa: B006 - read by the parser, never changed
+    adapter_bytes: engine.AdapterBytes = ENGINE.adapter_bytes,
+    host: server.Host = "127.0.0.1",
+    port: server.Port = 8000,
+    tls_certificate: server.TlsCertificate = None,
+    tls_key: server.TlsKey = None,
+    api_keys: server.ApiKeys = None,
+    api_key: server.ApiKey = None,
+    open_metrics: server.OpenMetrics = SERVER.open_metrics,
+    cors_origin: server.CorsOrigin = [],  # noqa: B006 - read by the parser, never changed
+    body_bytes: server.BodyBytes = SERVER.body_bytes,
+    drain_seconds: server.DrainSeconds = SERVER.drain_seconds,
+    name: server.Name = SERVER.model_name,
+    strict_model: server.StrictModel = SERVER.strict_model,
+    whitespace: server.Whitespace = SERVER.whitespace,
+    additional_properties: server.AdditionalProperties = SERVER.additional_properties,
+    tool_format: server.ToolFormat = SERVER.tool_format,
+    replicas: engine.Replicas = 1,
+    block_size: engine.BlockSize = ENGINE.block_size,
+    kv_bytes: engine.KvBytes = ENGINE.kv_bytes,
+    memory_fraction: engine.MemoryFraction = ENGINE.memory_fraction,
+    blocks: engine.Blocks = ENGINE.blocks,
+    kv_dtype: engine.KvDtype = ENGINE.kv_dtype,
+    prefix_cache: engine.PrefixCache = ENGINE.prefix_cache,
+    swap_bytes: engine.SwapBytes = ENGINE.swap_bytes,
+    max_running: engine.MaxRunning = ENGINE.max_running,
+    max_batch_tokens: engine.MaxBatchTokens = ENGINE.max_batch_tokens,
+    stall: engine.Stall = ENGINE.stall,
+    max_waiting: engine.MaxWaiting = ENGINE.max_waiting,
+    ttft: engine.Ttft = [],  # noqa: B006 - read by the parser, never changed
+    tpot: engine.Tpot = [],  # noqa: B006 - read by the parser, never changed
+    max_context: engine.MaxContext = ENGINE.max_context,
+    canonical: engine.Canonical = ENGINE.canonical,
+    drafts: engine.Drafts = ENGINE.drafts,
+    draft_model: engine.DraftModel = None,
+    overlap: engine.Overlap = ENGINE.overlap,
+    reader_tokens: engine.ReaderTokens = ENGINE.reader_tokens,
+    reader_seconds: engine.ReaderSeconds = ENGINE.reader_seconds,
+    grammar_processes: engine.GrammarProcesses = GRAMMAR_PROCESSES,
+    shape_seconds: engine.ShapeSeconds = 10.0,
+    shape_bytes: engine.ShapeBytes = 512 << 20,
+    threads: engine.Threads = ENGINE.threads,
+    batch_folder: server.BatchFolder = None,
+    trace: server.Trace = None,
+    trace_requests: server.TraceRequests = False,
+    otel: server.Otel = None,
+    log_format: server.LogFormat = "text",
+    log_level: server.LogLevel = "info",
+    log_prompts: server.LogPrompts = SERVER.log_prompts,
+    cache: engine.Cache = str(USER_CACHE),
+) -> None:
+    check_device_name(device)
+    if draft_model is not None:
+        check_drafts_used(drafts)
+    adapters, keys = adapter_folders(adapter), KeySource(api_key, api_keys)
+    server_config = ServerConfig(
+        model_name=name,
+        strict_model=strict_model,
+        whitespace=whitespace,
+        additional_properties=additional_properties,
+        tool_format=tool_format,
+        reader_seconds=reader_seconds,
+        log_prompts=log_prompts,
+        body_bytes=body_bytes,
+        keys=keys.ring(),
+        open_metrics=open_metrics,
+        cors_origins=tuple(cors_origin),
+        drain_seconds=drain_seconds,
+        batch_folder=None if batch_folder is None else Path(batch_folder),
+    )
+    engine_config = EngineConfig(
+        block_size=block_size,
+        kv_bytes=kv_bytes,
+        memory_fraction=memory_fraction,
+        blocks=blocks,
+        kv_dtype=kv_dtype,
+        prefix_cache=prefix_cache,
+        swap_bytes=swap_bytes,
+        max_running=max_running,
+        max_batch_tokens=max_batch_tokens,
+        stall=stall,
+        max_waiting=max_waiting,
+        max_context=max_context,
+        classes=with_objectives(ENGINE.classes, ttft, tpot),
+        canonical=canonical,
+        drafts=drafts,
+        overlap=overlap,
+        reader_tokens=reader_tokens,
+        reader_seconds=reader_seconds,
+        threads=threads,
+        adapter_bytes=adapter_bytes,
+    )
+    check_classes(server_config.keys, engine_config.classes)
+    if replicas > 1:
+        check_replicated(tls_certificate or tls_key, batch_folder)
+        options = replica_options(sys.argv[2:], replicas, memory_fraction)
+        _serve_replicas(replicas, options, (host, port), body_bytes, drain_seconds, api_key)
+        return
+    tls, sinks = tls_files(tls_certificate, tls_key), open_sinks(trace, otel, trace_requests)
+    web = WebSettings(server_config, keys, tls, sinks, log_format, log_level)
+    folder = cache_folder(cache)
+    chosen = ChosenModel(model, backend, device, dtype, draft_model, adapters, folder)
+    work = GrammarWork(grammar_processes, shape_seconds, shape_bytes)
+    with listen(host, port, reader_seconds) as listening:
+        from maskwright.cli.serving.start import start  # noqa: PLC0415 - imports torch
+
+        start(chosen, engine_config, work, web, listening)
+
+
+def _serve_replicas(
+    count: int,
+    options: list[str],
+    address: tuple[str, int],
+    body_bytes: int,
+    drain_seconds: float,
+    key: str | None,
+) -> None:
+    from maskwright.cli.fleet.replicas import serve_replicas  # noqa: PLC0415 - imports a server
+
+    serve_replicas(count, options, address, body_bytes, drain_seconds, key)

@@ -1,0 +1,134 @@
+"""Starts the engine and the HTTP server of `serve`. Imports torch, so that options are checked
+before this module is imported."""
+
+from __future__ import annotations
+
+import socket
+import sys
+from collections.abc import Callable, Generator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from functools import partial
+
+import uvicorn
+from fastapi import FastAPI
+
+from maskwright.cli.process.collector import collecting
+from maskwright.cli.process.draining import DrainingServer
+from maskwright.cli.process.logs import set_up_logs
+from maskwright.cli.process.security import TlsFiles
+from maskwright.cli.serving.settings import ChosenModel, GrammarWork, WebSettings
+from maskwright.cli.serving.warm_up import greeting, warm_up
+from maskwright.dist.drain import Drain
+from maskwright.engine import Engine, EngineConfig
+from maskwright.engine.schedule.service import ServiceClass
+from maskwright.models import load
+from maskwright.processes import GrammarProcesses
+from maskwright.server import ServerConfig, create_app
+from maskwright.server.access.keys import KeyRing, check_classes
+from maskwright.vocab import Vocabulary
+
+SHUTDOWN_SECONDS = 5
+"""Time for connections to close at the end, in seconds."""
+
+
+def start(
+    chosen: ChosenModel,
+    config: EngineConfig,
+    work: GrammarWork,
+    web: WebSettings,
+    listening: socket.socket,
+) -> None:
+    """Serve at a bound socket until a signal ends it. The sinks of traces are closed at the end."""
+    set_up_logs(web.log_format, web.log_level)
+    with ExitStack() as closing:
+        for sink in web.sinks:
+            closing.callback(sink.close)
+        read = partial(load, dtype=chosen.dtype, device=chosen.device, cache=chosen.cache)
+        loaded = read(chosen.path, backend=chosen.backend)
+        if chosen.draft_path is not None:
+            config = replace(config, draft_model=read(chosen.draft_path))
+        # The grammar processes are forked before the engine has memory and threads.
+        processes = closing.enter_context(grammar_work(loaded.vocab, *work))
+        engine = closing.enter_context(Engine(loaded, config, chosen.adapters))
+        print(f"memory: {engine.capacity.report()}", file=sys.stderr)
+        closing.enter_context(collecting(lambda: engine.idle))
+        # After `collecting` has frozen what there is: this makes tables of grammars, which are
+        # replaced later, and what is frozen would never be freed.
+        warm_up(engine, processes)
+        drain = Drain(web.config.drain_seconds)
+        http = http_config(create_app(engine, web.config, web.sinks, processes, drain), web.tls)
+        reload = reloading(web, config.classes, http)
+        Announcing(engine, web.config, http, drain, reload).run([listening])
+
+
+def http_config(app: FastAPI, tls: TlsFiles | None) -> uvicorn.Config:
+    """The settings of the HTTP server. Host and port are those of its socket."""
+    return uvicorn.Config(
+        app,
+        log_level="warning",
+        log_config=None,
+        timeout_graceful_shutdown=SHUTDOWN_SECONDS,
+        ssl_certfile=None if tls is None else tls.certificate,
+        ssl_keyfile=None if tls is None else tls.key,
+    )
+
+
+def reloading(
+    settings: WebSettings, classes: Sequence[ServiceClass], web: uvicorn.Config
+) -> Callable[[], None] | None:
+    """What reads the files of keys and of the certificate again; None if there are none.
+    `classes`: those of service that keys may name."""
+    source, tls, keys = settings.keys, settings.tls, settings.config.keys
+    if source.file is None and tls is None:
+        return None
+
+    def reload() -> None:
+        if keys is not None:
+            given = KeyRing(source.read())
+            check_classes(given, classes)
+            keys.replace(given.keys)
+        if tls is not None and web.ssl is not None:
+            tls.check()
+            tls.load_into(web.ssl)
+
+    return reload
+
+
+@contextmanager
+def grammar_work(
+    vocabulary: Vocabulary, count: int, seconds: float, nbytes: int
+) -> Generator[GrammarProcesses | None]:
+    """`count` shared grammar processes while the block runs, beside the one in which grammars
+    begin; None if there are to be none."""
+    if count == 0:
+        yield None
+        return
+    processes = GrammarProcesses(vocabulary, count=count, seconds=seconds, nbytes=nbytes)
+    try:
+        yield processes
+    finally:
+        processes.close()
+
+
+class Announcing(DrainingServer):
+    """A server that prints when it is ready, and how to try it."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        settings: ServerConfig,
+        config: uvicorn.Config,
+        drain: Drain,
+        reload: Callable[[], None] | None = None,
+    ) -> None:
+        super().__init__(config, drain, engine.stop, reload)
+        self._model = settings.model_name or engine.loaded.name
+        self._keyed = settings.keys is not None
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        host, port = (sockets or self.servers[0].sockets)[0].getsockname()[:2]
+        scheme = "https" if self.config.is_ssl else "http"
+        address = f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}"
+        print(greeting(self._model, address, keyed=self._keyed), flush=True)
