@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from tests.cli.conftest import Run
 
 SCHEMA = '{"type": "object", "properties": {"ok": {"type": "boolean"}}, "required": ["ok"]}'
@@ -38,3 +40,35 @@ def test_what_is_forced_is_told(run: Run) -> None:
 def test_one_text_is_needed(run: Run) -> None:
     assert run("trace", SCHEMA).returncode == 2
     assert run("trace", SCHEMA, "-", "--text", "x").returncode == 2
+
+
+def test_a_prompt_is_for_the_model(run: Run) -> None:
+    found = run("trace", "/a/", "--text", "a", "--prompt", "b")
+    assert found.returncode == 2
+    assert "--prompt needs --probabilities" in found.stderr
+
+
+def test_probabilities_of_the_tokens(run: Run) -> None:
+    asked = ("trace", SCHEMA, "--text", '{"ok": true}', "--probabilities", "--prompt", "Is it?")
+    found = run(*asked, "--json")
+    assert found.returncode == 0
+    tokens = json.loads(found.stdout)["tokens"]
+    for token in tokens:
+        assert 0 < token["raw"] <= token["kept"] <= 1
+        assert token["masked"] == pytest.approx(token["raw"] / token["kept"])
+        if token["allowed"] == 1:
+            assert token["masked"] == pytest.approx(1)
+    other = run(*asked[:-1], "Count to three.", "--json")
+    assert json.loads(other.stdout)["tokens"][0]["raw"] != tokens[0]["raw"]
+    lines = run(*asked).stdout.splitlines()
+    assert lines[0].split() == ["id", "allowed", "µs", "raw", "masked", "kept", "text"]
+    assert len(lines) == 1 + len(tokens) + 1
+
+
+def test_a_token_that_is_not_allowed_has_no_probability_under_the_mask(run: Run) -> None:
+    found = run("trace", "/abc/", "--text", "abd", "--probabilities", "--json")
+    assert found.returncode == 1
+    *allowed, last = json.loads(found.stdout)["tokens"]
+    assert all(token["masked"] > 0 for token in allowed)
+    assert (last["is_allowed"], last["masked"]) == (False, 0)
+    assert last["raw"] > 0

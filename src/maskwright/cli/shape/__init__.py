@@ -1,4 +1,5 @@
-"""The commands that see, test and change a shape. None of them imports torch or the server.
+"""The commands that see, test and change a shape. None of them imports the server, and only
+`trace --probabilities` imports torch.
 
 - `cases`: The command `test`: run test cases of shapes.
 - `check`: The command `check`: check a shape, or say whether texts match it.
@@ -10,6 +11,7 @@
 - `following`: The command `next`: say what may follow a prefix.
 - `from_pydantic`: The command `from-pydantic`: print the JSON Schema of a Python type.
 - `match`: The command `match`: say how far texts match, and why not further.
+- `probabilities`: What a model gives each token of a text, for `trace`.
 - `sample`: The command `sample`: write texts that match a shape.
 - `trace`: The command `trace`: follow a text token by token.
 """

@@ -1,8 +1,12 @@
 """Follow a text token by token: how many tokens were allowed, which were forced, what masks took.
 
 SHAPE is a file, '-', the shape itself, or the name of a schema or grammar that ships with the
-package. The text is divided by the tokenizer of `--model`; the model itself isn't loaded. A token
-that the shape forces is written without asking the model.
+package. The text is divided by the tokenizer of `--model`. A token that the shape forces is written
+without asking the model.
+
+With `--probabilities` the model is loaded, and computes the whole text as its answer to `--prompt`:
+for each token the probability that the model gives it (raw), the probability given that the mask
+allows it (masked), and that of all tokens that the mask allows (kept).
 
 Exit code: 0 if every token and the end were allowed; 1 if one wasn't; 2 if the shape, an option or
 a file can't be used.
@@ -11,15 +15,18 @@ a file can't be used.
 from __future__ import annotations
 
 import json
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from maskwright.cli.arguments import Argument, Option
 from maskwright.cli.input.opened import given_texts, located
-from maskwright.cli.input.shapes import Kind, compile_shape, read_shape
+from maskwright.cli.input.shapes import Kind, SchemaArgument, Shape, compile_shape, read_shape
 from maskwright.cli.options import JSON_HELP, KIND_HELP, SHAPE_HELP, TEXT_HELP, VOCABULARY_HELP
 from maskwright.cli.output.style import coloured
 from maskwright.errors import InputError
 from maskwright.workbench.trace import TracedToken, traced
+
+if TYPE_CHECKING:
+    from maskwright.cli.shape.probabilities import TokenProbability
 
 
 def trace(
@@ -27,34 +34,79 @@ def trace(
     file: Annotated[str | None, Argument(help="File with a text; '-' is standard input.")] = None,
     text: Annotated[str | None, Option(help=TEXT_HELP.partition(".")[0] + ".")] = None,
     model: Annotated[str, Option(help=VOCABULARY_HELP)] = "demo",
+    probabilities: Annotated[
+        bool, Option("--probabilities", help="Load the model, and show what it gives each token.")
+    ] = False,
+    prompt: Annotated[
+        str | None, Option(help="With --probabilities: the user's message before the text.")
+    ] = None,
     kind: Annotated[Kind, Option(help=KIND_HELP)] = "auto",
     as_json: Annotated[bool, Option("--json", help=JSON_HELP)] = False,
 ) -> int:
-    from maskwright.cli.input.vocabulary import read_vocabulary  # noqa: PLC0415 - needs a tokenizer
-
     if (file is None) == (text is None):
         raise InputError("give a file, '-' for standard input, or --text", param="file")
+    if prompt is not None and not probabilities:
+        raise InputError("--prompt needs --probabilities", param="prompt")
     given = given_texts(shape, [file] if file else [], [text] if text is not None else [])
     [data] = given.values()
-    wanted = read_shape(shape, kind)
-    with located(wanted):
-        grammar = compile_shape(wanted, read_vocabulary(model), property_order="any")
-    tokens = [*traced(grammar, data.rstrip(b"\r\n"))]
+    wanted, data = read_shape(shape, kind), data.rstrip(b"\r\n")
+    if probabilities:
+        tokens, found = _with_model(wanted, data, model, prompt or "")
+    else:
+        # Only here, because it imports the library of tokenizers.
+        from maskwright.cli.input.vocabulary import read_vocabulary  # noqa: PLC0415
+
+        with located(wanted):
+            grammar = compile_shape(wanted, read_vocabulary(model), property_order="any")
+        tokens, found = [*traced(grammar, data)], []
     if as_json:
         rows = [token._asdict() for token in tokens]
+        for row, probability in zip(rows, found, strict=False):
+            row |= probability._asdict()
         print(json.dumps({"tokens": rows}, ensure_ascii=False, indent=2))
     else:
-        print("\n".join(_lines(tokens)))
+        print("\n".join(_lines(tokens, found)))
     return 0 if all(token.is_allowed for token in tokens) else 1
 
 
-def _lines(tokens: list[TracedToken]) -> list[str]:
-    lines = ["     id  allowed       µs  text"]
-    for token in tokens:
+def _with_model(
+    shape: Shape, text: bytes, model: str, prompt: str
+) -> tuple[list[TracedToken], list[TokenProbability]]:
+    """The tokens of a text and their probabilities, after a prompt that shows the model a schema,
+    as `maskwright generate` does."""
+    # Only here, because it imports torch.
+    from maskwright.cli.shape.probabilities import (  # noqa: PLC0415
+        load_model,
+        prompt_tokens,
+        token_probabilities,
+    )
+
+    loaded = load_model(model)
+    with located(shape):
+        grammar = compile_shape(shape, loaded.vocab, property_order="any")
+    tokens = [*traced(grammar, text)]
+    schema = shape.schema if isinstance(shape, SchemaArgument) else None
+    asked = prompt_tokens(loaded, prompt, schema)
+    ids = [token.token for token in tokens]
+    return tokens, [*token_probabilities(loaded, grammar, asked, ids)]
+
+
+def _lines(tokens: list[TracedToken], found: list[TokenProbability]) -> list[str]:
+    head = "     raw   masked     kept  " if found else ""
+    lines = [f"     id  allowed       µs  {head}text"]
+    for number, token in enumerate(tokens):
         mark = coloured("forced", "dim") if token.is_forced else ""
         if not token.is_allowed:
             mark = coloured("not allowed", "red")
         figures = f"{token.token:7}  {token.allowed:7,}  {token.microseconds:7.1f}"
+        for probability in found[number] if found else ():
+            figures += f"  {_shown(probability)}"
         lines.append(f"{figures}  {token.text!r}  {mark}".rstrip())
     forced = sum(token.is_forced for token in tokens)
     return [*lines, f"{len(tokens)} tokens, {forced} forced"]
+
+
+def _shown(probability: float) -> str:
+    """A probability in eight characters, with its magnitude where it is small."""
+    small = 0 < probability < 0.0001
+    return f"{probability:8.1e}" if small else f"{probability:8.4f}"

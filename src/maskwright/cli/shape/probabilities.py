@@ -1,0 +1,100 @@
+"""Probabilities of the tokens of a text, as a model gives them, for `trace --probabilities`.
+
+Imports torch, which no other module of this package does.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+import torch
+from torch import Tensor
+
+from maskwright.errors import InputError
+from maskwright.mask import Grammar
+from maskwright.models import DEMO_PATH, Decoder, LoadedModel, Run, lay_out, load
+from maskwright.sampling import SamplingParams, score
+from maskwright.user_cache import user_cache
+
+BLOCK_SIZE: Final = 16
+"""Positions in a block of the key/value pool."""
+
+ROWS: Final = 128
+"""Positions that are computed together, which bounds the memory for their logits."""
+
+
+class TokenProbability(NamedTuple):
+    """The probability of one token after those before it: `raw`, as the model gives it; `masked`,
+    given that the mask allows the token, 0 if it doesn't. `kept`: the probability of all tokens
+    that the mask allows."""
+
+    raw: float
+    masked: float
+    kept: float
+
+
+def load_model(model: str) -> LoadedModel:
+    """Load a checkpoint from a folder or the hub; `demo` is the demo model. Raises InputError."""
+    return load(DEMO_PATH if model == "demo" else model, cache=user_cache())
+
+
+def prompt_tokens(loaded: LoadedModel, prompt: str, schema: object = None) -> list[int]:
+    """Return the token ids of a user's message up to the beginning of the answer. A chat template
+    sees the JSON Schema `schema`; without a template the prompt is the text itself. Raises
+    InputError if there is no token."""
+    if loaded.chat_template:
+        told = None if schema is None else json.dumps(schema, ensure_ascii=False)
+        return loaded.render_chat([{"role": "user", "content": prompt}], response_schema=told)
+    tokens = loaded.encode(prompt)
+    if not tokens:
+        raise InputError(
+            "this model has no chat template; give --prompt, a text that TEXT continues",
+            param="prompt",
+        )
+    return tokens
+
+
+def token_probabilities(
+    loaded: LoadedModel, grammar: Grammar, prompt: Sequence[int], tokens: Sequence[int]
+) -> Iterator[TokenProbability]:
+    """Yield the probability of each of `tokens`, which continue `prompt`, up to the first that the
+    grammar doesn't allow. Raises InputError if the model has fewer positions."""
+    matcher = grammar.matcher()
+    words = torch.zeros(grammar.vocabulary.words, dtype=torch.int32)
+    row = words.numpy()  # shares the memory
+    for logits, token in zip(_logits(loaded.decoder, prompt, tokens), tokens, strict=True):
+        matcher.fill_mask(row)
+        found = score(logits, words, logits, token, SamplingParams(logprobs=0))
+        is_allowed = bool(int(row[token >> 5]) >> (token & 31) & 1)
+        masked = math.exp(min(0.0, found.masked)) if is_allowed else 0.0
+        yield TokenProbability(math.exp(found.raw), masked, found.kept)
+        if not is_allowed:
+            return
+        matcher.accept(token)
+
+
+def _logits(decoder: Decoder, prompt: Sequence[int], tokens: Sequence[int]) -> Iterator[Tensor]:
+    """Yield the logits for the place of each of `tokens`: float32 [vocab]. One sequence is
+    computed from its beginning to the end, without masks."""
+    if not tokens:
+        return
+    whole = [*prompt, *tokens[:-1]]
+    if len(whole) > decoder.max_positions:
+        raise InputError(
+            f"prompt and text have {len(whole)} tokens; the model has {decoder.max_positions} "
+            "positions",
+            param="text",
+        )
+    table = [*range(1, 1 + -(-len(whole) // BLOCK_SIZE))]
+    pool = decoder.new_pool(len(table) + 1, BLOCK_SIZE)
+    for start in range(0, len(whole), ROWS):
+        part = whole[start : start + ROWS]
+        # The row of the last token of the prompt is the first that is asked for.
+        rows = max(0, min(len(part), start + len(part) - len(prompt) + 1))
+        batch = lay_out([Run(part, start, table, rows)], BLOCK_SIZE, decoder.plan)
+        with torch.inference_mode():
+            logits = decoder.forward(batch.to(decoder.device), pool)
+        yield from logits[:rows].cpu()
