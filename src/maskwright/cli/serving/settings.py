@@ -30,10 +30,10 @@ class ChosenModel(NamedTuple):
 
 
 class GrammarWork(NamedTuple):
-    """`count` processes that grammars share; with 0 the engine's process does their work. A grammar
+    """`shared` processes follow all grammars; with 0 the engine's process does their work. A grammar
     with a process of its own has `seconds` of processor time and `nbytes` of memory."""
 
-    count: int
+    shared: int
     seconds: float
     nbytes: int
 
