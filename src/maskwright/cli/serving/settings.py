@@ -30,8 +30,8 @@ class ChosenModel(NamedTuple):
 
 
 class GrammarWork(NamedTuple):
-    """`shared` processes follow all grammars; with 0 the engine's process does their work. A grammar
-    with a process of its own has `seconds` of processor time and `nbytes` of memory."""
+    """`shared` processes follow all grammars; with 0 the process of the engine does their work. A
+    grammar with a process of its own has `seconds` of processor time and `nbytes` of memory."""
 
     shared: int
     seconds: float
