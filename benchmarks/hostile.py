@@ -43,7 +43,7 @@ from tests.hostile.random_shapes import random_shape
 from tests.hostile.shape import HostileShape
 from tests.hostile.table.whole import SHAPES, sample
 from tests.hostile.trial import Trial, attempt
-from tests.hostile.watch import Watch, longest_ms, p99_ms
+from tests.hostile.watch import LONG, Watch, longest_ms, p99_ms
 
 ALONE_ANSWERS: Final = 4
 """Answers of the watched stream before its gaps alone are measured: its masks are known then."""
@@ -101,7 +101,7 @@ def beside_a_stream(
     lets work be done."""
     with (
         serving(*options_of(options.grammar_processes)) as server,
-        Watch(server.url) as watch,
+        Watch(server.url, (options.strings, options.strings * 5 // 3)) as watch,
         Pulse() as pulse,
     ):
         yield server, watch, pulse
@@ -134,6 +134,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--random", type=int, default=0, help="number of random shapes")
     parser.add_argument("--grammar-processes", type=int, help="default: the server's own")
     parser.add_argument("--patience", type=float, default=60.0, help="seconds for an answer")
+    parser.add_argument(
+        "--strings", type=int, default=LONG[0], help="least number in an answer of the stream"
+    )
     parser.add_argument("--alone", type=float, default=10.0, help="seconds of the stream alone")
     parser.add_argument("--settle", type=float, default=15.0, help="seconds before the last row")
     parser.add_argument("--again", type=int, default=2, help="further trials of what was late")

@@ -103,7 +103,7 @@ ROWS = [
     Row("benchmarks/mask_steps.py", "--cases list", "row by name us"),
     Row(
         "benchmarks/hostile.py",
-        "--match itself --alone 0.2 --settle 0 --patience 100 --again 1",
+        "--match itself --strings 20 --alone 0.2 --settle 0 --patience 100 --again 1",
         r"(?s)stream alone.*\n0 faults",
     ),
     Row("benchmarks/many_schemas.py", "--schemas 6 --again 2 --settle 0", "others like them"),

@@ -33,7 +33,7 @@ from tests.hostile.process import ServerProcess, has_grammar_processes, serving
 from tests.hostile.shape import array, closed
 
 STREAMS: Final = 32
-FEW_STREAMS: Final = 12
+FEW_STREAMS: Final = 8
 KILLS: Final = 5
 LONGEST_WAIT: Final = 0.25
 """Seconds between two kills, at most."""

@@ -1,9 +1,9 @@
 """Hostile shapes against a running server, beside one stream of another client.
 
-Of every shape it is asserted that it is answered in time (ALLOWED_SECONDS, or PATIENCE while no
-limit of time exists), with an outcome that the table allows, never by a status of 500 or more; that
-an answer has its shape; and that a refusal for a limit names the limit. Of the watched stream it is
-asserted that every answer is whole and valid.
+Of every shape it is asserted that it is answered in time (OTHER_WORK and twice the server's limit
+of time, or PATIENCE while no limit exists), with an outcome that the table allows, never by a
+status of 500 or more; that an answer has its shape; and that a refusal for a limit names the limit.
+Of the watched stream it is asserted that every answer is whole and valid.
 
 Where the server works on grammars in processes of their own, two more things are asserted. While a
 shape is worked on, no gap of the watched stream is longer than GAP_MS and HOPS times what the
@@ -14,8 +14,9 @@ returns to at most MORE_BYTES above that at the start.
 Without such processes, shapes that nothing bounds yet (UNBOUNDED) are left out.
 
 By default a sample of the table is run, and with such processes a sample of the shapes that were
-measured first, which stopped every stream for seconds without them; `--slow` runs the whole table
-and random shapes.
+measured first, which stopped every stream for seconds without them, on a server that refuses a
+shape after SHORT_SECONDS of work, beside a stream of short answers. `--slow` runs the whole table
+and random shapes with the server's own limit, beside a stream of long answers.
 """
 
 from __future__ import annotations
@@ -36,17 +37,22 @@ from tests.hostile.random_shapes import random_shape
 from tests.hostile.shape import HostileShape
 from tests.hostile.table.whole import MEASURED_FIRST, SHAPES, sample
 from tests.hostile.trial import Trial, attempt
-from tests.hostile.watch import SCHEMA, Watch
+from tests.hostile.watch import LONG, Watch
 
-SAMPLE: Final = sample(6, seed=5)
+SAMPLE: Final = sample(6, seed=8)
+"""By a seed whose shapes take a few seconds together; palindromes alone take 18."""
 FIRST: Final = random.Random(5).sample(
     [shape for shape in MEASURED_FIRST if shape not in SAMPLE], 4
 )
 OTHERS: Final = [shape for shape in SHAPES if shape not in (*SAMPLE, *FIRST)]
 RANDOM: Final = [random_shape(number) for number in range(60)]
-ALLOWED_SECONDS: Final = 40.0
-"""Ten seconds of work for the grammar and ten for the answer, by the server's limit, and as much
-for other work; more where the machine is busy."""
+SHAPE_SECONDS: Final = 10.0
+"""The server's own limit of processor time, `--shape-seconds`."""
+SHORT_SECONDS: Final = 2.0
+SHORT: Final = (20, 30)
+"""The number of strings in a short answer of the watched stream."""
+OTHER_WORK: Final = 20.0
+"""Seconds of an answer that are not the work of its grammar; more where the machine is busy."""
 PATIENCE: Final = 100.0
 GAP_MS: Final = 150.0
 """Without processes the first shapes made gaps of up to 60 seconds. On two idle cores gaps are
@@ -96,6 +102,7 @@ class Beside:
     watch: Watch
     pulse: Pulse
     first_bytes: int
+    shape_seconds: float
     trials: list[Trial] = field(default_factory=list[Trial])
 
     def attempt(self, shape: HostileShape) -> Trial:
@@ -103,12 +110,20 @@ class Beside:
         self.trials.append(trial)
         return trial
 
+    @property
+    def allowed_seconds(self) -> float:
+        """For the work on the grammar, for its masks, and for all other work."""
+        return 2 * self.shape_seconds + OTHER_WORK
+
 
 @pytest.fixture(scope="module")
-def beside() -> Iterator[Beside]:
-    with serving() as server, Watch(server.url) as watch, Pulse() as pulse:
+def beside(pytestconfig: pytest.Config) -> Iterator[Beside]:
+    whole = pytestconfig.getoption("--slow") or not has_grammar_processes()
+    seconds, counts = (SHAPE_SECONDS, LONG) if whole else (SHORT_SECONDS, SHORT)
+    options = () if whole else ("--shape-seconds", str(seconds))
+    with serving(*options) as server, Watch(server.url, counts) as watch, Pulse() as pulse:
         watch.wait_for_answers(2)
-        yield Beside(server, watch, pulse, server.resident_bytes())
+        yield Beside(server, watch, pulse, server.resident_bytes(), seconds)
 
 
 def check(beside: Beside, shape: HostileShape) -> None:
@@ -119,7 +134,7 @@ def check(beside: Beside, shape: HostileShape) -> None:
     assert trial.reply.status < 500
     assert beside.server.alive, beside.server.log_tail()
     if has_grammar_processes():
-        assert trial.seconds < ALLOWED_SECONDS * trial.slowdown
+        assert trial.seconds < beside.allowed_seconds * trial.slowdown
         assert trial.longest_ms < GAP_MS + HOPS * trial.machine_ms
 
 
@@ -160,7 +175,9 @@ def test_afterwards_the_watched_stream_is_whole_and_valid(beside: Beside) -> Non
     assert beside.watch.faults == []
     assert len(beside.watch.texts) > before
     for text in beside.watch.texts:
-        jsonschema.validate(json.loads(text), SCHEMA, cls=jsonschema.Draft202012Validator)
+        jsonschema.validate(
+            json.loads(text), beside.watch.schema, cls=jsonschema.Draft202012Validator
+        )
 
 
 def test_afterwards_the_memory_comes_back(beside: Beside) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.bounds import PATIENCE
 from tests.hostile.scripted import Piece, scripted
 from tests.hostile.shape import ALWAYS, LIMIT, READY, Subject
 from tests.hostile.trial import LOST, SILENT, Reply, Trial, ask, names_a_limit
@@ -50,14 +51,24 @@ def called(**function: str) -> dict[str, Any]:
         (200, [chunk(content="1"), event(**error(LIMIT, STEPS))], True, Reply(LIMIT, 200, STEPS)),
         (200, [chunk(content="1")], True,
          Reply(LOST, 200, "the stream ended without a finish reason")),
-        (200, [b": ping\n\n", 0.5] * 20, True,
-         Reply(SILENT, 200, "the stream did not end in time")),
-        (200, [10.0], False, Reply(SILENT, said="nothing within 2 s")),
     ],
 )  # fmt: skip
 def test_ask(status: int, pieces: list[Piece], stream: bool, expected: Reply) -> None:
     with scripted(status, pieces) as url:
-        assert ask(url, b"{}", stream, patience=2) == expected
+        assert ask(url, b"{}", stream, PATIENCE) == expected
+
+
+@pytest.mark.parametrize(
+    ("pieces", "stream", "expected"),
+    [
+        ([b": ping\n\n", 0.01] * 2000, True,
+         Reply(SILENT, 200, "the stream did not end in time")),
+        ([20.0], False, Reply(SILENT, said="nothing within 1 s")),
+    ],
+)  # fmt: skip
+def test_ask_gives_up(pieces: list[Piece], stream: bool, expected: Reply) -> None:
+    with scripted(200, pieces) as url:
+        assert ask(url, b"{}", stream, patience=1) == expected
 
 
 def test_a_server_that_is_gone_is_told() -> None:

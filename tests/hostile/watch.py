@@ -13,24 +13,20 @@ from typing import Any, Final
 from benchmarks.report import percentile
 from tests.live_server import address
 
-SCHEMA: Final = {
-    "type": "array",
-    "items": {"type": "string", "minLength": 1, "maxLength": 60},
-    "minItems": 120,
-    "maxItems": 200,
-}
-BODY: Final = {
-    "model": "demo",
-    "messages": [{"role": "user", "content": "List towns."}],
-    "temperature": 1,
-    "stream": True,
-    "response_format": {
-        "type": "json_schema",
-        "json_schema": {"name": "towns", "schema": SCHEMA},
-    },
-}
+LONG: Final = (120, 200)
+"""The least and the greatest number of strings in an answer."""
 PATIENCE: Final = 60.0
 """Seconds for which the stream may be silent before it counts as lost."""
+
+
+def towns(counts: tuple[int, int]) -> dict[str, Any]:
+    """The schema of an array with at least and at most so many strings."""
+    return {
+        "type": "array",
+        "items": {"type": "string", "minLength": 1, "maxLength": 60},
+        "minItems": counts[0],
+        "maxItems": counts[1],
+    }
 
 
 @dataclass(frozen=True)
@@ -47,10 +43,12 @@ class Watch:
     """The client, in a thread of its own while a `with` block runs. At the end of the block the
     last answer is read to its end.
 
-    `texts` are the whole answers so far; `faults` say what went wrong with others.
+    `counts` are the least and the greatest number of strings that an answer has. `texts` are the
+    whole answers so far; `faults` say what went wrong with others.
     """
 
     url: str
+    counts: tuple[int, int] = LONG
     gaps: list[Gap] = field(default_factory=list[Gap])
     texts: list[str] = field(default_factory=list[str])
     faults: list[str] = field(default_factory=list[str])
@@ -68,6 +66,23 @@ class Watch:
     def __exit__(self, *_: object) -> None:
         self._stopping.set()
         self._thread.join(2 * PATIENCE)
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """The JSON Schema that every answer satisfies."""
+        return towns(self.counts)
+
+    def body(self, seed: int) -> dict[str, Any]:
+        """The request whose answer has this seed."""
+        shape = {"name": "towns", "schema": self.schema}
+        return {
+            "model": "demo",
+            "messages": [{"role": "user", "content": "List towns."}],
+            "temperature": 1,
+            "seed": seed,
+            "stream": True,
+            "response_format": {"type": "json_schema", "json_schema": shape},
+        }
 
     def during(self, begin: float, end: float) -> list[float]:
         """The lengths of the gaps that overlap a time, each in seconds."""
@@ -104,9 +119,7 @@ class Watch:
         headers = {"Content-Type": "application/json"}
         try:
             self._last = time.monotonic()
-            connection.request(
-                "POST", "/v1/chat/completions", json.dumps({**BODY, "seed": seed}), headers
-            )
+            connection.request("POST", "/v1/chat/completions", json.dumps(self.body(seed)), headers)
             response = connection.getresponse()
             if response.status != 200:
                 raise ValueError(f"status {response.status}: {response.read()[:300]!r}")
