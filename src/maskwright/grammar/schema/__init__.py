@@ -19,6 +19,13 @@ To add a keyword:
    to be possible. An array or object class becomes a field of `ArrayShape` or `ObjectShape` in
    `grammar/shape/shape.py`; then `automaton/value/progress.py` reads it, `automaton/satisfy/` and
    `automaton/finish/` count with it, and `grammar/tools/python_arguments.py` obeys or refuses it.
+4. A class that holds schemas also goes into `places`, so that errors name the schema of a value,
+   and an assertion that closes objects into `grammar/shape/closed.py`.
+5. Show it to people: `workbench/diagram/schema_tracks.py` draws it,
+   `workbench/sample/coverage.py` lists its alternatives, `workbench/schema/lint.py` looks into
+   subschemas, `workbench/reasons.py` knows keywords that mean nothing alone, and
+   `workbench/conversion/schema_rules.py` writes it as rules or refuses it. `instances/check.py`
+   judges by the package `jsonschema`, which must know the keyword.
 
 For tests, add a row to `tests/properties/schema_cases.py`, which holds masks against brute force,
 and one to the tables in `tests/grammar/schema/`. For users, add a row to docs/json-schema.md.

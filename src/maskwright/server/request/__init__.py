@@ -1,8 +1,9 @@
 """From the bytes of a body to a typed request.
 
 To add a field, add its name to `OBEYED` and read it in `protocol` (or in the module of its
-subject). A sampling parameter also needs a field in `sampling/params.py`. Add a row to docs/api.md.
-A field that would change the answer and is not obeyed belongs in `refusals`.
+subject), and describe it in `server/openapi/`. A sampling parameter also needs a field in
+`sampling/params.py`. Add a row to docs/api.md. A field that would change the answer and is not
+obeyed belongs in `refusals`.
 
 - `answer_request`: What a client asks for, whichever endpoint it used.
 - `body`: Reads and checks the body of an HTTP request.
