@@ -104,14 +104,7 @@ def test_with_scores_the_output_is_generated_again_in_the_same_pieces(loaded: Lo
             again = deltas_of(engine, replace(request, cuts=tuple(ends[: len(ends) // 2 + 1])))
         told = len(ends[: len(ends) // 2 + 1])
         assert again[:told] == deltas[:told]
-        assert _joined(again) == _joined(deltas)
-
-
-def _joined(deltas: list[Delta]) -> Delta:
-    whole = deltas[0]
-    for delta in deltas[1:]:
-        whole += delta
-    return whole
+        assert Delta.join(again) == Delta.join(deltas)
 
 
 def test_a_beginning_that_the_grammar_forbids_is_an_error(loaded: LoadedModel) -> None:

@@ -81,9 +81,26 @@ class ScriptedGeneration:
     output: tuple[int, ...] = ()
     prompt_scores: PromptScores | None = None
     record: Record = field(default_factory=lambda: Record(0.0, prompt=1, seed=0))
+    deltas: AsyncIterator[Delta] | None = None
+    coming: asyncio.Future[Delta] | None = None
 
     def cancel(self) -> None:
         self._end("cancelled")
+        if self.coming is not None:
+            self.coming.cancel()
+
+    def stream(self) -> None:
+        self.deltas = aiter(self)
+
+    def take(self, notify: Callable[[], None]) -> Delta | None:
+        assert self.deltas is not None
+        if self.coming is None:
+            self.coming = asyncio.ensure_future(_next(self.deltas))
+        if self.coming.done():
+            coming, self.coming = self.coming, None
+            return coming.result()
+        self.coming.add_done_callback(lambda _: notify())
+        return None
 
     def when_ended(self, listener: Callable[[Trace], None]) -> None:
         self.listeners.append(listener)
@@ -121,6 +138,10 @@ class ScriptedGeneration:
         self._end(self.script.end)
         end, error = FinishReason(self.script.end), self.script.error
         yield Delta(self.script.last, (), end, error, stop=self.script.stop)
+
+
+async def _next(deltas: AsyncIterator[Delta]) -> Delta:
+    return await anext(deltas)
 
 
 @dataclass

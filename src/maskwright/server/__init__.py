@@ -11,6 +11,7 @@
 - `relay/`: Answers that are begun by one server and continued by another.
 - `request/`: From the bytes of a body to a typed request.
 - `shapes/`: Checks shapes, writes texts of them, and has examples.
+- `stream/`: What a stream waits for: new output, and a client that reads.
 - `access_control`: Lets requests in: with a valid key, within its rates, before a drain.
 - `app`: The application: its routes and what they call.
 - `config`: The server's settings.

@@ -62,9 +62,11 @@ def test_deltas_are_joined_in_their_order() -> None:
     first = Delta("a", (1, 2), scores=(score(1), score(2)))
     last = Delta("b", (3,), FinishReason.ERROR, error, (score(3),))
     scores = (score(1), score(2), score(3))
-    assert first + last == Delta("ab", (1, 2, 3), FinishReason.ERROR, error, scores)
-    assert first + Delta("", ()) == first
-    assert (first + Delta("", (), FinishReason.STOP_STRING, stop="x")).stop == "x"
+    joined = Delta("ab", (1, 2, 3), FinishReason.ERROR, error, scores)
+    assert Delta.join([first, last]) == joined
+    assert Delta.join([first, Delta("", ()), last]) == joined
+    assert Delta.join([first]) == first
+    assert Delta.join([first, Delta("", (), FinishReason.STOP_STRING, stop="x")]).stop == "x"
 
 
 def test_tokens_of_a_completion_are_those_that_were_sampled() -> None:

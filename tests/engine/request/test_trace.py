@@ -284,7 +284,7 @@ def test_listeners_are_told_before_the_reader(loaded: LoadedModel) -> None:
     """So who has the end of an answer finds what it held free: its adapter, and its claim."""
     generation = Generation(1, 0, 1, lambda _: None)
     seen: list[bool] = []
-    generation.when_ended(lambda _: seen.append(generation._delta is None))
+    generation.when_ended(lambda _: seen.append(not generation._unread))
     trace = generation.record.end(1, FinishReason.STOP, 1.0, Observations())
     generation.end(Delta("", (), FinishReason.STOP), trace)
     assert seen == [True]

@@ -141,9 +141,7 @@ class Harness:
     def completion(self, number: int) -> Completion:
         deltas = self.deltas[number]
         assert [d.finish_reason for d in deltas[:-1]] == [None] * (len(deltas) - 1)
-        whole = deltas[0]
-        for delta in deltas[1:]:
-            whole += delta
+        whole = Delta.join(deltas)
         assert whole.finish_reason is not None
         return Completion(whole.text, whole.token_ids, whole.finish_reason, 0, whole.scores)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from maskwright.server.answer.answers import Envelope, event, model_card, part_delta
+from maskwright.server.answer.answers import Envelope, TextFrame, event, model_card, part_delta
 from maskwright.server.answer.choices import Answer, Usage
 from maskwright.server.answer.parts import (
     ArgumentsText,
@@ -101,6 +101,14 @@ def test_an_event_is_one_line_of_utf8(text: str) -> None:
     assert b"\n" not in data[:-2]
     assert b"\r" not in data
     assert json.loads(data.removeprefix(b"data: ")) == {"a": text}
+
+
+@pytest.mark.parametrize("text", ["", "a", "a\nb\r\n\n\t\x00\x7f", "é😀\u2028", '"\\', "{0} %s"])
+def test_a_frame_is_the_event_of_its_text(text: str) -> None:
+    def make(text: str) -> bytes:
+        return event(ENVELOPE.chunk(1, {"content": text}, own={"after": 'é"'}), "named")
+
+    assert TextFrame(make).of(text) == make(text)
 
 
 def test_models() -> None:

@@ -7,4 +7,5 @@
 - `request`: The request of a client, and the deltas and completion that it receives.
 - `stops`: Stop strings as one automaton over characters (Aho and Corasick, CACM 1975).
 - `trace`: The times and counts of one request.
+- `wake_ups`: Calls into an event loop, many of which share one wake-up.
 """

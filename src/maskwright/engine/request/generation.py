@@ -4,19 +4,19 @@ in another thread or in an event loop."""
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import threading
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator
 
 from maskwright.engine.request.request import Completion, Delta, FinishReason
 from maskwright.engine.request.trace import Record, Trace
+from maskwright.engine.request.wake_ups import WakeUps, wake_ups_of_running_loop
 from maskwright.sampling import PromptScores
 
 
 class Generation:
     """The output of one request. Iterate over its deltas once, with `for` or `async for`, or call
-    `result()`.
+    `result()`. One task that reads several generations calls `stream` and `take` of each.
 
     Deltas that the reader has not taken yet are joined into one. Once a reader has begun to
     iterate, the request pauses when this delta has `buffer` tokens, until the reader takes it.
@@ -53,9 +53,9 @@ class Generation:
         self._streams = False
         self._throttled = False
         self._ready = threading.Condition()
-        self._delta: Delta | None = None
+        self._unread: list[Delta] = []
         self._apart: deque[Delta] = deque()
-        self._waiter: tuple[asyncio.AbstractEventLoop, asyncio.Future[None]] | None = None
+        self._waiter: tuple[WakeUps, Callable[[], None]] | None = None
         self._wakes_once = False
 
     def cancel(self) -> None:
@@ -64,18 +64,31 @@ class Generation:
         self._cancel(self.id)
 
     def __iter__(self) -> Iterator[Delta]:
-        self._streams = True
+        self.stream()
         return self._deltas()
 
     def __aiter__(self) -> AsyncIterator[Delta]:
-        self._streams = True
+        self.stream()
         return self._adeltas()
+
+    def stream(self) -> None:
+        """Begin to read deltas: from now on, the request pauses when its reader is behind."""
+        self._streams = True
+
+    def take(self, notify: Callable[[], None]) -> Delta | None:
+        """Return what has been published since the last call. If that is nothing, return None, and
+        have `notify`, which must not raise, called once in this event loop when there is
+        something."""
+        with self._ready:
+            delta = self._take()
+            self._waiter = (wake_ups_of_running_loop(), notify) if delta is None else None
+            return delta
 
     def throttle(self) -> bool:
         """Whether the reader is so far behind that the request should pause. If so, `resume` is
         called when the reader goes on. Only the engine calls this."""
         with self._ready:
-            behind = 0 if self._delta is None else len(self._delta.token_ids)
+            behind = sum([len(delta.token_ids) for delta in self._unread]) if self._streams else 0
             self._throttled = self._streams and behind >= self._buffer
             return self._throttled
 
@@ -83,22 +96,20 @@ class Generation:
         finished = False
         while not finished:
             with self._ready:
-                self._ready.wait_for(lambda: self._apart or self._delta is not None)
+                self._ready.wait_for(lambda: self._apart or self._unread)
                 delta = self._take()
             if delta is not None:
                 finished = delta.finish_reason is not None
                 yield delta
 
     async def _adeltas(self) -> AsyncIterator[Delta]:
-        loop = asyncio.get_running_loop()
+        published = asyncio.Event()
         finished = False
         while not finished:
-            with self._ready:
-                delta = self._take()
-                waiter = loop.create_future()
-                self._waiter = (loop, waiter) if delta is None else None
+            published.clear()
+            delta = self.take(published.set)
             if delta is None:
-                await waiter
+                await published.wait()
             else:
                 finished = delta.finish_reason is not None
                 yield delta
@@ -146,7 +157,7 @@ class Generation:
     def publish(self, delta: Delta) -> None:
         """Add `delta` to what the reader will take. Only the engine calls this; it never blocks."""
         with self._ready:
-            self._delta = delta if self._delta is None else self._delta + delta
+            self._unread.append(delta)
             waiter = None
             if delta.finish_reason is not None or not self._wakes_once:
                 waiter, self._waiter = self._waiter, None
@@ -156,16 +167,16 @@ class Generation:
     def _take(self) -> Delta | None:
         if self._apart:
             return self._apart.popleft()
-        delta, self._delta = self._delta, None
-        if delta is not None and self._throttled and self._resume is not None:
+        if not self._unread:
+            return None
+        unread, self._unread = self._unread, []
+        if self._throttled and self._resume is not None:
             self._throttled = False
             self._resume(self.id)
-        return delta
+        return Delta.join(unread)
 
     def _complete(self, deltas: list[Delta]) -> Completion:
-        whole = deltas[0]
-        for delta in deltas[1:]:
-            whole += delta
+        whole = Delta.join(deltas)
         if whole.error is not None:
             raise whole.error
         reason = whole.finish_reason or FinishReason.ERROR
@@ -174,15 +185,8 @@ class Generation:
         )
 
 
-def _wake_reader(waiter: tuple[asyncio.AbstractEventLoop, asyncio.Future[None]] | None) -> None:
+def _wake_reader(waiter: tuple[WakeUps, Callable[[], None]] | None) -> None:
     """Wake a reader that waits in an event loop, if there is one."""
     if waiter is not None:
-        loop, future = waiter
-        # The reader's loop may be closed by now; then no reader is waiting.
-        with contextlib.suppress(RuntimeError):
-            loop.call_soon_threadsafe(_wake, future)
-
-
-def _wake(future: asyncio.Future[None]) -> None:
-    if not future.done():
-        future.set_result(None)
+        wake_ups, notify = waiter
+        wake_ups.pass_on(notify)

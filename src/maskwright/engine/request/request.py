@@ -6,6 +6,7 @@ import enum
 from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
+from itertools import chain
 
 from maskwright.errors import InputError
 from maskwright.processes import AnyGrammar
@@ -137,14 +138,19 @@ class Delta:
     scores: tuple[TokenScore, ...] = ()
     stop: str | int | None = None
 
-    def __add__(self, later: Delta) -> Delta:
-        return Delta(
-            self.text + later.text,
-            self.token_ids + later.token_ids,
-            later.finish_reason,
-            later.error,
-            self.scores + later.scores,
-            later.stop,
+    @classmethod
+    def join(cls, deltas: Sequence[Delta]) -> Delta:
+        """Return one delta of the output of `deltas`, of which there is one at least."""
+        last = deltas[-1]
+        if len(deltas) == 1:
+            return last
+        return cls(
+            "".join([delta.text for delta in deltas]),
+            tuple(chain.from_iterable([delta.token_ids for delta in deltas])),
+            last.finish_reason,
+            last.error,
+            tuple(chain.from_iterable([delta.scores for delta in deltas])),
+            last.stop,
         )
 
 

@@ -22,6 +22,7 @@ from maskwright.engine.draft.model import DraftModel
 from maskwright.engine.request.active import Active, Advance, Masks
 from maskwright.engine.request.generation import Generation
 from maskwright.engine.request.request import Delta, FinishReason, Request
+from maskwright.engine.request.wake_ups import WakeUps
 from maskwright.engine.schedule.plan import StepPlan
 from maskwright.engine.schedule.scheduler import Scheduler
 from maskwright.engine.schedule.sequence import Phase
@@ -324,11 +325,12 @@ class Core:
         """Act on the results of post-step work, waiting up to `wait` seconds for the first; returns
         their number."""
         count = 0
-        for active, result in self._post_step_work.collect(wait):
-            count += 1
-            number = active.sequence.arrival
-            if self._active.get(number) is active:
-                self._act(number, active, result)
+        with WakeUps.held():  # of requests that end
+            for active, result in self._post_step_work.collect(wait):
+                count += 1
+                number = active.sequence.arrival
+                if self._active.get(number) is active:
+                    self._act(number, active, result)
         return count
 
     def _act(self, number: int, active: Active, result: StepResult) -> None:
@@ -438,10 +440,11 @@ class Core:
             logits = torch.cat([held.rows for _, held in ready])
         outcomes = self._runner.sample(logits, rows, np.concatenate(masks))
         at, now = 0, self._clock()
-        for active, held in ready:
-            end = at + 1 + len(held.draft)
-            self._choose(active, held.draft, outcomes[at:end], now)
-            at = end
+        with WakeUps.held():  # of requests whose text is published here, without overlap
+            for active, held in ready:
+                end = at + 1 + len(held.draft)
+                self._choose(active, held.draft, outcomes[at:end], now)
+                at = end
 
     def _choose(
         self,

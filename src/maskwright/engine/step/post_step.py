@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 from maskwright.engine.observations import Observations
 from maskwright.engine.request.active import Active, Advance, Masks
+from maskwright.engine.request.wake_ups import WakeUps
 from maskwright.errors import GenerationError
 from maskwright.processes.follower import Heard
 
@@ -40,6 +41,11 @@ StepResult = Advance | Prepared | Failed
 MOST_QUESTIONS = 4
 """Questions to a grammar's process after one step of a request. One answer suffices, unless
 what has been learned was forgotten meanwhile."""
+
+
+MOST_HELD = 0.001
+"""Upper bound in seconds on the time for which a reader is not woken because other requests have
+text for theirs too, unless the work for one request takes longer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,21 +151,36 @@ class PostStepWork:
 
     def _work(self) -> None:
         later: deque[tuple[Active, Advance]] = deque()
+        running = True
+        while running:
+            with WakeUps.held():
+                running = self._work_off(later)
+
+    def _work_off(self, later: deque[tuple[Active, Advance]]) -> bool:
+        """Wait for work, and do what there is within `MOST_HELD`; False once the thread is to end.
+        `later`: requests that have advanced."""
+        until = None
         while True:
             try:
-                todo = self._todo.get(block=not later)
+                todo = self._todo.get(block=until is None and not later)
             except queue.Empty:
-                todo = None
+                if not later:
+                    return True
                 begin = time.perf_counter()
                 self._prepare(*later.popleft())
             else:
                 if todo is None:
-                    return
+                    return False
                 begin = time.perf_counter()
                 advanced = self._advance(*todo)
                 if advanced is not None:
                     later.append((todo[0], advanced))
-            self.busy += time.perf_counter() - begin
+            now = time.perf_counter()
+            self.busy += now - begin
+            if until is None:
+                until = begin + MOST_HELD
+            elif now > until:
+                return True
 
     def _advance(self, active: Active, tokens: list[int]) -> Advance | None:
         """Run `advance` and report its result; None where no mask is needed after it."""

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
+from json.encoder import encode_basestring
+from typing import Final
 
 from maskwright.server.answer.choices import Answer, Usage
 from maskwright.server.answer.parts import (
@@ -16,6 +19,8 @@ from maskwright.server.answer.parts import (
     WholeAnswer,
 )
 from maskwright.server.json import Json
+
+_ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +162,20 @@ def model_card(name: str, created: int, max_context: int, base: str | None) -> J
 
 def event(body: Json, name: str | None = None) -> bytes:
     """Encode a body as a server-sent event, which may have a name."""
-    text = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
+    text = _ENCODER.encode(body)
     head = "" if name is None else f"event: {name}\n"
     return f"{head}data: {text}\n\n".encode()
+
+
+class TextFrame:
+    """An event in which nothing but one text changes, encoded once for all texts."""
+
+    def __init__(self, make: Callable[[str], bytes]) -> None:
+        """`make`: encodes the event with a text, which it contains once as a JSON string."""
+        mark = uuid.uuid4().hex
+        self._before, quoted, self._after = make(mark).decode().partition(f'"{mark}"')
+        assert quoted, "the event does not contain the text"
+
+    def of(self, text: str) -> bytes:
+        """Encode the event with `text`."""
+        return f"{self._before}{encode_basestring(text)}{self._after}".encode()

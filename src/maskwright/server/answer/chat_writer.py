@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import cast
 
-from maskwright.server.answer.answers import Envelope, event, part_delta, usage_body
+from maskwright.server.answer.answers import Envelope, TextFrame, event, part_delta, usage_body
 from maskwright.server.answer.choices import Answer, ChoiceDelta, Usage
 from maskwright.server.answer.logprobs import PromptLogprobs
+from maskwright.server.answer.parts import TextPart
 from maskwright.server.answer.token_ids import TokenIds
 from maskwright.server.json import Json
 from maskwright.server.request.answer_request import ReplyOptions
@@ -46,6 +47,9 @@ class ChatWriter:
         self._running = running
         self._unsaid: dict[int, list[Json]] = {}
         """Log-probabilities that no chunk contained yet: text of calls is no part of the answer."""
+        self._frames: dict[int, TextFrame] = {}
+        """The chunk of each choice that has nothing but text."""
+        self._framed = not (reply.token_ids or reply.continuous_usage)
 
     def whole(self, answers: list[Answer], usage: Usage) -> Json:
         body = self._envelope.completion(answers, usage, self._own)
@@ -65,7 +69,10 @@ class ChatWriter:
         if delta.logprobs:
             self._unsaid.setdefault(delta.index, []).extend(delta.logprobs)
         for part in delta.parts:
-            yield self._chunk(delta.index, part_delta(part))
+            if self._framed and isinstance(part, TextPart) and delta.index not in self._unsaid:
+                yield self._text_chunk(delta.index, part.text)
+            else:
+                yield self._chunk(delta.index, part_delta(part))
 
     def ended(self, delta: ChoiceDelta) -> Iterator[bytes]:
         own = {"stop_reason": delta.stop, **self._own(delta.index)}
@@ -101,6 +108,14 @@ class ChatWriter:
         self._make_older(choice, cast(Json, choice["delta"]))
         choice |= self._ids.chunk(index)
         return event({**body, **(head or {}), **self._usage()})
+
+    def _text_chunk(self, index: int, text: str) -> bytes:
+        """Return a chunk of one choice that has nothing but text."""
+        frame = self._frames.get(index)
+        if frame is None:
+            frame = TextFrame(lambda text: self._chunk(index, part_delta(TextPart(text))))
+            self._frames[index] = frame
+        return frame.of(text)
 
     def _make_older(self, choice: Json, message: Json) -> None:
         """Tell a call as the client of `functions` expects it, which knows one call at most."""

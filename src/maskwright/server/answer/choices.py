@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from maskwright.engine import Completion, Delta, FinishReason, Generation
+from maskwright.engine import Completion, FinishReason, Generation
 from maskwright.errors import GenerationError
 from maskwright.sampling import PromptScores
 from maskwright.server.answer.logprobs import ScoreReader
@@ -16,6 +16,7 @@ from maskwright.server.answer.thinking import ReasoningTokens
 from maskwright.server.answer.token_trace import TokenTrace
 from maskwright.server.errors import HttpError
 from maskwright.server.json import Json
+from maskwright.server.stream.arrivals import Arrivals
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,29 +181,18 @@ class Choices:
         ones, and pauses when they are too much. This holds from this call on, and not only from
         the first delta that is read.
         """
-        return self._deltas([aiter(generation) for generation in self._generations], idle)
+        return self._deltas(Arrivals(self._generations, idle))
 
-    async def _deltas(
-        self, sources: list[AsyncIterator[Delta]], idle: float
-    ) -> AsyncGenerator[ChoiceDelta | None]:
-        arrived: asyncio.Queue[tuple[int, Delta | Exception]] = asyncio.Queue(maxsize=1)
-        readers = [
-            asyncio.create_task(_read(index, source, arrived))
-            for index, source in enumerate(sources)
-        ]
-        running = len(readers)
+    async def _deltas(self, arrivals: Arrivals) -> AsyncGenerator[ChoiceDelta | None]:
+        running = len(self._generations)
         called: set[int] = set()
         try:
             while running:
-                try:
-                    # Not wait_for: Python 3.11's may lose a cancellation when a delta arrives.
-                    async with asyncio.timeout(idle):
-                        index, delta = await arrived.get()
-                except TimeoutError:
+                arrived = await arrivals.next()
+                if arrived is None:
                     yield None
                     continue
-                if isinstance(delta, Exception):
-                    raise delta
+                index, delta = arrived
                 if delta.error is not None:
                     raise delta.error
                 self._tokens += len(delta.token_ids)
@@ -232,18 +222,7 @@ class Choices:
             self._name_place(error)
             raise
         finally:
-            for reader in readers:
-                reader.cancel()
-
-
-async def _read(
-    index: int, source: AsyncIterator[Delta], arrived: asyncio.Queue[tuple[int, Delta | Exception]]
-) -> None:
-    try:
-        async for delta in source:
-            await arrived.put((index, delta))
-    except Exception as error:
-        await arrived.put((index, error))
+            arrivals.close()
 
 
 async def _answer(completion: Completion, reader: PartReader, scores: ScoreReader | None) -> Answer:

@@ -7,6 +7,7 @@ import logging
 from collections import defaultdict, deque
 from collections.abc import AsyncGenerator, Iterable, Iterator
 from contextlib import aclosing
+from functools import partial
 
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
@@ -18,6 +19,7 @@ from maskwright.server.disconnect import ClientGoneError, until_disconnect
 from maskwright.server.errors import code_of, describe, is_defect
 from maskwright.server.exchange import Exchange
 from maskwright.server.relay.continuation import StreamBeginning, ToldDelta, begin_record
+from maskwright.server.stream.timer import Timer
 
 PING = b": ping\n\n"
 
@@ -78,15 +80,22 @@ class EventStream(Response):
                 "headers": self.raw_headers,
             }
         )
-        async with aclosing(self._events) as events:
-            async for data in events:
-                # Waits while the connection's buffers are full; then nothing more is taken from
-                # the engine, where the request pauses.
-                try:
-                    async with asyncio.timeout(self._reader_seconds):
-                        await send({"type": "http.response.body", "body": data, "more_body": True})
-                except TimeoutError:
-                    raise SlowReaderError from None
+        sending = asyncio.timeout(None)
+        timer = Timer(self._reader_seconds, partial(sending.reschedule, 0.0))
+        try:
+            async with sending, aclosing(self._events) as events:
+                async for data in events:
+                    # Waits while the connection's buffers are full; then nothing more is taken from
+                    # the engine, where the request pauses.
+                    timer.begin()
+                    await send({"type": "http.response.body", "body": data, "more_body": True})
+                    timer.end()
+        except TimeoutError:
+            if not sending.expired():
+                raise
+            raise SlowReaderError from None
+        finally:
+            timer.close()
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
@@ -97,23 +106,31 @@ async def stream_events(
     ping_seconds: float,
     continuation: StreamBeginning | None = None,
 ) -> AsyncGenerator[bytes]:
-    """Yield the encoded events of the answers; an error becomes the last ones. The caller has sent
-    an event when it asks for the next one.
+    """Yield the encoded events of the answers, those together that are ready together; an error
+    becomes the last ones. The caller has sent events when it asks for the next ones.
 
     Of a continued answer, the events that the client has are left out, but no error. For a router
     there are records between the events. It is told of an engine that was stopped by a stream
     without an end: raises CutStreamError.
     """
     told = () if continuation is None else continuation.deltas
-    made = in_told_order(choices.deltas(ping_seconds), told)
+    made = choices.deltas(ping_seconds)
+    if told:
+        made = in_told_order(made, told)
     lines = _lines(choices, writer, exchange, made, told)
     events = 0 if continuation is None else continuation.events
     async with aclosing(lines):
-        async for data in lines:
-            if events and not data.startswith(b":") and exchange.code is None:
-                events -= 1
-            else:
-                yield data
+        async for ready in lines:
+            if events:
+                unsent: list[bytes] = []
+                for data in ready:
+                    if events and not data.startswith(b":") and exchange.code is None:
+                        events -= 1
+                    else:
+                        unsent.append(data)
+                ready = unsent
+            if ready:
+                yield b"".join(ready)
 
 
 async def in_told_order(
@@ -154,33 +171,32 @@ async def _lines(
     exchange: Exchange,
     made: AsyncGenerator[ChoiceDelta | None],
     told: tuple[ToldDelta, ...],
-) -> AsyncGenerator[bytes]:
-    """Yield all events from the beginning, pings and records; no record of what was `told`."""
+) -> AsyncGenerator[list[bytes]]:
+    """Yield all events from the beginning, pings and records, each time those that are ready
+    together; no record of what was `told`."""
     tokens, known = [0] * len(choices), len(told)
-    if exchange.relayed and not told:
-        yield begin_record(exchange.naming, choices.seeds)
-    for data in writer.begin():
-        yield data
+    begun = [begin_record(exchange.naming, choices.seeds)] if exchange.relayed and not told else []
+    yield [*begun, *writer.begin()]
     try:
         async with aclosing(made) as deltas:
             async for delta in deltas:
                 if delta is None:
-                    yield PING
+                    yield [PING]
                     continue
+                ready = list(_events_of(writer, delta))
+                sends = bool(ready)
                 if exchange.relayed and not known:
                     ends = delta.finish_reason is not None
-                    yield ToldDelta(delta.index, delta.token_ids, ends).record()
+                    ready.insert(0, ToldDelta(delta.index, delta.token_ids, ends).record())
                 known = max(0, known - 1)
                 tokens[delta.index] += delta.tokens
-                for data in _events_of(writer, delta):
-                    yield data
+                yield ready
+                if sends:
                     exchange.note_sent(delta.index, tokens[delta.index])
     except Exception as error:
-        for data in _failed(writer, exchange, error):
-            yield data
+        yield list(_failed(writer, exchange, error))
         return
-    for data in writer.end(choices.usage()):
-        yield data
+    yield list(writer.end(choices.usage()))
 
 
 def _events_of(writer: AnswerWriter, delta: ChoiceDelta) -> Iterator[bytes]:

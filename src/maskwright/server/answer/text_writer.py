@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import cast
 
-from maskwright.server.answer.answers import Envelope, event, usage_body
+from maskwright.server.answer.answers import Envelope, TextFrame, event, usage_body
 from maskwright.server.answer.chat_writer import DONE
 from maskwright.server.answer.choices import Answer, ChoiceDelta, Usage
 from maskwright.server.answer.logprobs import PromptLogprobs
@@ -48,6 +48,9 @@ class TextWriter:
         self._scores = [TextScores(self._unscored(index)) for index in range(count)]
         self._begun: set[int] = set()
         """Choices of a stream whose prompts have been sent."""
+        self._frames: dict[int, TextFrame] = {}
+        """The chunk of each choice that has nothing but text."""
+        self._framed = not (reply.token_ids or reply.continuous_usage)
 
     def whole(self, answers: list[Answer], usage: Usage) -> Json:
         choices: list[Json] = []
@@ -80,7 +83,9 @@ class TextWriter:
             return
         text = "".join(part.text for part in delta.parts if isinstance(part, TextPart))
         self._ids.take(delta)
-        if text or delta.logprobs:
+        if text and delta.logprobs is None and self._framed:
+            yield self._text_chunk(delta.index, text)
+        elif text or delta.logprobs:
             yield self._chunk(self._choice(delta.index, text, logprobs=delta.logprobs))
 
     def ended(self, delta: ChoiceDelta) -> Iterator[bytes]:
@@ -180,6 +185,14 @@ class TextWriter:
         if not self._reply.include_usage:
             return {}
         return {"usage": self._told(self._running()) if self._reply.continuous_usage else None}
+
+    def _text_chunk(self, index: int, text: str) -> bytes:
+        """Return a chunk of one choice that has nothing but text."""
+        frame = self._frames.get(index)
+        if frame is None:
+            frame = TextFrame(lambda text: self._chunk(self._choice(index, text)))
+            self._frames[index] = frame
+        return frame.of(text)
 
     def _chunk(self, choice: Json) -> bytes:
         choice |= self._ids.chunk(cast(int, choice["index"]))

@@ -7,7 +7,7 @@ import json
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -50,7 +50,9 @@ class RequestTrace:
 
     def body(self) -> Json:
         """The trace as a flat JSON object."""
-        asked, engine = self.exchange, asdict(self.engine)
+        asked = self.exchange
+        # Without copies of the values, which are numbers and strings.
+        engine = {field.name: getattr(self.engine, field.name) for field in fields(self.engine)}
         server = asked.served_by
         waited = engine.pop("compile_ms")
         return {
