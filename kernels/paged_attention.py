@@ -40,7 +40,8 @@ PREFILL_TILE: Final = 64
 
 PREFILL_ROWS: Final = 128
 """Rows of a program of `paged_prefill`: query tokens times the heads that share a head of keys.
-Half as many where a head is wider than `WIDE`, since the sums of values fill the registers."""
+Half as many, with tiles of half as many keys, where a head is wider than `WIDE`, since the sums of
+values fill the registers."""
 
 WIDE: Final = 128
 
@@ -413,7 +414,8 @@ def paged_prefill(
     out = _room(query) if out is None else out
     pieces = -(-sequences.most // (rows // group))
     launch = _Launch(query, pool, layer, sequences, scores, out)
-    launch.attend(pieces, ROWS=rows, TILE=PREFILL_TILE, BULK=True)
+    tile = PREFILL_TILE // 2 if wide else PREFILL_TILE
+    launch.attend(pieces, ROWS=rows, TILE=tile, BULK=True)
     return out
 
 
