@@ -265,9 +265,14 @@ class Follower:
     def fill_mask(self, out: npt.NDArray[np.int32], budget: int) -> None:
         """Write the mask (int32 `[words]`) of a text that may go on for `budget` tokens, which must
         have been learned."""
+        out[:] = self.mask(budget)
+
+    def mask(self, budget: int) -> Row:
+        """The mask (int32 `[words]`) of a text that may go on for `budget` tokens, which must have
+        been learned. It is shared, and can't be written to."""
         row = self._mask(budget)
         assert row is not None, "a mask that has not been learned"
-        out[:] = row
+        return row
 
     def accept(self, token: int) -> bool:
         """Move on by a token; False, and nothing changes, if it is not known to be allowed."""

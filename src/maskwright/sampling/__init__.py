@@ -9,6 +9,7 @@ must also stop forced text from being written without it (`_writes_forced_text` 
 - `chain`: The ordered chain of logits processors.
 - `device_rows`: Rows of the chain as the tensors that the sampling kernels read.
 - `draw`: The draw, in compiled code.
+- `mask_table`: Masks that stay on a device, in a table of which a step names rows by their number.
 - `params`: How the next token is chosen, as the client asked.
 - `philox`: The random number generator (Philox4x32-10), addressed by position.
 - `prompt_scores`: How likely the tokens of a prompt are.
@@ -18,6 +19,7 @@ must also stop forced text from being written without it (`_writes_forced_text` 
 """
 
 from maskwright.sampling.chain import CHAIN, ChainBatch, SampleRow
+from maskwright.sampling.mask_table import Mask, MaskTable
 from maskwright.sampling.params import MOST_LOGPROBS, SamplingParams, Scale
 from maskwright.sampling.prompt_scores import (
     PromptScores,
@@ -25,7 +27,7 @@ from maskwright.sampling.prompt_scores import (
     join_scores,
     score_prompt,
 )
-from maskwright.sampling.sampler import sample, sample_on_host
+from maskwright.sampling.sampler import sample, sample_on_device, sample_on_host
 from maskwright.sampling.scores import (
     CANONICAL,
     NOWHERE,
@@ -43,6 +45,8 @@ __all__ = [
     "NOWHERE",
     "Alternative",
     "ChainBatch",
+    "Mask",
+    "MaskTable",
     "Place",
     "PromptScores",
     "PromptToken",
@@ -53,6 +57,7 @@ __all__ = [
     "TokenScore",
     "join_scores",
     "sample",
+    "sample_on_device",
     "sample_on_host",
     "score",
     "score_prompt",

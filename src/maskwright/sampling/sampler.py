@@ -3,6 +3,8 @@ the chain of logits processors first; then all rows are drawn together (`draw.py
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -25,8 +27,12 @@ from maskwright.sampling.draw import EMPTY, draw_rows
 def sample(logits: Tensor, batch: ChainBatch) -> list[int | GenerationError]:
     """Sample a token for each row of `logits` float32 `[rows, vocab]`, which may be overwritten; an
     error in place of the token concerns its row alone. Ties go to the lowest token id. On a GPU,
-    kernels do it; equal logits give equal tokens there."""
-    return (sample_on_device if runs_kernels(logits) else sample_on_host)(logits, batch)
+    kernels do it, after all masks have been copied there; equal logits give equal tokens."""
+    if not runs_kernels(logits):
+        return sample_on_host(logits, batch)
+    table = batch.words.to(logits.device, non_blocking=True)
+    numbers = torch.arange(len(table), dtype=torch.int32, device=logits.device)
+    return sample_on_device(logits, batch.rows, table, numbers)
 
 
 def sample_on_host(logits: Tensor, batch: ChainBatch) -> list[int | GenerationError]:
@@ -51,12 +57,12 @@ def sample_on_host(logits: Tensor, batch: ChainBatch) -> list[int | GenerationEr
     ]
 
 
-def sample_on_device(logits: Tensor, batch: ChainBatch) -> list[int | GenerationError]:
-    """Do what `sample` does by kernels, on the device of `logits`. What they are told of the rows
-    is copied there, masks included."""
-    table = batch.words.to(logits.device, non_blocking=True)
-    numbers = torch.arange(len(table), dtype=torch.int32, device=logits.device)
-    drawn = sample_rows(logits, lay_out(batch.rows, table, numbers))
+def sample_on_device(
+    logits: Tensor, rows: Sequence[SampleRow], table: Tensor, numbers: Tensor
+) -> list[int | GenerationError]:
+    """Do what `sample` does by kernels, on the device of `logits`, `table` int32 `[masks, words]`
+    and `numbers` int32 `[rows]`, the number of each row's mask in the table."""
+    drawn = sample_rows(logits, lay_out(rows, table, numbers))
     return [
         token if token >= 0 else no_token(empty=token == EMPTY) for token in drawn.tokens.tolist()
     ]

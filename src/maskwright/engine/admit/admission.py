@@ -145,13 +145,15 @@ class Admission:
         return "" if adapter is None or self._adapters is None else self._adapters.digest(adapter)
 
     def free_words(self, eos: tuple[int, ...]) -> NDArray[np.int32]:
-        """The mask int32 `[words]` of a request without grammar: every token that has text, and its
-        end tokens. Other special tokens, unused ids and the padding of the vocabulary are never
-        sampled."""
+        """The mask int32 `[words]` of a request without grammar, which can't be written to: every
+        token that has text, and its end tokens. Other special tokens, unused ids and the padding of
+        the vocabulary are never sampled."""
         allowed = np.zeros(self._vocab.words * 32, np.bool_)
         allowed[: len(self._writable)] = self._writable
         allowed[list(eos)] = True
-        return np.packbits(allowed, bitorder="little").view("<i4")
+        words = np.packbits(allowed, bitorder="little").view("<i4")
+        words.setflags(write=False)
+        return words
 
     def _check_length(self, request: Request) -> None:
         prompt, whole = len(request.prompt), len(request.prompt) + request.max_tokens

@@ -53,14 +53,14 @@ class Advance:
 
 @dataclass(frozen=True, slots=True)
 class Masks:
-    """The masks of the next token and of the tokens after each draft token, `words` int32
-    `[rows, words]`.
+    """The masks of the next token and of the tokens after each draft token, each of `words` int32
+    `[words]`. What a grammar hands out again and again can't be written to.
 
     A grammar filled `rows` of them in `seconds` seconds; `hits` of them were cached. `places`: the
     row of the table and the state of the grammar that each came from, if the request is traced.
     """
 
-    words: NDArray[np.int32]
+    words: tuple[Mask, ...]
     rows: int = 0
     hits: int = 0
     seconds: float = 0.0
@@ -113,7 +113,7 @@ class Active:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
-        self._free = Masks(self.free_words[None])
+        self._free = Masks((self.free_words,))
         self._cuts = deque(self.request.cuts)
 
     @property
@@ -358,32 +358,41 @@ class Active:
         to enter by itself, it is the only one allowed."""
         if self.matcher is None and not draft and not self.request.trace:
             return self._free
-        words = np.zeros((1 + len(draft), len(self.free_words)), np.int32)
         if self._run:
+            words = np.zeros((1 + len(draft), len(self.free_words)), np.int32)
             word, bit = divmod(self._run[0], 32)
             words[0, word] = np.uint32(1 << bit).astype(np.int32)
-            return Masks(words, places=(CANONICAL,) if self.request.trace else ())
-        return self._fill(words, draft, self._left)
+            return Masks(tuple(words), places=(CANONICAL,) if self.request.trace else ())
+        return self._fill(draft, self._left)
 
-    def _fill(self, words: NDArray[np.int32], draft: tuple[int, ...], left: int) -> Masks:
-        """Fill `words` int32 `[1 + drafts, words]` with the masks of the next token, `left` tokens
-        before the limit, and of the tokens after each of `draft`."""
-        matcher = self.matcher
+    def _fill(self, draft: tuple[int, ...], left: int) -> Masks:
+        """Return the masks of the next token, `left` tokens before the limit, and of the tokens
+        after each of `draft`."""
+        matcher, count = self.matcher, 1 + len(draft)
         if matcher is None:
-            words[:] = self.free_words
-            return Masks(words, places=(NOWHERE,) * len(words) if self.request.trace else ())
+            places = (NOWHERE,) * count if self.request.trace else ()
+            return Masks((self.free_words,) * count, places=places)
         begin = time.perf_counter()
         hits = 0
+        words: list[Mask] = []
         places: list[Place] = []
-        for number in range(len(words)):
+        for number in range(count):
             if number:
                 matcher.accept(draft[number - 1])
             hits += matcher.known
-            matcher.fill_mask(words[number], budget=left - number)
+            words.append(self._mask(matcher, left - number))
             if self.request.trace:
                 places.append(Place(matcher.row, matcher.state))
         self._go_back(len(draft))
-        return Masks(words, len(words), hits, time.perf_counter() - begin, tuple(places))
+        return Masks(tuple(words), count, hits, time.perf_counter() - begin, tuple(places))
+
+    def _mask(self, matcher: Matcher | Follower, left: int) -> Mask:
+        """The mask of the next token, `left` tokens before the limit."""
+        if isinstance(matcher, Follower):
+            return matcher.mask(left)
+        mask = np.zeros(len(self.free_words), np.int32)
+        matcher.fill_mask(mask, budget=left)
+        return mask
 
     # Proposals of a draft model, while no post-step work is pending -------------------------------
 
@@ -410,13 +419,13 @@ class Active:
         if not self._may_follow(token, left):
             return None
         try:
-            mask = self._fill(np.zeros((1, len(self.free_words)), np.int32), (), left)
+            mask = self._fill((), left)
         except Exception:
             self._go_back(1)
             raise
         self.masks = replace(
             masks,
-            words=np.concatenate((masks.words[: number + 1], mask.words)),
+            words=(*masks.words[: number + 1], *mask.words),
             places=(*masks.places[: number + 1], *mask.places),
         )
         return mask

@@ -14,7 +14,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -30,7 +29,7 @@ from maskwright.engine.schedule.step_time import StepTimeModel
 from maskwright.engine.step.post_step import Failed, PostStepWork, Prepared, StepResult
 from maskwright.engine.step.runner import Runner
 from maskwright.errors import GenerationError, MaskwrightError
-from maskwright.sampling import TokenScore
+from maskwright.sampling import Mask, TokenScore
 
 GRACE = 0.001
 """Upper bound in seconds on the wait for the next request to advance before a step is planned; it
@@ -430,15 +429,15 @@ class Core:
             for active, held in ready
             for number in range(1 + len(held.draft))
         ]
-        masks: list[np.ndarray[tuple[int, int], np.dtype[np.int32]]] = []
+        masks: list[Mask] = []
         for active, held in ready:
             assert active.masks is not None, "a row without its mask"
-            masks.append(active.masks.words[: 1 + len(held.draft)])
+            masks += active.masks.words[: 1 + len(held.draft)]
         if computed is not None and _consecutive(ready, computed):
             logits = computed[: len(rows)]
         else:
             logits = torch.cat([held.rows for _, held in ready])
-        outcomes = self._runner.sample(logits, rows, np.concatenate(masks))
+        outcomes = self._runner.sample(logits, rows, masks)
         at, now = 0, self._clock()
         with WakeUps.held():  # of requests whose text is published here, without overlap
             for active, held in ready:

@@ -10,13 +10,13 @@ from dataclasses import replace
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from maskwright.engine.adapters import Adapters
 from maskwright.engine.schedule.plan import CopyDirection, StepPlan
 from maskwright.engine.step.batch import build_batch
 from maskwright.errors import GenerationError
+from maskwright.kernels.device import runs_kernels
 from maskwright.kernels.kv_bytes import KvDtype
 from maskwright.kernels.kv_pool import (
     clear_blocks,
@@ -28,11 +28,13 @@ from maskwright.kernels.kv_pool import (
 from maskwright.models import BatchInvariance, Decoder, probe_batch_invariance
 from maskwright.sampling import (
     ChainBatch,
+    Mask,
+    MaskTable,
     PromptScores,
     SampleRow,
     SamplingParams,
     TokenScore,
-    sample,
+    sample_on_device,
     sample_on_host,
     score,
     score_prompt,
@@ -57,6 +59,8 @@ class Runner:
     ) -> None:
         self._adapters = adapters
         self._decoder = decoder
+        self.mask_table: MaskTable | None = None
+        """The masks on the device; None where no kernels run."""
         self._block_size = block_size
         self._pool = decoder.new_pool(blocks + 1, block_size, kv_dtype)
         host = torch.device("cpu")
@@ -66,8 +70,8 @@ class Runner:
         """Sample once from a row of zeros, so that code that is compiled on first use is ready."""
         vocab_size = self._decoder.vocab_size
         row = SampleRow(SamplingParams(), (0,), 1, 0)
-        words = np.full((1, (vocab_size + 31) // 32), -1, np.int32)
-        self.sample(torch.zeros(1, vocab_size, device=self._decoder.device), [row], words)
+        mask = np.full((vocab_size + 31) // 32, -1, np.int32)
+        self.sample(torch.zeros(1, vocab_size, device=self._decoder.device), [row], [mask])
 
     def probe(self, most_rows: int) -> BatchInvariance:
         """Whether the products of the model, and of the adapters in memory, are batch-invariant for
@@ -127,24 +131,35 @@ class Runner:
 
     @torch.inference_mode()
     def sample(
-        self, logits: Tensor, rows: SequenceOf[SampleRow], words: NDArray[np.int32]
+        self, logits: Tensor, rows: SequenceOf[SampleRow], masks: SequenceOf[Mask]
     ) -> list[Outcome]:
-        """Sample each of `rows` under its mask in `words` int32 `[rows, words]`: a token, with its
-        score where the row asks for one, or the row's own error. `logits` float32 `[rows, vocab]`
-        are overwritten."""
-        masks = torch.from_numpy(words)
+        """Sample each of `rows` under its mask, int32 `[words]`: a token, with its score where the
+        row asks for one, or the row's own error. `logits` float32 `[rows, vocab]` are
+        overwritten."""
         scored = [i for i, row in enumerate(rows) if row.params.logprobs is not None]
         others = [i for i, row in enumerate(rows) if row.params.logprobs is None]
         outcomes: dict[int, Outcome] = {}
         if scored:
             some = [rows[i] for i in scored]
-            found = _sample_and_score(logits[scored].cpu(), some, masks[scored])
+            words = _stacked([masks[i] for i in scored])
+            found = _sample_and_score(logits[scored].cpu(), some, words)
             outcomes.update(zip(scored, found, strict=True))
         if others:
-            batch = ChainBatch([rows[i] for i in others], masks[others])
-            chosen = sample(logits if len(others) == len(logits) else logits[others], batch)
+            part = logits if len(others) == len(logits) else logits[others]
+            chosen = self._choose(part, [rows[i] for i in others], [masks[i] for i in others])
             outcomes.update((i, _outcome(token)) for i, token in zip(others, chosen, strict=True))
         return [outcomes[i] for i in range(len(rows))]
+
+    def _choose(
+        self, logits: Tensor, rows: SequenceOf[SampleRow], masks: SequenceOf[Mask]
+    ) -> list[int | GenerationError]:
+        """Sample rows that ask for no scores, on a device under masks that stay there."""
+        if not runs_kernels(logits):
+            return sample_on_host(logits, ChainBatch(rows, _stacked(masks)))
+        if self.mask_table is None:
+            self.mask_table = MaskTable(len(masks[0]), logits.device)
+        numbers = self.mask_table.rows(masks)
+        return sample_on_device(logits, rows, self.mask_table.masks, numbers)
 
 
 def _sample_and_score(
@@ -158,6 +173,11 @@ def _sample_and_score(
             yield token
         else:
             yield token, score(raw[i], masks[i], logits[i], token, row.params)
+
+
+def _stacked(masks: SequenceOf[Mask]) -> Tensor:
+    """The masks as one tensor int32 `[masks, words]`."""
+    return torch.from_numpy(np.concatenate(masks).reshape(len(masks), -1))
 
 
 def _outcome(token: int | GenerationError) -> Outcome:
