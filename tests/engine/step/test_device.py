@@ -14,6 +14,7 @@ import pytest
 
 from maskwright import compile_json_schema
 from maskwright.engine import Engine, EngineConfig, Request
+from maskwright.kernels.device import INTERPRETED
 from maskwright.kernels.kv_bytes import KvDtype
 from maskwright.models import load
 from maskwright.sampling import SamplingParams
@@ -59,7 +60,16 @@ def answers(directory: Path, kv_dtype: KvDtype, device: str = "cpu") -> list[lis
     ]
     with Engine(loaded, config) as engine:
         generations = [engine.submit(request) for request in requests]
-        return [list(generation.result().token_ids) for generation in generations]
+        found = [list(generation.result().token_ids) for generation in generations]
+        core = engine._core
+    table = core._runner.mask_table
+    if INTERPRETED or device != "cpu":
+        assert table is not None
+        # Requests without a grammar have one mask, and the others pass the same positions.
+        assert 2 < table.copied < core.counts.sampled / 2
+    else:
+        assert table is None
+    return found
 
 
 @pytest.mark.skipif(
@@ -89,7 +99,5 @@ def test_tokens_on_a_gpu_are_those_of_the_cpu(tmp_path: Path) -> None:
 
 
 if __name__ == "__main__":
-    from maskwright.kernels.device import INTERPRETED
-
     assert INTERPRETED
     print(json.dumps(answers(Path(sys.argv[1]), "int8" if sys.argv[2] == "int8" else "auto")))

@@ -128,8 +128,8 @@ def test_warming_up_samples_from_every_token(loaded: LoadedModel) -> None:
     taken: list[tuple[int, ...]] = []
     sample = found.sample
 
-    def recording(logits: torch.Tensor, rows: object, masks: np.ndarray) -> object:
-        taken.append((logits.shape[1], int(np.unpackbits(masks.view(np.uint8)).sum())))
+    def recording(logits: torch.Tensor, rows: object, masks: list[np.ndarray]) -> object:
+        taken.append((logits.shape[1], int(np.unpackbits(masks[0].view(np.uint8)).sum())))
         return sample(logits, rows, masks)  # type: ignore[arg-type]
 
     found.sample = recording  # type: ignore[method-assign,assignment]

@@ -15,7 +15,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from maskwright.engine.observations import Observations
 from maskwright.engine.request.drafts import LookBack
@@ -30,6 +29,7 @@ from maskwright.processes.follower import Heard, Taught
 from maskwright.sampling import (
     CANONICAL,
     NOWHERE,
+    Mask,
     Place,
     PromptScores,
     SampleRow,
@@ -85,7 +85,7 @@ class Active:
     generation: Generation
     sequence: Sequence
     matcher: Matcher | Follower | None
-    free_words: NDArray[np.int32]
+    free_words: Mask
     eos: frozenset[int]
     texts: tuple[bytes, ...]
     emitter: Emitter
@@ -370,8 +370,8 @@ class Active:
         after each of `draft`."""
         matcher, count = self.matcher, 1 + len(draft)
         if matcher is None:
-            places = (NOWHERE,) * count if self.request.trace else ()
-            return Masks((self.free_words,) * count, places=places)
+            nowhere = (NOWHERE,) * count if self.request.trace else ()
+            return Masks((self.free_words,) * count, places=nowhere)
         begin = time.perf_counter()
         hits = 0
         words: list[Mask] = []
@@ -404,7 +404,7 @@ class Active:
             return 0
         return self._left - 1
 
-    def last_mask(self, number: int) -> NDArray[np.int32]:
+    def last_mask(self, number: int) -> Mask:
         """The mask under which draft token `number`, counted from 0, is drawn."""
         assert self.masks is not None
         return self.masks.words[number]
