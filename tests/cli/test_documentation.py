@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib
+import io
+import itertools
 import re
 import shlex
 from pathlib import Path
@@ -14,10 +17,11 @@ import pytest
 from maskwright.cli.arguments import CommandParser, call_with
 from maskwright.cli.program import COMMANDS
 from tests.cli.conftest import Run
-from tests.source_tree import ROOT
+from tests.source_tree import ROOT, tracked
 
 DOCUMENTS = (
     "../README.md",
+    "batch.md",
     "command-line.md",
     "tutorial.md",
     *sorted(
@@ -107,19 +111,31 @@ def test_what_differs_from_run_to_run_is_left_open(shown: str, line: str, expect
     assert is_shown(line, shown) is expected
 
 
-def invocations(document: str) -> list[str]:
-    """The commands of `sh` blocks, which show no output."""
-    blocks = re.findall(r"```sh\n(.*?)```", text_of(document), re.DOTALL)
+def invocations(path: Path) -> list[str]:
+    """The commands of `sh` blocks, which show no output, and in documents whose commands aren't
+    run, those of `console` blocks."""
+    text = path.read_text()
+    blocks = re.findall(r"```sh\n(.*?)```", text, re.DOTALL)
     lines = [line for block in blocks for line in block.splitlines()]
-    return [re.split(r" (?:[|&]|>>?) ?", line)[0] for line in lines if line[:11] == "maskwright "]
+    if path not in {(ROOT / "docs" / name).resolve() for name in DOCUMENTS}:
+        blocks = re.findall(r"```console\n(.*?)```", text, re.DOTALL)
+        lines += [line[2:] for block in blocks for line in block.splitlines() if line[:2] == "$ "]
+    return [line for line in lines if line[:11] == "maskwright "]
 
 
-INVOCATIONS = [(name, command) for name in DOCUMENTS for command in invocations(name)]
+def words(command: str) -> list[str]:
+    """The words of a command, up to a comment or where its output goes."""
+    lexer = shlex.shlex(command, posix=True, punctuation_chars=True)
+    lexer.whitespace_split = True
+    return list(itertools.takewhile(lambda word: word not in ("|", "&", ">", ">>"), lexer))
 
 
-@pytest.mark.parametrize(("document", "command"), INVOCATIONS)
-def test_a_command_that_is_not_run_takes_its_options(document: str, command: str) -> None:
-    _, name, *arguments = shlex.split(command, comments=True)
+PAGES = [path for path in tracked("*.md") if path.name != "CHANGELOG.md"]
+INVOCATIONS = [(path, command) for path in PAGES for command in invocations(path)]
+
+
+def call(name: str, arguments: list[str], parser: CommandParser) -> list[dict[str, Any]]:
+    """What a command's function is called with, whose place something takes that does nothing."""
     module = importlib.import_module(f"maskwright.cli.{COMMANDS[name].module}")
     function = getattr(module, module.__name__.rpartition(".")[2])
     called: list[dict[str, Any]] = []
@@ -128,9 +144,65 @@ def test_a_command_that_is_not_run_takes_its_options(document: str, command: str
     def stub(**values: Any) -> None:
         called.append(values)
 
-    call_with(stub, CommandParser(name, ""), arguments)
-    assert len(called) == 1
+    call_with(stub, parser, arguments)
+    return called
+
+
+@pytest.mark.parametrize(
+    ("path", "command"),
+    INVOCATIONS,
+    ids=[f"{path.relative_to(ROOT)}: {command}" for path, command in INVOCATIONS],
+)
+def test_a_command_that_is_not_run_takes_its_options(path: Path, command: str) -> None:
+    _, name, *arguments = words(command)
+    assert len(call(name, arguments, CommandParser(name, ""))) == 1
+
+
+@functools.cache
+def options(name: str) -> frozenset[str]:
+    """The options of a command."""
+    parser = CommandParser(name, "")
+    with pytest.raises(SystemExit), contextlib.redirect_stdout(io.StringIO()):
+        call(name, ["--help"], parser)
+    return frozenset(re.findall(r"--[\w-]+", parser.format_help()))
+
+
+def unknown(span: str) -> list[str]:
+    """What a span names that is no command, or no option of its command."""
+    name, *rest = span.removeprefix("maskwright ").split()
+    if name in COMMANDS:
+        return [word for word in rest if word[:2] == "--" and word not in options(name)]
+    known = name in ("COMMAND", "--help", "--version") or not span.startswith("maskwright ")
+    return [] if known else [name]
+
+
+def test_commands_and_options_within_sentences_exist() -> None:
+    wrong = [
+        f"{path.relative_to(ROOT)}: {span}: {word}"
+        for path in PAGES
+        for span in re.findall(r"(?<!`)`([a-z][^`\n]* [^`\n]+)`(?!`)", prose(path))
+        for word in unknown(span)
+    ]
+    assert wrong == []
+
+
+def prose(path: Path) -> str:
+    return re.sub(r"^```.*?^```", "", path.read_text(), flags=re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize(
+    ("span", "expected"),
+    [
+        ("maskwright serve --port 8001", []),
+        ("serve --trace FILE --gone", ["--gone"]),
+        ("maskwright gone", ["gone"]),
+        ("git gone --hard", []),
+    ],
+)
+def test_what_no_command_takes_is_found(span: str, expected: list[str]) -> None:
+    assert unknown(span) == expected
 
 
 def test_there_are_such_commands() -> None:
-    assert {document for document, _ in INVOCATIONS} >= {"tutorial.md", "guides/your-own-model.md"}
+    named = {path.stem for path, _ in INVOCATIONS}
+    assert named >= {"README", "tutorial", "your-own-model", "operations", "scale"}

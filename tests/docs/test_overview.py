@@ -1,11 +1,12 @@
-"""docs/structure.md names every package, and leads to every document."""
+"""docs/structure.md names every package and leads to every document; documents lead to every
+example."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
 
-from tests.source_tree import PACKAGE, ROOT
+from tests.source_tree import PACKAGE, ROOT, tracked
 
 PAGE = ROOT / "docs" / "structure.md"
 
@@ -42,3 +43,19 @@ def test_every_document_is_linked() -> None:
     documents = {str(path.relative_to(PAGE.parent)) for path in PAGE.parent.rglob("*.md")}
     decisions = {name for name in documents if name.startswith("decisions/0")}
     assert documents - linked - decisions == {"structure.md"}
+
+
+def test_every_example_is_linked() -> None:
+    """Each file by itself, or the README of its folder."""
+    examples = {path.relative_to(ROOT) for path in tracked("examples")}
+    folders = {path.parent for path in examples if path.name == "README.md"}
+    expected = {
+        next((folder / "README.md" for folder in path.parents if folder in folders), path)
+        for path in examples
+    }
+    linked = {
+        (document.parent / target).resolve().relative_to(ROOT)
+        for document in tracked("*.md")
+        for target in re.findall(r"\]\(((?:\.\./)*examples/[\w./-]+)", document.read_text())
+    }
+    assert expected - linked == set()
