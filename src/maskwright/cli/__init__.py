@@ -1,5 +1,6 @@
 """The command line `maskwright`, a module a command.
 
+- `bench/`: The commands that measure: a server under load, a shape.
 - `bulk/`: Asks a server about thousands of records, for `maskwright batch`.
 - `fleet/`: The commands that serve with more than one server.
 - `input/`: What commands are given: texts, shapes, and the names of shapes that ship.
@@ -12,7 +13,6 @@
 - `simulation/`: The commands that simulate clusters.
 - `arguments`: Arguments of commands, declared at the parameters of a function.
 - `batch`: The command `batch`: ask a model about thousands of records.
-- `bench`: The command `bench`: measure a running server under load.
 - `cache`: The command `cache`: look after what is kept in the user's cache.
 - `doctor`: The command `doctor`: say what this machine is, and what to do about it.
 - `generate`: The command `generate`: print one answer that has a shape.

@@ -22,7 +22,8 @@ from maskwright.errors import AddressError, InputError, MaskwrightError
 
 
 class Subcommand(NamedTuple):
-    """Where a subcommand is: the function with the name of its module; and what it does."""
+    """Where a subcommand is: the function with the name of its module; and what it does. A
+    subcommand may have two words."""
 
     module: str
     does: str
@@ -87,7 +88,13 @@ COMMANDS: Final = {
         "Follow a text token by token: how many tokens were allowed, which were forced, what masks "
         "took.",
     ),
-    "bench": Subcommand("bench", "Measure a running server under load: its operating envelope."),
+    "bench": Subcommand(
+        "bench.shape",
+        "Measure what a shape costs: compiling it, its first mask, and the masks of texts.",
+    ),
+    "bench serve": Subcommand(
+        "bench.serve", "Measure a running server under load: its operating envelope."
+    ),
     "replay": Subcommand(
         "replay", "Generate traced answers again, and say whether they have equal tokens."
     ),
@@ -177,6 +184,8 @@ def _run(arguments: list[str]) -> int:
     if name == "--version":
         print(f"maskwright {version('maskwright')}")
         return 0
+    if rest and f"{name} {rest[0]}" in COMMANDS:
+        name, rest = f"{name} {rest[0]}", rest[1:]
     if name not in COMMANDS:
         print(_unknown(name), file=sys.stderr)
         return USAGE_ERROR

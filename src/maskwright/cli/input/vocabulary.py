@@ -22,6 +22,17 @@ def read_vocabulary(model: str) -> Vocabulary:
 
     The end tokens are those of generation_config.json or config.json beside it. Raises InputError.
     """
+    file = tokenizer_file(model)
+    try:
+        tokenizer = Tokenizer.from_file(str(file))
+    except Exception as error:  # the library raises nothing more precise
+        raise InputError(f"{file}: {error}", param="model") from None
+    return Vocabulary.from_tokenizer(tokenizer, eos=_end_tokens(file.parent), cache=user_cache())
+
+
+def tokenizer_file(model: str) -> Path:
+    """The file tokenizer.json of a folder, of that file itself, or of the demo model. Raises
+    InputError."""
     path = DEMO_PATH if model == DEMO else Path(model)
     file = path / "tokenizer.json" if path.is_dir() else path
     if not file.is_file():
@@ -29,11 +40,7 @@ def read_vocabulary(model: str) -> Vocabulary:
             f"{model}: there is no tokenizer.json; give the folder of a checkpoint, or 'demo'",
             param="model",
         )
-    try:
-        tokenizer = Tokenizer.from_file(str(file))
-    except Exception as error:  # the library raises nothing more precise
-        raise InputError(f"{file}: {error}", param="model") from None
-    return Vocabulary.from_tokenizer(tokenizer, eos=_end_tokens(file.parent), cache=user_cache())
+    return file
 
 
 def _end_tokens(folder: Path) -> list[int]:

@@ -14,9 +14,9 @@ import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
 from math import isnan
-from typing import Annotated, Literal, TypeVar, cast, get_args
+from typing import Annotated, TypeVar, cast, get_args
 
-from maskwright.cli.arguments import Argument, Option
+from maskwright.cli.arguments import Option
 from maskwright.cli.load.client import Outcome, offer
 from maskwright.cli.load.picture import draw
 from maskwright.cli.load.point import SHARES, Objective, Point, summarize
@@ -31,8 +31,7 @@ from maskwright.errors import AddressError, InputError
 Value = TypeVar("Value", int, float, str)
 
 
-def bench(
-    what: Annotated[Literal["serve"], Argument(help="What is measured: 'serve', a server.")],
+def serve(
     url: Annotated[
         str | None, Option(help="Address of the server, such as http://127.0.0.1:8000.")
     ] = None,

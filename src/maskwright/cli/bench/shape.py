@@ -1,0 +1,167 @@
+"""Measure what a shape costs: compiling it, its first mask, and the masks of texts.
+
+SHAPE is a file, '-', the shape itself, or the name of a schema or grammar that ships with the
+package. The texts are those of FILES and `--text`, or else random ones of the shape. They are
+divided by the tokenizer of `--model`, and a mask is computed before each token.
+
+The first reading finds nothing known of the shape, as in a server to which it is new; the later
+ones compile it again, as a server does that no longer has it. Each engine has compiled a trivial
+shape before. Rows "with budgets" are about masks that allow only what can be completed in the
+tokens that the text still has. llguidance and xgrammar are measured in turns with it, if they are
+installed.
+
+`maskwright bench serve` measures a running server under load.
+
+Exit code: 0; 2 if the shape, an option or a file can't be used, or a text isn't allowed.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Annotated, Any
+
+from maskwright.cli.arguments import Argument, Option
+from maskwright.cli.bench.engines import engine_version, installed_engines
+from maskwright.cli.bench.mask_times import (
+    EngineTimes,
+    Reading,
+    measure,
+    microseconds,
+    token_texts,
+    warm_up,
+)
+from maskwright.cli.bench.picture import draw
+from maskwright.cli.input.opened import given_texts, located
+from maskwright.cli.input.shapes import Kind, Shape, compile_shape, read_shape
+from maskwright.cli.input.vocabulary import read_vocabulary, tokenizer_file
+from maskwright.cli.options import JSON_HELP, KIND_HELP, SHAPE_HELP, TEXT_HELP, VOCABULARY_HELP
+from maskwright.cli.output.files import open_file
+from maskwright.cli.output.tables import Row, lay_out, output_width
+from maskwright.errors import InputError
+from maskwright.workbench.reading import byte_vocabulary
+from maskwright.workbench.sample import samples
+
+LONGER = 200
+"""Bytes by which a random text may be longer than the shortest text."""
+
+
+def shape(
+    shape: Annotated[str, Argument(help=SHAPE_HELP)],
+    files: Annotated[
+        list[str], Argument(help="Files with texts to read; '-' is standard input.")
+    ] = [],  # noqa: B006 - read by the parser, never changed
+    text: Annotated[list[str], Option(help=TEXT_HELP)] = [],  # noqa: B006 - as above
+    count: Annotated[
+        int, Option("--samples", least=1, help="How many random texts, if none is given.")
+    ] = 10,
+    seed: Annotated[int, Option(help="Seed of the random texts.")] = 0,
+    rounds: Annotated[
+        int, Option(least=1, help="How many times the shape is compiled and the texts are read.")
+    ] = 5,
+    model: Annotated[str, Option(help=VOCABULARY_HELP)] = "demo",
+    peers: Annotated[bool, Option(help="Measure other engines too, if they are installed.")] = True,
+    kind: Annotated[Kind, Option(help=KIND_HELP)] = "auto",
+    plot: Annotated[
+        str | None, Option(help="SVG file to which the times are drawn.", metavar="FILE")
+    ] = None,
+    as_json: Annotated[bool, Option("--json", help=JSON_HELP)] = False,
+) -> int:
+    given = given_texts(shape, files, text)
+    wanted = read_shape(shape, kind)
+    picture = None if plot is None else open_file(plot)
+    with located(wanted):
+        texts = [data.rstrip(b"\r\n") for data in given.values()] or _samples(wanted, count, seed)
+    vocabulary = read_vocabulary(model)
+    read = token_texts(vocabulary, texts)
+    engines = installed_engines(vocabulary, tokenizer_file(model), peers=peers)
+    warm_up(engines, vocabulary, wanted)
+    with located(wanted):
+        found = measure(engines, vocabulary, wanted, read, rounds)
+    if found[0].refused is not None:
+        raise InputError(f"{shape}: {found[0].refused}", param="shape")
+    size = (
+        f"{len(read)} texts with {sum(map(len, read)):,} tokens, {vocabulary.size:,} tokens in the "
+        "vocabulary"
+    )
+    if as_json:
+        told = {
+            "texts": len(read),
+            "tokens": sum(map(len, read)),
+            "vocabulary": vocabulary.size,
+            "engines": [engine_data(times) for times in found],
+        }
+        print(json.dumps(told, indent=2))
+    else:
+        print(f"{size}; masks are in microseconds\n")
+        print("\n".join(_lines(found)))
+    if picture is not None:
+        picture.write_text(draw(found, size), encoding="utf-8")
+    return 0
+
+
+def _lines(found: Sequence[EngineTimes]) -> Iterator[str]:
+    """The times of all engines as a table, and why an engine has none."""
+    yield lay_out([row for times in found for row in engine_rows(times)], output_width())
+    for times in found:
+        if times.refused is not None:
+            yield f"\n{times.engine}: {times.refused.splitlines()[0]}"
+
+
+def _samples(shape: Shape, count: int, seed: int) -> list[bytes]:
+    """Random texts as `maskwright sample` writes them."""
+    grammar = compile_shape(
+        shape, byte_vocabulary(), whitespace="spaced", escapes="needed", integers="digits"
+    )
+    limit = grammar.min_tokens + LONGER
+    return [*islice(samples.random_texts(grammar, limit, seed), count)]
+
+
+def engine_data(times: EngineTimes) -> dict[str, Any]:
+    """The times of an engine as a JSON object: those of the first reading, and of the later ones
+    together, None if there are none. Times to compile and to the first mask are medians."""
+    told: dict[str, Any] = {"engine": times.engine, "version": engine_version(times.engine)}
+    if times.refused is not None:
+        return {**told, "refused": times.refused}
+    first, *later = times.readings
+    return {**told, "first": _figures([first]), "later": _figures(later) if later else None}
+
+
+def engine_rows(times: EngineTimes) -> list[Row]:
+    """The times of an engine as rows of a table."""
+    data = engine_data(times)
+    rows: list[Row] = []
+    for reading in ("first", "later"):
+        if figures := data.get(reading):
+            rows.append(
+                {
+                    "engine": times.engine,
+                    "reading": reading,
+                    "compile ms": figures["compile_ms"],
+                    "first mask ms": figures["first_mask_ms"],
+                    **figures["mask_us"],
+                }
+            )
+            if figures["budget_mask_us"]:
+                with_budgets = {"engine": times.engine, "reading": f"{reading}, with budgets"}
+                rows.append({**with_budgets, **figures["budget_mask_us"]})
+    return rows
+
+
+def _figures(readings: Sequence[Reading]) -> dict[str, Any]:
+    """The figures of one reading, or of some together. Masks under a budget are None for an engine
+    that has no budgets."""
+    masks = [seconds for reading in readings for seconds in reading.masks]
+    within = [seconds for reading in readings for seconds in reading.masks_within]
+    return {
+        "compile_ms": _milliseconds([reading.compiling for reading in readings]),
+        "first_mask_ms": _milliseconds([reading.first_mask for reading in readings]),
+        "mask_us": microseconds(masks),
+        "budget_mask_us": microseconds(within) if within else None,
+    }
+
+
+def _milliseconds(seconds: Sequence[float]) -> float:
+    return round(1000 * statistics.median(seconds), 4)

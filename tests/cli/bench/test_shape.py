@@ -1,0 +1,98 @@
+"""What a shape costs, measured on this machine."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from tests.cli.conftest import Run
+
+SCHEMA = '{"type": "object", "properties": {"ok": {"type": "boolean"}}, "required": ["ok"]}'
+
+
+def test_a_shape_is_measured_beside_other_engines(run: Run) -> None:
+    pytest.importorskip("llguidance")
+    pytest.importorskip("xgrammar")
+    found = run("bench", SCHEMA, "--text", '{"ok": true}', "--rounds", "3", "--json")
+    assert found.returncode == 0, found.stderr
+    told = json.loads(found.stdout)
+    assert (told["texts"], told["vocabulary"]) == (1, 4000)
+    assert [engine["engine"] for engine in told["engines"]] == [
+        "maskwright",
+        "llguidance",
+        "xgrammar",
+    ]
+    for engine in told["engines"]:
+        assert engine["version"]
+        for reading in ("first", "later"):
+            figures = engine[reading]
+            assert figures["compile_ms"] > 0
+            assert figures["first_mask_ms"] > 0
+            for name in ("mask_us", "budget_mask_us"):
+                if name == "budget_mask_us" and engine["engine"] != "maskwright":
+                    assert figures[name] is None  # they have no budgets
+                    continue
+                masks = figures[name]
+                assert 0 < masks["p50"] <= masks["p99"] <= masks["most"]
+                assert masks["mean"] <= masks["most"]
+
+
+def test_random_texts_are_read_where_none_is_given(run: Run) -> None:
+    options = ("--samples", "3", "--rounds", "1", "--no-peers")
+    found = run("bench", "/[a-f]{8}/", *options)
+    head, _, engine, names, row, with_budgets = found.stdout.splitlines()
+    assert head.startswith("3 texts with ")
+    assert engine == "maskwright"
+    assert names.split()[:4] == ["reading", "compile", "ms", "first"]
+    assert row.startswith("first ")
+    assert with_budgets.startswith("first, with budgets ")
+    told = json.loads(run("bench", "/[a-f]{8}/", *options, "--json").stdout)
+    assert told["engines"][0]["later"] is None
+
+
+def test_an_engine_that_refuses_the_shape_is_told(run: Run, tmp_path: Path) -> None:
+    pytest.importorskip("xgrammar")
+    grammar = tmp_path / "word.lark"
+    grammar.write_text("start: /[a-z]+/")
+    found = run("bench", grammar, "--text", "word", "--rounds", "1")
+    assert found.returncode == 0
+    assert found.stdout.splitlines()[-1] == "xgrammar: its grammars are in GBNF"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ((SCHEMA, "--text", '{"ok": 1}'), "it refuses token"),
+        (('{"type": "strin"}', "--text", "1"), "1:"),
+        ((SCHEMA, "/no/such/file"), "/no/such/file"),
+        ((SCHEMA, "--model", "/no/such/model"), "no tokenizer.json"),
+    ],
+)
+def test_what_cannot_be_measured_is_one_line(
+    run: Run, arguments: tuple[str, ...], told: str
+) -> None:
+    found = run("bench", *arguments, "--no-peers", "--rounds", "1")
+    assert found.returncode == 2
+    assert told in found.stderr
+    assert "Traceback" not in found.stderr
+
+
+def test_the_help_of_a_shape_names_the_measuring_of_a_server(run: Run) -> None:
+    shown = run("bench", "--help")
+    assert shown.returncode == 0
+    assert "SHAPE" in shown.stdout
+    assert "maskwright bench serve" in shown.stdout
+    assert "--url" in run("bench", "serve", "--help").stdout
+    assert run("bench").returncode == 2
+
+
+def test_the_times_are_drawn(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "times.svg"
+    assert run("bench", "/[a-f]{8}/", "--no-peers", "--rounds", "2", "--plot", file).returncode == 0
+    picture = ElementTree.fromstring(file.read_text())
+    told = {element.text for element in picture.iter() if element.text}
+    assert {"maskwright, first", "maskwright, later", "maskwright, later, with budgets"} <= told
+    assert run("bench", "/a/", "--plot", "/no/such/folder/times.svg").returncode == 2
