@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from maskwright.cli.arguments import CommandParser, call_with
-from maskwright.cli.program import COMMANDS
+from maskwright.cli.program import COMMANDS, divided
 from tests.cli.conftest import Run
 from tests.source_tree import ROOT, tracked
 
@@ -154,7 +154,7 @@ def call(name: str, arguments: list[str], parser: CommandParser) -> list[dict[st
     ids=[f"{path.relative_to(ROOT)}: {command}" for path, command in INVOCATIONS],
 )
 def test_a_command_that_is_not_run_takes_its_options(path: Path, command: str) -> None:
-    _, name, *arguments = words(command)
+    name, arguments = divided(words(command)[1:])
     assert len(call(name, arguments, CommandParser(name, ""))) == 1
 
 
@@ -169,7 +169,7 @@ def options(name: str) -> frozenset[str]:
 
 def unknown(span: str) -> list[str]:
     """What a span names that is no command, or no option of its command."""
-    name, *rest = span.removeprefix("maskwright ").split()
+    name, rest = divided(span.removeprefix("maskwright ").split())
     if name in COMMANDS:
         return [word for word in rest if word[:2] == "--" and word not in options(name)]
     known = name in ("COMMAND", "--help", "--version") or not span.startswith("maskwright ")

@@ -10,7 +10,7 @@ import importlib
 import os
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from importlib.metadata import version
 from typing import Final, NamedTuple
@@ -180,12 +180,10 @@ def _run(arguments: list[str]) -> int:
         rows = {name: command.does for name, command in COMMANDS.items()}
         print(HELP.format(commands=described(rows)), end="")
         return 0 if arguments else USAGE_ERROR
-    name, *rest = arguments
-    if name == "--version":
+    if arguments[0] == "--version":
         print(f"maskwright {version('maskwright')}")
         return 0
-    if rest and f"{name} {rest[0]}" in COMMANDS:
-        name, rest = f"{name} {rest[0]}", rest[1:]
+    name, rest = divided(arguments)
     if name not in COMMANDS:
         print(_unknown(name), file=sys.stderr)
         return USAGE_ERROR
@@ -197,6 +195,14 @@ def _run(arguments: list[str]) -> int:
     except InputError as error:
         error.args = (_by_option(error, parser.flags()),)
         raise
+
+
+def divided(arguments: Sequence[str]) -> tuple[str, list[str]]:
+    """Divide at least one argument into the name of a subcommand, which may have two words, and
+    what comes after it."""
+    two = " ".join(arguments[:2])
+    name, after = (two, 2) if two in COMMANDS else (arguments[0], 1)
+    return name, list(arguments[after:])
 
 
 def _by_option(error: InputError, flags: Mapping[str, str]) -> str:

@@ -27,7 +27,7 @@ code that a running server has loaded."""
 
 
 @dataclass(slots=True)
-class Reading:
+class RoundTimes:
     """What one engine took to compile a shape once and to read all texts with it. Seconds."""
 
     compiling: float
@@ -45,7 +45,7 @@ class EngineTimes:
     """The readings of one engine, in order. `refused`: why it has none."""
 
     engine: str
-    readings: list[Reading] = field(default_factory=list[Reading])
+    readings: list[RoundTimes] = field(default_factory=list[RoundTimes])
     refused: str | None = None
 
 
@@ -86,14 +86,14 @@ def warm_up(engines: Sequence[MaskEngine], vocabulary: Vocabulary, shape: Shape)
 
 def _read(
     engine: MaskEngine, vocabulary: Vocabulary, shape: Shape, texts: Sequence[Sequence[int]]
-) -> Reading:
+) -> RoundTimes:
     """Raises RefusedShapeError, also for a text that isn't allowed."""
     begin = perf_counter()
     compiled = engine.compile(shape)
     done = perf_counter()
     reader = engine.start(compiled)
     reader.fill()
-    reading = Reading(done - begin, perf_counter() - done)
+    reading = RoundTimes(done - begin, perf_counter() - done)
     for number, text in enumerate(texts, 1):
         reader = engine.start(compiled)
         for at, token in enumerate(text):
@@ -102,7 +102,9 @@ def _read(
             reading.masks.append(perf_counter() - begin)
             if not reader.accept(token):
                 spelling = vocabulary.tokens[token].decode("utf-8", "backslashreplace")
-                raise RefusedShapeError(f"it refuses {spelling!r}, token {at + 1} of text {number}")
+                raise RefusedShapeError(
+                    f"{spelling!r}, token {at + 1} of text {number}, isn't allowed"
+                )
     for text in texts:
         _read_within(engine.start(compiled), text, reading.masks_within)
     return reading

@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from maskwright.cli.bench.mask_times import EngineTimes, Reading
+from maskwright.cli.bench.mask_times import EngineTimes, RoundTimes
 from maskwright.cli.output.chart import BarChart, Line, LineChart, draw_charts
 
 PERCENTILES: Final = (*range(0, 100, 5), 98, 99)
@@ -35,7 +35,7 @@ def draw(found: Sequence[EngineTimes], title: str) -> str:
     return draw_charts(charts, title)
 
 
-def _readings(times: EngineTimes) -> Iterator[tuple[str, Sequence[Reading]]]:
+def _readings(times: EngineTimes) -> Iterator[tuple[str, Sequence[RoundTimes]]]:
     """The first reading and the later ones, each where there is one."""
     if times.readings:
         yield "first", times.readings[:1]

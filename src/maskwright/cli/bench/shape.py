@@ -27,7 +27,7 @@ from maskwright.cli.arguments import Argument, Option
 from maskwright.cli.bench.engines import engine_version, installed_engines
 from maskwright.cli.bench.mask_times import (
     EngineTimes,
-    Reading,
+    RoundTimes,
     measure,
     microseconds,
     token_texts,
@@ -81,7 +81,7 @@ def shape(
     with located(wanted):
         found = measure(engines, vocabulary, wanted, read, rounds)
     if found[0].refused is not None:
-        raise InputError(f"{shape}: {found[0].refused}", param="shape")
+        raise InputError(f"{found[0].refused}; 'maskwright match' says why", param="text")
     size = (
         f"{len(read)} texts with {sum(map(len, read)):,} tokens, {vocabulary.size:,} tokens in the "
         "vocabulary"
@@ -150,7 +150,7 @@ def engine_rows(times: EngineTimes) -> list[Row]:
     return rows
 
 
-def _figures(readings: Sequence[Reading]) -> dict[str, Any]:
+def _figures(readings: Sequence[RoundTimes]) -> dict[str, Any]:
     """The figures of one reading, or of some together. Masks under a budget are None for an engine
     that has no budgets."""
     masks = [seconds for reading in readings for seconds in reading.masks]
