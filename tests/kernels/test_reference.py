@@ -2,6 +2,7 @@
 
 import math
 import random
+from itertools import product
 
 import pytest
 import torch
@@ -20,6 +21,7 @@ from maskwright.kernels.reference import (
     top_k_threshold,
     top_p_threshold,
 )
+from tests.walks.samples import sampled
 
 
 @pytest.mark.parametrize(("count", "padded"), [(0, 0), (1, 4), (4, 4), (5, 8)])
@@ -27,10 +29,16 @@ def test_pad_rows(count: int, padded: int) -> None:
     assert pad_rows(count) == padded
 
 
-@pytest.mark.parametrize("block_size", [4, 16, 64])
-@pytest.mark.parametrize("window", [None, 7])
-@pytest.mark.parametrize("extras", [(), ("softcap",), ("sinks",), ("softcap", "sinks")])
-@pytest.mark.parametrize(("heads", "kv_heads"), [(4, 4), (6, 2), (5, 1)])
+EXTRAS = ((), ("softcap",), ("sinks",), ("softcap", "sinks"))
+WAYS = [
+    pytest.param(block_size, window, heads, kv_heads, extras)
+    for block_size, window, (heads, kv_heads), extras in product(
+        (4, 16, 64), (None, 7), ((4, 4), (6, 2), (5, 1)), EXTRAS
+    )
+]
+
+
+@pytest.mark.parametrize(("block_size", "window", "heads", "kv_heads", "extras"), sampled(WAYS, 24))
 def test_paged_attention_equals_plain_attention(
     block_size: int, window: int | None, heads: int, kv_heads: int, extras: tuple[str, ...]
 ) -> None:
