@@ -148,6 +148,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"bad_words": [5]}, "bad_words[0]"),
     ({"ignore_eos": "yes"}, "ignore_eos"),
     ({"truncate_prompt_tokens": -2}, "truncate_prompt_tokens"),
+    ({"truncate_prompt_tokens": 0}, "truncate_prompt_tokens"),
 ]
 
 

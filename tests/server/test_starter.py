@@ -254,6 +254,9 @@ def test_variables_of_which_the_template_can_make_nothing(
     monkeypatch.setattr(engine.loaded, "render_chat", fail)
     error = client.chat(chat_template_kwargs={"enable_thinking": []}).json()["error"]
     assert error["param"] == "chat_template_kwargs"
+    response = client.chat(tools=[{"name": "f", "description": []}])
+    assert response.status_code == 400
+    assert response.json()["error"]["param"] == "tools"
     assert client.chat().status_code == 500
 
 

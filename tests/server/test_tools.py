@@ -186,6 +186,21 @@ def test_the_template_sees_the_tools(client: Client, engine: ScriptedEngine) -> 
     assert engine.requests[-1].grammar is None
 
 
+def test_a_null_in_a_tool_is_an_absent_field(client: Client, engine: ScriptedEngine) -> None:
+    """Templates print what is there: the demo's own one fails on a tool whose function is null."""
+    nothing = {"parameters": None, "description": None, "strict": None}
+    says(engine, "It is late")
+    for sent in (
+        {"name": "f", "function": None, **nothing},
+        {"type": "function", "name": "f", "function": None, **nothing},
+        {"type": None, "function": {"name": "f", **nothing}},
+    ):
+        assert client.chat(tools=[sent]).status_code == 200
+        assert list(engine.loaded.rendered.tools) == [
+            {"type": "function", "function": {"name": "f"}}
+        ]
+
+
 IMPOSSIBLE = {
     "type": "function",
     "function": {"name": "never", "parameters": {"properties": {"a": False}, "required": ["a"]}},

@@ -86,7 +86,9 @@ class PromptReader:
                     if prompt.variables:  # whose values may be of types that it doesn't expect
                         place = "chat_template_kwargs"
                     elif not isinstance(error, TemplateError):
-                        raise
+                        if not tools:
+                            raise
+                        place = "tools"  # which may hold anything as a description
                     raise InputError(
                         f"the model's chat template refuses this: {error}", param=place
                     ) from None

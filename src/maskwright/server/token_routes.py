@@ -15,7 +15,7 @@ from maskwright.server.prompts import PromptReader
 from maskwright.server.request.answer_request import TextPrompt
 from maskwright.server.request.body import read_object
 from maskwright.server.request.chat_prompt import parse_chat_prompt
-from maskwright.server.request.fields import Fields, invalid, missing
+from maskwright.server.request.fields import Fields, invalid, missing, token_id
 from maskwright.server.request.tool_use import parse_tool_use
 
 
@@ -117,7 +117,5 @@ def _texts(body: Fields) -> tuple[str, ...]:
 def _ids(value: object, place: str) -> list[int]:
     if not isinstance(value, list):
         raise invalid(place, "an array of token ids", value)
-    for at, item in enumerate(cast(list[object], value)):
-        if not isinstance(item, int) or isinstance(item, bool) or item < 0:
-            raise invalid(f"{place}[{at}]", "a token id", item)
-    return cast(list[int], value)
+    items = enumerate(cast(list[object], value))
+    return [token_id(item, f"{place}[{at}]") for at, item in items]

@@ -112,6 +112,18 @@ def test_the_codes_of_errors_are_those_of_the_reference() -> None:
     assert told == documented
 
 
+@pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/responses"])
+def test_a_stream_is_described_by_its_events(client: Client, path: str) -> None:
+    operation = read(client)["paths"][path]["post"]
+    schema = operation["responses"]["200"]["content"]["text/event-stream"]["schema"]
+    examples = operation["requestBody"]["content"]["application/json"]["examples"]
+    stream = client.call("POST", path, json={**examples["text"]["value"], "stream": True})
+    for block in stream.text.strip().split("\n\n"):
+        event = dict(line.split(": ", 1) for line in block.splitlines())
+        Draft202012Validator(schema).validate(event)
+        assert event.keys() == schema["properties"].keys() == set(schema["required"])
+
+
 def test_keys_are_told_where_there_are_some(client: Client) -> None:
     assert "security" not in read(client)
     client.config = ServerConfig(keys=KeyRing([ApiKey("a", "0" * 64)]))

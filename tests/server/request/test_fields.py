@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from maskwright.errors import InputError
-from maskwright.server.request.fields import Fields, as_number, invalid, missing, shown
+from maskwright.server.request.fields import Fields, as_number, invalid, missing, shown, token_id
 
 Read = Callable[[Fields], Any]
 NAN, INFINITE = float("nan"), float("inf")
@@ -84,6 +84,19 @@ def test_an_element_of_the_wrong_type_has_its_place() -> None:
         Fields({"stop": ["a", 1]}).strings("stop")
     assert raised.value.param == "stop[1]"
     assert Fields({"a": [1, 2]}, "b").items("a") == [(1, "b.a[0]"), (2, "b.a[1]")]
+
+
+@pytest.mark.parametrize("value", [0, 7, 7.0, 99])
+def test_token_ids(value: object) -> None:
+    assert token_id(value, "tokens[0]", 100) == value
+    assert type(token_id(value, "tokens[0]", 100)) is int
+
+
+@pytest.mark.parametrize("value", [-1, 100, 7.5, True, "7", None, NAN, INFINITE])
+def test_what_is_no_token_id(value: object) -> None:
+    with pytest.raises(InputError, match="must be a token id") as raised:
+        token_id(value, "tokens[0]", 100)
+    assert raised.value.param == "tokens[0]"
 
 
 def test_null_counts_as_absent() -> None:

@@ -43,6 +43,13 @@ def test_any_other_value_is_refused_by_name(name: str, value: Any) -> None:
     assert message.startswith(f"{name} is not supported by this server; ")
 
 
+@pytest.mark.parametrize(("name", "value"), [("priority", False), ("echo", 0), ("best_of", True)])
+def test_a_number_is_no_truth_value(name: str, value: Any) -> None:
+    """Python takes False for 0, and True for 1; JSON doesn't."""
+    with pytest.raises(InputError):
+        refuse_unsupported(Fields({name: value}), frozenset())
+
+
 @pytest.mark.parametrize("name", NEUTRAL)
 def test_an_explicit_null_is_an_absent_field(name: str) -> None:
     refuse(**{name: None})

@@ -74,7 +74,7 @@ def parse_tools(tools: Sequence[Json]) -> tuple[Tool, ...]:
 
 def _tool(item: Json, place: str) -> Tool:
     fields = _object(item, place)
-    kind = fields.get("type", "function")
+    kind = "function" if fields.get("type") is None else fields["type"]
     if kind not in ("function", "custom"):
         raise InputError(
             f"{place}.type {kind!r} is not supported; use 'function' or 'custom'",

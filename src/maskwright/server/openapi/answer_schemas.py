@@ -60,7 +60,7 @@ def _completion(kind: str, choice: Json) -> Json:
 
 def _chunk(kind: str, choice: Json) -> Json:
     more: Schemas = {"prompt_token_ids": IDS, "usage": nullable(ref("Usage"))}
-    about = "One event of a stream. The last event is `[DONE]`, which is no JSON."
+    about = "The data of one event of a stream."
     return record({**_head(kind), "choices": array(choice)}, more, about)
 
 

@@ -13,10 +13,10 @@ from starlette.routing import BaseRoute
 from maskwright.server.json import Json
 from maskwright.server.openapi.answer_schemas import answer_schemas
 from maskwright.server.openapi.batch_schemas import batch_schemas
-from maskwright.server.openapi.builders import text
+from maskwright.server.openapi.builders import constant, either, record, ref, text
 from maskwright.server.openapi.error_schemas import error_name, error_responses, error_schemas
 from maskwright.server.openapi.message_schemas import message_schemas
-from maskwright.server.openapi.operations import JSON, Operation, operations
+from maskwright.server.openapi.operations import EVENTS, JSON, Operation, operations
 from maskwright.server.openapi.request_schemas import request_schemas
 from maskwright.server.openapi.response_schemas import response_schemas
 from maskwright.server.openapi.service_schemas import service_schemas
@@ -25,6 +25,7 @@ from maskwright.server.openapi.tool_schemas import tool_schemas
 from maskwright.server.openapi.workbench_schemas import workbench_schemas
 
 OPENAPI: Final = "3.1.0"
+DONE: Final = "[DONE]"
 VERSIONED: Final = "/v1"
 ALWAYS: Final = (500,)
 """Statuses of errors that every operation may answer."""
@@ -154,10 +155,21 @@ def _responses(operation: Operation, *, has_body: bool) -> Json:
         }
         if operation.gives and has_body:
             answer["content"] = {
-                kind: {"schema": schema} for kind, schema in operation.gives.items()
+                kind: {"schema": _event(schema) if kind == EVENTS else schema}
+                for kind, schema in operation.gives.items()
             }
         responses = {str(operation.status): answer, **responses}
     return responses
+
+
+def _event(data: Json) -> Json:
+    """Return the schema of a server-sent event; `data`: that of its data. The schema of a response
+    of events is about each of them."""
+    json_text = text(contentMediaType=JSON, contentSchema=data)
+    if data == ref("ResponseEvent"):
+        return record({"event": text("The `type` of the data."), "data": json_text})
+    done = constant(DONE, "After the last event of every stream that has not failed.")
+    return record({"data": either(done, json_text)})
 
 
 def _error(status: int) -> Json:

@@ -68,6 +68,7 @@ def sampling_fields() -> Schemas:
     integers = {
         name: integer(low, high, _ABOUT_INTEGERS[name]) for name, (low, high) in INTEGERS.items()
     }
+    integers["truncate_prompt_tokens"] = {**integers["truncate_prompt_tokens"], "not": {"const": 0}}
     return {
         **numbers,
         **integers,

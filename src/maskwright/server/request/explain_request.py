@@ -7,7 +7,7 @@ from typing import Final, cast, get_args
 
 from maskwright.errors import InputError
 from maskwright.grammar.schema.options import AdditionalProperties
-from maskwright.server.request.fields import Fields, invalid
+from maskwright.server.request.fields import Fields, token_id
 from maskwright.server.request.shape import FIELDS, FreeText, Shape, parse_shape
 from maskwright.server.request.tool_use import ToolUse, parse_tool_use
 
@@ -105,11 +105,4 @@ def _check_length(text: str, tokens: tuple[int, ...] | None) -> None:
 
 def _ids(body: Fields, name: str) -> tuple[int, ...] | None:
     items = body.items(name)
-    if items is None:
-        return None
-    tokens: list[int] = []
-    for item, place in items:
-        if not isinstance(item, int) or isinstance(item, bool) or item < 0:
-            raise invalid(place, "a token id", item)
-        tokens.append(item)
-    return tuple(tokens)
+    return None if items is None else tuple(token_id(item, place) for item, place in items)

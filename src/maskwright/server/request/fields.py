@@ -64,10 +64,9 @@ class Fields:
         value = self.get(name)
         if value is None:
             return None
-        if isinstance(value, float) and value.is_integer():
-            value = int(value)
-        if isinstance(value, int) and not isinstance(value, bool) and low <= value <= high:
-            return value
+        number = _as_integer(value)
+        if number is not None and low <= number <= high:
+            return number
         raise invalid(self.at(name), f"an integer from {low} to {high}", value)
 
     def number(self, name: str, low: float, high: float, default: float) -> float:
@@ -134,6 +133,14 @@ def as_number(value: object) -> float | None:
     return number if math.isfinite(number) else None
 
 
+def token_id(value: object, place: str, end: float = math.inf) -> int:
+    """Return a token id below `end`. Raises InputError for any other value."""
+    number = _as_integer(value)
+    if number is None or not 0 <= number < end:
+        raise invalid(place, "a token id", value)
+    return number
+
+
 def missing(place: str) -> InputError:
     return InputError(f"{place} is required", param=place, code="missing_required_parameter")
 
@@ -153,6 +160,14 @@ def shown(value: object) -> str:
         case _:
             text = json.dumps(value, ensure_ascii=False)
             return text if len(text) <= _MOST_SHOWN else f"{text[: _MOST_SHOWN - 1]}…"
+
+
+def _as_integer(value: object) -> int | None:
+    """Return a JSON number without a fraction, which may be written as 1.0; None for any other
+    value."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def _bounds(low: float, high: float) -> str:

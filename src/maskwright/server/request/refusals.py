@@ -154,8 +154,9 @@ def _refuse_misspelt(name: str, known: Iterable[str]) -> None:
 
 
 def _refuse_unless_neutral(body: Fields, name: str, neutral: tuple[object, ...]) -> None:
-    if body.get(name) in neutral:
-        return
+    value = body.get(name)
+    if any(isinstance(value, bool) == isinstance(each, bool) and value == each for each in neutral):
+        return  # a number is no truth value, though Python takes 0 for False
     raise InputError(
         f"{name} is not supported by this server; {WAYS_OUT.get(name, 'leave it out')}",
         param=name,

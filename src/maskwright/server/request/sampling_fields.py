@@ -13,7 +13,7 @@ from maskwright.server.request.answer_request import (
     ReplyOptions,
     TokenLimit,
 )
-from maskwright.server.request.fields import Fields, as_number, invalid, shown
+from maskwright.server.request.fields import Fields, as_number, invalid, shown, token_id
 from maskwright.server.request.own_options import parse_own_options
 
 ALTERNATIVES_EXPLAINED = 8
@@ -117,7 +117,7 @@ def read_options(body: Fields, alternatives: int | None) -> GenerationOptions:
         stop_tokens=_token_ids(body, "stop_token_ids"),
         include_stop=body.boolean("include_stop_str_in_output"),
         bad_words=_bad_words(body),
-        kept=_integer(body, "truncate_prompt_tokens"),
+        kept=_kept(body),
         compact=_of_outputs(body, "disable_any_whitespace"),
         closed=_of_outputs(body, "disable_additional_properties"),
         thinking_tokens=_integer(body, "thinking_token_budget"),
@@ -220,6 +220,15 @@ def _of_outputs(body: Fields, name: str) -> bool:
     return outputs is not None and outputs.boolean(name)
 
 
+def _kept(body: Fields) -> int | None:
+    """Read how many tokens of a prompt are kept."""
+    kept = _integer(body, "truncate_prompt_tokens")
+    if kept == 0:
+        name = "truncate_prompt_tokens"
+        raise InputError(f"{name} must be -1 or at least 1, not 0", param=name)
+    return kept
+
+
 def _allowed(body: Fields) -> tuple[int, ...] | None:
     tokens = _token_ids(body, "allowed_token_ids")
     if body.has("allowed_token_ids") and not tokens:
@@ -228,9 +237,4 @@ def _allowed(body: Fields) -> tuple[int, ...] | None:
 
 
 def _token_ids(body: Fields, name: str) -> tuple[int, ...]:
-    tokens: list[int] = []
-    for item, place in body.items(name) or ():
-        if not isinstance(item, int) or isinstance(item, bool) or not 0 <= item < MAX_TOKENS:
-            raise invalid(place, "a token id", item)
-        tokens.append(item)
-    return tuple(tokens)
+    return tuple(token_id(item, place, MAX_TOKENS) for item, place in body.items(name) or ())

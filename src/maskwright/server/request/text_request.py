@@ -15,7 +15,7 @@ from maskwright.server.request.answer_request import (
     TokenLimit,
     TokenPrompt,
 )
-from maskwright.server.request.fields import Fields, invalid, missing
+from maskwright.server.request.fields import Fields, invalid, missing, token_id
 from maskwright.server.request.refusals import refuse_unsupported
 from maskwright.server.request.sampling_fields import (
     MAX_CHOICES,
@@ -164,10 +164,8 @@ def _text(text: str, special: bool, place: str) -> TextPrompt:
 def _tokens(items: list[object], place: str) -> TokenPrompt:
     if not items:
         raise InputError(f"{place} must not be empty", param=place)
-    for at, item in enumerate(items):
-        if not (_is_number(item) and isinstance(item, int) and 0 <= item <= MAX_TOKEN_ID):
-            raise invalid(f"{place}[{at}]", "a token id", item)
-    return TokenPrompt(tuple(cast(list[int], items)))
+    ids = (token_id(item, f"{place}[{at}]", MAX_TOKEN_ID + 1) for at, item in enumerate(items))
+    return TokenPrompt(tuple(ids))
 
 
 def _is_number(value: object) -> bool:

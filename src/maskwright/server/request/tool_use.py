@@ -112,9 +112,16 @@ def _shown(tool: Json, read: Tool) -> Mapping[str, Any]:
     responses, all fields are in one object. A custom tool is shown as a function of one string."""
     if read.input is not None:
         return _as_function(cast(Json, tool.get("custom") or tool), read, read.input)
-    if "function" in tool:
-        return tool
-    return {"type": "function", "function": {k: v for k, v in tool.items() if k != "type"}}
+    function = cast(Json | None, tool.get("function"))
+    if function is not None:
+        return {"type": "function", **_present(tool), "function": _present(function)}
+    flat = {name: value for name, value in _present(tool).items() if name != "type"}
+    return {"type": "function", "function": flat}
+
+
+def _present(fields: Json) -> Json:
+    """Return the fields that are not null: templates print what is there."""
+    return {name: value for name, value in fields.items() if value is not None}
 
 
 def _as_function(custom: Json, tool: Tool, wanted: CustomInput) -> Mapping[str, Any]:

@@ -5,6 +5,7 @@ import { $, fill, h } from "../playground/dom.js";
 import { setUpTheme } from "../playground/theme.js";
 import { kindOf } from "./kinds.js";
 
+const EVENTS = "text/event-stream";
 const METHODS = ["get", "post", "delete"];
 
 /** The entries of the page, and what a search reads of each. */
@@ -36,7 +37,8 @@ function members(schema) {
 }
 
 function contents(content) {
-  return Object.entries(content ?? {}).map(([type, { schema }]) => h("p", {}, h("code", {}, type), " ", kind(schema)));
+  return Object.entries(content ?? {}).map(([type, { schema }]) =>
+    h("p", {}, h("code", {}, type), " ", kind(type === EVENTS ? schema.properties.data : schema)));
 }
 
 function examples(content) {

@@ -5,6 +5,7 @@ export function kindOf(schema) {
   if (schema.$ref) return [{ name: schema.$ref.split("/").at(-1) }];
   const usual = "default" in schema ? `, default ${JSON.stringify(schema.default)}` : "";
   if (schema.anyOf) return [...between(schema.anyOf.map(kindOf), " or "), ...(usual ? [{ text: usual }] : [])];
+  if (schema.contentSchema) return [{ text: "JSON of " }, ...kindOf(schema.contentSchema)];
   if ("const" in schema) return [{ text: JSON.stringify(schema.const) }];
   if (schema.enum) return between(schema.enum.map((value) => [{ text: JSON.stringify(value) }]), " or ");
   if (schema.type === "array") return [{ text: `array${bounds(schema, "minItems", "maxItems")} of ` }, ...kindOf(schema.items ?? {})];
