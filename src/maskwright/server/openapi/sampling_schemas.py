@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, get_args
 
-from maskwright.mask.compile.json_schema import AdditionalProperties
+from maskwright.grammar.schema.options import AdditionalProperties
 from maskwright.sampling import Scale
 from maskwright.server.json import Json
 from maskwright.server.openapi.builders import (
