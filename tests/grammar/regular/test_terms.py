@@ -8,6 +8,7 @@ from random import Random
 
 import pytest
 
+from maskwright.errors import LimitError
 from maskwright.grammar.pattern.translate import full_match
 from maskwright.grammar.regular.derivative import arcs, contains, derivative
 from maskwright.grammar.regular.shortest import shortest
@@ -28,6 +29,7 @@ from maskwright.grammar.regular.terms import (
     repeat,
     words,
 )
+from maskwright.limits import Limits, Work
 from tests.properties.patterns import counted_pattern
 
 A, B = char("a"), words(["ab", "b"])
@@ -76,6 +78,35 @@ def test_many_optional_characters_are_few_terms() -> None:
     assert not contains(term, "ab")
 
 
+def test_a_repeat_of_a_repeat_matches_what_both_say() -> None:
+    """All pairs of small bounds: whether numbers are left out between the rounds or not."""
+    bounds = [(least, most) for least in range(4) for most in (*range(max(least, 1), 5), None)]
+    for (least, most), (fewest, largest) in product(bounds, repeat=2):
+        term = repeat(repeat(A, least, most), fewest, largest)
+        pattern = re.compile(f"(?:a{_bounds(least, most)}){_bounds(fewest, largest)}")
+        for size in range(26):
+            expected = pattern.fullmatch("a" * size) is not None
+            assert contains(term, "a" * size) == expected, (pattern.pattern, size)
+
+
+def _bounds(least: int, most: int | None) -> str:
+    return f"{{{least},{'' if most is None else most}}}"
+
+
+def test_a_repeat_of_a_repeat_is_one_if_no_number_is_left_out() -> None:
+    assert repeat(repeat(A, 1, 60), 1, 60) is repeat(A, 1, 3600)
+    assert repeat(repeat(A, 3, 3), 4, 4) is repeat(A, 12, 12)
+    assert repeat(repeat(A, 2, 3), 1, 9) is repeat(A, 2, 27)  # 2 to 3, 4 to 6, 6 to 9...
+    assert repeat(repeat(A, 3, 4), 1, 9) is not repeat(A, 3, 36)  # 5 is neither 3 to 4 nor 6 to 8
+
+
+def test_many_options_are_counted_as_work() -> None:
+    """They take time that grows with their number, which the number of characters doesn't show."""
+    options = [concat(*(char(letter) for letter in f"{number:03}")) for number in range(1000)]
+    with pytest.raises(LimitError), Work(Limits(work=500)):
+        alt(*options)
+
+
 ALL = ["".join(text) for size in range(7) for text in product("ab", repeat=size)]
 COUNTED = [
     "[ab]{0,10}a[ab]{0,10}b[ab]{0,3}",
@@ -105,6 +136,7 @@ def test_counted_repeats_match_what_they_say(pattern: str) -> None:
         ("\\p{L}{1,200}(?:\\p{Lu}|\\p{N}){3,90}", "aB1éÀ"[:4] * 40, 4),
         ("(?:(?:a|ab|b){1,50}c{0,30}){1,40}", "ababbacc" * 30, 50),
         ("(?:\\w{1,63}\\.){1,100}\\w{2,20}", "abc.x1." * 30, 4),
+        ("(((x{1,60}){1,60}){1,60}){1,60}", "x" * 200, 1),
     ],
 )
 def test_places_where_a_counter_may_have_begun_do_not_pile_up(

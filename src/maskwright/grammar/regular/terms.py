@@ -18,6 +18,7 @@ from weakref import ReferenceType, WeakValueDictionary
 
 from maskwright.grammar.regular import charset
 from maskwright.grammar.regular.charset import Ranges
+from maskwright.limits import spend
 
 
 class Regular:
@@ -431,12 +432,25 @@ def repeat(body: Regular, least: int = 0, most: int | None = None) -> Regular:
         return EPSILON if least == 0 else EMPTY
     if least == 1 and most == 1:
         return body
-    if isinstance(body, Repeat) and body.least == 0 and body.most is None and most is None:
-        return body  # (r*){m,} = r*
     if body.nullable:
         least = 0  # (r|ε){m,n} = r{0,n}
+    if isinstance(body, Repeat) and _leaves_no_gap(body, least, most):
+        endless = most is None or body.most is None
+        longest = None if endless else (most or 0) * (body.most or 0)
+        return repeat(body.body, least * body.least, longest)
     key = (Repeat, body.number, least, most)
     return _terms.get(key) or _keep(key, Repeat(body, least, most))
+
+
+def _leaves_no_gap(body: Repeat, least: int, most: int | None) -> bool:
+    """Whether r{a,b} repeated c to d times is r{ac,bd}: k rounds have ka to kb of `r`, and the
+    numbers of k + 1 rounds must go on from there, which they do for all k if they do for the
+    first."""
+    if least == most:
+        return True
+    if body.most is None:
+        return least > 0 or body.least <= 1
+    return (least + 1) * body.least <= least * body.most + 1
 
 
 def alt(*options: Regular) -> Regular:
@@ -455,6 +469,8 @@ def alt(*options: Regular) -> Regular:
     if EPSILON in flat and any(o.nullable for o in flat if o is not EPSILON):
         flat.discard(EPSILON)
     if len(flat) > 1:
+        if len(flat) > _FEW_OPTIONS:
+            spend(len(flat))
         flat = _with_joined_counters(_without_covered(flat))
     if not flat:
         return EMPTY
@@ -465,6 +481,8 @@ def alt(*options: Regular) -> Regular:
     return _terms.get(key) or _keep(key, Alt(ordered))
 
 
+_FEW_OPTIONS: Final = 64
+"""Options of a union that take no step of their own: whoever asks for it counts one."""
 _MOST_PARTS: Final = 32
 """Parts of an option that are looked at for an end that another option finds anywhere."""
 
@@ -544,7 +562,7 @@ def _with_joined_counters(flat: set[Regular]) -> set[Regular]:
         found = (option.counter or None) if option.counter is not None else _counter(option)
         if found is not None:
             groups.setdefault(found[0], {})[option] = found[1]
-    joined = flat
+    joined = set(flat)
     for counter, options in groups.items():
         _, body, tail = counter
         if not counter.before and tail in flat:
@@ -554,7 +572,8 @@ def _with_joined_counters(flat: set[Regular]) -> set[Regular]:
             if once in flat:
                 options[once] = 1, 1
         if len(options) > 1:
-            joined = joined.difference(options).union(_joined_rounds(counter, options.values()))
+            joined.difference_update(options)
+            joined.update(_joined_rounds(counter, options.values()))
     return joined
 
 
