@@ -81,7 +81,8 @@ class Recognizer:
     """
 
     def __init__(self, beginning: Beginning) -> None:
-        tables, shared, start, self._constructs = beginning
+        tables, shared, start, constructs = beginning
+        self.constructs: Final = constructs
         self.tables: Final = tables
         self.shared: Final = shared
         self.vocabulary: Final = tables.vocabulary
@@ -126,12 +127,12 @@ class Recognizer:
         with this one; that is replaced too."""
         try:
             with self.tables.lock, Work(_PLACING):
-                place = self._constructs.at(self.machine.stack(here.node), text)
+                place = self.constructs.at(self.machine.stack(here.node), text)
         except LimitError:  # a pattern of names, say, takes too long to match
-            place = self._constructs.at([], b"")
+            place = self.constructs.at([], b"")
         outer, inner = place.pointer, error.pointer
         is_within = None not in (outer, inner) and f"{inner}/".startswith(f"{outer}/")
-        if not (is_within and inner is not None and self._constructs.has(inner)):
+        if not (is_within and inner is not None and self.constructs.has(inner)):
             error.place(place)
 
     def _ended(self) -> Position:

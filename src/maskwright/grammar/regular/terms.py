@@ -638,7 +638,7 @@ def intersection(*parts: Regular) -> Regular:
     flat: set[Regular] = set()
     least, most = 0, None
     for part in parts:
-        bounds = _bounds(part)
+        bounds = bounds_of(part)
         if bounds is not None:
             core, low, high = bounds
             least = max(least, low)
@@ -821,7 +821,7 @@ def length(least: int, most: int | None) -> Regular:
     return repeat(ANY_CHAR, least, most)
 
 
-def _bounds(term: Regular) -> tuple[Regular, int, int | None] | None:
+def bounds_of(term: Regular) -> tuple[Regular, int, int | None] | None:
     """The term without the length bound at its top, and that bound; None if it has none."""
     if isinstance(term, LengthBounded):
         return term.core, term.least, term.most

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import NamedTuple
 
 from maskwright.automaton.rules.contexts import RuleContexts
 from maskwright.automaton.value.open_place import open_place
+from maskwright.automaton.value.progress import PropertyOrder
+from maskwright.automaton.value.whitespace import WhitespaceName
 from maskwright.errors import WHOLE_GRAMMAR, Construct
+from maskwright.grammar.schema.options import Escapes
 from maskwright.grammar.schema.places import has_pointer, pointer_at
 from maskwright.grammar.schema.tree import Schema
 
@@ -27,9 +31,14 @@ class OneConstruct(NamedTuple):
 
 class SchemaConstructs(NamedTuple):
     """Finds places in a schema document. They follow from the text, since contexts are shared with
-    equal schemas of other documents."""
+    equal schemas of other documents. The other fields say how instances are written; see
+    `compile_json_schema`. `kind`: equal for schemas whose instances are written in one way."""
 
     root: Schema
+    kind: Hashable
+    property_order: PropertyOrder
+    whitespace: WhitespaceName
+    escapes: Escapes
 
     def at(self, contexts: list[int], text: bytes) -> Construct:
         """The schema of the innermost value that isn't complete."""

@@ -149,9 +149,7 @@ class _Source(NamedTuple):
         with tables.lock:
             levels, shared = tables.json_machine(self.kind, self.limits)
             start = levels.begun(self.root)
-        return (
-            None if start is None else Beginning(tables, shared, start, SchemaConstructs(self.root))
-        )
+        return None if start is None else Beginning(tables, shared, start, self._constructs())
 
     def begin(self, solver: Solver) -> Beginning:
         """Where texts begin in the newest tables."""
@@ -168,7 +166,11 @@ class _Source(NamedTuple):
                 table=levels,
                 within_tokens=tables.names_within_tokens,
             )
-            return Beginning(tables, shared, contexts.start(), SchemaConstructs(self.root))
+            return Beginning(tables, shared, contexts.start(), self._constructs())
+
+    def _constructs(self) -> SchemaConstructs:
+        writing = self.property_order, self.whitespace, self.escapes
+        return SchemaConstructs(self.root, self.kind, *writing)
 
     def begin_again(self) -> Beginning:
         """Where texts begin, for a grammar whose tables have been retired."""

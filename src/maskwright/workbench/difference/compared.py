@@ -9,8 +9,10 @@ from maskwright.automaton.json.levels import Levels
 from maskwright.errors import LimitError
 from maskwright.limits import Limits, Work
 from maskwright.mask import Grammar
+from maskwright.mask.compile.constructs import SchemaConstructs
 from maskwright.workbench.difference.level_moves import LevelMoves
 from maskwright.workbench.difference.pair_walk import PairWalk
+from maskwright.workbench.difference.schema_pairs import SchemaPairs
 
 MOST_PAIRS: Final = 1_000_000
 SECONDS: Final = 20.0
@@ -48,36 +50,90 @@ def compare(
 ) -> Comparison:
     """Compare the texts of two grammars, both compiled for one vocabulary of single bytes.
 
-    It ends once a text is known for either direction, once all pairs of places have been visited,
-    or at a bound: `most_pairs`, or `seconds` of time. Where names or items must differ from earlier
-    ones and both grammars read on differently, or tokens are counted, nothing is decided by having
-    visited all pairs.
+    Schemas are compared part by part first, and what this leaves open by a walk over the machines
+    of both. It ends once each direction is decided, once all pairs of places have been visited, or
+    at a bound: `most_pairs`, or `seconds` of time. In the walk, where names or items must differ
+    from earlier ones and both grammars read on differently, or tokens are counted, nothing is
+    decided by having visited all pairs.
     """
-    both = first.recognizer, second.recognizer
-    one_machine = both[0].machine is both[1].machine
-    few_escapes = one_machine and isinstance(both[0].machine.contexts, Levels)
-    sides = (
-        LevelMoves(both[0], few_escapes=few_escapes),
-        LevelMoves(both[1], few_escapes=few_escapes),
-    )
-    walk = PairWalk(sides, one_machine=one_machine, one_table=both[0].tables is both[1].tables)
-    found: list[bytes | None] = [None, None]
-    exact = first.matcher().by_position and second.matcher().by_position
+    search = _Search(first, second)
     try:
         with Work(Limits(work=_UNBOUNDED, seconds=seconds)):
-            for side, prefix in walk.differences(most_pairs):
-                grammars = (first, second) if side == 0 else (second, first)
-                text = _only_of(*grammars, prefix)
-                exact &= text is not None
-                known = found[side]
-                if text is not None and (known is None or len(text) < len(known)):
-                    found[side] = text
-                if None not in found:
-                    break
+            search.compare_parts()
+            if not search.is_over:
+                search.walk(most_pairs)
     except LimitError:  # what was found stays
-        exact = False
-    decided = exact and walk.finished and not any(side.depends_on_text for side in sides)
-    return Comparison(found[0], found[1], decided, walk.pairs)
+        pass
+    return Comparison(search.found[0], search.found[1], search.is_over, search.pairs)
+
+
+class _Search:
+    """What is known so far of the texts that only one of two grammars accepts."""
+
+    def __init__(self, first: Grammar, second: Grammar) -> None:
+        self._grammars = first, second
+        self.found: list[bytes | None] = [None, None]
+        """The shortest text found that only this grammar accepts."""
+        self._without: set[int] = set()
+        """The sides that have no text of their own."""
+        self.pairs = 0
+
+    @property
+    def is_over(self) -> bool:
+        """Whether each side has a text of its own, or is known to have none."""
+        return all(self._is_decided(side) for side in (0, 1))
+
+    def _is_decided(self, side: int) -> bool:
+        return self.found[side] is not None or side in self._without
+
+    def compare_parts(self) -> None:
+        """Compare two schemas whose instances are written in one way. Raises `LimitError`."""
+        one, other = (grammar.recognizer for grammar in self._grammars)
+        mine, others = one.constructs, other.constructs
+        if not (isinstance(mine, SchemaConstructs) and isinstance(others, SchemaConstructs)):
+            return
+        if mine.kind != others.kind:
+            return
+        pairs = SchemaPairs(mine, others)
+        for side, text in pairs.texts():
+            if _accepts(self._grammars[side], text) and not _accepts(
+                self._grammars[1 - side], text
+            ):
+                self._note(side, text)
+        self._without.update(side for side in (0, 1) if pairs.has_none(side))
+
+    def walk(self, most_pairs: int) -> None:
+        """Walk over the machines of both. Raises `LimitError`."""
+        first, second = self._grammars
+        both = first.recognizer, second.recognizer
+        one_machine = both[0].machine is both[1].machine
+        few_escapes = one_machine and isinstance(both[0].machine.contexts, Levels)
+        sides = (
+            LevelMoves(both[0], few_escapes=few_escapes),
+            LevelMoves(both[1], few_escapes=few_escapes),
+        )
+        one_table = both[0].tables is both[1].tables
+        walk = PairWalk(sides, one_machine=one_machine, one_table=one_table)
+        exact = first.matcher().by_position and second.matcher().by_position
+        try:
+            for side, prefix in walk.differences(most_pairs):
+                if side in self._without:
+                    continue
+                text = _only_of(self._grammars[side], self._grammars[1 - side], prefix)
+                exact &= text is not None
+                if text is not None:
+                    self._note(side, text)
+                if self.is_over:
+                    return
+        finally:
+            self.pairs = walk.pairs
+        if exact and walk.finished and not any(side.depends_on_text for side in sides):
+            self._without.update(side for side in (0, 1) if self.found[side] is None)
+
+    def _note(self, side: int, text: bytes) -> None:
+        known = self.found[side]
+        if known is None or len(text) < len(known):
+            self.found[side] = text
 
 
 def _only_of(grammar: Grammar, other: Grammar, prefix: bytes) -> bytes | None:

@@ -1,0 +1,182 @@
+"""Schemas compared part by part: shipped ones with each change of a keyword, and random ones."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import random
+import time
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+import maskwright
+from maskwright.errors import UnsatisfiableSchemaError
+from maskwright.mask import Grammar, compile_json_schema
+from maskwright.workbench.difference.compared import Comparison, compare
+from maskwright.workbench.reading import byte_vocabulary
+from tests.workbench.difference.changes import changes
+
+SCHEMAS = Path(maskwright.__file__).parent / "schemas"
+NAMES = sorted(file.stem for file in SCHEMAS.glob("*.json"))
+CHECKER = jsonschema.Draft202012Validator.FORMAT_CHECKER
+
+
+def shipped(name: str) -> dict[str, Any]:
+    return json.loads((SCHEMAS / f"{name}.json").read_text())
+
+
+def compiled(schema: Any, order: Any = "schema") -> Grammar:
+    return compile_json_schema(schema, byte_vocabulary(), property_order=order)
+
+
+def decide(what: str, schema: Any, changed: Any) -> Comparison | None:
+    """Compare two schemas, of which the second may have no instances; then None."""
+    try:
+        second = compiled(changed)
+    except UnsatisfiableSchemaError:
+        return None
+    found = compare(compiled(schema), second)
+    assert found.equal is not None
+    check_text(what, found.only_first, schema, changed)
+    check_text(what, found.only_second, changed, schema)
+    return found
+
+
+def check_text(what: str, text: bytes | None, accepting: Any, refusing: Any) -> None:
+    if text is None:
+        return
+    value = json.loads(text.replace(b'"0000-', b'"2000-'))  # Python knows no year 0
+    errors = [
+        [*jsonschema.Draft202012Validator(each, format_checker=CHECKER).iter_errors(value)]
+        for each in (accepting, refusing)
+    ]
+    assert errors[0] == []
+    assert errors[1] or "/format" in what  # of which the package checks some alone
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_some_changes_of_a_shipped_schema_are_decided(name: str) -> None:
+    made = [*changes(shipped(name))]
+    for what, changed in random.Random(name).sample(made, 2):
+        assert decide(what, shipped(name), changed) is not None or "properties" in what
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_each_change_of_a_shipped_schema_is_decided(name: str) -> None:
+    took: list[float] = []
+    for what, changed in changes(shipped(name)):
+        begin = time.process_time()
+        decide(what, shipped(name), changed)
+        took.append(time.process_time() - begin)
+    assert sorted(took)[len(took) // 2] < 1
+    assert max(took) < 20
+
+
+@pytest.mark.parametrize(
+    ("pointer", "keyword", "equal"),
+    [
+        (("properties", "number"), {"maxLength": 41}, False),
+        (("$defs", "money"), {"minimum": -1000000001}, False),
+        (("$defs", "money"), {"type": ["number", "integer"]}, True),
+        (("properties", "lines"), {"title": "Lines"}, True),
+        (("properties", "lines"), {"uniqueItems": False}, True),
+        ((), {"minProperties": 7}, True),
+    ],
+)
+def test_no_walk_is_needed_for_an_invoice(
+    pointer: tuple[str, ...], keyword: dict[str, Any], equal: bool
+) -> None:
+    changed = at = shipped("invoice")
+    for step in pointer:
+        at = at[step]
+    at.update(keyword)
+    found = compare(compiled(shipped("invoice")), compiled(changed), most_pairs=1)
+    assert (found.equal, found.pairs) == (equal, 0)
+
+
+LEAVES: list[Any] = [
+    *(True, False, {"type": "null"}, {"enum": [1, "a"]}, {"const": "a"}, {"const": {"a": 1}}),
+    *({"type": "integer", "minimum": 1}, {"type": "number"}, {"maxLength": 1, "type": "string"}),
+    *({"type": "string", "pattern": "^a$"}, {"type": ["integer", "string"]}),
+]
+VALUES: list[Any] = [None, 0, 1, 1.5, "", "a", "ab", [], [1], {}]
+VALUES += [[1, 1], ["a", 1], *({"a": value} for value in VALUES), {"b": "a"}, {"c": 1}]
+VALUES += [{"a": 1, "b": "a"}, {"b": "a", "a": 1}, {"a": 1, "c": 1}, {"c": 1, "a": 1}]
+VALUES += [{"c": 1, "b": "a"}, {"b": "a", "c": 1}]
+VALUES += [[value] for value in VALUES[10:]]
+
+
+def random_schema(draw: random.Random, depth: int) -> Any:
+    """A small schema; many are equal to each other."""
+    kind = draw.choice(["leaf", "object", "object", "array", "union", "same"]) if depth else "leaf"
+    inner = [random_schema(draw, depth - 1) for _ in range(3)] if depth else []
+    if kind == "leaf":
+        return draw.choice(LEAVES)
+    if kind == "same":
+        return {"title": "", "allOf": inner[:1]}
+    if kind == "union":
+        return {draw.choice(["anyOf", "oneOf", "allOf"]): inner[:2]}
+    if kind == "array":
+        extra = draw.choice([{}, {"minItems": 1}, {"maxItems": 1}, {"uniqueItems": True}])
+        return {"type": "array", "items": inner[0], **extra, **draw.choice([{}, {"contains": {}}])}
+    names = draw.sample("abc", draw.randrange(3))
+    return {
+        "type": "object",
+        "properties": dict(zip(names, inner, strict=False)),
+        "required": draw.sample("ab", draw.randrange(2)),
+        "additionalProperties": draw.choice([True, False, inner[2]]),
+        **draw.choice([{}, {"maxProperties": 1}, {"dependentRequired": {"a": ["b"]}}]),
+    }
+
+
+def changed_schema(draw: random.Random) -> tuple[Any, Any]:
+    """A schema, and one that differs from it in some place, or in none."""
+    seed, depth = draw.random(), draw.randrange(1, 3)
+    first = random_schema(random.Random(seed), depth)
+    if not isinstance(first, dict) or draw.random() < 0.3:
+        return first, random_schema(draw, depth)
+    made = [*changes(first)] if draw.random() < 0.8 else []
+    return first, draw.choice(made)[1] if made else {**first, "title": "other"}
+
+
+def check_random(seeds: range) -> tuple[int, int]:
+    """Compare random schemas without a walk; every answer has to agree with texts read by both.
+    Returns how many were equal, and how many different."""
+    counts = [0, 0]
+    for seed, order in itertools.product(seeds, ("schema", "any")):
+        pair = changed_schema(random.Random(seed))
+        try:
+            grammars = [compiled(each, order) for each in pair]
+        except UnsatisfiableSchemaError:
+            continue
+        found = compare(grammars[0], grammars[1], most_pairs=1)
+        sides = (found.only_first, found.only_second)
+        if found.decided:
+            counts[found.equal is False] += 1
+            for value in VALUES:
+                text = json.dumps(value).encode()
+                accepting = [accepts(each, text) for each in grammars]
+                for side in (0, 1):
+                    if sides[side] is None:
+                        assert accepting[1 - side] >= accepting[side], (seed, order, pair, text)
+    return counts[0], counts[1]
+
+
+def accepts(grammar: Grammar, text: bytes) -> bool:
+    matcher = grammar.matcher()
+    return matcher.accept_bytes(text) == len(text) and matcher.accepting
+
+
+def test_random_schemas() -> None:
+    equal, different = check_random(range(20))
+    assert equal > 5
+    assert different > 10
+
+
+@pytest.mark.slow
+def test_many_random_schemas() -> None:
+    check_random(range(1000, 6000))
