@@ -103,11 +103,16 @@ LEAVES: list[Any] = [
     *({"type": "integer", "minimum": 1}, {"type": "number"}, {"maxLength": 1, "type": "string"}),
     *({"type": "string", "pattern": "^a$"}, {"type": ["integer", "string"]}),
 ]
-VALUES: list[Any] = [None, 0, 1, 1.5, "", "a", "ab", [], [1], {}]
-VALUES += [[1, 1], ["a", 1], *({"a": value} for value in VALUES), {"b": "a"}, {"c": 1}]
-VALUES += [{"a": 1, "b": "a"}, {"b": "a", "a": 1}, {"a": 1, "c": 1}, {"c": 1, "a": 1}]
-VALUES += [{"c": 1, "b": "a"}, {"b": "a", "c": 1}]
-VALUES += [[value] for value in VALUES[10:]]
+SCALARS: list[Any] = [None, 0, 1, 1.5, "", "a", "ab", [], [1], {}]
+OBJECTS: list[Any] = [
+    *({"a": value} for value in SCALARS),
+    *({"b": "a"}, {"c": 1}, {"a": 1, "b": "a"}, {"b": "a", "a": 1}),
+    *({"a": 1, "c": 1}, {"c": 1, "a": 1}, {"c": 1, "b": "a"}, {"b": "a", "c": 1}),
+]
+VALUES: list[Any] = [
+    *(*SCALARS, [1, 1], ["a", 1], *OBJECTS),
+    *([value] for value in OBJECTS),
+]
 
 
 def random_schema(draw: random.Random, depth: int) -> Any:

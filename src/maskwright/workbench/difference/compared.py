@@ -56,18 +56,18 @@ def compare(
     from earlier ones and both grammars read on differently, or tokens are counted, nothing is
     decided by having visited all pairs.
     """
-    search = _Search(first, second)
+    known = _Differences(first, second)
     try:
         with Work(Limits(work=_UNBOUNDED, seconds=seconds)):
-            search.compare_parts()
-            if not search.is_over:
-                search.walk(most_pairs)
+            known.compare_parts()
+            if not known.is_over:
+                known.walk(most_pairs)
     except LimitError:  # what was found stays
         pass
-    return Comparison(search.found[0], search.found[1], search.is_over, search.pairs)
+    return Comparison(known.found[0], known.found[1], known.is_over, known.pairs)
 
 
-class _Search:
+class _Differences:
     """What is known so far of the texts that only one of two grammars accepts."""
 
     def __init__(self, first: Grammar, second: Grammar) -> None:

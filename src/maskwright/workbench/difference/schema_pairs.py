@@ -22,7 +22,7 @@ from maskwright.limits import DEFAULT_LIMITS, spend
 from maskwright.mask.compile.constructs import SchemaConstructs
 from maskwright.workbench.difference.shape_pairs import (
     Constraint,
-    Part,
+    PartPair,
     ShapePair,
     are_written_alike,
 )
@@ -62,7 +62,9 @@ class SchemaPairs:
 
     def _constraints(self) -> Iterator[tuple[int, Constraint]]:
         roots = conjunction_of(self._roots[:1]), conjunction_of(self._roots[1:])
-        waiting: deque[tuple[Part, _Wrap]] = deque([(Part(roots, None), Part(roots, None).around)])
+        waiting: deque[tuple[PartPair, _Wrap]] = deque(
+            [(PartPair(roots, None), PartPair(roots, None).around)]
+        )
         seen = {roots}
         while waiting:
             spend()

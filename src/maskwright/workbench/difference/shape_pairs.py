@@ -34,7 +34,7 @@ class Disagreement(NamedTuple):
     constraint: Constraint
 
 
-class Part(NamedTuple):
+class PartPair(NamedTuple):
     """What both sides have at one place within a value.
 
     `place`: the name of a member or the index of an item; None for the value itself.
@@ -65,7 +65,7 @@ class ShapePair:
     bare: bool
     """Whether strings that a schema lists are spelled with the escapes alone that JSON requires."""
     disagreements: list[Disagreement] = field(default_factory=list[Disagreement])
-    parts: list[Part] = field(default_factory=lambda: list[Part]())
+    parts: list[PartPair] = field(default_factory=lambda: list[PartPair]())
     unclear: set[int] = field(default_factory=set[int])
 
     def __post_init__(self) -> None:
@@ -114,7 +114,7 @@ class ShapePair:
             self._disagree(int(first.unique), {"type": "array", "not": {"uniqueItems": True}})
         for index in range(max(len(first.prefix), len(second.prefix)) + 1):
             if all(each.most is None or each.most > index for each in (first, second)):
-                self.parts.append(Part((first.item(index), second.item(index)), index))
+                self.parts.append(PartPair((first.item(index), second.item(index)), index))
 
     def _compare_objects(self, first: ObjectShape, second: ObjectShape) -> None:
         leasts = max(first.least, len(first.required)), max(second.least, len(second.required))
@@ -127,7 +127,7 @@ class ShapePair:
                 self.unclear.add(side)
         listed = dict.fromkeys((*first.names, *second.names))
         for name in listed:
-            self.parts.append(Part((_member(first, name), _member(second, name)), name))
+            self.parts.append(PartPair((_member(first, name), _member(second, name)), name))
         for side, one, other in _both_ways(first, second):
             for name in _required(other) - _required(one):
                 self._disagree(side, {"type": "object", "properties": {name: False}})
@@ -137,7 +137,7 @@ class ShapePair:
             name = self.values.shortest_string(intersection(each.language, unlisted))
             if name is not None:
                 pair = first.others(each.mask[:count]), second.others(each.mask[count:])
-                self.parts.append(Part(pair, name))
+                self.parts.append(PartPair(pair, name))
 
     def _leave_open(self, kind: str, constraints: list[Constraint]) -> None:
         """Try values in which a disagreement is likely to show."""
