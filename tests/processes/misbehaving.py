@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import signal
 import time
+from pathlib import Path
 
 from maskwright.mask import Grammar, compile_regex
 from maskwright.vocab import Vocabulary
@@ -18,6 +19,16 @@ def slow(seconds: float, pattern: str, vocabulary: Vocabulary) -> Grammar:
     end = time.process_time() + seconds
     while time.process_time() < end:
         pass
+    return compile_regex(pattern, vocabulary)
+
+
+def slow_until(path: str, seconds: float, pattern: str, vocabulary: Vocabulary) -> Grammar:
+    """Compile after some seconds of work, and not before there is a file at `path`: what a test
+    does meanwhile may take any time."""
+    end = time.process_time() + seconds
+    while time.process_time() < end or not Path(path).exists():
+        if time.process_time() >= end:
+            time.sleep(0.002)
     return compile_regex(pattern, vocabulary)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import queue
 import time
 from concurrent.futures import Future
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,10 +14,16 @@ from maskwright.mask import compile_regex
 from maskwright.models import LoadedModel
 from maskwright.processes import Build, FollowedGrammar, GrammarProcesses, pool
 from maskwright.processes.follower import PROVEN, Follower, Heard, Taught
-from tests.bounds import wait_until
-from tests.processes.misbehaving import slow
+from tests.bounds import PATIENCE, wait_until
+from tests.processes.misbehaving import slow, slow_until
 
 PATTERN = "([a-d]{1,9} ){40,400}"
+
+
+@pytest.fixture(autouse=True)
+def any_load(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No job is given up because the machine does other work: processor time alone counts."""
+    monkeypatch.setattr("maskwright.processes.processes.MOST_WALL", PATIENCE)
 
 
 @pytest.fixture
@@ -48,30 +55,36 @@ def write(follower: Follower, text: bytes, vocabulary: Any) -> None:
 
 
 def test_a_proven_grammar_does_not_wait_for_what_takes_long(
-    loaded: LoadedModel, processes: GrammarProcesses, grammar: FollowedGrammar
+    loaded: LoadedModel, processes: GrammarProcesses, grammar: FollowedGrammar, tmp_path: Path
 ) -> None:
     follower = grammar.matcher()
     asked(follower, [])
     write(follower, b"abc d ", loaded.vocab)
-    busy: Future[FollowedGrammar] = processes.compile(Build(slow, (0.7, "m+"), {}))
+    enough = tmp_path / "enough"
+    build = Build(slow_until, (str(enough), 0.7, "m+"), {})
+    busy: Future[FollowedGrammar] = processes.compile(build)
     letter = loaded.vocab.tokens.index(b"b")
     asked(follower, [letter])
     assert not busy.done()
     assert grammar.home == 1, "it was to move"
     assert not grammar.heavy
     asked(follower, [letter])  # it goes on where it moved to
+    enough.touch()
     assert busy.result(60).heavy
     follower.close()
 
 
 def test_it_moves_before_anything_has_to_be_ended(
-    processes: GrammarProcesses, grammar: FollowedGrammar
+    processes: GrammarProcesses, grammar: FollowedGrammar, tmp_path: Path
 ) -> None:
     follower, restarts = grammar.matcher(), processes.stats.restarts
     asked(follower, [])
-    busy = processes.compile(Build(slow, (0.03, "o+"), {}))  # too short to be ended for it
+    enough = tmp_path / "enough"
+    # Too short to be ended for it.
+    busy = processes.compile(Build(slow_until, (str(enough), 0.03, "o+"), {}))
     asked(follower, [])
     assert grammar.home == 1
+    enough.touch()
     assert busy.result(60).min_tokens == 1
     assert processes.stats.restarts == restarts
     follower.close()
@@ -132,11 +145,16 @@ def test_what_took_long_is_kept_longer(
     processes: GrammarProcesses, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The next text of a grammar that took a second to compile would wait for another one."""
-    monkeypatch.setattr(pool, "IDLE_SECONDS", 0.2)
-    monkeypatch.setattr(pool, "IDLE_PER_SECOND", 5.0)
+    monkeypatch.setattr(pool, "IDLE_SECONDS", PATIENCE)  # until both have been compiled
     costly = processes.compile(Build(slow, (0.8, "r+"), {})).result(60)
     quick = processes.compile(Build(slow, (0.1, "q+"), {})).result(60)
     own = processes._pool.own
+    with processes._lock:
+        monkeypatch.setattr(pool, "IDLE_SECONDS", 0.1)
+        monkeypatch.setattr(pool, "IDLE_PER_SECOND", 1.0)
+        first, second = own[costly.number], own[quick.number]
+        between = (first.cpu_seconds() + second.cpu_seconds()) / 2
+        assert not pool._has_idled_too_long(first, first.used + between)
+        assert pool._has_idled_too_long(second, second.used + between)
     wait_until(lambda: quick.number not in own)
-    assert costly.number in own
     wait_until(lambda: costly.number not in own)
