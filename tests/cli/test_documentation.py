@@ -158,6 +158,12 @@ def test_a_command_that_is_not_run_takes_its_options(path: Path, command: str) -
     assert len(call(name, arguments, CommandParser(name, ""))) == 1
 
 
+def test_the_page_names_every_command() -> None:
+    page = text_of("command-line.md")
+    named = set(re.findall(r"^## ([\w-]+): |^\| `([\w -]+)` \|", page, re.MULTILINE))
+    assert set(COMMANDS) - {"".join(each) for each in named} == set()
+
+
 @functools.cache
 def options(name: str) -> frozenset[str]:
     """The options of a command."""
