@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gc
 import importlib
 import importlib.metadata
 import subprocess
@@ -47,6 +48,22 @@ def test_settings_are_named_as_options(run: Run, arguments: tuple[str, ...], tol
     found = run("serve", *arguments)
     assert found.returncode == 2
     assert found.stderr.startswith(f"maskwright: {told}")
+
+
+def test_no_garbage_is_looked_for_while_a_command_is_imported(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    enabled: dict[str, bool] = {}
+    real = importlib.import_module
+
+    def import_module(name: str) -> object:
+        enabled[name] = gc.isenabled()
+        return real(name)
+
+    monkeypatch.setattr("maskwright.cli.program.importlib.import_module", import_module)
+    assert run("check", '{"type": "integer"}').returncode == 0
+    assert enabled["maskwright.cli.shape.check"] is False
+    assert gc.isenabled()
 
 
 def test_without_a_command_the_help_is_shown_as_a_mistake(run: Run) -> None:

@@ -60,7 +60,17 @@ def covered(schema: Any) -> Covered:
     return covered_schema(schema, grammar, grammar.min_tokens + 150, 0)
 
 
-@pytest.mark.parametrize("name", ["address", "function_call", "sentiment", "receipt"])
+SLOW = ("contact", "event", "invoice", "log_line", "product", "resume")
+"""Shipped schemas for which many texts are tried."""
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.slow) if name in SLOW else name
+        for name in shipped("schema")
+    ],
+)
 def test_shipped_schemas_are_covered_by_valid_values(name: str) -> None:
     schema = json.loads(shipped("schema")[name].file.read_bytes())
     found = covered(schema)
