@@ -131,8 +131,10 @@ def test_what_is_imported_is_a_declared_dependency() -> None:
         for name in imported_names(path.read_text())
         if path.relative_to(PACKAGE) != OF_AN_EXTRA
     }
-    # Only `kernels` imports triton, and only if the extra `gpu` is installed.
-    needed = imported - {*sys.stdlib_module_names, "maskwright", "triton"}
+    # Only `kernels` imports triton, and only if the extra `gpu` is installed; only `integrations`
+    # imports these engines, in a module each.
+    optional = {"triton", "llama_cpp", "sglang", "vllm"}
+    needed = imported - {*sys.stdlib_module_names, "maskwright", *optional}
     projects = {"yaml": "pyyaml"}  # whose modules don't have their names
     assert {projects.get(name, name).replace("_", "-") for name in needed} <= declared
 
