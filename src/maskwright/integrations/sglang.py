@@ -1,7 +1,7 @@
 """A grammar backend for SGLang.
 
-SGLang loads plugins in each of its processes: the entry point `maskwright` of the group
-`sglang.srt.plugins` calls `register`, and `--grammar-backend maskwright` chooses the backend.
+SGLang loads plugins in each of its processes: the entry point in pyproject.toml calls `register`,
+and `--grammar-backend maskwright` chooses the backend.
 """
 
 # SGLang is optional.

@@ -2,7 +2,7 @@
 
 A server has it with `vllm serve … --logits-processors
 maskwright.integrations.vllm:VllmProcessor`, `LLM` with the argument `logits_processors`.
-A request names its shape in `SamplingParams.extra_args`, over HTTP in `vllm_xargs`:
+A request names its shape in the `extra_args` of its parameters, over HTTP in `vllm_xargs`:
 `{"maskwright": {"json_schema": {…}}}`; see `named_shape`.
 """
 
